@@ -1,5 +1,5 @@
-//! The caller of a run that no caller asked for, such as a preview: it takes what the tool says, keeps nothing, and
-//! answers no question.
+//! Host services for a run without a caller, such as a preview. They accept what the tool reports, store nothing, and
+//! deny every permission request.
 
 use crate::text::new_id;
 use portcullis_sandbox::{Ask, CallContext, CallHost, Effects, OutputFull, Progress, Traffic};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How long a person may take: there is none.
+/// The approval time of such a run. No approver is asked.
 const APPROVAL_TIME: Duration = Duration::from_millis(1);
 
 struct Alone {
-    /// How many bytes of an answer may still come.
+    /// The number of answer bytes that may still be written.
     left: AtomicUsize,
 }
 
@@ -21,7 +21,7 @@ impl CallHost for Alone {
     fn report(&self, _: Progress) {}
 
     fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
-        // What a tool hears whose call nobody looks at.
+        // The same text as for a denied request of a real call.
         Box::pin(std::future::ready(Err("not approved".to_owned())))
     }
 
@@ -35,14 +35,14 @@ impl CallHost for Alone {
     fn effects(&self, _: Effects) {}
 }
 
-/// The host's side of such a run, whose answer may have so many bytes.
+/// Returns the host services of such a run. Its answer may have at most `output_bytes_max` bytes.
 pub(crate) fn host(output_bytes_max: usize) -> Arc<dyn CallHost> {
     Arc::new(Alone { left: AtomicUsize::new(output_bytes_max) })
 }
 
-/// A call of nobody's, whose answer may have so many bytes. It looks to its tool like any other.
+/// Returns the context of such a run. The tool cannot distinguish it from that of a real call.
 pub(crate) fn context(output_bytes_max: usize) -> CallContext {
-    // Without randomness both are empty: nothing is told apart by them here.
+    // If the system provides no randomness, both ids are empty. Nothing here depends on them.
     let id = || Arc::from(new_id().unwrap_or_default());
     CallContext {
         id: id(),
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_tool_can_tell_it_by_its_id_or_its_session() {
+    fn a_tool_cannot_recognise_it_by_its_id_or_session() {
         let contexts = [context(0), context(0)];
         let names = contexts.iter().flat_map(|context| [&context.id, &context.session]);
         let names: std::collections::BTreeSet<_> = names.collect();

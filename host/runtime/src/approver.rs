@@ -1,5 +1,5 @@
-//! Who answers when the policy says ask. An approver is outside of every sandbox, and answers one question at a time
-//! about exactly what will run. What it answers is one answer among those of other channels: the first one counts.
+//! Approvers, which answer approval requests. An approver runs outside every sandbox and sees exactly what will run. If
+//! several channels answer a request, the first answer counts.
 
 use portcullis_policy::{Permissions, ToolName};
 use serde::{Deserialize, Serialize};
@@ -8,97 +8,97 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a person is asked. The texts are those of a model or a plugin, except for `reason` of the policy: show them
-/// through an encoder.
+/// An approval request as an approver sees it. Most of its texts come from a model or a plugin, so show all of them
+/// escaped, for example with [`crate::text::OneLine`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// The id of the question, 128 random bits in hexadecimal: what an answer from elsewhere names.
+    /// The id of the request, 128 random bits in hexadecimal. Answers from elsewhere name it.
     pub id: String,
     /// The id of the call.
     pub call: String,
-    /// The session it belongs to.
+    /// The session of the call.
     pub session: String,
-    /// On whose behalf it is made.
+    /// The principal on whose behalf the call is made.
     pub principal: String,
-    /// Where it comes from: `person`, `sub-agent` or `automation`.
+    /// The origin of the call: `person`, `sub-agent` or `automation`.
     pub origin: String,
     /// The tool.
     pub tool: ToolName,
     /// The SHA-256 of the plugin, in hexadecimal.
     pub plugin_sha256: String,
-    /// The rights the tool declares.
+    /// The permissions that the tool declares.
     pub permissions: Permissions,
     /// The arguments, exactly as the tool will receive them.
     pub arguments: String,
-    /// The handles the call would get, one line each.
+    /// The handles that the call would get, one line each.
     pub handles: Vec<String>,
-    /// What is asked.
+    /// What the request is about.
     pub subject: Subject,
-    /// Why a person is asked, and by which rule.
+    /// Why the call needs approval, with the rule that asks.
     pub reason: String,
-    /// What is different from a call that was approved for longer, where there was one.
+    /// What differs from a call that has a remembered approval, if there is one.
     pub changed: Option<String>,
-    /// What the call would change in files, as a unified difference, or why there is none. None if the call can write
-    /// to no directory. The plugin computes the text after the call, and the first line says so. The host reads the
-    /// text before it: [`crate::Approvals::question`] reads the current files. Lines that begin with `@@` are the
-    /// host's. Show it beside the arguments, never in their place.
+    /// The changes that the call would make in files, as a unified diff, or why there is no diff. `None` if the call
+    /// cannot write to a directory. The plugin proposes the new text, and the first line says so. The host reads the
+    /// old text: [`crate::Approvals::question`] reads the current files. Lines that begin with `@@` come from the host.
+    /// Show the diff in addition to the arguments, never instead of them.
     pub difference: Option<String>,
-    /// What an answer for longer can cover beside exactly these arguments; [`Covers::Offer`] counts from 0. The host's
-    /// own patterns come first. Each after them ends with who proposed it: the plugin, or a hook.
+    /// The patterns that a remembered approval can cover instead of exactly these arguments. [`Covers::Offer`] counts
+    /// from 0. The host's own patterns come first. Every other pattern ends with its source: the plugin, or a hook.
     pub offers: Vec<String>,
 }
 
-/// What a question is about.
+/// What an approval request is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
     /// Whether the call may run.
     Call,
-    /// Whether a call may run that has just run again and again.
+    /// Whether a call may run that was repeated several times in a row.
     Repeat,
-    /// Whether the running call may do one more thing.
+    /// Whether the running call may use one more resource.
     Resource {
         /// The permission the tool asks for.
         permission: String,
-        /// What for, in the tool's words.
+        /// The resource. Untrusted text of the tool.
         resource: String,
-        /// Why, in the tool's words.
+        /// Why the tool needs it. Untrusted text of the tool.
         reason: String,
     },
 }
 
-/// A person's answer, or that of whoever answers for them.
+/// An approver's answer to an approval request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It may run, this once.
+    /// The call may run once.
     Yes,
-    /// It may run, and so may what the answer covers, in this session.
+    /// The call may run, and so may calls in this session that the answer covers.
     Session(Covers),
-    /// It may run, and so may what the answer covers, in every session.
+    /// The call may run, and so may calls in every session that the answer covers.
     Always(Covers),
-    /// It may not; the note goes to the model.
+    /// The call may not run.
     No {
-        /// What the model should know.
+        /// A note for the model.
         note: Option<String>,
     },
 }
 
-/// What an answer for longer covers.
+/// What a remembered approval covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covers {
-    /// Exactly these arguments, in whatever order they come.
+    /// Exactly these arguments, in any order.
     Exact,
-    /// The pattern at this place of [`Question::offers`].
+    /// The pattern at this index of [`Question::offers`].
     Offer(usize),
 }
 
-/// The future of an answer.
+/// The future of an approver's answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
-/// Answers questions.
+/// An approver, which answers approval requests.
 pub trait Approver: Send + Sync + 'static {
-    /// Answers one question. It may wait for a person; when it takes longer than the limit the answer is no, and when
-    /// another channel answers first the future is dropped.
+    /// Answers one request. It may wait for a person. The answer is no if it takes longer than the policy's limit. The
+    /// future is dropped if another channel answers first.
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a>;
 
     /// Returns whether the approver asks the caller itself. Such a call waits for `limits.approval-time`, and does not
@@ -108,7 +108,7 @@ pub trait Approver: Send + Sync + 'static {
     }
 }
 
-/// Denies every request, for a host without an approver.
+/// An approver that denies every request, for a host without a real one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DenyAll;
 
@@ -119,7 +119,7 @@ impl Approver for DenyAll {
     }
 }
 
-/// Gives answers that were written down before, each once, and then no.
+/// An approver for tests that gives prepared answers, each once, and then denies.
 #[derive(Clone, Debug, Default)]
 pub struct Scripted {
     answers: Arc<Mutex<VecDeque<Answer>>>,
@@ -127,12 +127,12 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Will answer these, in order.
+    /// Creates an approver that gives these answers in order.
     pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self { answers: Arc::new(Mutex::new(answers.into_iter().collect())), asked: Arc::default() }
     }
 
-    /// What was asked so far.
+    /// Returns the requests so far.
     pub fn asked(&self) -> Vec<Question> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! Several calls at once, as a model asks for them in one message.
+//! Batches: several calls that a model makes in one message.
 
 use crate::call::{self, CallRecord, Rejection};
 use crate::host::{Host, Inner, unrecorded};
@@ -11,15 +11,15 @@ use std::convert::Infallible;
 use std::future::pending;
 use tokio::task::JoinSet;
 
-/// Calls of a batch that run at one time unless said otherwise: more than a model asks for in one message, as a rule.
-/// No more run than one plugin of one principal may have run slots ([`crate::HostBuilder::calls`]).
+/// Default maximum of calls of a batch that run at the same time. A model rarely makes more calls in one message. The
+/// number of run slots that one plugin of one principal can have is an upper limit ([`crate::HostBuilder::calls`]).
 pub const BATCH_CALLS_DEFAULT: usize = 25;
 
-/// Calls of one batch. Each is looked at, decided on and held in memory at once; no message of a model asks for so
-/// many.
+/// Maximum calls of one batch. All of them are decided and held in memory at the same time. No message of a model has
+/// that many.
 pub const BATCH_REQUESTS_MAX: usize = 1000;
 
-/// Requests to be run together.
+/// A batch of requests that run together.
 #[derive(Clone, Debug)]
 pub struct Batch {
     requests: Vec<Request>,
@@ -29,28 +29,31 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// These requests, [`BATCH_CALLS_DEFAULT`] at one time. Of more than [`BATCH_REQUESTS_MAX`], each that is too many
-    /// gets a reply that says so.
+    /// Creates a batch, of which [`BATCH_CALLS_DEFAULT`] calls run at the same time. Each request beyond
+    /// [`BATCH_REQUESTS_MAX`] gets a reply with [`Code::Busy`].
     pub fn new(requests: Vec<Request>) -> Self {
         let (cancellation, steering) = (Cancellation::new(), Steering::new());
         Self { requests, at_once: BATCH_CALLS_DEFAULT, cancellation, steering }
     }
 
-    /// How many run at one time: at least one, and no more than one plugin of one principal may have run slots.
+    /// Sets how many calls run at the same time: at least one, and at most the run slots that one plugin of one
+    /// principal can have.
     #[must_use]
     pub fn at_once(mut self, calls: usize) -> Self {
         self.at_once = calls;
         self
     }
 
-    /// How all of it can be cancelled: what runs and what waits. That of each request works beside it.
+    /// Sets a cancellation for the whole batch, for running and waiting calls. The cancellation of each request still
+    /// works.
     #[must_use]
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
         self.cancellation = cancellation;
         self
     }
 
-    /// How the person can steer it: what has not started is not run, and what runs goes on.
+    /// Sets how the user can supersede the batch. Calls that have not started are then not run, and running calls
+    /// continue.
     #[must_use]
     pub fn steering(mut self, steering: Steering) -> Self {
         self.steering = steering;
@@ -58,7 +61,7 @@ impl Batch {
     }
 }
 
-/// Runs a batch. The replies stand in the order of the requests.
+/// Runs a batch. Returns the replies in the order of the requests.
 pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
     let Batch { mut requests, at_once, cancellation, steering } = batch;
     let surplus = requests.split_off(requests.len().min(BATCH_REQUESTS_MAX));
@@ -67,14 +70,14 @@ pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
     let mut calls = JoinSet::new();
     for (index, request) in requests.into_iter().enumerate() {
         let request = Request { turn: Some(turns.turn(steering.clone())), ..request };
-        // Here, so that a call is recorded although its task was dropped before it came to do anything.
+        // Begin the record here, so that a call is recorded even if its task is dropped before its first poll.
         let record = call::begin(&host.0, &request);
         let (host, cancellation) = (host.clone(), cancellation.clone());
         calls.spawn(async move { (index, cancellable(&host, request, record, &cancellation).await) });
     }
     let mut replies: Vec<Option<Reply>> = names.iter().map(|_| None).collect();
     while let Some(joined) = calls.join_next().await {
-        // A call that panicked has no index: its place stays empty.
+        // A task that panicked returns no index, so its place stays empty.
         if let Ok((index, reply)) = joined {
             replies[index] = Some(reply);
         }
@@ -87,7 +90,7 @@ pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
     replies
 }
 
-/// One call that ends with its own cancellation or with that of the batch.
+/// Runs one call until its own cancellation or that of the batch.
 async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
     let either = Cancellation::new();
     let own = std::mem::replace(&mut request.cancellation, either.clone());
@@ -96,7 +99,7 @@ async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batc
         pending::<Infallible>().await
     };
     tokio::select! {
-        // First, so that a call that was cancelled before it began sees it.
+        // Check this first, so that a call that was cancelled before it began sees the cancellation.
         biased;
         never = forward => match never {},
         reply = call::go(&host.0, request, record) => reply,
@@ -105,12 +108,12 @@ async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batc
 
 async fn too_many(host: &Inner, request: &Request) -> Reply {
     let message = format!(
-        "A batch takes at most {BATCH_REQUESTS_MAX} calls, and this one is over it: it was not looked at. Ask for it again."
+        "Not run: a batch has at most {BATCH_REQUESTS_MAX} calls, and this call is beyond that. Make it in a new batch."
     );
     call::refuse(host, request, Rejection::new(Code::Busy, message)).await
 }
 
-/// The record of such a call was finished when it was dropped.
+/// Returns the reply of a call that panicked. Its record was finished when it was dropped.
 fn broken(tool: String) -> Reply {
     unrecorded(tool, Rejection::new(Code::HostPanic, "The host failed while it served the call."))
 }

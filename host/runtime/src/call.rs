@@ -1,7 +1,8 @@
-//! The way of one call, from request to reply.
+//! Runs one call, from request to reply.
 //!
-//! The steps stand in the order in which they run, and each takes what only the one before it makes: a call that was
-//! not validated cannot be authorized, one that was not approved gets no handle, one without handles is not run.
+//! The steps are listed in the order in which they run. Each step takes a type that only the step before it creates. So
+//! a call that was not validated cannot be authorized, a call that was not approved gets no handles, and a call without
+//! handles cannot run.
 
 mod answer;
 mod authorize;
@@ -47,20 +48,20 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why a call ended before it had an answer: one failure, told three ways.
+/// Why a call ended without an answer, for programs, for the model and for the operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Rejection {
-    /// For programs.
+    /// The stable code, for programs.
     pub(crate) code: Code,
-    /// For the model: what would help.
+    /// The message for the model, with what to do next.
     pub(crate) message: String,
-    /// For the operator: what the model should not see. It goes into the record.
+    /// Details for the operator that the model must not see. They go into the audit log.
     pub(crate) detail: Option<String>,
-    /// What the run took, where there was one.
+    /// The resource usage of the run, if the tool ran.
     pub(crate) usage: Usage,
-    /// Where what there was of an answer is kept.
+    /// The reference to the partial answer, if some of it is kept.
     pub(crate) reference: Option<Box<Reference>>,
-    /// When another try may help, as the tool says.
+    /// How long to wait before a retry, as the tool proposes.
     pub(crate) retry_after: Option<Duration>,
 }
 
@@ -81,7 +82,7 @@ impl Rejection {
         self
     }
 
-    /// Keeps what the tool had written of its answer, and says where it is.
+    /// Keeps the text that the tool had already written, and adds the reference to the message.
     fn keeping(self, written: Text) -> Self {
         let Self { code, mut message, detail, usage, retry_after, .. } = self;
         let (bytes, unkept) = (written.bytes(), written.unkept());
@@ -91,15 +92,15 @@ impl Rejection {
                 let lines = lines.unwrap_or(0);
                 let _ = write!(
                     message,
-                    " What it had written is kept, {bytes} bytes in {lines} lines: read it with output.read \
+                    " The output up to this point is kept ({bytes} bytes, {lines} lines). Read it with output.read \
                      {{\"reference\":\"{id}\"}}."
                 );
             }
-            None if bytes > 0 => message.push_str(" What it had written is lost."),
+            None if bytes > 0 => message.push_str(" The output up to this point is lost."),
             None => {}
         }
         if let Some(why) = unkept {
-            let _ = write!(message, " Not all of it could be kept: {why}.");
+            let _ = write!(message, " Some of the output could not be kept: {why}.");
         }
         Self { code, message, detail, usage, reference, retry_after }
     }
@@ -115,23 +116,24 @@ pub(crate) struct Shaped {
     pub(crate) usage: CallUsage,
 }
 
-/// Runs one call. Whatever happens on the way, a dropped future included, the record is finished. A call that was
-/// asked about before keeps its `id`.
+/// Runs one call. Its audit record is always finished, even if this future is dropped. `id` is the id of a call that
+/// already has an approval request, and `None` for a new call.
 pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<String>) -> Reply {
-    // A request may be cloned and called again: each call is admitted for itself.
+    // A request may be cloned and called again, and each call needs its own admission.
     request.admission = Arc::default();
     let record = CallRecord::begin(host, &request, id);
     go(host, request, record).await
 }
 
-/// Begins a call that will be run later, or never: its record is finished all the same.
+/// Begins the record of a call that runs later or never. The record is finished in both cases.
 pub(crate) fn begin(host: &Inner, request: &Request) -> CallRecord {
     CallRecord::begin(host, request, None)
 }
 
-/// Runs a call that was begun.
+/// Runs a call whose record was begun with [`begin`].
 pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) -> Reply {
-    // In this order, so that both are given back after the record is finished, also when this future is dropped.
+    // Declared before the record, so that they are released after the record is finished, even if this future is
+    // dropped.
     let _turn = request.turn.as_ref().map(Turn::until_over);
     let _order = request.admission.until_over();
     let mut record = record;
@@ -145,14 +147,14 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
     let call = reply.id.clone();
     let reply = record.finish(reply).await;
     if kept && reply.reference.is_none() {
-        // The answer is withheld, and so is what was kept of it. What cannot be taken away stays the caller's own.
+        // The answer is withheld, so the kept output is withdrawn too. If that fails, only this caller can read it.
         let outputs = host.outputs.clone();
         let _ = blocking(move || outputs.withdraw(&call)).await;
     }
     reply
 }
 
-/// Answers a request that is not looked at, and records it.
+/// Rejects a request without examining it, and records the rejection.
 pub(crate) async fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
     let record = begin(host, request);
     let reply = reply(&record, request, Err((rejection, 0)));
@@ -162,7 +164,7 @@ pub(crate) async fn refuse(host: &Inner, request: &Request, rejection: Rejection
 async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) -> Result<Shaped, (Rejection, u64)> {
     let refused = |rejection| (rejection, 0);
     if record.id().is_empty() {
-        let message = "The call has no id, because the system gives no randomness, so it was not made.";
+        let message = "The call was not made: the system provides no randomness, so the call has no id.";
         return Err(refused(Rejection::new(Code::RecordUnavailable, message)));
     }
     unwanted::refused(request).map_err(refused)?;
@@ -215,7 +217,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, (Rejectio
     }
 }
 
-/// A caller may spawn a call on any runtime: this does not compile where its future cannot move between threads.
+/// Checks at compile time that the future of a call is `Send`, so that a caller can spawn it on any runtime.
 const _: fn(&Arc<Inner>, Request) = |host, request| {
     fn movable(_: impl Send) {}
     movable(call(host, request, None));

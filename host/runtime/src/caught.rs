@@ -1,4 +1,4 @@
-//! The application's code on the way of a call: what panics in there fails there, and nowhere else.
+//! Runs the application's code within a call, and catches its panics.
 
 use crate::text::{OneLine, cut};
 use portcullis_sandbox::BoxFuture;
@@ -7,12 +7,13 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-/// The text of a panic that is kept for the operator, in bytes.
+/// Maximum length of a panic's text for the operator, in bytes.
 const PANIC_BYTES_MAX: usize = 512;
 
-/// Begins a future and runs it to its end. Where either panics, the text of the panic is all that is left of it.
+/// Creates a future and runs it to its end. If one of them panics, returns the text of the panic.
 pub(crate) async fn caught<'a, T>(begin: impl FnOnce() -> BoxFuture<'a, T>) -> Result<T, String> {
-    // What panicked is not polled again, and what it may have left half done is the application's own.
+    // A future that panicked is not polled again. Its state belongs to the application, so unwind safety is not an
+    // issue here.
     let mut begin = Some(begin);
     let mut future: Option<BoxFuture<'a, T>> = None;
     poll_fn(|context| {

@@ -1,8 +1,8 @@
-//! How many calls run at one time.
+//! Limits on concurrent calls.
 
-/// Calls that run at one time unless said otherwise. Each may take its whole memory limit, so this bounds the host's
-/// memory: 16 times 64 MiB is what a small machine can give.
+/// Default maximum of concurrent calls. Each may use its whole memory limit, so this bounds the host's memory. A small
+/// machine has 16 times 64 MiB.
 pub const CALLS_DEFAULT: u32 = 16;
 
-/// Maximum calls at one time. The pool reserves address space for each.
+/// Maximum concurrent calls that can be configured. The engine reserves address space for each.
 pub const CALLS_MAX: u32 = 512;

@@ -1,6 +1,6 @@
-//! What happens to calls, for whoever watches: each call moves through states, and a running one reports progress.
+//! Events about calls, for subscribers. Each call goes through states, and a running call reports progress.
 //!
-//! Watching changes nothing: who publishes never waits, and keeps for a slow subscriber only so much.
+//! Subscribers never slow down calls. The publisher never waits, and limits what it queues for a slow subscriber.
 
 mod publisher;
 mod queue;
@@ -13,21 +13,21 @@ use queue::Queue;
 use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
-/// Where a call is on its way.
+/// The state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallState {
-    /// It was asked for, and is looked at.
+    /// The call was received, and is checked.
     Pending,
-    /// A person is asked.
+    /// The call waits for an approver.
     Waiting,
-    /// Its tool runs.
+    /// The tool runs.
     Running,
-    /// It is over, and in the record. Nothing of this call follows.
+    /// The call has ended and is recorded. No more events of this call follow.
     Ended(Outcome),
 }
 
 impl CallState {
-    /// The stable name: that of the outcome where the call is over.
+    /// Returns the stable name. For an ended call, it is that of the outcome.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -38,45 +38,45 @@ impl CallState {
     }
 }
 
-/// Something that happened to a call.
+/// An event about a call.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The id of the call.
     pub call: Arc<str>,
-    /// The session it belongs to, as the record has it.
+    /// The session of the call, as in the audit log.
     pub session: Arc<str>,
-    /// The tool as it was asked for, as the record has it; untrusted text.
+    /// The tool's name as the caller wrote it, as in the audit log. Untrusted text.
     pub tool: Arc<str>,
-    /// When.
+    /// When it happened.
     pub at: SystemTime,
-    /// What.
+    /// What happened.
     pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum EventKind {
-    /// The call is in this state now.
+    /// The call has entered this state.
     State(CallState),
-    /// The tool reported progress. Its texts are the tool's words.
+    /// The tool reported progress. Its texts are untrusted.
     Progress(Arc<Progress>),
-    /// The subscriber let too many states pile up and hears no more: this event names the call whose state is the
-    /// first that it missed.
+    /// Too many states were queued for the subscriber, so the subscription has ended. This event names the call of the
+    /// first state that was lost.
     Lagged,
 }
 
-/// A subscription. It hears of what happens after it was made; dropping it ends it.
+/// A subscription to events from its creation on. Dropping it ends it.
 ///
-/// All states come, in the order in which they happened, or the last event says that they do not. Of progress, a slow
-/// subscriber loses the oldest.
+/// It delivers all states in the order in which they happened, unless its last event is [`EventKind::Lagged`]. A slow
+/// subscriber loses the oldest progress.
 pub struct Events {
     queue: Arc<Queue>,
     publisher: Weak<Publisher>,
 }
 
 impl Events {
-    /// The next event, as soon as there is one. None when no more can come: the host and its calls are gone, or this
-    /// subscriber has lagged. No event is lost when the future is dropped.
+    /// Waits for the next event. Returns `None` if no more events can come, because the host and its calls have ended
+    /// or this subscriber has lagged. Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.queue.take() {
@@ -89,7 +89,7 @@ impl Events {
         }
     }
 
-    /// The next event if it is there already.
+    /// Returns the next event if one is queued.
     pub fn try_next(&mut self) -> Option<Event> {
         self.queue.take()
     }

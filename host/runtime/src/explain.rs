@@ -1,4 +1,4 @@
-//! What would become of a call now, for people and programs.
+//! The explanation of a call for people and programs.
 
 use crate::call::{ValidCall, describe_handles};
 use crate::host::Inner;
@@ -8,16 +8,17 @@ use crate::rule_gaps::rule_gaps;
 use portcullis_policy::{Explanation, Permissions, ToolName};
 use serde::Serialize;
 
-/// What would become of a call, what led to it, and the handles it would get.
+/// What would happen to a call, why, and the handles that it would get.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
     /// The tool.
     pub tool: ToolName,
-    /// The rights it declares.
+    /// The permissions that the tool declares.
     pub permissions: Permissions,
     /// The arguments, as the tool would receive them.
     pub arguments: String,
-    /// What would become of the call: the same steps were taken as for the call, up to where it would ask or run.
+    /// What would happen to the call. It is the result of the same steps as for a real call, up to where the call would
+    /// ask an approver or run.
     pub outlook: Outlook,
     /// What the policy decides, every rule that matched, and what would change it.
     pub explanation: Explanation,

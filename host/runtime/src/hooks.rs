@@ -1,5 +1,5 @@
-//! Hooks: what an embedder adds to every call, before a person is asked and after the tool has answered. A hook can
-//! refuse, ask an approver and take notes for the record. It cannot allow what anything else denies.
+//! Hooks: checks that an embedder adds to every call, before an approver is asked and after the tool has answered. A
+//! hook can refuse, ask an approver, and add notes to the audit log. It cannot allow anything that is denied otherwise.
 
 use crate::reply::Reply;
 use crate::text::cut;
@@ -12,45 +12,47 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Notes of one hook on one call: together with the sizes below, what fits in a line of the record when every byte of
-/// it becomes an escape of six.
+/// Maximum notes of one hook on one call. With the limits below, they fit into an audit entry even if JSON escapes
+/// every byte with six characters.
 pub const HOOK_NOTES_MAX: usize = 16;
 
-/// The key of a note, in bytes; what is over it is cut.
+/// Maximum length of a note's key, in bytes. A longer key is cut.
 pub const HOOK_KEY_BYTES_MAX: usize = 64;
 
-/// The value of a note, in bytes; what is over it is cut.
+/// Maximum length of a note's value, in bytes. A longer value is cut.
 pub const HOOK_VALUE_BYTES_MAX: usize = 512;
 
-/// The reason of a refusal or of an ask, in bytes; what is over it is cut. The model or the approver reads it.
+/// Maximum length of the reason for a refusal or an ask, in bytes. A longer reason is cut. The model or the approver
+/// reads it.
 pub const HOOK_REASON_BYTES_MAX: usize = 1024;
 
-/// How long one hook may take, wall-clock: enough for a request to another machine, and less than a person notices as
-/// a hang. One that takes longer has refused.
+/// Maximum wall-clock time of one hook. It is enough for a request to another machine. A hook that takes longer counts
+/// as a refusal.
 pub const HOOK_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// The future of what a hook says.
+/// The future of a hook's answer.
 pub type Hooking<'a> = Pin<Box<dyn Future<Output = Hooked> + Send + 'a>>;
 
-/// Looks at calls, beside the policy. One that panics, takes longer than [`HOOK_TIME_MAX`] or cannot be recorded has
-/// refused. It must not block its thread: what never returns cannot be interrupted.
+/// A check of calls in addition to the policy. A hook that panics, takes longer than [`HOOK_TIME_MAX`] or cannot be
+/// recorded counts as a refusal. It must not block its thread, because a blocked thread cannot be interrupted.
 pub trait Hook: Send + Sync + 'static {
-    /// Looks at a call that neither the policy nor the plugin's review refuses, before a person is asked. A refusal
-    /// denies it, and an ask asks an approver about it.
+    /// Checks a call that neither the policy nor the plugin's reviewer refuses, before an approver is asked. A refusal
+    /// denies the call. An ask makes it need approval.
     fn before<'a>(&'a self, call: &'a HookCall<'a>) -> Hooking<'a> {
         let _ = call;
         Box::pin(ready(Hooked::pass()))
     }
 
-    /// Looks at the reply of a call whose tool has run, before anybody else does. A refusal withholds the reply; what
-    /// the tool did is done, so that an ask withholds the reply too.
+    /// Checks the reply of a call whose tool has run, before anyone else gets it. A refusal withholds the reply. An ask
+    /// withholds it too, because the tool has already run. Its side effects remain.
     fn after<'a>(&'a self, call: &'a HookCall<'a>, reply: &'a Reply) -> Hooking<'a> {
         let _ = (call, reply);
         Box::pin(ready(Hooked::pass()))
     }
 }
 
-/// A call, as a hook sees it. All texts but the tool's name and the hash are those of a model or its caller.
+/// A call as a hook sees it. Except for the ids, the tool's name, the hash and the settings, treat all texts as
+/// untrusted: they come from a model or its caller.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HookCall<'a> {
@@ -60,17 +62,17 @@ pub struct HookCall<'a> {
     pub tool: &'a ToolName,
     /// The SHA-256 of the plugin, in hexadecimal.
     pub plugin_sha256: &'a str,
-    /// The arguments, exactly as the tool will receive them: one JSON object in its canonical form.
+    /// The arguments exactly as the tool will receive them: one JSON object in canonical form.
     pub arguments: &'a str,
     /// The session.
     pub session: &'a str,
-    /// On whose behalf the call is made.
+    /// The principal on whose behalf the call is made.
     pub principal: &'a str,
-    /// The agent that asks.
+    /// The agent that makes the call.
     pub agent: Option<&'a str>,
-    /// Whether the call is only explained: it does not run after this. Answer as for the call, and change nothing.
+    /// Whether the call is only explained and does not run. Answer as for a real call, but change nothing.
     pub explained: bool,
-    /// The settings of the plugin, as the policy has them.
+    /// The settings of the plugin in the policy.
     pub settings: &'a BTreeMap<String, String>,
     pub(crate) stores: &'a HookStores,
 }
@@ -106,7 +108,7 @@ impl HookCall<'_> {
     }
 }
 
-/// What a hook says of a call: nothing, that an approver should look, or a refusal, and each with notes.
+/// A hook's answer about a call: pass, ask an approver, or refuse. Each can have notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooked {
     verdict: HookVerdict,
@@ -126,26 +128,26 @@ enum HookVerdict {
 }
 
 impl Hooked {
-    /// Nothing against it.
+    /// Lets the call pass.
     pub fn pass() -> Self {
         Self::default()
     }
 
-    /// The call is refused, or its reply withheld. The model is told why.
+    /// Refuses the call, or withholds its reply. The model gets the reason.
     pub fn refuse(reason: &str) -> Self {
         Self { verdict: HookVerdict::Refuse(cut(reason, HOOK_REASON_BYTES_MAX).to_owned()), ..Self::default() }
     }
 
-    /// An approver is asked about the call, whatever the policy says. The approver is shown why. A remembered approval
-    /// counts only if the approver was shown the same reason.
+    /// Makes the call need approval, whatever the policy decides. The approver sees the reason. A remembered approval
+    /// applies only if its approver saw the same reason.
     pub fn ask(reason: &str) -> Self {
         let reason = cut(reason, HOOK_REASON_BYTES_MAX).to_owned();
         Self { verdict: HookVerdict::Ask { reason, patterns: Vec::new() }, ..Self::default() }
     }
 
-    /// With a pattern that a remembered approval may cover: the arguments that may differ, while every other is as in
-    /// the call. Only an ask takes one, and at most [`PROPOSALS_MAX`]. A pattern that does not cover the call is not
-    /// offered. An approval of one answers this hook alone, as long as it proposes the same pattern.
+    /// Proposes a pattern for a remembered approval: the arguments that may differ, while all others stay as in the
+    /// call. Only an ask takes patterns, at most [`PROPOSALS_MAX`]. A pattern that does not cover the call is not
+    /// offered. An approval of a pattern answers only this hook, as long as it proposes the same pattern.
     #[must_use]
     pub fn proposing(mut self, pattern: impl IntoIterator<Item = Variation>) -> Self {
         if let HookVerdict::Ask { patterns, .. } = &mut self.verdict
@@ -156,7 +158,7 @@ impl Hooked {
         self
     }
 
-    /// With a note for the record. Of more than [`HOOK_NOTES_MAX`] the record has the number alone.
+    /// Adds a note for the audit log. Of notes beyond [`HOOK_NOTES_MAX`], only the number is recorded.
     #[must_use]
     pub fn note(mut self, key: &str, value: &str) -> Self {
         if self.notes.len() == HOOK_NOTES_MAX {
@@ -168,7 +170,7 @@ impl Hooked {
         self
     }
 
-    /// Why it is refused, if it is.
+    /// Returns the reason for a refusal, if it is one.
     pub fn refusal(&self) -> Option<&str> {
         match &self.verdict {
             HookVerdict::Refuse(reason) => Some(reason),
@@ -176,7 +178,7 @@ impl Hooked {
         }
     }
 
-    /// Why an approver should look, and what a remembered approval may cover, if it asks.
+    /// Returns the reason for an ask and the proposed patterns, if it is one.
     pub(crate) fn asks(&self) -> Option<(&str, &[Vec<Variation>])> {
         match &self.verdict {
             HookVerdict::Ask { reason, patterns } => Some((reason, patterns)),
@@ -184,12 +186,12 @@ impl Hooked {
         }
     }
 
-    /// Why it asks or refuses, if it does.
+    /// Returns the reason for an ask or a refusal, if it is one.
     pub(crate) fn reason(&self) -> Option<&str> {
         self.refusal().or_else(|| self.asks().map(|(reason, _)| reason))
     }
 
-    /// The verdict in one word, for the record.
+    /// Returns the answer in one word, for the audit log.
     pub(crate) fn answer(&self) -> &'static str {
         match self.verdict {
             HookVerdict::Pass => "pass",
@@ -198,18 +200,18 @@ impl Hooked {
         }
     }
 
-    /// The notes, in order.
+    /// Returns the notes, in order.
     pub fn notes(&self) -> &[(String, String)] {
         &self.notes
     }
 
-    /// How many notes were too many.
+    /// Returns the number of notes that were dropped.
     pub fn notes_dropped(&self) -> usize {
         self.notes_dropped
     }
 }
 
-/// At which end of a call a hook looks at it.
+/// Whether a hook checks a call before or after the tool runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Before,

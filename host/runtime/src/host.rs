@@ -1,4 +1,4 @@
-//! The host: what an embedder asks what there is, and calls.
+//! The host, which an embedder uses to list and call tools.
 
 use crate::admission::Admissions;
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
@@ -31,14 +31,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{self, Arc};
 use tokio::sync::{Mutex, Semaphore, watch};
 
-/// A host. Clones share it.
+/// A host of plugins, which runs their tools under a policy. Clones share the same host.
 #[derive(Clone)]
 pub struct Host(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    /// What calls find now. One that was found goes on with what it found.
+    /// The current catalog. A call keeps the catalog that it started with.
     pub(crate) catalog: watch::Sender<Arc<Catalog>>,
-    /// The files that the catalog is from; whoever looks again holds this.
+    /// The files that the catalog was loaded from. A reload holds this lock.
     pub(crate) seen: Mutex<Seen>,
     /// The files of the policy, for reading it again.
     pub(crate) sources: PolicySources,
@@ -50,12 +50,12 @@ pub(crate) struct Inner {
     pub(crate) stores: Stores,
     pub(crate) outputs: Outputs,
     pub(crate) injection: Arc<Injection>,
-    /// The time of guests, where it is not the system's.
+    /// The time that guests see, if it is not the system's.
     pub(crate) time: Option<Arc<dyn TimeSource>>,
-    /// Where the randomness of guests follows from.
+    /// The seed of the guests' randomness, if it is not the system's.
     pub(crate) seed: Option<u64>,
     pub(crate) loader: Arc<Loader>,
-    /// What loads while calls run, if the host does not wait for it.
+    /// The background loads, if the host does not wait for plugins.
     pub(crate) background: Option<BackgroundLoading>,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) approvals: Approvals,
@@ -71,35 +71,35 @@ pub(crate) struct Inner {
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) events: Arc<Publisher>,
     pub(crate) admissions: Admissions,
-    /// Places for reviews, which run beside the calls.
+    /// The slots for reviews and previews, which do not use run slots.
     pub(crate) reviews: Semaphore,
-    /// The largest arguments any plugin may take: what is looked at before the tool is known.
+    /// The maximum size of arguments for any plugin, which is checked before the tool is known.
     pub(crate) arguments_bytes_max: usize,
 }
 
 impl Host {
-    /// Begins a host for the plugins of a directory, keeping its key, cache and record in another. Its policy denies
-    /// everything, it has no approver, and plugins are compiled by `compiler`.
+    /// Returns a builder for a host of the plugins in one directory. The host keeps its key, cache, ledger and audit
+    /// log in another, `state`. By default, the policy denies everything and there is no approver.
     pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>, compiler: Compiler) -> HostBuilder {
         HostBuilder::new(plugins.into(), state.into(), compiler)
     }
 
-    /// Runs one call: parse, validate, authorize, grant, instantiate, execute, shape, record. There is always a
-    /// reply. Dropping the future ends the call at once, and records it as cancelled.
+    /// Runs one call. There is always a reply, and the call is always recorded. Dropping the future ends the call
+    /// immediately and records it as cancelled.
     pub async fn call(&self, request: Request) -> Reply {
         call::call(&self.0, request, None).await
     }
 
-    /// Runs a call that a person approved while nobody waited for it, if it is still the call they were asked about.
-    /// It runs once, whoever asks for it and how often.
+    /// Runs a call that was approved while no process waited for it, if it is still the call that was requested. It
+    /// runs at most once, however often this is called.
     ///
     /// # Errors
-    /// There is no such call, it is not approved, it has run, or the process that asked still waits for it.
+    /// The request does not exist, is not approved or has already run, or the process that made it still waits.
     pub async fn resume(&self, question: &str) -> Result<Reply, ApprovalError> {
         self.resume_until(question, Cancellation::new()).await
     }
 
-    /// Runs such a call as [`Host::resume`] does, until it is cancelled.
+    /// Runs a call like [`Host::resume`], until it is cancelled.
     ///
     /// # Errors
     /// Those of [`Host::resume`].
@@ -109,7 +109,7 @@ impl Host {
         Ok(call::call(&self.0, request, Some(redeemed.call)).await)
     }
 
-    /// What waits for a person, and what they have answered.
+    /// Returns the approval requests and remembered approvals.
     pub fn approvals(&self) -> &Approvals {
         &self.0.approvals
     }
@@ -119,29 +119,29 @@ impl Host {
         self.0.approval_command(request)
     }
 
-    /// Whether an approver of the embedder's answers questions, where a request brings none of its own.
+    /// Returns whether the embedder has set an approver for requests that bring none of their own.
     pub fn asks_its_own(&self) -> bool {
         matches!(self.0.channel, Some(Channel::Approver(_)))
     }
 
-    /// Runs several calls at once, each as [`Host::call`] does. The replies stand in the order of the requests; the
-    /// order in which they run is not promised. A tool that may change something, or says that it is sequential, runs
-    /// alone among the calls of its batch. Dropping the future drops its calls.
+    /// Runs several calls concurrently, each like [`Host::call`]. Returns the replies in the order of the requests. The
+    /// order in which the calls run is unspecified. A tool that may change something, or declares that it is
+    /// sequential, runs alone among the calls of its batch. Dropping the future drops its calls.
     pub async fn batch(&self, batch: Batch) -> Vec<Reply> {
         batch::run(self, batch).await
     }
 
-    /// Hears of every call of this host from now on.
+    /// Subscribes to the events of all calls of this host from now on.
     pub fn events(&self) -> Events {
         self.0.events.subscribe()
     }
 
-    /// Says what would become of a call now. Takes the steps of the call up to where it would ask an approver or run.
-    /// Asks no approver; records, counts and spends nothing. The plugin's review runs in its sandbox, where it can
-    /// change nothing, and hooks see that the call is only explained ([`crate::HookCall::explained`]).
+    /// Explains what would happen to a call now. Takes the steps of the call up to where it would ask an approver or
+    /// run. Asks no approver, and records, counts and spends nothing. The plugin's reviewer runs in its sandbox, where
+    /// it cannot change anything. Hooks see that the call is only explained ([`crate::HookCall::explained`]).
     ///
     /// # Errors
-    /// The reply that the call would get before it came to a decision.
+    /// The call would be rejected before the policy decides it, with this reply.
     pub async fn explain(&self, request: Request) -> Result<Explained, Box<Reply>> {
         match call::explain(&self.0, &request).await {
             Ok((call, outlook)) => Ok(Explained::of(&self.0, &call, outlook, &request.origin)),
@@ -149,19 +149,19 @@ impl Host {
         }
     }
 
-    /// The plugins, loaded and refused, as they are now.
+    /// Returns the current catalog of loaded and refused plugins.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.0.catalog()
     }
 
-    /// Whether a call could come to a tool at all: one without a schema is not called, unless the policy lets those
-    /// of its plugin be.
+    /// Returns whether a tool can be called at all. A tool without a schema cannot, unless the policy allows that for
+    /// its plugin.
     pub fn is_callable(&self, tool: &Tool) -> bool {
         call::is_callable(&self.policy(), tool)
     }
 
-    /// Whether some call of a tool could run under the policy: it is not denied to every caller, can be called, and has
-    /// the grants that it cannot do without.
+    /// Returns whether some call of a tool could run under the policy: it is not denied for every caller, it is
+    /// callable, and it has the grants that it requires.
     pub fn may_run(&self, plugin: &Plugin, tool: &Tool) -> bool {
         self.is_callable(tool)
             && self.policy().may_permit(tool.name(), tool.permissions(), tool.hints())
@@ -174,8 +174,8 @@ impl Host {
         self.0.background().map(|background| background.plugins()).unwrap_or_default()
     }
 
-    /// Ends what is being compiled in the background, and compiles nothing there any more. A process that is about to
-    /// end calls this, so that no compile worker outlives it: a clone of the host may be dropped too late.
+    /// Stops all background loads, and starts no more. Call this before the process ends, so that no compile worker
+    /// outlives it. Dropping the last clone of the host may happen too late.
     pub fn stop_loading(&self) {
         if let Some(background) = self.0.background() {
             background.close();
@@ -188,7 +188,7 @@ impl Host {
         self.policy().may_permit_some(plugin)
     }
 
-    /// The plugins from now on: the receiver hears of each time they change.
+    /// Subscribes to the catalog. The receiver gets each new one.
     pub fn catalog_changes(&self) -> watch::Receiver<Arc<Catalog>> {
         self.0.catalog.subscribe()
     }
@@ -212,7 +212,7 @@ impl Host {
         Watch::begin(&self.0)
     }
 
-    /// The outputs that were too large to be passed on whole.
+    /// Returns the kept outputs, which were too large for a reply.
     pub fn outputs(&self) -> &Outputs {
         &self.0.outputs
     }
@@ -229,18 +229,19 @@ impl Host {
 
     /// Returns warnings about the policy, given the plugins that are installed now. A warning stops no call.
     pub fn policy_warnings(&self) -> Vec<PolicyWarning> {
-        // In this order, so that a plugin that becomes ready meanwhile is in one of both.
+        // Read the loads first, so that a plugin that becomes ready in between is in one of the two.
         let loading = self.loading();
         let catalog = self.0.catalog();
         policy_warning::warnings(&catalog.policy.policy, &catalog, loading)
     }
 
-    /// The project's policy file, where there is one that nobody has trusted: it only narrows.
+    /// Returns the path of the project's policy, if there is one that the user does not trust. Such a policy only
+    /// narrows.
     pub fn untrusted_policy(&self) -> Option<PathBuf> {
         self.0.policy().untrusted.clone()
     }
 
-    /// The handles that a call of each tool of a plugin would get, for people.
+    /// Describes the handles that a call of each tool of a plugin would get, for people.
     pub fn handles(&self, plugin: &Plugin) -> Vec<(String, Vec<String>)> {
         let policy = self.policy();
         let lines = |tool| call::describe_handles(&policy, plugin, tool, None);
@@ -253,7 +254,7 @@ impl Host {
         plugin.dependencies.keys().filter_map(place).collect()
     }
 
-    /// The keys that a call of a tool cannot do without and that the policy does not grant: such a call is denied.
+    /// Returns the keys that a tool requires and that the policy does not grant. Its calls are denied.
     pub fn missing_grants(&self, plugin: &Plugin, tool: &Tool) -> Vec<String> {
         call::missing_keys(plugin, tool).map(|(key, _)| key.to_string()).collect()
     }
@@ -272,40 +273,39 @@ impl Host {
         rule_gaps(&catalog.policy.policy, &catalog)
     }
 
-    /// The most that calls of a tool could do, as the policy stands.
+    /// Returns an upper bound for what calls of a tool can do under the policy.
     pub fn reach(&self, plugin: &Plugin, tool: &Tool) -> Reach {
         call::reach(plugin, tool)
     }
 
-    /// Keeps an address out of the reach of every plugin, whatever a policy grants: that of a server of the
-    /// application's own, such as one that takes approvals.
+    /// Makes an address unreachable for all plugins, whatever the policy grants. Use it for servers of the application,
+    /// such as one that receives approvals.
     pub fn keep_unreachable(&self, address: SocketAddr) {
         self.0.policy().network.forbid(address);
     }
 
-    /// How many calls have begun and have not ended: those that wait for something count, and each is in the record
-    /// when it counts no more. For whoever stops, and would not leave any behind.
+    /// Returns the number of calls that have not ended, including those that wait. A call is recorded before it stops
+    /// counting. Use it for a shutdown that waits for all calls.
     pub fn calls_under_way(&self) -> usize {
-        // A call holds on to who hears of it until it is recorded.
+        // A call holds a reference to the publisher until it is recorded.
         Arc::strong_count(&self.0.events).saturating_sub(1)
     }
 
-    /// The record.
+    /// Returns the audit log.
     pub fn audit(&self) -> &AuditLog {
         &self.0.audit
     }
 
-    /// The most memory that calls can make this process hold.
+    /// Returns the maximum memory that calls can make this process hold.
     pub fn footprint(&self) -> Footprint {
         self.0.loader.engine.footprint()
     }
 }
 
-/// Opens the approvals of a state directory alone, to answer what waits and to take back what holds. Nothing can be run
-/// with them.
+/// Opens only the approvals of a state directory, to answer requests and revoke approvals. They cannot run calls.
 ///
 /// # Errors
-/// The state directory, the record or the ledger cannot be opened.
+/// The state directory, the audit log or the ledger cannot be opened.
 pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     let state = State::open(state)?;
     let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
@@ -343,8 +343,7 @@ impl Inner {
         self.background.as_ref().map(|background| &background.0)
     }
 
-    /// Returns whether a plugin that is not in a catalog is being compiled. That it has become ready since then counts
-    /// as well.
+    /// Returns whether a plugin that is not in a catalog is being compiled, or has become ready since.
     pub(crate) fn is_loading(&self, plugin: &str, catalog: &Catalog) -> bool {
         let is_named = |name: &PluginName| name.as_str() == plugin;
         catalog.plugin(plugin).is_none()
@@ -357,16 +356,16 @@ impl Inner {
         format!("portcullis approvals approve {request}{}", self.approval_options)
     }
 
-    /// The code of a plugin, mapped on first use.
+    /// Returns the code of a plugin. Maps it on first use.
     pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
         self.loader.code(plugin).await.map_err(|error| {
-            let message = format!("The plugin {} cannot be used any more.", plugin.name);
+            let message = format!("The plugin {} can no longer be used.", plugin.name);
             Rejection::new(Code::PluginRefused, message).with_detail(error.to_string())
         })
     }
 }
 
-/// The reply of a call that has no record of its own.
+/// Returns the reply of a call that has no record of its own.
 pub(crate) fn unrecorded(tool: String, rejection: Rejection) -> Reply {
     Reply {
         id: String::new(),

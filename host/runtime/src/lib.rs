@@ -1,15 +1,17 @@
-//! Portcullis: a host for tools that nobody has to trust.
+//! Portcullis: a host for untrusted tools of AI agents.
 //!
-//! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] takes what
-//! a model asks for, and either runs it in a fresh sandbox with exactly the handles that the policy grants to this one
-//! call, or says why not; in both cases it is recorded. The way of a call stands in `call.rs`, one file per step.
+//! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] runs a call
+//! that a model requests in a fresh sandbox, with exactly the handles that the policy grants to this call. Otherwise
+//! the reply says why the call did not run. Every call is recorded in the audit log. The steps of a call are in
+//! `call.rs`, one file per step.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), portcullis::OpenError> {
 //! use portcullis::{Compiler, Host, Request};
 //!
-//! let host = Host::builder("plugins", "state", Compiler::InProcess).policy_file("portcullis.toml",
-//! true).open().await?; let reply = host.call(Request::new("files.read", r#"{"path":"README.md"}"#)).await;
+//! let builder = Host::builder("plugins", "state", Compiler::InProcess);
+//! let host = builder.policy_file("portcullis.toml", true).open().await?;
+//! let reply = host.call(Request::new("files.read", r#"{"path":"README.md"}"#)).await;
 //! assert!(!reply.message.is_empty());
 //! # Ok(())
 //! # }

@@ -1,13 +1,13 @@
-//! The name that was probably meant by one that does not exist.
+//! Finds the known name that was probably meant by an unknown one.
 
-/// Edits between two names for each of which the written name must have this many bytes, so that a suggestion is a
-/// likely misspelling and not just any other name.
+/// Bytes of the written name per allowed edit, so that a suggestion is a likely misspelling and not just another name.
 const BYTES_PER_EDIT: usize = 3;
 
-/// The longest name that is compared, in bytes. Comparing two names takes time in proportion to both lengths.
+/// Maximum length of a name that is compared, in bytes. The time of a comparison is proportional to the product of both
+/// lengths.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Returns the known name that is nearest to a written one, if it is near. Case and separators do not count.
+/// Returns the known name that is nearest to a written one, if it is near enough. Ignores case and separators.
 pub(crate) fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if written.len() > NAME_BYTES_MAX {
         return None;
@@ -18,12 +18,12 @@ pub(crate) fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -
     near.filter(|(edits, _)| *edits <= edits_max).min().map(|(_, name)| name)
 }
 
-/// A name in lower case without separators, so that `fileName`, `file-name` and `file_name` are alike.
+/// Normalizes a name to lower case without separators, so that `fileName`, `file-name` and `file_name` are equal.
 fn plain(name: &str) -> String {
     name.chars().filter(|character| !matches!(character, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// The Levenshtein distance of two names, in bytes.
+/// Computes the Levenshtein distance of two names, in bytes.
 fn edits(one: &str, other: &str) -> usize {
     let mut previous: Vec<usize> = (0..=other.len()).collect();
     for (row, a) in one.bytes().enumerate() {

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, watch};
 
-/// Opens a host.
+/// A builder that opens a [`Host`].
 pub struct HostBuilder {
     plugins: PathBuf,
     state: PathBuf,
@@ -73,28 +73,28 @@ impl HostBuilder {
         }
     }
 
-    /// Takes the policy from a file that the person who runs the host has named. Where the file is not there,
-    /// everything is denied, or, if it is required, the host does not open.
+    /// Reads the user's policy from a file. If the file does not exist, everything is denied; if it is `required`, the
+    /// host does not open.
     #[must_use]
     pub fn policy_file(mut self, path: impl Into<PathBuf>, required: bool) -> Self {
         self.policy.user = Some(UserPolicy::File { path: path.into(), required });
         self
     }
 
-    /// Takes the policy from text that the embedder holds; its relative paths start from `base`.
+    /// Sets the user's policy from text. Relative paths in it start from `base`.
     ///
     /// # Errors
-    /// The text is no policy.
+    /// The text is not a valid policy.
     pub fn policy_text(mut self, text: &str, base: impl Into<PathBuf>) -> Result<Self, OpenError> {
         policy_source::parse(text, Path::new("policy"))?;
         self.policy.user = Some(UserPolicy::Text { text: text.to_owned(), base: base.into() });
         Ok(self)
     }
 
-    /// Puts a policy of the embedder's own below every other. What it denies nobody allows.
+    /// Sets the embedder's built-in policy, which applies below all others. No other policy can allow what it denies.
     ///
     /// # Errors
-    /// The text is no policy.
+    /// The text is not a valid policy.
     pub fn built_in_policy(mut self, text: &str) -> Result<Self, OpenError> {
         policy_source::parse(text, Path::new("the built-in policy"))?;
         self.policy.built_in = Some(text.to_owned());
@@ -110,14 +110,15 @@ impl HostBuilder {
         self
     }
 
-    /// Who answers when the policy says ask, beside whoever answers through [`Host::approvals`].
+    /// Sets the approver that answers approval requests, in addition to answers through [`Host::approvals`].
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.channel = Some(Channel::Approver(approver));
         self
     }
 
-    /// Nobody answers here: a call waits for an answer through [`Host::approvals`], of this process or another.
+    /// Sets that no approver is attached. A call waits for an answer through [`Host::approvals`], from this process or
+    /// another one.
     #[must_use]
     pub fn answered_elsewhere(mut self) -> Self {
         self.channel = Some(Channel::Elsewhere);
@@ -132,8 +133,9 @@ impl HostBuilder {
         self
     }
 
-    /// Nobody is there while a call is made: it stays behind as pending, or is denied. Without this and without any
-    /// other channel, as the policy says.
+    /// Sets what happens to approval requests when no one can answer while the call waits: the call ends as pending and
+    /// its request stays open, or it is denied. By default, a host without another channel follows the policy's
+    /// `unattended`.
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
         self.channel = Some(Channel::Nobody(unattended));
@@ -141,7 +143,7 @@ impl HostBuilder {
     }
 
     /// Loads only what a call of one tool needs: its plugin, and the plugins that a rule of the policy names together
-    /// with it. The others cost nothing, whatever is wrong with them. [`Host::reload`] loads them.
+    /// with it. The others are not read, so errors in them have no effect. [`Host::reload`] loads them.
     #[must_use]
     pub fn only_for(mut self, tool: impl Into<String>) -> Self {
         self.only_for = Some(tool.into());
@@ -154,9 +156,9 @@ impl HostBuilder {
     /// refused.
     ///
     /// [`Host::loading`] names the plugins that are not ready. Each enters the catalog as with a reload:
-    /// [`Host::catalog_changes`] tells of it, and the audit log records it. [`Host::reload`] does not wait for a plugin
-    /// that has to be compiled either. What the policy says wrongly of such a plugin refuses that plugin, because the
-    /// host is open by then. Dropping the last clone of the host ends what is still being compiled.
+    /// [`Host::catalog_changes`] reports it, and the audit log records it. [`Host::reload`] does not wait for a plugin
+    /// that has to be compiled either. If the policy has an error about such a plugin, the plugin is refused, because
+    /// the host is open by then. Dropping the last clone of the host ends what is still being compiled.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), portcullis::OpenError> {
@@ -175,65 +177,67 @@ impl HostBuilder {
         self
     }
 
-    /// Who hears of what takes time while plugins load.
+    /// Sets the observer of slow steps while plugins load.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;
         self
     }
 
-    /// Adds a hook, which is asked after those that were added before it.
+    /// Adds a hook. Hooks are asked in the order in which they were added.
     #[must_use]
     pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
         self.hooks.push(hook);
         self
     }
 
-    /// Sets how many calls run at one time; more wait. Each principal has its turn, and so has each plugin of a
-    /// principal. From four on, one in eight is kept free for other principals, and of the rest one in eight for other
-    /// plugins.
+    /// Sets the maximum number of calls that run at the same time. Other calls wait. Slots go to principals in turn,
+    /// and within a principal to plugins in turn. With four slots or more, one in eight is reserved for other
+    /// principals, and one in eight of the rest for other plugins.
     #[must_use]
     pub fn calls(mut self, calls: u32) -> Self {
         self.calls = calls;
         self
     }
 
-    /// Orders the calls of a session also with those that other processes make on the same state directory, where they
-    /// set this as well. Otherwise a session is taken to be of this host alone. A call then takes one more file lock.
+    /// Orders the calls of a session across all processes that use the same state directory and set this too. By
+    /// default, the host assumes that only it uses a session. With this, each call takes one more file lock.
     #[must_use]
     pub fn share_sessions(mut self) -> Self {
         self.shares_sessions = true;
         self
     }
 
-    /// What all kept outputs of the state directory may take together, in bytes; [`OUTPUTS_BYTES_DEFAULT`] unless said.
-    /// A session has half of it at the most. The oldest make room.
+    /// Sets the maximum size of all kept outputs in the state directory, in bytes. The default is
+    /// [`OUTPUTS_BYTES_DEFAULT`]. One session gets at most half of it. The oldest outputs are removed to make room.
     #[must_use]
     pub fn outputs_bytes(mut self, bytes: u64) -> Self {
         self.outputs_bytes = bytes;
         self
     }
 
-    /// Gives guests this time in place of the system's: for tests, and for what has to come out the same twice. Limits
-    /// and the record keep the system's time.
+    /// Sets the time that guests see, for tests and reproducible results. Limits and the audit log still use the
+    /// system's time.
     #[must_use]
     pub fn time_source(mut self, time: Arc<dyn TimeSource>) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Gives guests randomness that follows from a seed, the same for every call: for tests, and never for a guest that
-    /// makes keys.
+    /// Sets the seed of the randomness that guests see. It is the same for every call. Use it for tests, never for a
+    /// guest that creates keys.
     #[must_use]
     pub fn random_seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Opens the host: reads the policy, starts the engine, loads the plugins, opens what the policy grants.
+    /// Opens the host: reads the policy, starts the engine, loads the plugins, and opens the handles that the policy
+    /// grants.
     ///
     /// # Errors
-    /// Anything that is not as the policy says. A plugin that cannot be loaded is no error: the catalog tells of it.
+    /// The policy or one of its grants is not usable, or a place of the host cannot be opened. A plugin that cannot be
+    /// loaded is not an error; the catalog lists it as refused.
     pub async fn open(self) -> Result<Host, OpenError> {
         if self.calls == 0 || self.calls > CALLS_MAX {
             return Err(OpenError::Calls(self.calls));
@@ -293,21 +297,22 @@ impl HostBuilder {
     }
 }
 
-/// The plugins that a host opens with, and what loads while it runs.
+/// The plugins that a host opens with, and the loads that continue while it runs.
 struct FirstCatalog {
     catalog: Catalog,
     seen: Seen,
     background: Option<BackgroundLoading>,
 }
 
-/// The same, before it is bound, and before the observer knows which plugins are ready.
+/// A first catalog whose plugins are not bound to grants yet, and whose ready plugins the observer does not know yet.
 struct UntoldCatalog {
     first: FirstCatalog,
     arrived: Vec<Arc<EndedLoad>>,
 }
 
 impl FirstCatalog {
-    /// Loads the plugins. With `background_after`, leaves those to the background that are not ready after that time.
+    /// Loads the plugins. With `background_after`, plugins that are not ready after that time keep loading in the
+    /// background.
     async fn load(
         loader: &Arc<Loader>,
         policy: &Arc<PolicyInForce>,
@@ -315,7 +320,7 @@ impl FirstCatalog {
         background_after: Option<Duration>,
     ) -> Result<UntoldCatalog, OpenError> {
         let began = Instant::now();
-        // Dropped where a later step fails, so that nothing goes on loading.
+        // If a later step fails, dropping this stops the background loads.
         let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
         let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
         let (mut catalog, mut seen) = loader.load_all(policy, only_for, loads).await?;
@@ -332,7 +337,7 @@ impl FirstCatalog {
 }
 
 impl UntoldCatalog {
-    /// Checks the plugins against the policy, binds them to its grants, and tells which are ready.
+    /// Checks the plugins against the policy, binds them to its grants, and tells the observer which are ready.
     fn bound(
         self,
         loader: &Loader,
@@ -370,7 +375,7 @@ fn admissions(calls: u32, state: &State, shares_sessions: bool) -> Result<Admiss
     })
 }
 
-/// The state directory with its content.
+/// The opened state directory and its contents.
 struct OpenState {
     state: State,
     audit: Arc<AuditLog>,
@@ -380,7 +385,7 @@ struct OpenState {
 }
 
 impl OpenState {
-    /// Opens the state directory, and settles what dead processes left there.
+    /// Opens the state directory, and settles the calls and requests that dead processes left behind.
     fn open(path: &Path) -> Result<Self, OpenError> {
         let state = State::open(path)?;
         let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);

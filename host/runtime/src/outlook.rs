@@ -1,26 +1,26 @@
-//! What would become of a call now, as `explain` says it.
+//! The predicted result of a call, as `explain` returns it.
 
 use crate::reply::Code;
 use serde::{Serialize, Serializer};
 
-/// What would become of a call now, for whoever would make it.
+/// The predicted result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "would", rename_all = "lowercase")]
 pub enum Outlook {
-    /// It would run without an approver being asked.
+    /// The call would run without asking an approver.
     Run {
-        /// The approvals that answer for it, by their ids: remembered ones, or the request that was approved while no
-        /// call waited. Empty where none is needed.
+        /// The ids of the approvals that it would use: remembered ones, or an approved request that no call waits for.
+        /// Empty if it needs no approval.
         approvals: Vec<String>,
     },
-    /// It would need an approver.
+    /// The call would need an approver.
     Ask {
-        /// Why, in words for the approver.
+        /// Why it needs approval, for the approver.
         reason: String,
         /// The open approval request that it would join.
         request: Option<String>,
     },
-    /// It would not run. The reply would have this code and this message.
+    /// The call would not run. The reply would have this code and message.
     Refuse {
         /// The code.
         #[serde(serialize_with = "word")]

@@ -1,5 +1,5 @@
-//! The host's own places: the plugins, the policy and the state. The one file of this crate that turns a path into a
-//! handle; everything after works through the handles.
+//! The host's own places: the plugins, the policy and the state. Only this file of the crate turns paths into handles.
+//! Everything else works with the handles.
 
 use crate::text::hex;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
@@ -9,7 +9,7 @@ use portcullis_policy::POLICY_BYTES;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// The file of the key, in the state directory. The key seals the record and the cache.
+/// The file of the key, in the state directory. The key seals the audit log, the ledger and the cache.
 const KEY_FILE: &str = "key";
 
 /// The directory of the cache, in the state directory.
@@ -18,51 +18,51 @@ const CACHE_DIRECTORY: &str = "cache";
 /// Why one of the host's places cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// The system says no.
+    /// The system reports an error.
     #[error("cannot use {} {}: {source}", what, path.display())]
     Io {
         /// Which place.
         what: &'static str,
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Others could change what the host trusts.
-    #[error("{} {} is open to others: take the right away with `chmod {remedy}`", what, path.display())]
+    /// Other users could change or read what the host relies on.
+    #[error("{} {} is open to other users: remove their permissions with `chmod {remedy}`", what, path.display())]
     Exposed {
         /// Which place.
         what: &'static str,
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// The mode to change.
+        /// The change of the mode, for `chmod`.
         remedy: &'static str,
     },
-    /// It belongs to another user.
-    #[error("{} {} belongs to another user", what, path.display())]
+    /// The place belongs to another user.
+    #[error("{} {} belongs to another user: use a place of your own", what, path.display())]
     Foreign {
         /// Which place.
         what: &'static str,
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
     /// The key is not 32 bytes.
-    #[error("the key {} is damaged: move the whole state directory aside to begin a new one", path.display())]
+    #[error("the key {} is damaged: move the whole state directory away to start a new one", path.display())]
     Key {
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
     /// The policy is not UTF-8, or is too large.
     #[error("the policy {} is {why}", path.display())]
     Policy {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         why: &'static str,
     },
 }
 
-/// The host's state, open.
+/// The opened state directory.
 pub(crate) struct State {
     pub(crate) path: PathBuf,
     pub(crate) directory: Dir,
@@ -71,7 +71,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Opens the state directory, and makes it where it is not there: private, with a fresh key.
+    /// Opens the state directory. Creates a private one with a new key if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, PlaceError> {
         let failed = |source| PlaceError::Io { what: "the state directory", path: path.to_owned(), source };
         create_private(path).map_err(failed)?;
@@ -113,23 +113,23 @@ pub(crate) fn open_plugins(path: &Path) -> Result<Dir, PlaceError> {
     let what = "the plugin directory";
     let directory = open_directory(path).map_err(|source| PlaceError::Io { what, path: path.to_owned(), source })?;
     let stat = stat(&directory, what, path)?;
-    // In a directory that anybody may write to, a plugin is whatever the last one put there.
+    // In a world-writable directory, any user could replace a plugin.
     if stat.st_mode & 0o002 != 0 {
         return Err(PlaceError::Exposed { what, path: path.to_owned(), remedy: "o-w" });
     }
     Ok(directory)
 }
 
-/// A policy file, read.
+/// A policy file that was read.
 pub(crate) struct PolicyFile {
     pub(crate) text: String,
-    /// The directory it lies in, which its relative paths start from.
+    /// The directory of the file, from which its relative paths start.
     pub(crate) directory: PathBuf,
     pub(crate) handle: Dir,
 }
 
 impl PolicyFile {
-    /// Reads a policy file; `None` where there is none.
+    /// Reads a policy file. Returns `None` if it does not exist.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, PlaceError> {
         let failed = |source| PlaceError::Io { what: "the policy", path: path.to_owned(), source };
         let wrong = |why| PlaceError::Policy { path: path.to_owned(), why };
@@ -178,10 +178,7 @@ pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
         }
         // A dangling link would resolve once its target exists, so it has no place that can be trusted.
         if std::fs::symlink_metadata(existing).is_ok() {
-            return Err(io::Error::new(
-                io::ErrorKind::NotFound,
-                format!("{} is a link to nothing", existing.display()),
-            ));
+            return Err(io::Error::new(io::ErrorKind::NotFound, format!("{} is a dangling link", existing.display())));
         }
         let (Some(Component::Normal(name)), Some(parent)) = (existing.components().next_back(), existing.parent())
         else {
@@ -230,8 +227,8 @@ fn read_key(file: File) -> io::Result<Option<[u8; 32]>> {
     Ok(key.try_into().ok())
 }
 
-/// Makes a key under a name of its own and links it into place, so that of two hosts that begin together one wins and
-/// both use its key.
+/// Creates a key under a temporary name and links it into place. If two hosts start together, only one link succeeds,
+/// and both use its key.
 fn make_key(directory: &Dir) -> io::Result<[u8; 32]> {
     let (mut key, mut suffix) = ([0_u8; 32], [0_u8; 16]);
     getrandom::fill(&mut key).map_err(io::Error::other)?;
@@ -246,7 +243,7 @@ fn make_key(directory: &Dir) -> io::Result<[u8; 32]> {
     directory.remove_file(&temporary)?;
     match linked {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // Whoever won, the key is the one that is there now.
+        // Whichever host won, use the key that is in place now.
         Ok(()) | Err(_) => read_key(directory.open(KEY_FILE)?)?.ok_or_else(|| io::ErrorKind::InvalidData.into()),
     }
 }

@@ -222,7 +222,7 @@ impl Reserved {
         &self.limits
     }
 
-    /// Returns the size of an engine for so many calls at one time.
+    /// Returns the engine configuration for this many concurrent calls.
     pub(crate) fn engine(&self, calls: u32) -> EngineConfig {
         let store_value_bytes = usize::try_from(self.store_value_bytes).unwrap_or(usize::MAX);
         EngineConfig { calls, largest: self.limits, store_value_bytes }

@@ -1,4 +1,4 @@
-//! Where the policy comes from: the layers, each read once, and whether the project's is one that a person trusts.
+//! Reads the policy from its layers, and checks whether the user trusts the project's layer.
 
 use crate::approvals::Approvals;
 use crate::grants::Bases;
@@ -12,7 +12,7 @@ use portcullis_policy::{Layer, Layers, Policy, Trust};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The layers, as they were named.
+/// The sources of the policy's layers.
 #[derive(Default)]
 pub(crate) struct PolicySources {
     pub(crate) built_in: Option<String>,
@@ -26,15 +26,15 @@ pub(crate) enum UserPolicy {
     Text { text: String, base: PathBuf },
 }
 
-/// A policy of all its layers.
+/// A policy that was read from all layers.
 pub(crate) struct Read {
     pub(crate) policy: Policy,
-    /// Of the text; of all texts where there are several.
+    /// The SHA-256 of the text, or of all texts if there are several.
     pub(crate) sha256: String,
     pub(crate) bases: Bases,
     /// The files it was read from.
     pub(crate) files: Vec<PolicyFile>,
-    /// The project's policy, where there is one that nobody has trusted.
+    /// The project's policy, if there is one that the user does not trust.
     pub(crate) untrusted: Option<PathBuf>,
     /// The files of its secrets.
     pub(crate) secrets: Vec<SecretFile>,
@@ -42,7 +42,7 @@ pub(crate) struct Read {
     pub(crate) source: String,
 }
 
-/// One layer's text, and where it is from.
+/// The text of one layer, and its source.
 struct Text {
     text: String,
     path: PathBuf,
@@ -72,7 +72,7 @@ impl PolicySources {
         sha256([built_in, user, project].join("\n"))
     }
 
-    /// Reads every layer as it is now.
+    /// Reads every layer.
     pub(crate) fn read(&self, approvals: &Approvals) -> Result<Read, OpenError> {
         let mut files = Vec::new();
         let user = match &self.user {
@@ -131,7 +131,7 @@ impl PolicySources {
     }
 }
 
-/// Reads a policy alone, to refuse it early.
+/// Parses one policy, to report its errors early.
 pub(crate) fn parse(text: &str, path: &Path) -> Result<Policy, OpenError> {
     Policy::parse(text).map_err(|error| OpenError::Policy { path: path.to_owned(), error: Box::new(error) })
 }

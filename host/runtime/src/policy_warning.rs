@@ -23,8 +23,8 @@ impl fmt::Display for PolicyWarning {
             Self::UnknownPlugin { plugin, similar } => {
                 write!(
                     formatter,
-                    "the policy names the plugin `{plugin}`, but the plugin directory has no {plugin}.wasm; what the \
-                     policy says about it has no effect until it is installed"
+                    "the policy names the plugin `{plugin}`, but the plugin directory has no {plugin}.wasm; its \
+                     settings have no effect until it is installed"
                 )?;
                 match similar {
                     Some(similar) => write!(formatter, ". Did you mean `{similar}`?"),

@@ -32,7 +32,7 @@ pub struct ProjectPolicy {
 pub enum ProjectGrantError {
     /// It leads to another place than when the user trusted it.
     #[error(
-        "the grant {plugin}.{key} ({path}) leads to {} now, which is not the place that was trusted: look at it, and \
+        "the grant {plugin}.{key} ({path}) now leads to {}, which is not the place that was trusted: check it, then \
          run `portcullis trust` for the policy again", now.display()
     )]
     Moved {

@@ -1,55 +1,55 @@
-//! Where the arguments of a request come from, and what was done to them on the way.
+//! The origin of a request's arguments, and the changes that were made to them.
 
 use crate::schema::Mismatch;
 use serde_json::Value;
 use std::time::Duration;
 
-/// What is known of arguments that came in a message of a model. Everything the model wrote is untrusted text.
+/// The origin of arguments that came in a message of a model. Everything that the model wrote is untrusted text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provenance {
     /// The format of the message, such as `openai-chat`.
     pub format: &'static str,
-    /// The id that the provider gave the call, where it gives any.
+    /// The provider's id of the call, if it has one.
     pub id: Option<String>,
-    /// The tool, as the model named it.
+    /// The tool's name as the model wrote it.
     pub name: String,
-    /// The arguments exactly as they came.
+    /// The arguments exactly as received.
     pub raw: String,
-    /// What they were parsed to; nothing where they are no JSON.
+    /// The parsed arguments. `None` if they are not JSON.
     pub parsed: Option<Value>,
-    /// How they were validated; nothing where it did not come to that.
+    /// The validation of the arguments. `None` if they were not validated.
     pub validation: Option<Validation>,
-    /// The members that were taken away, because a strict format makes a model write null for what it would leave out.
-    /// JSON Pointers.
+    /// JSON Pointers of the members that were removed, because a strict format makes a model write null for members
+    /// that it would omit.
     pub nulls: Vec<String>,
-    /// What was mended so that they fit. Arguments that were mended are always put to a person.
+    /// The repairs that made the arguments match the schema. Repaired arguments always need approval.
     pub repairs: Vec<Repair>,
-    /// Whether it was tried to mend them. What did not come to fit is left as it came, and nothing was mended.
+    /// Whether a repair was tried. If it did not succeed, the arguments are unchanged and `repairs` is empty.
     pub attempted: bool,
 }
 
-/// One thing that was mended.
+/// One repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// Where, as a JSON Pointer; empty for the text as a whole.
+    /// The place, as a JSON Pointer. Empty for the whole text.
     pub pointer: String,
-    /// What was done, in words.
+    /// A description of the repair.
     pub what: String,
 }
 
-/// A look at arguments beside the authoritative schema.
+/// A validation of arguments in addition to the host's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validation {
-    /// Which validator, with its version.
+    /// The validator and its version.
     pub validator: &'static str,
     /// How long it took.
     pub took: Duration,
-    /// In what they do not match; nothing where they do.
+    /// The mismatches. Empty if the arguments match.
     pub mismatches: Vec<Mismatch>,
 }
 
 impl Provenance {
-    /// Whether the arguments are others than the model's.
+    /// Returns whether the arguments were repaired.
     pub fn is_repaired(&self) -> bool {
         !self.repairs.is_empty()
     }

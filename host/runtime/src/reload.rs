@@ -23,20 +23,19 @@ use tokio::time::sleep;
 /// could not be written.
 const ADMIT_RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What a look at the plugin directory changed.
+/// The changes of a reload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reloaded {
-    /// Plugins that were not there before.
+    /// New plugins.
     pub added: Vec<PluginName>,
-    /// Plugins whose file is another, or whose description files say something else. What was approved for a tool that
-    /// is another by that does not hold for it.
+    /// Plugins whose file or description files changed. Remembered approvals do not apply to a tool that changed.
     pub replaced: Vec<PluginName>,
-    /// Plugins whose file is gone.
+    /// Plugins whose file was removed.
     pub removed: Vec<PluginName>,
-    /// Files that are refused from now on, or for another reason than before; untrusted text. A plugin that such a file
-    /// was to replace goes on.
+    /// Files that are refused now and were not before, or for another reason. Untrusted text. If such a file would
+    /// replace a plugin, the old plugin stays.
     pub refused: Vec<String>,
-    /// Files that were refused and are gone, or are again what is loaded; untrusted text.
+    /// Files that are no longer refused, because they were removed or match the loaded plugin again. Untrusted text.
     pub cleared: Vec<String>,
     /// The SHA-256 of the new policy in force, if it changed.
     pub policy: Option<String>,
@@ -45,22 +44,22 @@ pub struct Reloaded {
 }
 
 impl Reloaded {
-    /// Whether everything is as it was.
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Why the plugin directory cannot be looked at again. Everything is then as it was.
+/// Why a reload failed. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum ReloadError {
-    /// The directory.
+    /// The plugin directory cannot be used.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// Another directory lies where the plugins were, and a plugin can reach it.
+    /// There is a new directory at the path of the plugins, and a plugin can reach it.
     #[error(
-        "the grant {plugin}.{key} covers the directory that now is the plugin directory: a plugin could change its own \
-         rights there. Grant another directory, or put the plugins elsewhere"
+        "the grant {plugin}.{key} overlaps with the new plugin directory, where a plugin could change its own rights. \
+         Grant another directory, or put the plugins elsewhere"
     )]
     Covered {
         /// The plugin.
@@ -90,7 +89,7 @@ impl From<ReloadError> for LookError {
     }
 }
 
-/// Reloads, and then decides again on the approval requests that were left behind.
+/// Reloads, and then decides again on the approval requests that were left open.
 pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
     let reloaded = look_again(host).await;
     // If this fails, the next reload tries again. Until then each call is decided again before it runs.
@@ -98,7 +97,7 @@ pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
     reloaded
 }
 
-/// Puts plugins that load in the background into the catalog as they become ready, as long as somebody has the host.
+/// Puts plugins that load in the background into the catalog as they become ready, until the host is dropped.
 pub(crate) async fn admit_loaded(host: Weak<Inner>, background: Arc<BackgroundLoads>) {
     loop {
         background.any_ended().await;

@@ -1,4 +1,4 @@
-//! What a call comes back with: an outcome, a stable code, and a message a model can act on.
+//! The reply to a call: an outcome, a stable code, and a message that a model can act on.
 
 use crate::outputs::Reference;
 use portcullis_sandbox::{LimitKind, Output, Part, Usage};
@@ -10,28 +10,29 @@ use std::time::Duration;
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The tool answered.
+    /// The tool returned a usable answer.
     Completed,
-    /// The tool ran and could not answer.
+    /// The tool ran, but returned no usable answer.
     Failed,
-    /// The request or its arguments are wrong; nothing ran.
+    /// The request or its arguments are invalid. The tool did not run.
     Invalid,
-    /// Policy, a person, or a missing grant said no; nothing ran.
+    /// The policy, an approver, a reviewer, a hook or a missing grant denied the call. The tool did not run, unless the
+    /// message says so.
     Denied,
-    /// A person has yet to answer; nothing ran.
+    /// The call waits for an approver. The tool did not run.
     Pending,
-    /// The caller cancelled.
+    /// The caller cancelled the call, or the user superseded it.
     Cancelled,
-    /// A limit ended it.
+    /// The call reached a limit, or too many calls are running.
     Limit,
-    /// The guest, or the host on its behalf, broke.
+    /// The guest trapped or exited, or the host panicked while it served the guest.
     Trapped,
-    /// The plugin cannot be used.
+    /// The plugin was refused, or is not compiled yet.
     Refused,
 }
 
 impl Outcome {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -47,69 +48,69 @@ impl Outcome {
     }
 }
 
-/// What exactly happened, in a word that programs may rely on. `docs/codes.md` lists them.
+/// The stable code that says exactly what happened. Programs may match on it. `docs/codes.md` lists all codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// The tool answered.
+    /// The tool returned a usable answer.
     Completed,
     /// The tool failed.
     ToolFailed,
-    /// Something the tool needs did not work.
+    /// Something that the tool depends on is not available.
     ToolUnavailable,
-    /// The tool was refused a right in the middle of the call.
+    /// The tool was denied something during the call.
     ToolDenied,
-    /// The tool found the arguments wrong, though they match its schema.
+    /// The tool rejected the arguments, although they match its schema.
     ToolRejectedArguments,
-    /// The tool's answer breaks its own definition.
+    /// The tool's answer breaks the contract or the tool's definition.
     InvalidOutput,
-    /// The arguments are no JSON object this host accepts.
+    /// The arguments are not a JSON object that this host accepts.
     MalformedArguments,
     /// The arguments do not match the tool's schema.
     InvalidArguments,
-    /// There is no such tool.
+    /// The tool does not exist.
     UnknownTool,
-    /// The tool's definition is another than the one the call was made for.
+    /// The tool's definition has changed since the caller read it.
     DefinitionChanged,
-    /// Whoever made the request says that it must not run.
+    /// The caller marked its own request as one that must not run.
     CallerRefused,
-    /// The tool has no schema, and the policy does not let its plugin be called without.
+    /// The tool has no schema, and the policy does not allow calls of its plugin without one.
     NoSchema,
-    /// The policy says no.
+    /// The policy denied the call.
     PolicyDenied,
-    /// A person, or who answers for them, says no.
+    /// An approver denied the call, or its approval does not apply.
     ApprovalDenied,
-    /// A person has yet to answer; the call stays behind to be approved.
+    /// The call waits for an approver. Its approval request stays open.
     ApprovalPending,
-    /// The plugin itself refuses the call.
+    /// The plugin's reviewer refused the call.
     ReviewRefused,
-    /// A hook of the embedder refuses the call, or withholds its answer.
+    /// A hook of the embedder refused the call, or withheld its answer.
     HookRefused,
-    /// A handle the plugin cannot do without is not granted.
+    /// The policy does not grant a handle that the call needs.
     DependencyNotGranted,
-    /// The call could not be recorded, and so was not made.
+    /// The call could not be written to the audit log. It was not made, or its answer is withheld.
     RecordUnavailable,
-    /// The caller cancelled.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The person has written something new before the call had started.
+    /// The user sent a new message before the call started.
     Superseded,
-    /// A limit.
+    /// The call reached this limit.
     Limit(LimitKind),
-    /// Too many calls at once.
+    /// Too many calls are running.
     Busy,
-    /// The tool's plugin is being compiled, so that its tools are not known yet.
+    /// The tool's plugin is still being compiled, so its tools are not known yet.
     PluginLoading,
     /// The guest trapped.
     Trapped,
     /// The guest exited.
     Exited,
-    /// The host panicked while it served the guest.
+    /// The host panicked while it served the call.
     HostPanic,
-    /// The plugin was refused at load.
+    /// The plugin was refused when it was loaded.
     PluginRefused,
 }
 
 impl Code {
-    /// How a call with this code ended.
+    /// Returns the outcome that this code belongs to.
     pub fn outcome(self) -> Outcome {
         match self {
             Self::Completed => Outcome::Completed,
@@ -138,7 +139,7 @@ impl Code {
         }
     }
 
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -202,43 +203,43 @@ impl fmt::Display for Code {
 pub struct Reply {
     /// The id of the call, 128 random bits in hexadecimal.
     pub id: String,
-    /// The tool as it was asked for; untrusted text.
+    /// The tool's name as the caller wrote it. Untrusted text.
     pub tool: String,
     /// What happened.
     pub code: Code,
-    /// The tool's answer, where it gave one; untrusted content.
+    /// The tool's answer, if it returned one. Untrusted content.
     pub output: Option<Output>,
-    /// A few words of the tool about its answer; untrusted text.
+    /// The tool's short title for its answer, at most 256 bytes. Untrusted text.
     pub title: Option<String>,
-    /// What the tool adds for programs: a JSON object.
+    /// The tool's metadata for programs, a JSON object.
     pub metadata: Option<Value>,
-    /// What a model is told. Words of a plugin in it stand behind a label of the host's.
+    /// The message for the model. In an error, the host labels text that a plugin wrote.
     pub message: String,
-    /// Where the whole of an answer is kept that was too large to be passed on whole.
+    /// The kept output, if the answer was too large for the reply or the tool was stopped.
     pub reference: Option<Reference>,
-    /// When another try may help, where the tool said so or its plugin is still being compiled.
+    /// How long to wait before a retry, if the tool proposes it or its plugin is still being compiled.
     pub retry_after: Option<Duration>,
     /// The id of the approval request that the call waits for, if its code is [`Code::ApprovalPending`].
     pub approval_request: Option<String>,
-    /// What the call took.
+    /// The resource usage of the call.
     pub usage: CallUsage,
 }
 
 impl Reply {
-    /// How the call ended.
+    /// Returns how the call ended.
     pub fn outcome(&self) -> Outcome {
         self.code.outcome()
     }
 }
 
-/// What a call took, in all.
+/// The resource usage of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallUsage {
-    /// What the run in the sandbox took.
+    /// The usage of the run in the sandbox.
     pub run: Usage,
-    /// Bytes of arguments handed to the guest.
+    /// Bytes of arguments passed to the guest.
     pub bytes_in: u64,
-    /// Bytes of output taken from it.
+    /// Bytes of output taken from the guest.
     pub bytes_out: u64,
 }
 
@@ -291,7 +292,7 @@ impl Serialize for ShownOutput<'_> {
             }
             Output::Json(json) => {
                 output.serialize_entry("type", "json")?;
-                // Shaping has parsed it, so it is JSON; were it not, it would go out as a string.
+                // The shaping step has parsed it. If it were not JSON, it would be serialized as a string.
                 let value = serde_json::from_str(json).unwrap_or_else(|_| Value::String(json.clone()));
                 output.serialize_entry("value", &value)?;
             }
@@ -328,7 +329,7 @@ impl Serialize for ShownPart<'_> {
     }
 }
 
-/// Base64 with padding, RFC 4648 section 4.
+/// Encodes bytes as Base64 with padding, RFC 4648 section 4.
 fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

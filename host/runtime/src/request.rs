@@ -1,4 +1,4 @@
-//! What a caller asks for.
+//! Requests for calls.
 
 use crate::admission::Admission;
 use crate::approvals::Channel;
@@ -16,59 +16,59 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One request to run one tool.
+/// A request to call one tool.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub(crate) tool: String,
     pub(crate) arguments: Vec<u8>,
     pub(crate) origin: Origin,
     pub(crate) cancellation: Cancellation,
-    /// The question whose yes it spends, where it was asked before.
+    /// The id of the approved request that this call resumes and spends.
     pub(crate) resumes: Option<Arc<str>>,
-    /// Its run slot and its part in the order of its session.
+    /// The call's run slot and its place in the order of its session.
     pub(crate) admission: Arc<Admission>,
-    /// Its turn among the calls of a batch.
+    /// The call's turn in its batch.
     pub(crate) turn: Option<Arc<Turn>>,
-    /// Values in place of what the application provides.
+    /// Values that replace those of the application's providers.
     pub(crate) overrides: Overrides,
-    /// Who answers where the policy says ask, in place of the host's own channel.
+    /// The approval channel, instead of the host's own.
     pub(crate) channel: Option<Channel>,
-    /// How long a call waits for an approver before it leaves its request behind.
+    /// How long a call waits for an approver before it leaves its request open.
     pub(crate) approval_wait: Option<Duration>,
-    /// Who hears of this call alone.
+    /// The event listener of only this call.
     pub(crate) ear: Option<Arc<Ear>>,
-    /// Who hears of its text as it comes.
+    /// The listener for the answer's text while it is written.
     pub(crate) pieces: Option<Pieces>,
-    /// Where its arguments come from.
+    /// The origin of the arguments.
     pub(crate) provenance: Option<Arc<Provenance>>,
-    /// The definition that its arguments were made for.
+    /// The hash of the definition that the arguments were made for.
     pub(crate) definition: Option<[u8; 32]>,
-    /// Why it must not run, where whoever makes it knows already.
+    /// The reason why the caller itself does not want it to run.
     pub(crate) refused: Option<(Code, Arc<str>)>,
 }
 
-/// Where a request comes from. Cheap to clone.
+/// The origin of a request. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) session: Arc<str>,
     pub(crate) principal: Principal,
-    /// Whether a schedule or a program began the session.
+    /// Whether a schedule or a program started the session.
     pub(crate) automated: bool,
     pub(crate) message: Option<Arc<str>>,
     pub(crate) agent: Option<Arc<str>>,
-    /// The trace it is part of.
+    /// The trace that the call belongs to.
     pub(crate) trace: Option<Arc<str>>,
 }
 
 impl Origin {
-    /// The caller, as the policy knows it.
+    /// Returns the caller for the policy.
     pub(crate) fn caller(&self) -> Caller<'_> {
         Caller { session: &self.session, principal: &self.principal, automated: self.automated }
     }
 }
 
 impl Request {
-    /// Asks for `plugin.tool` with arguments as JSON text: an object, or a string that holds one.
+    /// Creates a request for `plugin.tool`, with arguments as JSON text: an object, or a string that contains one.
     pub fn new(tool: impl Into<String>, arguments: impl Into<Vec<u8>>) -> Self {
         Self {
             tool: tool.into(),
@@ -96,58 +96,59 @@ impl Request {
         }
     }
 
-    /// The session the call belongs to; `default` unless said.
+    /// Sets the session of the call. The default is `default`.
     #[must_use]
     pub fn session(mut self, session: &str) -> Self {
         self.origin.session = Arc::from(session);
         self
     }
 
-    /// On whose behalf the call is made; `local` unless said. A sub-agent's calls are made for
-    /// [`Principal::attenuated`]: it gets at most what its parent gets.
+    /// Sets the principal on whose behalf the call is made. The default is `local`. Use [`Principal::attenuated`] for a
+    /// sub-agent, which then gets at most what its parent gets.
     #[must_use]
     pub fn principal(mut self, principal: Principal) -> Self {
         self.origin.principal = principal;
         self
     }
 
-    /// Whether a schedule or a program began the session, and no person is behind it; not so unless said.
+    /// Sets whether a schedule or a program started the session, without a person. The default is false.
     #[must_use]
     pub fn automated(mut self, automated: bool) -> Self {
         self.origin.automated = automated;
         self
     }
 
-    /// The message of the conversation that asked for it.
+    /// Sets the id of the conversation's message that requested the call.
     #[must_use]
     pub fn message(mut self, message: &str) -> Self {
         self.origin.message = Some(Arc::from(message));
         self
     }
 
-    /// The agent that asks.
+    /// Sets the name of the agent that makes the call.
     #[must_use]
     pub fn agent(mut self, agent: &str) -> Self {
         self.origin.agent = Some(Arc::from(agent));
         self
     }
 
-    /// How the call can be cancelled. Dropping the future of the call ends it too, at once.
+    /// Sets the cancellation of the call. Dropping the call's future also ends it immediately.
     #[must_use]
     pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
         self.cancellation = cancellation;
         self
     }
 
-    /// Who answers questions of this call, beside whoever answers through [`crate::Host::approvals`] and in place of
-    /// the host's own approver.
+    /// Sets the approver of this call, instead of the host's own approver. [`crate::Host::approvals`] can still answer
+    /// too.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.channel = Some(Channel::Approver(approver));
         self
     }
 
-    /// Questions of this call wait for an answer through [`crate::Host::approvals`], whoever else the host would ask.
+    /// Makes approval requests of this call wait for an answer through [`crate::Host::approvals`], without asking the
+    /// host's own approver.
     #[must_use]
     pub fn answered_elsewhere(mut self) -> Self {
         self.channel = Some(Channel::Elsewhere);
@@ -171,46 +172,45 @@ impl Request {
         self
     }
 
-    /// Hears of the calls of this request alone, however many others the host runs. The subscription is over when
-    /// the request and its calls are.
+    /// Subscribes to the events of only this request's calls. The subscription ends with the request and its calls.
     pub fn watched(mut self) -> (Self, Events) {
         let (ear, events) = Ear::new();
         self.ear = Some(Arc::new(ear));
         (self, events)
     }
 
-    /// Hears the text of the answer while its tool writes it.
+    /// Streams the text of the answer while the tool writes it.
     pub fn streamed(mut self) -> (Self, TextStream) {
         let (pieces, stream) = Pieces::new();
         self.pieces = Some(pieces);
         (self, stream)
     }
 
-    /// The trace that the call is part of, for the record: a `traceparent` of W3C Trace Context level 1. Text of
-    /// another form is left out.
+    /// Sets the trace of the call for the audit log: a `traceparent` of W3C Trace Context level 1. Any other text is
+    /// ignored.
     #[must_use]
     pub fn trace(mut self, traceparent: &str) -> Self {
         self.origin.trace = is_traceparent(traceparent).then(|| Arc::from(traceparent));
         self
     }
 
-    /// Where its arguments come from, for the record. Arguments that were mended are put to a person, and refused where
-    /// the policy does not let those of the plugin be mended.
+    /// Sets the origin of the arguments, for the audit log. Repaired arguments need approval, and are refused if the
+    /// policy does not allow repairs for the plugin.
     #[must_use]
     pub fn provenance(mut self, provenance: Arc<Provenance>) -> Self {
         self.provenance = Some(provenance);
         self
     }
 
-    /// The definition that its arguments were made for, by its SHA-256. A tool that says something else by now is not
-    /// run.
+    /// Sets the SHA-256 of the definition that the arguments were made for. If the tool's definition has changed, the
+    /// call does not run.
     #[must_use]
     pub fn of_definition(mut self, sha256: [u8; 32]) -> Self {
         self.definition = Some(sha256);
         self
     }
 
-    /// Asks for another tool, or for the same with other arguments.
+    /// Changes the tool and the arguments.
     #[must_use]
     pub fn asking_for(mut self, tool: impl Into<String>, arguments: impl Into<Vec<u8>>) -> Self {
         self.tool = tool.into();
@@ -218,8 +218,8 @@ impl Request {
         self
     }
 
-    /// It must not run: it is recorded, and answered with why. The code is one of a request that is wrong, and any
-    /// other becomes [`Code::CallerRefused`].
+    /// Marks the request as one that must not run. It is recorded, and the reply has this reason. A code that is not
+    /// about an invalid request becomes [`Code::CallerRefused`].
     #[must_use]
     pub fn refused(mut self, code: Code, why: &str) -> Self {
         let code = if code.outcome() == Outcome::Invalid { code } else { Code::CallerRefused };
@@ -227,12 +227,12 @@ impl Request {
         self
     }
 
-    /// Whether its arguments are others than the model's.
+    /// Returns whether the arguments were repaired.
     pub(crate) fn is_repaired(&self) -> bool {
         self.provenance.as_deref().is_some_and(Provenance::is_repaired)
     }
 
-    /// Who answers its questions.
+    /// Returns the approval channel.
     pub(crate) fn channel(&self, host: &Inner, policy: &Policy) -> Channel {
         self.channel.clone().unwrap_or_else(|| host.channel(policy))
     }
@@ -243,7 +243,7 @@ impl Request {
         self
     }
 
-    /// The same request as far as it is about who asks and how it ends.
+    /// Returns a copy without the arguments.
     pub(crate) fn without_arguments(&self) -> Self {
         Self {
             tool: String::new(),
@@ -264,7 +264,7 @@ impl Request {
         }
     }
 
-    /// A request of another call by the same caller, whose questions reach the same approver.
+    /// Creates a request for another call by the same caller, with the same approval channel.
     pub(crate) fn of_the_same_caller(&self, tool: String, arguments: String) -> Self {
         Self {
             tool,
@@ -281,12 +281,12 @@ impl Request {
         self
     }
 
-    /// What the person has written since the call was asked for, where that supersedes it.
+    /// Returns the user's message that supersedes the call, if there is one.
     pub(crate) fn superseding_note(&self) -> Option<&str> {
         self.turn.as_ref().and_then(|turn| turn.steering().note())
     }
 
-    /// Waits until the person has written something that supersedes a call that has not started.
+    /// Waits until a message of the user supersedes the call.
     pub(crate) async fn superseded(&self) {
         match &self.turn {
             Some(turn) => drop(turn.steering().steered().await),
@@ -295,8 +295,8 @@ impl Request {
     }
 }
 
-/// Whether a text is a `traceparent` of version 00: four fields of lower-case hexadecimal digits, ids not zero.
-/// <https://www.w3.org/TR/trace-context/#traceparent-header>
+/// Returns whether a text is a `traceparent` of version 00: four fields of lower-case hexadecimal digits, with ids that
+/// are not zero. <https://www.w3.org/TR/trace-context/#traceparent-header>
 fn is_traceparent(text: &str) -> bool {
     let digits = |field: &str, length| {
         field.len() == length && field.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_traceparent_is_kept_as_one() {
+    fn only_a_valid_traceparent_is_kept() {
         let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         assert_eq!(Request::new("a.b", "{}").trace(good).origin.trace.as_deref(), Some(good));
         let bad = [

@@ -1,14 +1,14 @@
-//! A person's word that a batch is out of date, because they have written something new.
+//! Steering: the signal that a new message of the user supersedes a batch.
 
 use crate::text::cut;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 
-/// The longest note that is kept, in bytes: the message itself reaches the model with the conversation.
+/// Maximum length of the note, in bytes. The message itself reaches the model with the conversation.
 const NOTE_BYTES_MAX: usize = 1024;
 
-/// Steers a batch: its calls that have not started are not run any more, and those that run go on. Cheap to clone;
-/// once given it stays given.
+/// A signal that supersedes a batch. Calls of the batch that have not started are not run, and running calls continue.
+/// It cannot be reset. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Steering(Arc<Inner>);
 
@@ -19,27 +19,27 @@ struct Inner {
 }
 
 impl Steering {
-    /// A steering that nobody has given yet.
+    /// Creates a signal that is not given yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The person has written this. Only the first counts.
+    /// Gives the signal, with the user's message as the note. Only the first one counts.
     pub fn steer(&self, note: &str) {
         if self.0.note.set(cut(note, NOTE_BYTES_MAX).to_owned()).is_ok() {
             self.0.changed.notify_waiters();
         }
     }
 
-    /// What the person has written, if they have.
+    /// Returns the note, if the signal was given.
     pub fn note(&self) -> Option<&str> {
         self.0.note.get().map(String::as_str)
     }
 
-    /// Waits until it is given, and tells what was written.
+    /// Waits until the signal is given, and returns the note.
     pub async fn steered(&self) -> &str {
         loop {
-            // The waiter is registered before the note is read, so that nothing falls between the two.
+            // Register the waiter before reading the note, so that no signal is missed in between.
             let changed = self.0.changed.notified();
             if let Some(note) = self.note() {
                 return note;

@@ -1,8 +1,7 @@
-//! Stores of plugins as handles: what a call gets where the policy binds a store to a key.
+//! Handles to stores of plugins, which a call gets for keys that the policy binds to a store.
 //!
-//! They are kept in the ledger. A store belongs to the name of a plugin: an update keeps its notes, and so does any
-//! other plugin that is put in its place, which only the person who runs the host can do. A guest names nothing but
-//! keys in it.
+//! Stores are in the ledger. A store belongs to the name of a plugin. So an update keeps its data, and any other plugin
+//! of that name gets the data too, but only the user can install one. A guest can only name keys in its store.
 
 use crate::ledger::{
     Durable, Found, Ledger, LedgerError, Page, Quota, Sharing, StoreName, Unstored, blocking, milliseconds, now,
@@ -14,10 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long a session's store is kept after its last use. A conversation that nobody went on with for a month is over.
+/// How long a session's store is kept after its last use. A conversation that was not continued for a month has ended.
 const SESSION_KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// The most stores that are emptied when a host opens, so that it opens in time; the next host empties more.
+/// Maximum stores that are deleted when a host opens, so that it opens quickly. The next host deletes more.
 const EMPTIED_MAX: i64 = 128;
 
 /// The stores of a state directory. Clones share them.
@@ -25,20 +24,20 @@ const EMPTIED_MAX: i64 = 128;
 pub(crate) struct Stores(Arc<Ledger>);
 
 impl Stores {
-    /// The stores in a ledger, without those of sessions that have long ended.
+    /// Opens the stores in a ledger, and deletes stores of sessions that have not been used for long.
     ///
     /// # Errors
-    /// The ledger cannot be read, or what has ended not be taken out of it.
+    /// The ledger cannot be read or written.
     pub(crate) fn new(ledger: Arc<Ledger>) -> Result<Self, LedgerError> {
         let before = now().saturating_sub(milliseconds(SESSION_KEPT));
-        // Looked at first: to open a host for one call should not wait for whoever writes.
+        // Check first with a read, because opening a host for one call should not wait for other writers.
         if ledger.look(|change| change.has_unused_stores(before))? {
             ledger.change(Durable::Process, |change| change.empty_unused_stores(before, EMPTIED_MAX))?;
         }
         Ok(Self(ledger))
     }
 
-    /// What a call of a plugin gets under a key.
+    /// Returns the store that a call of a plugin gets for a key.
     pub(crate) fn grant(
         &self,
         (plugin, key): (&PluginName, &DependencyKey),
@@ -52,7 +51,7 @@ impl Stores {
             StoreScope::Session => Sharing::Session { session: session.to_owned(), principal: principal.to_owned() },
         };
         let name = StoreName { plugin: plugin.to_string(), key: key.to_string(), sharing };
-        // A look before the call is no use of the store: it would keep the store alive for calls that never run.
+        // A review is not a use. Otherwise calls that never run would keep the store alive.
         let use_noted = Arc::new(AtomicBool::new(usage == StoreUsage::Review));
         Arc::new(Granted { ledger: Arc::clone(&self.0), name: Arc::new(name), binding: *binding, usage, use_noted })
     }
@@ -78,7 +77,7 @@ struct Granted {
 }
 
 impl Granted {
-    /// Changes the store where it holds up nobody.
+    /// Changes the store on a thread that may block.
     fn change<'a, T: Send + 'static>(
         &self,
         work: impl FnOnce(&crate::ledger::Change<'_>, &StoreName) -> Result<T, Unstored> + Send + 'static,
@@ -108,14 +107,14 @@ impl Granted {
             Unstored::Keys => StoreFault::Quota(format!("it may have {} keys", self.binding.keys)),
             Unstored::Bytes => StoreFault::Quota(format!("it may have {} bytes in all", self.binding.bytes)),
             Unstored::Value => StoreFault::Quota(format!("a value may have {} bytes", self.binding.value_bytes)),
-            Unstored::Stores => StoreFault::Quota("there are as many stores of principals as there may be".to_owned()),
+            Unstored::Stores => StoreFault::Quota("too many principals already have a store".to_owned()),
             Unstored::NotANumber => StoreFault::NotANumber("the value is not a whole number".to_owned()),
             Unstored::Overflow => StoreFault::NotANumber("the sum is larger than 64 bits hold".to_owned()),
             Unstored::Ledger(error) => unavailable(error),
         }
     }
 
-    /// Refuses a change by whoever may only read.
+    /// Refuses a change if the store is read-only for this call.
     fn check_writable(&self) -> Result<(), StoreFault> {
         match self.usage {
             StoreUsage::Call(Access::ReadWrite) => Ok(()),
@@ -174,21 +173,21 @@ impl Store for Granted {
     }
 
     fn keys(&self, cursor: Option<u64>) -> BoxFuture<'_, Result<StorePage, StoreFault>> {
-        // Behind the last position there is nothing, wherever a guest says that it was.
+        // A cursor after the last position returns no keys, whatever number a guest passes.
         let behind = cursor.map_or(0, |cursor| i64::try_from(cursor).unwrap_or(i64::MAX));
         let page = self.look(move |change, name| change.stored_keys(name, behind, now()));
         Box::pin(async move { page.await.and_then(readable) })
     }
 }
 
-/// A page as a guest gets it.
+/// Converts a page for a guest.
 fn readable((keys, next): Page) -> Result<StorePage, StoreFault> {
     let keys = keys.into_iter().map(String::from_utf8).collect::<Result<_, _>>();
-    let keys = keys.map_err(|_| StoreFault::Unavailable("it holds a key that is no text".to_owned()))?;
+    let keys = keys.map_err(|_| StoreFault::Unavailable("it contains a key that is not text".to_owned()))?;
     Ok((keys, next.and_then(|next| u64::try_from(next).ok())))
 }
 
-/// What a guest is told of the ledger: nothing of where it is.
+/// Describes an error of the ledger for a guest, without its path.
 fn unavailable(error: &LedgerError) -> StoreFault {
     let code = match error {
         LedgerError::Sqlite(error) => error.sqlite_error_code(),

@@ -1,19 +1,18 @@
-//! The text of an answer as it comes: for a caller who can show it before the call has ended.
+//! Streams the text of an answer, for a caller that can show it before the call has ended.
 
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Where a running call puts the pieces of its text. Nothing waits for whoever takes them: what is put there is no more
-/// than what one reply holds.
+/// The sending side of a text stream. It never waits for the receiver, because all pieces together are at most as long
+/// as one reply.
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces(UnboundedSender<Arc<str>>);
 
-/// The text of an answer as its tool writes it, without the secrets of its requests.
+/// A stream of an answer's text while the tool writes it, without the secrets of its requests.
 ///
-/// It is the beginning of the text that the reply will have, and may end before it: where the text is longer than what
-/// a reply holds, the rest and the notice of the cut come with the reply alone. Nothing comes of a tool that does not
-/// write its answer while it runs, nor where a hook may yet withhold the answer. Hostile text: show it through
-/// [`crate::text`].
+/// It is the beginning of the reply's text, and may end before it: if the text is too long for a reply, the rest and
+/// the notice come only with the reply. The stream is empty if the tool does not write its answer while it runs, or if
+/// a hook could withhold the answer. The text is untrusted: escape it with [`crate::text`] before you show it.
 #[derive(Debug)]
 pub struct TextStream(UnboundedReceiver<Arc<str>>);
 
@@ -24,18 +23,18 @@ impl Pieces {
     }
 
     pub(crate) fn put(&self, piece: &str) {
-        // Whoever has gone wants no more of it.
+        // The receiver may have been dropped.
         let _ = self.0.send(Arc::from(piece));
     }
 }
 
 impl TextStream {
-    /// The next piece; nothing when the request and its call are over.
+    /// Waits for the next piece. Returns `None` when the request and its call have ended.
     pub async fn next(&mut self) -> Option<Arc<str>> {
         self.0.recv().await
     }
 
-    /// The next piece that is there already.
+    /// Returns the next piece if one is queued.
     pub fn try_next(&mut self) -> Option<Arc<str>> {
         self.0.try_recv().ok()
     }

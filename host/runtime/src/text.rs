@@ -1,5 +1,4 @@
-//! Untrusted text on its way to a person: every character that a terminal, a log or an eye could be fooled by is
-//! written as an escape.
+//! Escapes untrusted text for people: every character that could deceive a terminal, a log or a reader.
 
 use regex::Regex;
 use sha2::{Digest, Sha256};
@@ -45,9 +44,10 @@ fn encode(formatter: &mut fmt::Formatter<'_>, character: char) -> fmt::Result {
     }
 }
 
-/// Whether a character does something other than be seen: controls (C0, DEL, C1), line separators, marks of direction
-/// and their isolates, zero-width and other invisible characters, language tags, variation selectors beyond the one
-/// that emoji use, private use and noncharacters. From the Unicode Standard, chapters 23 and UAX #9.
+/// Returns whether a character is invisible or has another effect than being shown: controls (C0, DEL, C1), line
+/// separators, direction marks and isolates, zero-width and other invisible characters, language tags, variation
+/// selectors except the one that emoji use, private use and noncharacters. See the Unicode Standard, chapter 23, and
+/// UAX #9.
 pub fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'
@@ -102,13 +102,13 @@ fn is_blank(character: char) -> bool {
     (character.is_whitespace() && character != '\n') || character == '\u{2800}'
 }
 
-/// Whether a media type is that of text.
+/// Returns whether a media type is a text type.
 pub fn is_text_type(media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json")
 }
 
-/// Breaks a line into rows of a screen, counting a character that may be wide as two columns.
+/// Breaks a line into rows of a screen. Counts a character that may be wide as two columns.
 pub fn rows(line: &str, columns_max: usize) -> Vec<&str> {
     let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
     for (at, character) in line.char_indices() {
@@ -127,17 +127,17 @@ pub fn rows(line: &str, columns_max: usize) -> Vec<&str> {
     rows
 }
 
-/// Cuts text to a number of bytes, at a character boundary.
+/// Cuts text to at most `bytes_max` bytes, at a character boundary.
 pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }
 
-/// Whether a count is left out of a line of the record.
+/// Returns whether a count is zero, and so left out of an audit entry.
 pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()
 }
 
-/// Lower-case hexadecimal.
+/// Encodes bytes as lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(bytes.len() * 2);
@@ -148,12 +148,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The SHA-256 of bytes, in hexadecimal.
+/// Returns the SHA-256 of bytes, in hexadecimal.
 pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// 128 random bits in hexadecimal; nothing where the system gives no randomness.
+/// Returns 128 random bits in hexadecimal, or `None` if the system provides no randomness.
 pub(crate) fn new_id() -> Option<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;

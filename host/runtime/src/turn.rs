@@ -1,6 +1,6 @@
-//! Whose turn it is among the calls of a batch: so many at once, and those that change something alone.
+//! Schedules the calls of a batch: a limited number runs at the same time, and calls that change something run alone.
 //!
-//! It is a monitor: a running call that waits for a person lets go of its turn, and takes it again before it goes on.
+//! A running call that waits for an approver releases its turn, and takes it again before it continues.
 
 use crate::admission::{CallOrder, CallOrderGuard, Runs};
 use crate::catalog::Tool;
@@ -8,7 +8,7 @@ use crate::steering::Steering;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What the calls of one batch share.
+/// The scheduling state that the calls of one batch share.
 #[derive(Debug)]
 pub(crate) struct Turns {
     places: Arc<Semaphore>,
@@ -29,14 +29,14 @@ struct Held {
     turn: Option<Guards>,
 }
 
-/// What a call holds while it is its turn. The fields are there to be dropped.
+/// The permit and lock of a running call. Held only for their `Drop`.
 #[derive(Debug)]
 struct Guards {
     _order: CallOrderGuard,
     _place: OwnedSemaphorePermit,
 }
 
-/// Gives a call's turn back when it is dropped.
+/// Releases a call's turn on drop.
 pub(crate) struct UntilOver(Arc<Turn>);
 
 impl Turns {
@@ -44,7 +44,7 @@ impl Turns {
         Arc::new(Self { places: Arc::new(Semaphore::new(at_once)), order: CallOrder::default() })
     }
 
-    /// The turn of one more call.
+    /// Creates the turn of another call.
     pub(crate) fn turn(self: &Arc<Self>, steering: Steering) -> Arc<Turn> {
         Arc::new(Turn { turns: Arc::clone(self), steering, held: Mutex::default() })
     }
@@ -55,34 +55,34 @@ impl Turn {
         &self.steering
     }
 
-    /// Whatever is taken is given back when this is dropped, which is when the call is over.
+    /// Returns a guard that releases the turn when it is dropped, at the end of the call.
     pub(crate) fn until_over(self: &Arc<Self>) -> UntilOver {
         UntilOver(Arc::clone(self))
     }
 
-    /// Waits until it is the turn of a call of this tool.
+    /// Waits for the turn of a call of this tool.
     pub(crate) async fn take(&self, tool: &Tool) {
         self.held().runs = Some(Runs::of(tool));
         self.resume().await;
     }
 
-    /// Lets others go on, while a person is asked.
+    /// Releases the turn for other calls while an approver is asked.
     pub(crate) fn release(&self) {
         let turn = self.held().turn.take();
         drop(turn);
     }
 
-    /// Waits until it is this call's turn again. Does nothing where it is.
+    /// Takes the turn again. Does nothing if the call still has it.
     pub(crate) async fn resume(&self) {
         let Some(runs) = self.missing() else { return };
-        // Take the place first, so that a call that waits for the order only waits for calls that have both. Neither is
-        // ever closed.
+        // Acquire the permit before the lock, so that a call that waits for the lock only waits for calls that hold
+        // both. Otherwise two calls could deadlock. The semaphore is never closed.
         let Ok(place) = Arc::clone(&self.turns.places).acquire_owned().await else { return };
         let order = self.turns.order.clone().take(runs).await;
         self.held().turn = Some(Guards { _order: order, _place: place });
     }
 
-    /// What a call that began its turn and let go of it has to take again.
+    /// Returns how to take the turn again, if the call has released it.
     fn missing(&self) -> Option<Runs> {
         let held = self.held();
         held.runs.filter(|_| held.turn.is_none())

@@ -18,16 +18,16 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// How long a directory has to be quiet before it is looked at: whoever copies several files makes one change.
+/// How long a directory has to be unchanged before a reload, so that copying several files causes only one reload.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// The longest that a directory which is never quiet is left alone.
+/// Maximum delay of a reload while a directory keeps changing.
 const UNQUIET_MAX: Duration = Duration::from_secs(2);
 
-/// How often to look where nobody tells of changes, after a look that failed, and while no directory is there.
+/// Polling interval if the system reports no changes, after a failed reload, and while the directory does not exist.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How often to look although nobody has told of a change: for what nobody tells of.
+/// Polling interval for changes that the system does not report, even if it reports others.
 const IDLE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Watches the plugin directory and the policy until it is dropped.
@@ -74,12 +74,12 @@ async fn watch_policy(host: Weak<Inner>, mut watched: FileWatch) {
     }
 }
 
-/// Looks again and again, as long as somebody has the host.
+/// Reloads after each change, until the host is dropped.
 async fn watch(host: Weak<Inner>) {
     let (mut watched, mut failure) = (None, None);
     while let Some(host) = host.upgrade() {
         let directory = host.loader.plugins.held();
-        // The signal is there before the look, so that nothing falls in between.
+        // Create the signal before the reload, so that no change is missed in between.
         let signal = match watched.take() {
             Some((known, signal)) if Arc::ptr_eq(&known, &directory) => Some(signal),
             Some(_) | None => Signal::of(&directory).ok(),
@@ -94,7 +94,7 @@ async fn watch(host: Weak<Inner>) {
         }
         match signal {
             Some(mut signal) if looked.is_ok() && in_place => {
-                // A signal that is lost is made anew.
+                // A lost signal is created again in the next round.
                 if wait(&mut signal).await.is_ok() {
                     watched = Some((directory, signal));
                 }
@@ -104,7 +104,7 @@ async fn watch(host: Weak<Inner>) {
     }
 }
 
-/// Puts why the directory cannot be looked at into the record, once: there is nobody else to tell.
+/// Records once why the directory cannot be reloaded, because there is no caller to report it to.
 async fn tell(host: &Inner, told: &mut Option<String>, error: Option<&ReloadError>) {
     #[derive(Serialize)]
     struct Failed<'a> {
@@ -114,14 +114,14 @@ async fn tell(host: &Inner, told: &mut Option<String>, error: Option<&ReloadErro
     }
     let reason = error.map(ToString::to_string);
     if let Some(reason) = reason.as_deref().filter(|_| reason != *told) {
-        let line = Failed { plugin: "", event: "the plugin directory cannot be looked at", reason };
-        // Where the record is what fails, the next look says so again.
+        let line = Failed { plugin: "", event: "the plugin directory cannot be reloaded", reason };
+        // If the audit log cannot be written, the next reload tries again.
         let _ = host.audit.write(Kind::Plugin, None::<&()>, &line).await;
     }
     *told = reason;
 }
 
-/// Waits until something has changed and it is quiet again, or until it is time to look anyway.
+/// Waits until something changed and the directory is unchanged for a while again, or until the next poll.
 async fn wait(signal: &mut Signal) -> std::io::Result<()> {
     let Ok(changed) = timeout(IDLE_INTERVAL, signal.changed()).await else { return Ok(()) };
     changed?;

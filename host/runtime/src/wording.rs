@@ -1,13 +1,13 @@
-//! The host's words as clients and models know its tools: the notices of the host name `output.read` and
-//! `output.grep`, and a model can call them only by their portable names.
+//! Rewrites tool names in the host's texts. Notices name `output.read` and `output.grep`, but models can call these
+//! tools only by their portable names.
 
-/// What a notice of the host begins with.
+/// The beginning of a notice of the host.
 const NOTICE: &str = "[Portcullis: ";
 
-/// The names in notices, and those that clients know.
+/// The names in notices, and the portable names.
 const NAMES: [(&str, &str); 2] = [("output.read", "output__read"), ("output.grep", "output__grep")];
 
-/// A text of an answer. Only the host's notice at its end is reworded: what a tool wrote before stays as it is.
+/// Rewrites the names in a text of an answer. Only changes the host's notice at the end, not text of the tool.
 pub fn answer(text: &str) -> String {
     match text.rfind(NOTICE) {
         Some(begin) if text.ends_with(']') => format!("{}{}", &text[..begin], named(&text[begin..])),
@@ -15,8 +15,8 @@ pub fn answer(text: &str) -> String {
     }
 }
 
-/// A message of the host about a call without an answer, which may hold words of the tool: only the call that the host
-/// proposes is reworded.
+/// Rewrites the names in an error message, which may contain text of the tool. Only changes the call that the host
+/// proposes.
 pub fn failure(text: &str) -> String {
     text.replace(r#"output.read {"reference""#, r#"output__read {"reference""#)
 }

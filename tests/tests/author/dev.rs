@@ -248,7 +248,7 @@ fn the_old_plugin_serves_after_a_refusal_and_a_renamed_plugin_is_followed() {
     fs::create_dir(&plugins).unwrap();
     fs::set_permissions(&plugins, fs::Permissions::from_mode(0o777)).unwrap();
     let error = author.next("not-loaded");
-    assert!(error["error"].as_str().unwrap().contains("open to others"), "{error:#}");
+    assert!(error["error"].as_str().unwrap().contains("open to other users"), "{error:#}");
     assert_eq!(author.interrupt().code(), Some(0));
 }
 

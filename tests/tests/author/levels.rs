@@ -289,7 +289,7 @@ fn a_tool_that_cannot_be_tried_is_reported() {
     manifest.tools.push(Tool { description, schema: hard.to_owned(), ..Tool::new("walk") });
     let (number, _, kept, conformance) = level("tool", &guest("good", &manifest), 0);
     assert_eq!((number, kept), (3, Vec::new()));
-    let why = "no small arguments were found that its schema takes";
+    let why = "no small arguments were found that match its schema";
     assert_eq!(conformance["not_tried"], json!([{"tool": "walk", "why": why}]));
     let bench = Bench::new();
     bench.component("tool", &guest("good", &manifest));

@@ -1,4 +1,5 @@
-//! The order of a session among several processes on one state directory: a file lock behind the order in memory.
+//! File locks that keep the order of a session among several processes on one state directory. They are taken after the
+//! order in memory.
 
 use super::order::Runs;
 use crate::text::sha256;
@@ -18,7 +19,7 @@ const LOCKS_DIRECTORY: &str = "order";
 /// one file only wait for each other.
 const NAME_DIGITS: usize = 2;
 
-/// How long a process waits before it looks at a lock for the second time, and at most.
+/// The first and the maximum pause between two attempts to take a lock.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
@@ -40,8 +41,8 @@ impl OrderFiles {
         Ok(Self(state.open_dir_nofollow(LOCKS_DIRECTORY)?))
     }
 
-    /// Waits until the call may run beside those of other processes. It looks again and again, because a thread that
-    /// waits for a file lock cannot be told to stop.
+    /// Waits until the call may run with those of other processes. It polls, because a thread that blocks on a file
+    /// lock cannot be stopped.
     pub(super) async fn take(&self, (principal, session): (&Principal, &str), runs: Runs) -> io::Result<OrderFile> {
         let digest = sha256(format!("{}\0{session}", principal.as_str()));
         let name = digest.get(..NAME_DIGITS).unwrap_or_default();

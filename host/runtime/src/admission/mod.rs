@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Maximum calls that wait for an approver in their middle without a run slot. Each holds its memory meanwhile, so a
-/// host may hold the memory of so many calls more. A call over it keeps its slot and its order.
+/// Maximum running calls that wait for an approver without a run slot. Each keeps its memory, so a host may need the
+/// memory of that many more calls. Any further call keeps its slot and its place in the order.
 pub(crate) const WAITING_RUNS_MAX: u32 = 16;
 
 /// The run slots of a host and the orders of its sessions.
@@ -30,7 +30,7 @@ pub(crate) struct Admissions {
     waiting: Arc<Semaphore>,
 }
 
-/// What one call holds of them. Clones of a request share it.
+/// The run slot and the order that one call holds. Clones of a request share it.
 #[derive(Debug, Default)]
 pub(crate) struct Admission(Mutex<HeldAdmission>);
 
@@ -39,11 +39,11 @@ struct HeldAdmission {
     slot: Option<RunSlot>,
     order: Option<OrderGuard>,
     waiting: Option<OwnedSemaphorePermit>,
-    /// What to take again after an approver was asked.
+    /// The keys to take again after an approver was asked.
     wanted: Option<(OrderKey, SlotKey)>,
 }
 
-/// Whose call of what is admitted.
+/// The caller and the tool of a call that asks for admission.
 pub(crate) struct Applicant<'a> {
     pub(crate) principal: &'a Principal,
     pub(crate) session: &'a Arc<str>,
@@ -51,10 +51,10 @@ pub(crate) struct Applicant<'a> {
     pub(crate) tool: &'a Tool,
 }
 
-/// A call has its run slot until this is dropped.
+/// The guard of a call's run slot. Dropping it releases the slot.
 pub(crate) struct Admitted(Arc<Admission>);
 
-/// A call has its part in the order of its session until this is dropped.
+/// The guard of a call's place in the order of its session. Dropping it releases the place.
 pub(crate) struct UntilOver(Arc<Admission>);
 
 /// Why a call is not admitted.
@@ -66,8 +66,8 @@ pub(crate) enum NotAdmitted {
 }
 
 impl Admissions {
-    /// Makes so many run slots. With `shared`, a state directory, calls also wait for those of their session in other
-    /// processes on it.
+    /// Creates `calls` run slots. With `shared`, a state directory, calls also wait for those of their session in other
+    /// processes.
     pub(crate) fn new(calls: u32, shared: Option<&Dir>) -> io::Result<Self> {
         Ok(Self {
             orders: SessionOrders::new(shared.map(OrderFiles::open).transpose()?),
@@ -76,7 +76,7 @@ impl Admissions {
         })
     }
 
-    /// Number of calls of one plugin that one principal can have running.
+    /// Returns the maximum running calls of one plugin for one principal.
     pub(crate) fn calls_of_one(&self) -> usize {
         self.slots.of_plugin()
     }
@@ -90,7 +90,7 @@ impl Admissions {
     ) -> Result<Admitted, NotAdmitted> {
         let order = OrderKey::of(&applicant);
         let slot = SlotKey::of(&applicant);
-        // From here on everything is given back, also when the wait is dropped.
+        // From here on, dropping this future releases everything that was taken.
         let admitted = Admitted(Arc::clone(admission));
         let taken = self.orders.take(&order).await.map_err(NotAdmitted::Io)?;
         admission.held().order = Some(taken);
@@ -102,8 +102,8 @@ impl Admissions {
         Ok(admitted)
     }
 
-    /// Lets other calls go on while an approver is asked. Returns whether it does: a call keeps what it holds where too
-    /// many wait already.
+    /// Lends the slot and the order to other calls while an approver is asked. Returns false if too many calls already
+    /// wait, so that the call keeps both.
     pub(crate) fn lend(&self, admission: &Admission) -> bool {
         let mut held = admission.held();
         if held.slot.is_none() {
@@ -112,13 +112,13 @@ impl Admissions {
         let Ok(waiting) = Arc::clone(&self.waiting).try_acquire_owned() else { return false };
         let lent = (held.slot.take(), held.order.take());
         held.waiting = Some(waiting);
-        // Dropping a slot wakes the next call: not under this lock.
+        // Drop the slot outside of this lock, because that wakes the next call.
         drop(held);
         drop(lent);
         true
     }
 
-    /// Waits until the call may go on. Does nothing where it lent nothing.
+    /// Takes back what the call has lent. Does nothing if it has lent nothing.
     ///
     /// # Errors
     /// The lock file of its session cannot be used.
@@ -137,8 +137,8 @@ impl Admissions {
 }
 
 impl Admission {
-    /// Ends the call's part in the order of its session when what this returns is dropped: after all that the call
-    /// leaves behind is in place, not only after its tool has run.
+    /// Returns a guard that releases the call's place in the order. Drop it after everything that the call leaves
+    /// behind is in place, not when its tool has run.
     pub(crate) fn until_over(self: &Arc<Self>) -> UntilOver {
         UntilOver(Arc::clone(self))
     }
@@ -153,7 +153,7 @@ impl Drop for Admitted {
         let mut held = self.0.held();
         let given_back = (held.slot.take(), held.waiting.take());
         held.wanted = None;
-        // Dropping a slot wakes the next call: not under this lock.
+        // Drop the slot outside of this lock, because that wakes the next call.
         drop(held);
         drop(given_back);
     }
@@ -166,7 +166,7 @@ impl Drop for UntilOver {
     }
 }
 
-/// Calls that may wait without a run slot beside so many that run.
+/// Returns how many calls may wait without a run slot, for this many run slots.
 pub(crate) fn waiting_runs(calls: u32) -> u32 {
     calls.min(WAITING_RUNS_MAX)
 }

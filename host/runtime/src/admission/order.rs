@@ -1,4 +1,4 @@
-//! The order of the calls of one session: those that change something run alone, the others beside each other.
+//! The order of the calls of one session. Calls that change something run alone, and others run concurrently.
 
 use super::Applicant;
 use super::lock_file::{OrderFile, OrderFiles};
@@ -9,44 +9,43 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
-/// Number of sessions after which those without a call are forgotten. A session that is forgotten costs its next call
-/// one allocation.
+/// Number of sessions above which idle ones are removed. A removed session costs its next call one allocation.
 const IDLE_SESSIONS_MAX: usize = 1024;
 
 /// The sessions that have calls, each with its order.
 pub(super) struct SessionOrders {
     sessions: Mutex<HashMap<(Principal, Arc<str>), CallOrder>>,
-    /// Where sessions are shared with other processes.
+    /// The lock files, if sessions are shared with other processes.
     files: Option<OrderFiles>,
 }
 
-/// An order of calls, such as those of a session or of a batch. Calls that change nothing hold it shared, and those
-/// that may hold it alone. First come, first served. Clones share it.
+/// An order of calls, such as those of a session or of a batch. Calls that change nothing hold it shared, and other
+/// calls hold it exclusively. It is fair: first come, first served. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallOrder(Arc<RwLock<()>>);
 
-/// A call's part in an order, until it is dropped. The fields are there for that.
+/// A call's place in an order. Held only for its `Drop`.
 #[derive(Debug)]
 pub(crate) enum CallOrderGuard {
     Shared { _guard: OwnedRwLockReadGuard<()> },
     Alone { _guard: OwnedRwLockWriteGuard<()> },
 }
 
-/// Which order a call takes, and how.
+/// The order that a call takes, and whether it takes it exclusively.
 #[derive(Clone, Debug)]
 pub(super) struct OrderKey {
     session: (Principal, Arc<str>),
     runs: Runs,
 }
 
-/// With which calls of the same order a call may run at the same time.
+/// Whether a call may run concurrently with other calls of the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
     BesideOthers,
     Alone,
 }
 
-/// A call's part in the order of its session, until it is dropped. The fields are there for that.
+/// A call's place in the order of its session. Held only for its `Drop`.
 #[derive(Debug)]
 pub(super) struct OrderGuard {
     _file: Option<OrderFile>,
@@ -75,7 +74,7 @@ impl SessionOrders {
         Self { sessions: Mutex::default(), files }
     }
 
-    /// Waits until the call may run beside the others of its session.
+    /// Waits until the call may run with the others of its session.
     ///
     /// # Errors
     /// The lock file of the session cannot be used.
@@ -94,7 +93,8 @@ impl SessionOrders {
             return order.clone();
         }
         if orders.len() >= IDLE_SESSIONS_MAX {
-            // A call that holds an order or waits for it has a clone. Clones are made under this lock.
+            // A call that holds an order or waits for it has a clone. Clones are only made under this lock, so the
+            // count is exact.
             orders.retain(|_, order| Arc::strong_count(&order.0) > 1);
         }
         orders.entry(session.clone()).or_default().clone()
@@ -102,7 +102,7 @@ impl SessionOrders {
 }
 
 impl Runs {
-    /// How calls of a tool run. A hint counts here because it can only make a tool wait.
+    /// Returns how calls of a tool run. A hint of the author is safe here, because it can only make the tool wait.
     pub(crate) fn of(tool: &Tool) -> Self {
         let permissions = tool.permissions();
         let changes = permissions.contains(Permission::Write) || permissions.contains(Permission::Execute);

@@ -1,5 +1,5 @@
-//! The run slots of a host, shared fairly: the next free one goes to each principal that waits in turn, and within a
-//! principal to each of its plugins in turn. No principal gets them all, and within a principal no plugin.
+//! The run slots of a host, shared fairly. Free slots go to waiting principals in turn, and within a principal to its
+//! plugins in turn. No principal gets all slots, and no plugin gets all slots of a principal.
 
 use super::Applicant;
 use portcullis_policy::{PluginName, Principal};
@@ -7,32 +7,32 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// One of so many slots is kept for others. An eighth leaves one busy principal most of the host, and lets another
-/// begin at once.
+/// One in this many slots is reserved for others. With an eighth, one busy principal has most of the host, and another
+/// one can start immediately.
 const RESERVED_PART: u32 = 8;
 
-/// Number of slots below which none is kept for others: one of three would be too much.
+/// Number of slots below which none is reserved. One of three would be too many.
 const RESERVING_SLOTS_MIN: u32 = 4;
 
-/// Number of principals after which those without a call are forgotten.
+/// Number of principals above which idle ones are removed.
 const IDLE_PRINCIPALS_MAX: usize = 1024;
 
-/// Number of waiting calls below which those that have stopped waiting are left where they are.
+/// Number of waiting calls below which calls that have stopped waiting are not removed.
 const SWEPT_WAITING_MIN: usize = 32;
 
 /// The run slots of a host.
 #[derive(Clone)]
 pub(super) struct RunSlots(Arc<Mutex<SlotTable>>);
 
-/// Who a slot counts for.
+/// The principal and the plugin that a slot counts for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SlotKey {
-    /// A sub-agent counts for its root.
+    /// The root principal, because a sub-agent counts for its root.
     principal: Principal,
     plugin: PluginName,
 }
 
-/// A run slot. Dropped, it goes to the next call.
+/// A run slot. Dropping it hands it to the next call.
 pub(super) struct RunSlot {
     slots: RunSlots,
     key: SlotKey,
@@ -45,7 +45,7 @@ struct SlotTable {
     /// Maximum slots of one plugin for one principal.
     of_plugin: u32,
     principals: HashMap<Principal, PrincipalSlots>,
-    /// The principals with calls that wait; the next slot goes to the first one that may have it.
+    /// The principals with waiting calls. The next slot goes to the first one that may have it.
     turns: VecDeque<Principal>,
 }
 
@@ -88,7 +88,7 @@ impl RunSlots {
         self.table().of_plugin as usize
     }
 
-    /// Waits for a slot. Dropped, it waits no longer.
+    /// Waits for a slot. Dropping the future stops waiting.
     pub(super) async fn take(&self, key: &SlotKey) -> RunSlot {
         loop {
             let waiting = {
@@ -177,8 +177,8 @@ impl SlotTable {
         None
     }
 
-    /// Gives a slot back, and takes it for the call whose turn it is. It is one step under one lock, so that no call
-    /// that has just arrived gets the slot first. One slot given back is never enough for two waiting calls.
+    /// Releases a slot, and takes it for the call whose turn it is. Both happen under one lock, so that a call that has
+    /// just arrived cannot get the slot first. One released slot is never enough for two waiting calls.
     fn hand_over(&mut self, key: &SlotKey) -> Option<(SlotKey, oneshot::Sender<RunSlot>)> {
         self.free += 1;
         if let Some(principal) = self.principals.get_mut(&key.principal) {
@@ -220,8 +220,8 @@ impl PrincipalSlots {
 }
 
 impl PluginSlots {
-    /// Adds a call that waits. Those that have stopped waiting would stay until their turn comes, so they are removed
-    /// each time the queue has doubled. That costs the same for each call, however many wait.
+    /// Adds a waiting call. Calls that have stopped waiting would stay until their turn, so they are removed each time
+    /// the queue has doubled. The amortized cost per call is constant.
     fn push(&mut self, waiting: oneshot::Sender<RunSlot>) {
         if self.waiting.len() >= self.sweep_at.max(SWEPT_WAITING_MIN) {
             self.waiting.retain(|waiting| !waiting.is_closed());
@@ -240,7 +240,7 @@ impl PluginSlots {
     }
 }
 
-/// The part of some slots that one principal, or one plugin, may have.
+/// Returns the part of some slots that one principal or one plugin may have.
 fn share(slots: u32) -> u32 {
     if slots < RESERVING_SLOTS_MIN { slots } else { slots - (slots / RESERVED_PART).max(1) }
 }

@@ -1,4 +1,4 @@
-//! Applies an approver's answer to the ledger and the audit log, to both or to neither.
+//! Applies an approver's answer to both the ledger and the audit log, or to neither.
 
 use super::binding::Coverage;
 use super::concern::{Asker, Concern};
@@ -12,35 +12,37 @@ use crate::text::cut;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
 
-/// The longest note of a person, in bytes.
+/// Maximum length of an approver's note, in bytes.
 pub(crate) const NOTE_BYTES_MAX: usize = 1024;
 
-/// The longest part of exact arguments that is kept for a person to know them by, in bytes.
+/// Maximum length of the beginning of exact arguments that is stored for people to recognise them, in bytes.
 const SHOWN_BYTES_MAX: usize = 256;
 
-/// Where an answered call goes on.
+/// Where an answered call continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Onward {
-    /// In the process that asked, which still waits.
+    /// In the process that made the request, which still waits.
     There,
-    /// Nowhere yet: whoever answered can run it with [`crate::Host::resume`].
+    /// Nowhere yet. The process that answered can run the call with [`crate::Host::resume`].
     Here,
-    /// Nowhere: the answer was no.
+    /// Nowhere, because the call was denied.
     Ended,
 }
 
 impl Approvals {
-    /// Answers a question. Of several answers the first one counts, whatever channel it comes by.
+    /// Answers an approval request. Only the first answer counts, whatever channel it comes from.
     ///
     /// # Errors
-    /// There is no such question, it is settled or expired, or the answer cannot be kept. It then has no effect.
+    /// The request does not exist, is settled or has expired, or the answer cannot be written. The answer then has no
+    /// effect. An exception is [`ApprovalError::Unrecorded`]: the answer has taken effect, and its audit entry follows.
     pub fn answer(&self, id: &str, answer: &Answer) -> Result<Onward, ApprovalError> {
         let onward = self.announced(Durable::Machine, |change, announcer| self.settle(change, announcer, id, answer));
         self.shared.answered.notify_waiters();
         onward?
     }
 
-    /// The inner result is what is told when the transaction itself is kept: that a question has expired is kept.
+    /// Settles a request. The outer error rolls the transaction back. The inner error is reported after the commit,
+    /// because an expiry has to be stored.
     fn settle(
         &self,
         change: &Change<'_>,
@@ -82,11 +84,11 @@ impl Approvals {
         }
     }
 
-    /// A question this handle may know of.
+    /// Returns a request that this handle may see.
     pub(super) fn open_question(&self, change: &Change<'_>, id: &str) -> Result<QuestionRow, ApprovalError> {
         match change.question(id) {
             Ok(row) => row.filter(|row| self.may_know(&row.principal)).ok_or(ApprovalError::Unknown),
-            // Whose an altered row is, is not known either.
+            // The principal of an altered row is unknown, so a restricted handle must not see it.
             Err(LedgerError::Seal(_)) if self.within.is_some() => Err(ApprovalError::Unknown),
             Err(error) => Err(error.into()),
         }
@@ -102,7 +104,7 @@ impl From<Conflict> for ApprovalError {
     }
 }
 
-/// The row of an answer for longer.
+/// Returns the row of a remembered approval, if the answer is one.
 fn held(row: &QuestionRow, body: &Body, answer: &Answer) -> Result<Option<AnswerRow>, ApprovalError> {
     let (covers, session, milliseconds) = match answer {
         Answer::Yes | Answer::No { .. } => return Ok(None),
@@ -137,24 +139,24 @@ fn coverage(row: &QuestionRow, body: &Body, covers: Covers) -> Result<Coverage, 
         }
         Covers::Offer(place) => match body.patterns.get(place).cloned() {
             Some(pattern) => Ok(Coverage::Pattern(pattern).seeing(body.concerns())),
-            // The proposals follow the patterns of the host.
+            // The offers list the host's patterns first, then the proposed ones.
             None => proposal(body, place - body.patterns.len()).ok_or(ApprovalError::NotOffered),
         },
     }
 }
 
-/// What an approval of a proposed pattern covers.
+/// Returns what an approval of a proposed pattern covers.
 fn proposal(body: &Body, place: usize) -> Option<Coverage> {
     let (asker, pattern) = proposals(body.concerns()).nth(place)?;
     Some(Coverage::Proposed { asker, pattern: pattern.clone() })
 }
 
-/// The patterns that reviewers and hooks propose, in the order in which they are offered.
+/// Returns the patterns that reviewers and hooks propose, in the order in which they are offered.
 pub(crate) fn proposals(concerns: &[Concern]) -> impl Iterator<Item = (Asker, &Pattern)> {
     concerns.iter().flat_map(|concern| concern.patterns.iter().map(|pattern| (concern.asker, pattern)))
 }
 
-/// The arguments, or the resource, that the question is about.
+/// Returns the arguments or the resource that the request is about.
 pub(super) fn covered(id: &str, body: &Body) -> Result<Map<String, Value>, ApprovalError> {
     match &body.question.subject {
         Subject::Resource { resource, .. } => Ok(resource_arguments(resource)),
@@ -164,7 +166,7 @@ pub(super) fn covered(id: &str, body: &Body) -> Result<Map<String, Value>, Appro
     }
 }
 
-/// A resource as arguments, so that what covers arguments covers it.
+/// Returns a resource in the form of arguments, so that patterns for arguments apply to it.
 pub(crate) fn resource_arguments(resource: &str) -> Map<String, Value> {
     [("resource".to_owned(), Value::String(resource.to_owned()))].into_iter().collect()
 }
@@ -189,11 +191,11 @@ fn line<'a>(row: &'a QuestionRow, body: &Body, answer: &'a Answer, held: Option<
     AnswerLine { call: &row.call, question: Some(&row.id), subject, answer: word, covers, held, note }
 }
 
-/// What a question is about, in the words of the record.
+/// Describes what a request is about, for the audit log.
 pub(super) fn subject_text(subject: &Subject) -> String {
     match subject {
         Subject::Call => "the call".to_owned(),
-        Subject::Repeat => "the same call once more".to_owned(),
+        Subject::Repeat => "the same call again".to_owned(),
         Subject::Resource { permission, resource, .. } => {
             format!("{}: {}", cut(permission, 64), cut(resource, 1024))
         }

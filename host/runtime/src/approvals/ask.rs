@@ -1,4 +1,5 @@
-//! A question is asked: what is remembered may answer it, and otherwise it is put down and waits, here or left behind.
+//! Makes an approval request. Remembered approvals may answer it. Otherwise it is written to the ledger and waits, with
+//! its call or without it.
 
 use super::attendance::Attendance;
 use super::binding::Binding;
@@ -22,29 +23,29 @@ use std::future::Future;
 use std::pin::pin;
 use std::time::Duration;
 
-/// Why nobody is asked where no approver is there.
+/// The reason for a denial without an approver.
 pub(super) const NOBODY: &str = "no approver is connected";
 
-/// Why nobody is asked where there is no place for one more request.
-pub(super) const FULL: &str = "too many questions already wait for a person";
+/// The reason for a denial when too many requests are open.
+pub(super) const FULL: &str = "too many approval requests are already open";
 
-/// Everything about one question.
+/// Everything about one approval request.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) question: Question,
     pub(crate) subject: ledger::Subject,
     pub(crate) binding: Binding,
-    /// The arguments, or the resource, that the answer is about.
+    /// The arguments or the resource that the request is about.
     pub(crate) covered: Map<String, Value>,
-    /// What the host offers to cover for longer.
+    /// The patterns that the host offers for a remembered approval.
     pub(crate) patterns: Vec<Pattern>,
-    /// Whether the policy, or a fixed rule of the host, asks.
+    /// Whether the policy or a fixed rule of the host asks.
     pub(crate) by_host: bool,
-    /// What reviewers and hooks ask.
+    /// The concerns of reviewers and hooks.
     pub(crate) concerns: Vec<Concern>,
-    /// What the call would change. It is computed just before an approver is asked.
+    /// The changes that the call would make. They are computed just before an approver is asked.
     pub(crate) preview: Option<Preview>,
-    /// Whether no answer that was given before counts: what is asked about was looked at by nobody and nothing.
+    /// Whether remembered approvals do not apply, because the arguments were repaired or no schema checked them.
     pub(crate) afresh: bool,
     pub(crate) automated: bool,
     pub(crate) message: Option<String>,
@@ -54,51 +55,51 @@ pub(crate) struct Case {
     pub(crate) asked_under: Option<AskedUnder>,
 }
 
-/// How long everything holds.
+/// How long requests, calls and approvals last.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
-    /// How long the call waits.
+    /// How long the call waits for an answer.
     pub(crate) waiting: Duration,
-    /// After how long the call leaves its question behind for its caller, who then makes it again.
+    /// When the call stops waiting and leaves its request open. Its caller then makes the call again.
     pub(crate) leaving: Option<Duration>,
-    /// How long the question stays answerable when its process is gone.
+    /// How long the request can be answered after its process has ended.
     pub(crate) pending: Duration,
-    /// How long an answer for the session holds.
+    /// How long an approval for a session is valid.
     pub(crate) session: Duration,
-    /// How long an answer for always holds.
+    /// How long an approval for all sessions is valid.
     pub(crate) always: Duration,
 }
 
-/// What became of a question.
+/// The result of an approval request.
 pub(crate) enum Asked {
-    /// It may run. The ticket, where there is one, says when it has ended.
+    /// The call may run. Dropping the ticket, if there is one, tells that the call has ended.
     Yes(Option<Ticket>),
-    /// It may not.
+    /// The call may not run.
     No {
-        /// What the model should know.
+        /// A note for the model.
         note: Option<String>,
     },
-    /// The question stays behind to be answered.
+    /// The request stays open without its call.
     Pending {
-        /// The id of the question.
+        /// The id of the request.
         question: String,
         /// What it waits for.
         waits_for: WaitingFor,
     },
-    /// Nobody has answered: a new policy has decided, and the request is withdrawn.
+    /// A new policy decided the call before an answer, so the request is withdrawn.
     Redecided,
 }
 
-/// What runs a call whose question was left behind.
+/// Who runs a call whose request was left open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitingFor {
-    /// Its approver: whoever approves it also runs it.
+    /// The approver, who also runs the call.
     Approver,
-    /// Its caller, who makes it again after the approval.
+    /// The caller, who makes the call again after the approval.
     Caller,
 }
 
-/// What is known of a question before an approver is asked.
+/// The state of a request before an approver is asked.
 enum Begun {
     Next(Box<Next>),
     /// An approver has to answer it.
@@ -111,30 +112,30 @@ impl Begun {
     }
 }
 
-/// What is done next about a question. One that was put down is withdrawn if nobody takes it from here.
+/// The next step for a request. Dropping a `Leave` or `Wait` withdraws a request that was already written.
 enum Next {
     Asked(Asked),
     Leave(Waiting),
     Wait(Waiting),
 }
 
-/// What came of putting a question down.
+/// The result of writing a request to the ledger.
 enum Put {
-    /// It waits for an answer.
+    /// The request was written and waits for an answer.
     Down(Attendance),
-    /// Another call like it has asked in the meantime.
+    /// An identical call made a request in the meantime.
     Joined(Joined),
-    /// Too many wait already.
+    /// Too many requests are open.
     Full,
 }
 
 impl Approvals {
-    /// Asks. `preview` computes what the call would change; it is called only just before an approver is asked. `waits`
-    /// is called when the call has to wait. `stopped` ends when the answer is no longer needed, with the result
-    /// instead.
+    /// Makes an approval request and waits for its result. `preview` computes what the call would change, and is called
+    /// only just before an approver is asked. `waits` is called when the call has to wait. `stopped` ends when the
+    /// answer is no longer needed, and provides the result instead.
     ///
     /// # Errors
-    /// What `stopped` says, or that the question or its answer could not be kept.
+    /// `stopped` returned an error, or the request or its answer could not be written.
     pub(crate) async fn ask<P: Future<Output = Option<Preview>> + Send>(
         &self,
         channel: &Channel,
@@ -170,14 +171,14 @@ impl Approvals {
             }
             match waiting.wait(channel, stopped.as_mut()).await? {
                 Ended::Asked(asked) => return Ok(asked),
-                // Its approval was spent by another call like it, so that this one needs an approval of its own.
+                // An identical call spent the approval, so this one needs an approval of its own.
                 Ended::Again => case.question.id = new_id().ok_or_else(|| unkept(&ApprovalError::Unknown))?,
             }
         }
     }
 
-    /// Answers the question without an approver if possible: by a remembered approval, an earlier question about the
-    /// same call, or a refusal.
+    /// Answers the request without an approver if possible: by a remembered approval, an earlier request for the same
+    /// call, or a denial.
     fn begin(&self, channel: &Channel, mut case: Case) -> Result<Begun, ApprovalError> {
         let recalled = match case.afresh {
             true => Recall::Nothing { changed: None },
@@ -194,14 +195,15 @@ impl Approvals {
         if let Some(note) = self.shared.refusals.again(&case.question) {
             return self.unasked(&case, note).map(Begun::next);
         }
-        // A running call cannot be left behind to wait: it would wait in nobody's time.
+        // A running call cannot leave its request open, because no one could continue the call later.
         match (channel, case.subject) {
             (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
                 self.unasked(&case, NOBODY.to_owned()).map(Begun::next)
             }
             (Channel::Nobody(Unattended::Pending) | Channel::Approver(_) | Channel::Elsewhere, _) => {
                 let Question { session, principal, .. } = &case.question;
-                // Checked again when the question is written. A preview takes time, and slots that reviews need.
+                // Check now, because a preview takes time and slots that reviews need. It is checked again when the
+                // request is written.
                 let open = self.shared.ledger.look(|change| change.open_questions_count(session, principal))?;
                 match is_full(open) {
                     true => self.unasked(&case, FULL.to_owned()).map(Begun::next),
@@ -211,12 +213,12 @@ impl Approvals {
         }
     }
 
-    /// Puts the question down, unless another call like it has asked in the meantime.
+    /// Writes the request to the ledger, unless an identical call made one in the meantime.
     fn put_down(&self, channel: &Channel, mut case: Case) -> Result<Next, ApprovalError> {
         case.question.difference = case.preview.as_ref().map(Preview::difference);
         let nobody = matches!(channel, Channel::Nobody(Unattended::Pending));
         let row = self.row(&case, nobody)?;
-        // The ledger keeps it from here on.
+        // From now on, the preview is in the ledger.
         case.preview = None;
         let owner = self.owner()?;
         let put = self.announced(Durable::Machine, |change, announcer| {
@@ -245,7 +247,7 @@ impl Approvals {
         Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })
     }
 
-    /// Goes on with an earlier question about the same call, where there is one.
+    /// Continues with an earlier request for the same call, if there is one.
     fn joined(&self, joined: Joined, case: &mut Case) -> Result<Option<Next>, ApprovalError> {
         Ok(match joined {
             Joined::Nothing => None,
@@ -273,7 +275,7 @@ impl Approvals {
 
     fn row(&self, case: &Case, nobody: bool) -> Result<QuestionRow, ApprovalError> {
         let mut question = case.question.clone();
-        // It is computed again whenever the question is shown.
+        // The difference is computed again whenever the request is shown.
         question.difference = None;
         let body = Body {
             question,
@@ -308,7 +310,7 @@ impl Approvals {
         })
     }
 
-    /// Records that nobody was asked, and why the answer is no.
+    /// Records a denial for which no approver was asked, with its reason.
     fn unasked(&self, case: &Case, note: String) -> Result<Next, ApprovalError> {
         let subject = super::answer::subject_text(&case.question.subject);
         let call = &case.question.call;
@@ -325,8 +327,8 @@ fn asked_line(case: &Case) -> AskedLine<'_> {
     AskedLine { call: &question.call, question: &question.id, subject, reason: &question.reason }
 }
 
-/// What cannot be kept has no effect: the call is not made.
+/// Rejects a call whose request or approval could not be written.
 pub(crate) fn unkept(error: &ApprovalError) -> Rejection {
-    Rejection::new(Code::RecordUnavailable, "The approval could not be kept, so the call was not made.")
+    Rejection::new(Code::RecordUnavailable, "Not run: the approval could not be written to the ledger.")
         .with_detail(error.to_string())
 }

@@ -1,5 +1,5 @@
-//! What an answer is bound to. An answer holds for exactly this plugin, this definition, these grants and this caller;
-//! where one of them is another, the answer is none, and the next question says what changed.
+//! Bindings of approvals. An approval applies to exactly one plugin version, definition, set of grants and caller. If
+//! one of them changes, it does not apply, and the next request says what changed.
 
 use portcullis_policy::{Origin, Pattern, Permissions, Principal, ToolName};
 use serde::{Deserialize, Serialize};
@@ -10,50 +10,50 @@ use crate::json;
 use crate::ledger;
 use crate::text::sha256;
 
-/// Digits of a hash that are shown: enough to tell two versions of a plugin apart.
+/// Digits of a hash that are shown. They are enough to distinguish two versions of a plugin.
 const HASH_DIGITS: usize = 12;
 
-/// What an answer is bound to, the arguments left out.
+/// What an approval is bound to, except the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Binding {
-    /// What kind of question it answers.
+    /// The kind of request that it answers.
     pub(crate) subject: String,
     pub(crate) tool: ToolName,
     pub(crate) plugin_sha256: String,
     pub(crate) definition_sha256: String,
-    /// All that the tool declares, or the one that a running call asks for.
+    /// All permissions that the tool declares, or the one that a running call asks for.
     pub(crate) permissions: Permissions,
-    /// The handles the call gets, one line each, with the place that each leads to.
+    /// The handles that the call gets, one line each, with their resolved places.
     pub(crate) grants: Vec<String>,
     pub(crate) principal: String,
     pub(crate) origin: String,
 }
 
-/// Which arguments, or which resource, an answer covers.
+/// The arguments or resources that an approval covers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum Coverage {
-    /// Exactly those with this digest.
+    /// Exactly the arguments with this digest.
     Exact {
-        /// Of the canonical form, in hexadecimal.
+        /// The SHA-256 of the canonical form, in hexadecimal.
         sha256: String,
-        /// Some of them, for a person to know them by; empty where the policy keeps no payloads.
+        /// The beginning of the arguments, for people to recognise them. Empty if the policy keeps no payloads.
         #[serde(default)]
         shown: String,
     },
-    /// Those the pattern covers.
+    /// The arguments that the pattern covers.
     Pattern(Pattern),
-    /// The same as `covers`, for an approval of a call about which a reviewer or a hook asked too.
+    /// The same as `covers`, for a call that a reviewer or a hook asked about too.
     Seen {
-        /// Which arguments.
+        /// The arguments that are covered.
         covers: Box<Self>,
-        /// The digests of what the approver saw them ask.
+        /// The digests of the concerns that the approver saw.
         concerns: Vec<String>,
     },
-    /// A pattern that a reviewer or a hook proposed. It answers nobody else.
+    /// A pattern that a reviewer or a hook proposed. It answers only what that asker asks.
     Proposed {
-        /// Who proposed it.
+        /// The source of the pattern.
         asker: Asker,
         /// What it covers.
         pattern: Pattern,
@@ -61,12 +61,12 @@ pub(crate) enum Coverage {
 }
 
 impl Coverage {
-    /// Exactly the arguments of this canonical form.
+    /// Covers exactly the arguments with this canonical form.
     pub(crate) fn exact(canonical: &str, shown: String) -> Self {
         Self::Exact { sha256: sha256(canonical), shown }
     }
 
-    /// Whether it covers arguments with this digest.
+    /// Returns whether this covers arguments with this digest.
     pub(crate) fn covers(&self, arguments: &Map<String, Value>, arguments_sha256: &str) -> bool {
         match self {
             Self::Exact { sha256, .. } => sha256 == arguments_sha256,
@@ -75,7 +75,7 @@ impl Coverage {
         }
     }
 
-    /// The same, as an approver gave it who saw what a reviewer or a hook asked.
+    /// Adds the concerns that the approver saw.
     pub(crate) fn seeing(self, concerns: &[Concern]) -> Self {
         if concerns.is_empty() {
             return self;
@@ -83,7 +83,7 @@ impl Coverage {
         Self::Seen { covers: Box::new(self), concerns: concerns.iter().map(Concern::digest).collect() }
     }
 
-    /// Whether it answers what the policy asks about the arguments that it covers.
+    /// Returns whether this answers what the policy asks about the covered arguments.
     pub(crate) fn answers_policy(&self) -> bool {
         match self {
             Self::Exact { .. } | Self::Pattern(_) | Self::Seen { .. } => true,
@@ -91,8 +91,8 @@ impl Coverage {
         }
     }
 
-    /// Whether it answers what a reviewer or a hook asks about the arguments that it covers. The approver saw the same
-    /// words, or chose a pattern that the asker still proposes.
+    /// Returns whether this answers what a reviewer or a hook asks about the covered arguments: the approver saw the
+    /// same text, or chose a pattern that the asker still proposes.
     pub(crate) fn answers(&self, concern: &Concern) -> bool {
         match self {
             Self::Exact { .. } | Self::Pattern(_) => false,
@@ -101,7 +101,7 @@ impl Coverage {
         }
     }
 
-    /// What it covers, in words for people.
+    /// Describes the coverage for people.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Exact { sha256, shown } if shown.is_empty() => {
@@ -136,38 +136,39 @@ impl Binding {
         }
     }
 
-    /// Its one form as text.
+    /// Returns the canonical text of the binding.
     pub(crate) fn text(&self) -> String {
-        // A struct of texts and lists cannot fail to be written; were it to, it is bound to nothing that there is.
+        // Serializing texts and lists cannot fail. If it did, the empty text would match no real binding.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The digest of this, of the arguments and of the session: what one question is about.
+    /// Returns the digest of the binding, the arguments and the session, which identifies what a request is about.
     pub(crate) fn digest(&self, covered: &Map<String, Value>, session: &str) -> String {
         let parts = [self.text(), json::canonical(covered), session.to_owned()];
         sha256(serde_json::to_string(&parts).unwrap_or_default())
     }
 
-    /// What is not the same in `now`, for people; nothing where they are about different things.
+    /// Describes the differences to `now` for people. Returns `None` if there are none, or if the two are about
+    /// different tools or callers.
     pub(crate) fn changed(&self, now: &Self) -> Option<String> {
         let same = (&self.subject, &self.tool, &self.principal, &self.origin)
             == (&now.subject, &now.tool, &now.principal, &now.origin);
         let mut changes = Vec::new();
         if self.plugin_sha256 != now.plugin_sha256 {
             changes.push(format!(
-                "the plugin is another: it was {}…, it is {}…",
+                "the plugin changed: it was {}…, now it is {}…",
                 short(&self.plugin_sha256),
                 short(&now.plugin_sha256)
             ));
         }
         if self.definition_sha256 != now.definition_sha256 {
-            changes.push("the tool's definition is another".to_owned());
+            changes.push("the tool's definition changed".to_owned());
         }
         if self.permissions != now.permissions {
-            changes.push(format!("its permissions were {}, they are {}", self.permissions, now.permissions));
+            changes.push(format!("its permissions were {}, now they are {}", self.permissions, now.permissions));
         }
         if self.grants != now.grants {
-            changes.push(format!("it got {}, it gets {}", listed(&self.grants), listed(&now.grants)));
+            changes.push(format!("it got {}, now it gets {}", listed(&self.grants), listed(&now.grants)));
         }
         (same && !changes.is_empty()).then(|| changes.join("; "))
     }

@@ -1,4 +1,4 @@
-//! A yes is spent: by the call that waited for it, or later by whoever runs the call whose process is gone.
+//! Spends approvals: for the call that waited for one, or later for a call whose process has ended.
 
 use super::answer::{NOTE_BYTES_MAX, covered};
 use super::binding::Binding;
@@ -19,10 +19,10 @@ struct SpentApproval {
     id: String,
 }
 
-/// A question whose call can be run now.
+/// An approval request whose call can run now.
 pub(crate) struct Redeemed {
     pub(crate) request: Request,
-    /// The id the call had when it was asked.
+    /// The id that the call had when it made the request.
     pub(crate) call: String,
 }
 
@@ -30,7 +30,7 @@ impl Ticket {
     /// Ends the approval request, after its call has ended. Returns when that is in the ledger.
     pub(crate) async fn finish(mut self) {
         let spent = self.0.take();
-        // A runtime that shuts down drops it all the same.
+        // If the runtime shuts down, the closure is dropped, which drops the approval too.
         let _ = tokio::task::spawn_blocking(move || drop(spent)).await;
     }
 }
@@ -45,7 +45,7 @@ impl Drop for Ticket {
 
 impl Drop for SpentApproval {
     fn drop(&mut self) {
-        // If this cannot be written the question stays as running, and nobody runs it again.
+        // If this cannot be written, the request stays in the state running and is never run again.
         let _ = self.approvals.change(Durable::Process, |change| {
             let _ = change.step(&self.id, Step::Finish, None)?;
             Ok(())
@@ -54,7 +54,7 @@ impl Drop for SpentApproval {
 }
 
 impl Approvals {
-    /// Spends the yes of a question that this process waited for.
+    /// Spends the approval of a request that this process waited for.
     pub(super) fn claim(&self, id: &str, subject: Subject) -> Result<Option<Ticket>, ApprovalError> {
         let owner = self.owner()?;
         self.change(Durable::Machine, |change| {
@@ -71,7 +71,7 @@ impl Approvals {
                 return Ok(Err(conflict.into()));
             }
             if subject == Subject::Resource {
-                // The running call goes on: there is nothing left that could happen twice.
+                // The running call continues, and nothing can run twice, so finish the request now.
                 let _ = change.step(id, Step::Finish, None)?;
             }
             Ok(Ok(()))
@@ -79,18 +79,19 @@ impl Approvals {
         Ok((subject != Subject::Resource).then(|| self.ticket(id)))
     }
 
-    /// Made when the spending is written, never before: a ticket that is dropped says that its call has ended.
+    /// Creates the ticket of a spent approval. Call this only after the spending is written, because dropping the
+    /// ticket tells that the call has ended.
     pub(super) fn ticket(&self, id: &str) -> Ticket {
         Ticket(Some(SpentApproval { approvals: self.clone(), id: id.to_owned() }))
     }
 
-    /// The request of an approved question, to be run by this process. It is not spent yet.
+    /// Returns the call of an approved request, so that this process can run it. The approval is not spent yet.
     pub(crate) fn redeemable(&self, id: &str) -> Result<Redeemed, ApprovalError> {
         let row = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;
             match row.status {
                 Status::Approved if change.is_waited_for(&row) => Err(ApprovalError::WaitedFor),
-                // What it was about was in the middle of a call that has gone; it is no yes to a call.
+                // The approval is for a resource of a running call that has ended. It does not approve a whole call.
                 Status::Approved if row.subject == Subject::Resource => Err(ApprovalError::Gone),
                 Status::Approved => Ok(row),
                 status => Err(ApprovalError::Settled(status)),
@@ -100,7 +101,7 @@ impl Approvals {
         Ok(Redeemed { request, call: row.call })
     }
 
-    /// Spends the yes of a question whose process is gone, if what would run now is what was asked about.
+    /// Spends the approval of a request whose process has ended, if the call is still the one that was requested.
     pub(crate) fn redeem(
         &self,
         id: &str,
@@ -123,15 +124,15 @@ impl Approvals {
                 return Ok(Err(ApprovalError::Expired));
             }
             let body = Body::parse(id, row.body.as_deref())?;
-            // A repetition asks about the same call as the call itself.
+            // Use the request's own subject, because a call and its repetition are the same call.
             let bound = Binding { subject: body.binding.subject.clone(), ..now_bound.clone() };
             if bound.digest(arguments, session) != row.binding || covered(id, &body)? != *arguments {
-                let changed = body.binding.changed(&bound).unwrap_or_else(|| "its arguments are others".to_owned());
+                let changed = body.binding.changed(&bound).unwrap_or_else(|| "its arguments changed".to_owned());
                 let _ = change.step(id, Step::Withdraw, Some(&changed))?;
                 return Ok(Err(ApprovalError::Changed(changed)));
             }
             if let Some(unseen) = unseen(concerns, body.concerns()) {
-                let changed = format!("there is something that nobody was asked about. {}", unseen.reason);
+                let changed = format!("no approver was asked about this: {}", unseen.reason);
                 let _ = change.step(id, Step::Withdraw, Some(cut(&changed, NOTE_BYTES_MAX)))?;
                 return Ok(Err(ApprovalError::Changed(changed)));
             }

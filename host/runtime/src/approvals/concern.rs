@@ -12,19 +12,19 @@ use std::fmt;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Concern {
     pub(crate) asker: Asker,
-    /// Its words: encoded, bounded, and behind a label of the host's.
+    /// The asker's text: escaped, cut, and labelled by the host.
     pub(crate) reason: String,
-    /// What a remembered approval may cover, as the asker proposes. Each covers the call.
+    /// The patterns that the asker proposes for a remembered approval. Each covers the call.
     pub(crate) patterns: Vec<Pattern>,
 }
 
-/// Who asks beside the policy.
+/// Who asks in addition to the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Asker {
     /// The reviewer of the call's plugin.
     Plugin,
-    /// A hook, by its place among the hooks, from 1.
+    /// A hook, by its position from 1.
     Hook(u32),
 }
 
@@ -40,19 +40,19 @@ impl fmt::Display for Asker {
 impl Asker {
     /// Describes a pattern that this asker proposes, for people.
     pub(crate) fn describe(self, pattern: &Pattern) -> String {
-        format!("{pattern} (proposed by {self}, for what it asks alone)")
+        format!("{pattern} (proposed by {self}, only for its own question)")
     }
 }
 
 impl Concern {
-    /// Whether an approver who saw `other` saw this.
+    /// Returns whether an approver who saw `other` saw this concern too.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.asker, &self.reason) == (other.asker, &other.reason)
     }
 
-    /// What a remembered approval keeps of it: who asked, and why.
+    /// Returns the digest that a remembered approval stores: of who asked, and why.
     pub(super) fn digest(&self) -> String {
-        // A number and a text cannot fail to be written; were they to, no approval answers it.
+        // Serializing a number and a text cannot fail. If it did, no approval would answer the concern.
         serde_json::to_string(&(self.asker, &self.reason)).map(sha256).unwrap_or_default()
     }
 }

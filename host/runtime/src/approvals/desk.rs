@@ -1,4 +1,4 @@
-//! What a person who answers sees and does: the questions that wait, the answers that hold, and taking them back.
+//! Lists and revokes approval requests and remembered approvals.
 
 use super::binding::{Binding, Coverage};
 use super::line::RevocationLine;
@@ -9,15 +9,15 @@ use crate::ledger::{AnswerRow, Change, Durable, QuestionRow, Status, Step, now};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-/// Settled questions that are kept for people to look at; the record keeps all.
+/// Settled requests that the ledger keeps for people to see. The audit log keeps all of them.
 pub(super) const SETTLED_KEPT: usize = 1000;
 
-/// A question, as it stands.
+/// An approval request in its current state.
 #[derive(Clone, Debug, Serialize)]
 pub struct OpenQuestion {
-    /// Its id.
+    /// The id of the request.
     pub id: String,
-    /// The call that asked.
+    /// The id of the call that made the request.
     pub call: String,
     /// The tool.
     pub tool: String,
@@ -25,76 +25,76 @@ pub struct OpenQuestion {
     pub session: String,
     /// The principal.
     pub principal: String,
-    /// How it stands.
+    /// The status of the request.
     #[serde(serialize_with = "word")]
     pub status: Status,
-    /// Whether a process still waits for the answer.
+    /// Whether a running process still waits for the answer.
     pub waited_for: bool,
-    /// When it was asked.
+    /// When the request was made.
     #[serde(serialize_with = "time")]
     pub asked_at: Timestamp,
-    /// Until when it can be answered.
+    /// When the request expires.
     #[serde(serialize_with = "time")]
     pub expires_at: Timestamp,
-    /// When it was settled.
+    /// When the request was settled.
     #[serde(serialize_with = "optional_time")]
     pub settled_at: Option<Timestamp>,
-    /// What was said to it.
+    /// The note of the answer, or why the request was withdrawn.
     pub note: Option<String>,
-    /// What a person is shown, while it is open.
+    /// The request as approvers see it, while it is open.
     pub question: Option<Question>,
 }
 
-/// An answer that holds, or held.
+/// A remembered approval, valid or not.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeldAnswer {
-    /// Its id.
+    /// The id of the approval.
     pub id: String,
-    /// The question it answered.
+    /// The id of the request that it answered.
     pub question: String,
     /// The tool.
     pub tool: String,
-    /// The principal it was given to.
+    /// The principal that it applies to.
     pub principal: String,
-    /// Where that principal's calls come from.
+    /// The origin of that principal's calls.
     pub origin: String,
-    /// The session it holds in; in all where there is none.
+    /// The session that it applies to. `None` for all sessions.
     pub session: Option<String>,
-    /// What it covers, in words.
+    /// A description of what it covers.
     pub covers: String,
-    /// The plugin it is bound to.
+    /// The SHA-256 of the plugin that it is bound to, in hexadecimal.
     pub plugin_sha256: String,
-    /// The handles it is bound to.
+    /// The handles that it is bound to.
     pub grants: Vec<String>,
     /// When it was given.
     #[serde(serialize_with = "time")]
     pub given_at: Timestamp,
-    /// Until when it holds.
+    /// When it expires.
     #[serde(serialize_with = "time")]
     pub expires_at: Timestamp,
     /// When it was last used.
     #[serde(serialize_with = "optional_time")]
     pub used_at: Option<Timestamp>,
-    /// How often.
+    /// How often it was used.
     pub uses: u64,
-    /// When it was taken back.
+    /// When it was revoked.
     #[serde(serialize_with = "optional_time")]
     pub revoked_at: Option<Timestamp>,
 }
 
-/// What there is.
+/// Approval requests and remembered approvals.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Listing {
-    /// The questions.
+    /// The approval requests.
     pub questions: Vec<OpenQuestion>,
-    /// The answers.
+    /// The remembered approvals.
     pub answers: Vec<HeldAnswer>,
-    /// Entries that are not what this host wrote. They count for nothing.
+    /// Rows of the ledger that this host did not write. They have no effect.
     pub faults: Vec<String>,
 }
 
 impl Approvals {
-    /// What waits and what holds; with `all`, also what is settled, revoked and expired.
+    /// Lists open requests and valid approvals. With `all`, also lists settled, revoked and expired ones.
     ///
     /// # Errors
     /// The ledger cannot be read.
@@ -130,10 +130,10 @@ impl Approvals {
         Ok(open)
     }
 
-    /// Takes an answer for longer back, or the yes to a call that has not begun to run.
+    /// Revokes a remembered approval, or the approval of a call that has not started yet.
     ///
     /// # Errors
-    /// There is none of this id, it is spent or revoked already, or the ledger or the record cannot be written.
+    /// Nothing has this id, it is already spent or revoked, or the ledger or the audit log cannot be written.
     pub fn revoke(&self, id: &str) -> Result<(), ApprovalError> {
         self.change(Durable::Machine, |change| {
             if let Some(row) = change.answer(id)?.filter(|row| self.may_know(&row.principal)) {
@@ -150,17 +150,17 @@ impl Approvals {
             }
             let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal };
             change.post(Kind::Revoked.as_str(), &line)?;
-            let _ = change.step(id, Step::Reject, Some("the person took the yes back"))?;
+            let _ = change.step(id, Step::Reject, Some("the approval was revoked"))?;
             Ok(())
         })?;
         self.shared.answered.notify_waiters();
         Ok(())
     }
 
-    /// Ends a session: every answer that was given for it is taken back. Says how many there were.
+    /// Ends a session by revoking every approval that was given for it. Returns how many there were.
     ///
     /// # Errors
-    /// The ledger or the record cannot be written.
+    /// The ledger or the audit log cannot be written.
     pub fn end_session(&self, session: &str) -> Result<usize, ApprovalError> {
         let (answers, _) = self.shared.ledger.look(|change| change.answers(now(), false))?;
         let ended =
@@ -212,7 +212,7 @@ fn held_answer(row: AnswerRow) -> Option<HeldAnswer> {
     })
 }
 
-/// A time of the ledger; one that no calendar has is the beginning of all.
+/// Converts a time of the ledger. A time outside the calendar becomes the Unix epoch.
 fn timestamp(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }
@@ -234,7 +234,7 @@ fn optional_time<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Resu
 }
 
 impl Question {
-    /// Whether a running call asks.
+    /// Returns whether a running call makes this request.
     pub fn is_in_the_middle(&self) -> bool {
         matches!(self.subject, Subject::Resource { .. })
     }

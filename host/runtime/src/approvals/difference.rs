@@ -1,6 +1,6 @@
-//! The unified difference between the text of a file and the text that a call would leave in it.
+//! Computes the unified diff between the text of a file and the text that a call would write to it.
 //!
-//! Lines that begin with `@@` are the host's: every other line begins with a sign of its own.
+//! Only the host writes lines that begin with `@@`. Every other line begins with a space, `-`, `+` or a path marker.
 
 use similar::{ChangeTag, DiffOp, TextDiff};
 use std::borrow::Cow;
@@ -11,10 +11,10 @@ use std::time::Instant;
 /// because a part of it looks like the whole.
 pub(super) const DIFFERENCE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Unchanged lines around a change: as many as people are used to.
+/// Unchanged lines around a change, as in other diff tools.
 const CONTEXT_LINES: usize = 3;
 
-/// A line of the host's own.
+/// Returns a line of the host.
 pub(super) fn note(text: &str) -> String {
     format!("@@ {text} @@\n")
 }
@@ -38,7 +38,7 @@ pub(super) fn unified(old: &str, new: &str, deadline: Instant) -> Option<String>
                 ChangeTag::Insert => '+',
             };
             let value = change.value();
-            let end = if value.ends_with('\n') { "" } else { "\n@@ no line end at the end of the file @@\n" };
+            let end = if value.ends_with('\n') { "" } else { "\n@@ no newline at end of file @@\n" };
             let _ = write!(shown, "{sign}{value}{end}");
         }
         if shown.len() > DIFFERENCE_BYTES_MAX {
@@ -61,7 +61,7 @@ fn with_line_ends<'a>(old: &'a str, new: &'a str) -> (String, Cow<'a, str>, Cow<
 
 fn hunk_header(hunk: &[DiffOp]) -> String {
     let range = |start: usize, end: usize| match end - start {
-        // An empty range stands behind the line of its number.
+        // An empty range names the line before it.
         0 => format!("{start},0"),
         1 => (start + 1).to_string(),
         length => format!("{},{length}", start + 1),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_stands_in_its_place() {
+    fn a_hunk_shows_a_change_with_its_context() {
         let lines: String = (1..=600).map(|line| format!("line {line}\n")).collect();
         let at_500 = "@@ -497,7 +497,7 @@\n line 497\n line 498\n line 499\n-line 500\n+five\n line 501\n line 502\n \
                       line 503\n";
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(of("", "x\ny\n").unwrap(), "@@ -0,0 +1,2 @@\n+x\n+y\n");
         assert_eq!(of("x\n", "").unwrap(), "@@ -1 +0,0 @@\n-x\n");
         assert_eq!(of("x\n", "x\n").unwrap(), "@@ nothing changes @@\n");
-        let no_end = "@@ -1 +1 @@\n-x\n+y\n@@ no line end at the end of the file @@\n";
+        let no_end = "@@ -1 +1 @@\n-x\n+y\n@@ no newline at end of file @@\n";
         assert_eq!(of("x\n", "y").unwrap(), no_end);
     }
 

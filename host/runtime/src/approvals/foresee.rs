@@ -1,4 +1,4 @@
-//! What would become of a question, found by the look-ups of a call. Nothing is spent, counted or put down.
+//! Predicts the result of an approval request with the same look-ups as a call. Spends, counts and writes nothing.
 
 use super::ask::{Case, FULL, NOBODY};
 use super::join::Fate;
@@ -6,21 +6,21 @@ use super::{ApprovalError, Approvals, Channel, is_full};
 use crate::ledger::{Change, Status, Subject};
 use portcullis_policy::Unattended;
 
-/// What would become of a question.
+/// The predicted result of an approval request.
 pub(crate) enum Foreseen {
-    /// It is answered by these approvals: remembered ones, or the request that was approved.
+    /// These approvals would answer it: remembered ones, or an approved request.
     Answered(Vec<String>),
-    /// An approver would be asked, by the open request of the same call if there is one.
+    /// An approver would be asked. The id is that of an open request for the same call, if there is one.
     Asked(Option<String>),
-    /// The answer would be no.
+    /// The call would be denied.
     Refused {
-        /// What the model would be told.
+        /// The note for the model.
         note: Option<String>,
     },
 }
 
 impl Approvals {
-    /// Foresees what [`Approvals::ask`] would come to before an approver answers. Blocks on the ledger.
+    /// Predicts the result of [`Approvals::ask`] before an approver answers. Blocks on the ledger.
     ///
     /// # Errors
     /// The ledger cannot be read.
@@ -46,7 +46,7 @@ impl Approvals {
         }
     }
 
-    /// What earlier answers and requests come to.
+    /// Returns the result that earlier answers and requests lead to, if any.
     fn foresee_answer(
         &self,
         change: &Change<'_>,

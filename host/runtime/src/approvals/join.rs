@@ -1,5 +1,5 @@
-//! The same call again, while an approval request for it is open: it joins that request, or spends the approval that
-//! was given meanwhile. So a caller that gave up waiting can come back, and a person is asked once.
+//! Handles a call that is made again while an approval request for it is open. It joins the request, or spends the
+//! approval that was given meanwhile. So a caller can stop waiting and come back, and an approver is asked only once.
 
 use super::attendance::Attendance;
 use super::binding::Binding;
@@ -11,36 +11,36 @@ use crate::audit::Kind;
 use crate::ledger::{Change, Durable, QuestionRow, Status, Step, Subject, now};
 use portcullis_policy::Unattended;
 
-/// What an earlier approval request for the same call comes to.
+/// What an earlier approval request for the same call leads to.
 pub(super) enum Joined {
-    /// There is none that counts.
+    /// There is no usable request.
     Nothing,
     /// Its approval was spent. The call may run.
     Spent {
         /// The id of the request.
         id: String,
     },
-    /// An approver said no after the earlier call had left.
+    /// An approver denied it after the earlier call stopped waiting.
     Rejected {
-        /// What the model should know.
+        /// A note for the model.
         note: Option<String>,
     },
-    /// It is still open, and a call that waits is counted among those that wait for it.
+    /// It is still open. If this call waits, it is counted as a waiter.
     Open {
         /// The id of the request.
         id: String,
-        /// None where the call does not wait.
+        /// `None` if the call does not wait.
         attendance: Option<Attendance>,
         /// Whether this process owns the request.
         owned: bool,
     },
 }
 
-/// What an open request of the same call is to a call that asks now.
+/// What an open request for the same call means for a new call.
 pub(super) enum Fate {
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// It is about something else, or not open to this call.
+    /// It is about something else, or this call cannot join it.
     Other,
     /// It was approved, and no call waits for it.
     Spendable,
@@ -52,7 +52,8 @@ pub(super) enum Fate {
 }
 
 impl Case {
-    /// The binding of this call as a call, and as a repetition: an approval of one is about the same call.
+    /// Returns the bindings of this call, as a call and as a repetition. An approval of either one approves the same
+    /// call.
     pub(super) fn bindings(&self) -> [String; 2] {
         [Subject::Call, Subject::Repeat].map(|subject| {
             let binding = Binding { subject: subject.as_str().to_owned(), ..self.binding.clone() };
@@ -60,8 +61,8 @@ impl Case {
         })
     }
 
-    /// Whether an approver who answers a request for the same call sees all that this call is asked about: what was
-    /// mended, that nothing was checked, and what reviewers and hooks say.
+    /// Returns whether an earlier request shows an approver everything that this call asks about: repairs, missing
+    /// checks, and the concerns of reviewers and hooks.
     fn is_shown_by(&self, row: &QuestionRow) -> Result<bool, ApprovalError> {
         if !self.afresh && self.concerns.is_empty() {
             return Ok(true);
@@ -73,10 +74,11 @@ impl Case {
 }
 
 impl Approvals {
-    /// Looks for an earlier approval request for the same call. A running call's request for one more thing is its own.
+    /// Looks for an earlier approval request for the same call. A running call's request for a resource is never
+    /// shared.
     ///
     /// # Errors
-    /// The ledger or the record cannot be read or written.
+    /// The ledger or the audit log cannot be read or written.
     pub(super) fn join(&self, channel: &Channel, case: &Case) -> Result<Joined, ApprovalError> {
         if case.subject == Subject::Resource {
             return Ok(Joined::Nothing);
@@ -92,8 +94,8 @@ impl Approvals {
         })
     }
 
-    /// Joins the first open request for the same call, within the transaction that puts a request down where there is
-    /// none. So two calls that ask at the same moment never make two requests.
+    /// Joins the first open request for the same call. This runs in the transaction that otherwise writes a new
+    /// request, so two simultaneous calls never make two requests.
     ///
     /// # Errors
     /// The ledger cannot be read or written.
@@ -142,7 +144,7 @@ impl Approvals {
         }
     }
 
-    /// Returns what an open request of the same call is to a call that asks now. Changes nothing.
+    /// Returns what an open request for the same call means for a new call. Changes nothing.
     pub(super) fn fate(
         &self,
         change: &Change<'_>,
@@ -160,7 +162,7 @@ impl Approvals {
         let waits_elsewhere = row.owner != owner && change.is_waited_for(row);
         Ok(match row.status {
             Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => Fate::Spendable,
-            // The policy leaves nothing behind, and this call does not either.
+            // The channel denies unattended requests, so the call must not join one and leave it open.
             Status::Pending | Status::Approved if matches!(channel, Channel::Nobody(Unattended::Deny)) => Fate::Other,
             Status::Pending | Status::Approved => Fate::Joinable { waits_elsewhere },
             Status::Running | Status::Done | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
@@ -192,7 +194,7 @@ impl Approvals {
         Ok(Joined::Spent { id: row.id })
     }
 
-    /// Whether an approver has said no since a call like this left its request. The caller learns of it once.
+    /// Returns the denial of a request that an identical call left open. The caller gets it only once.
     fn rejected_since(&self, case: &Case, bindings: &[String; 2]) -> Result<Joined, ApprovalError> {
         let Some(id) = self.shared.left.take(&case.question.principal, bindings) else { return Ok(Joined::Nothing) };
         let row = self.shared.ledger.look(|change| change.question(&id))?;

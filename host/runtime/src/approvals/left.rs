@@ -38,7 +38,7 @@ pub(crate) struct Observed {
     pub(crate) repaired: Option<String>,
 }
 
-/// The call of an approval request that was left behind.
+/// The call of an approval request that was left open.
 pub(crate) struct LeftCall {
     pub(crate) request: Request,
     pub(crate) question: Question,
@@ -47,7 +47,7 @@ pub(crate) struct LeftCall {
     pub(crate) observed: Observed,
 }
 
-/// Approval requests that calls of this process have left behind for their callers, by the binding of the call. With
+/// Approval requests that calls of this process have left open for their callers, by the binding of the call. With
 /// them, a caller that makes a call again learns that it was denied.
 #[derive(Default)]
 pub(super) struct LeftRequests(Mutex<PrincipalMap<String, String>>);
@@ -135,7 +135,7 @@ impl Approvals {
     }
 
     fn withdraw(&self, change: &Change<'_>, id: &str, why: &str) -> Result<(), ApprovalError> {
-        // A call may have joined it since. That call decides again by itself.
+        // If a call has joined the request since, that call decides again by itself.
         let Some(row) = self.left_behind(change, id)? else { return Ok(()) };
         if change.step(id, Step::Withdraw, Some(why))?.is_ok() {
             change.post(Kind::Withdrawn.as_str(), &WithdrawalLine { call: &row.call, question: id, why })?;
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_of_one_principal_forgets_the_requests_of_no_other() {
+    fn a_flood_of_one_principal_does_not_remove_requests_of_another() {
         let left = LeftRequests::default();
         let bindings = |name: &str| [name.to_owned(), format!("{name} again")];
         left.put("alice", "call".to_owned(), "id".to_owned());

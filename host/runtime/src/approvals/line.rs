@@ -1,4 +1,4 @@
-//! The lines of the record that are about answers, as they are written.
+//! The audit entries about approvals, as they are written.
 
 use super::rollback::RolledBack;
 use serde::Serialize;
@@ -21,7 +21,7 @@ impl RollbackLine {
     }
 }
 
-/// A question, before it is put to a person.
+/// The entry of an approval request. It is written before an approver is asked.
 #[derive(Serialize)]
 pub(super) struct AskedLine<'a> {
     pub(super) call: &'a str,
@@ -30,7 +30,7 @@ pub(super) struct AskedLine<'a> {
     pub(super) reason: &'a str,
 }
 
-/// An answer, before it takes effect.
+/// The entry of an answer. It is written before the answer takes effect.
 #[derive(Serialize)]
 pub(crate) struct AnswerLine<'a> {
     pub(crate) call: &'a str,
@@ -39,17 +39,17 @@ pub(crate) struct AnswerLine<'a> {
     pub(crate) subject: String,
     /// `yes`, `session`, `always`, `no`, `expired`, or `remembered`.
     pub(crate) answer: &'a str,
-    /// What an answer for longer covers.
+    /// What a remembered approval covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) covers: Option<String>,
-    /// The answer for longer that was given, or used.
+    /// The id of the remembered approval that was given or used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) held: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<&'a str>,
 }
 
-/// An answer that was taken back.
+/// The entry of a revocation.
 #[derive(Serialize)]
 pub(super) struct RevocationLine<'a> {
     pub(super) held: &'a str,
@@ -57,7 +57,7 @@ pub(super) struct RevocationLine<'a> {
     pub(super) principal: &'a str,
 }
 
-/// A question that nobody asks any more.
+/// The entry of a withdrawn request.
 #[derive(Serialize)]
 pub(super) struct WithdrawalLine<'a> {
     pub(super) call: &'a str,
@@ -65,7 +65,7 @@ pub(super) struct WithdrawalLine<'a> {
     pub(super) why: &'a str,
 }
 
-/// A file that is trusted from here on, or no longer.
+/// The entry of a change of trust in a file.
 #[derive(Serialize)]
 pub(super) struct TrustLine<'a> {
     pub(super) sha256: &'a str,

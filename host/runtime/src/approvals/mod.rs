@@ -1,7 +1,8 @@
-//! Approvals: a person is asked, the answer is bound to what they saw, and it is spent by one execution.
+//! Approval requests and approvals. An approval is bound to what the approver saw, and one execution spends it.
 //!
-//! Every ask ends here, whether a rule, a plugin's review, a repetition or a running call caused it, and every answer
-//! goes through one transaction of the ledger, whichever channel it came by. It must not know how a call is run.
+//! Every request goes through this module, whether a rule, a reviewer, a repetition or a running call causes it. Every
+//! answer goes through one transaction of the ledger, whatever channel it comes from. This module must not know how a
+//! call is run.
 
 mod answer;
 mod ask;
@@ -46,54 +47,54 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
-/// The most questions that are open in one session: more than any person answers, and a flood is cut off.
+/// Maximum open requests of one session. It is more than a person answers, and it stops a flood.
 const SESSION_QUESTIONS_MAX: usize = 1024;
 
-/// Maximum open questions of one principal, its sub-agents included. It is half of all, so that no principal takes
+/// Maximum open requests of one principal, its sub-agents included. It is half of all, so that no principal can take
 /// every place.
 const PRINCIPAL_QUESTIONS_MAX: usize = QUESTIONS_MAX / 2;
 
-/// Maximum open questions in all. Each holds its arguments, 1 MiB at most, and the texts of a preview, 2 MiB at most.
+/// Maximum open requests in all. Each holds its arguments (at most 1 MiB) and the texts of a preview (at most 2 MiB).
 const QUESTIONS_MAX: usize = 4096;
 
-/// Whether there is no place for one more question.
+/// Returns whether no more requests can be opened.
 fn is_full(open: OpenCount) -> bool {
     open.all >= QUESTIONS_MAX
         || open.of_principal >= PRINCIPAL_QUESTIONS_MAX
         || open.of_session >= SESSION_QUESTIONS_MAX
 }
 
-/// Why an approval cannot be given, taken back or spent. Whatever it is, the call does not run.
+/// Why an approval cannot be given, revoked or spent. In every case, the call does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ApprovalError {
-    /// There is none of this id, or none that the asker may know of.
-    #[error("there is no question and no answer with this id: `portcullis approvals list` shows them")]
+    /// No request or approval has this id, or this handle may not see it.
+    #[error("no approval request and no approval has this id: run `portcullis approvals list` to see the ids")]
     Unknown,
-    /// It was answered before, or has ended.
-    #[error("it is {0} already")]
+    /// It was already answered, or has ended.
+    #[error("it is already {0}")]
     Settled(Status),
-    /// Its time is over.
+    /// It has expired.
     #[error("it has expired: make the call again")]
     Expired,
-    /// The call that asked it has gone, so that no answer helps.
-    #[error("the call that asked has gone: make it again")]
+    /// The call that made the request has ended, so an answer has no effect.
+    #[error("the call that made this request has ended: make the call again")]
     Gone,
-    /// What was approved is not what would run now.
-    #[error("it is no longer the call that was asked about: {0}; make the call again")]
+    /// The call that would run now is not the approved one.
+    #[error("the call is no longer the one that was requested: {0}; make the call again")]
     Changed(String),
-    /// The process that asked still waits: the call goes on there.
-    #[error("the process that asked still waits for it")]
+    /// The process that made the request still waits, and runs the call itself.
+    #[error("the process that made this request still waits, and runs the call itself")]
     WaitedFor,
-    /// The answer covers something that was not offered.
-    #[error("the question offers no such pattern: `portcullis approvals show` lists those it offers")]
+    /// The answer covers a pattern that the request does not offer.
+    #[error("the request offers no such pattern: run `portcullis approvals show` to list its patterns")]
     NotOffered,
-    /// The ledger.
+    /// The ledger cannot be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The record.
+    /// The audit log cannot be used.
     #[error(transparent)]
     Audit(#[from] AuditError),
-    /// It has taken effect, and its entry in the audit log could not be written yet.
+    /// The change has taken effect, but its audit entry could not be written yet.
     #[error(
         "it has taken effect, but the audit log could not be written: {0}; the entry follows as soon as the log can be \
          written again"
@@ -101,14 +102,14 @@ pub enum ApprovalError {
     Unrecorded(AuditError),
 }
 
-/// Who is asked.
+/// Who answers approval requests.
 #[derive(Clone)]
 pub(crate) enum Channel {
-    /// This one, and whoever answers through the ledger.
+    /// This approver, and answers through the ledger.
     Approver(Arc<dyn Approver>),
-    /// Only whoever answers through the ledger; the call waits.
+    /// Only answers through the ledger. The call waits for them.
     Elsewhere,
-    /// Nobody while the call waits.
+    /// No one while the call waits.
     Nobody(Unattended),
 }
 
@@ -122,11 +123,12 @@ impl std::fmt::Debug for Channel {
     }
 }
 
-/// The approvals of a state directory. Clones share them. Whoever holds this answers for the person.
+/// A handle to the approval requests and approvals of a state directory. Clones share them. Code that holds this handle
+/// can answer as an approver.
 #[derive(Clone)]
 pub struct Approvals {
     shared: Arc<Shared>,
-    /// Only questions of this principal and of whoever acts for it.
+    /// If set, only requests of this principal and of its sub-agents are visible.
     within: Option<Principal>,
 }
 
@@ -134,7 +136,7 @@ struct Shared {
     ledger: Arc<Ledger>,
     audit: Arc<AuditLog>,
     owner: Mutex<Option<Arc<Owner>>>,
-    /// Something was answered in this process.
+    /// Notified when a request is answered in this process.
     answered: Notify,
     rolled_back: OnceLock<RolledBack>,
     refusals: repetition::Refusals,
@@ -145,7 +147,7 @@ struct Shared {
     left: left::LeftRequests,
 }
 
-/// What the ledger keeps of an open question: what a person is shown, and what it takes to run the call later.
+/// The part of an open request that the ledger stores: what approvers see, and what is needed to run the call later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Body {
@@ -156,11 +158,11 @@ pub(crate) struct Body {
     pub(crate) message: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) keeps_payloads: bool,
-    /// How long an answer for the session holds, and one for always, in milliseconds.
+    /// How long an approval for a session is valid, in milliseconds. The next field is the same for all sessions.
     pub(crate) session_milliseconds: i64,
     pub(crate) always_milliseconds: i64,
-    /// What the call would change, as its plugin computes; the difference to the files is computed whenever the
-    /// question is shown.
+    /// The changes that the plugin computed. The difference to the current files is computed whenever the request is
+    /// shown.
     #[serde(default)]
     pub(crate) preview: Option<Preview>,
     /// What a later policy needs to decide on the call again. `None` if a running call asks.
@@ -186,20 +188,20 @@ impl Approvals {
         Ok(approvals)
     }
 
-    /// The same approvals as far as they are of this principal and of whoever acts for it: every other id is unknown.
+    /// Returns a handle that is restricted to this principal and its sub-agents. All other ids are unknown to it.
     #[must_use]
     pub fn within(&self, principal: &Principal) -> Self {
         Self { shared: Arc::clone(&self.shared), within: Some(principal.clone()) }
     }
 
-    /// Whether a question or an answer is one this handle may know of.
+    /// Returns whether this handle may see requests and approvals of a principal.
     fn may_know(&self, principal: &str) -> bool {
         let Some(within) = &self.within else { return true };
         let below = principal.strip_prefix(within.as_str());
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 
-    /// This process, as one that runs calls and waits; made when it does so for the first time.
+    /// Returns this process as an owner of requests. It is created when the process first runs or waits for a call.
     pub(crate) fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
         let mut owner = self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(owner) = &*owner {
@@ -212,12 +214,12 @@ impl Approvals {
 }
 
 impl Body {
-    /// What reviewers and hooks asked, as the approver is shown it.
+    /// Returns the concerns that the approver is shown.
     fn concerns(&self) -> &[Concern] {
         self.asked_under.as_ref().map_or(&[], |asked| &asked.observed.concerns)
     }
 
-    /// Computes what to show of the files that the call would change, as they are now.
+    /// Computes the diff against the current files.
     fn difference(&self) -> Option<String> {
         self.preview.as_ref().map(Preview::difference)
     }

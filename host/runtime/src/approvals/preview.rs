@@ -1,4 +1,5 @@
-//! What a plugin claims that its call would change, as the ledger stores it, and the difference that an approver sees.
+//! Previews: the changes that a plugin claims for its call, as the ledger stores them, and the diff that an approver
+//! sees.
 //!
 //! The text of a file after the call is the plugin's claim. The host reads the text before the call each time it shows
 //! the difference. It shows no claim about a file that has changed since the preview was made.
@@ -33,7 +34,7 @@ const COMPARE_TIME_MAX: Duration = Duration::from_millis(200);
 /// Hexadecimal digits of a file's hash that are shown: enough to distinguish two states of a file.
 const HASH_DIGITS: usize = 12;
 
-/// What a plugin computes that one call would change.
+/// The changes that a plugin claims for one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Preview {
@@ -44,7 +45,7 @@ pub(crate) struct Preview {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Computed {
-    /// The plugin computes nothing.
+    /// The plugin has no preview.
     Nothing,
     /// Why there is no result.
     Failed(String),
@@ -62,13 +63,13 @@ struct ClaimedFile {
     /// The path from the directory on. The call's handle reaches it, and no mask hides it. So it can be read later
     /// without the masks.
     path: String,
-    /// The text after the call; none where the call removes the file.
+    /// The text after the call. `None` if the call removes the file.
     content: Option<String>,
-    /// What the file was when the preview was made.
+    /// The state of the file when the preview was made.
     before: FileState,
 }
 
-/// What a file is.
+/// The state of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum FileState {
@@ -81,7 +82,7 @@ enum FileState {
 
 /// A directory that a call can write to.
 pub(crate) struct WritableDirectory {
-    /// The handle of this very call.
+    /// The handle of this call.
     pub(crate) directory: Directory,
     /// Its absolute path.
     pub(crate) place: String,
@@ -93,7 +94,7 @@ impl Preview {
         Self { plugin: plugin.clone(), computed: Computed::Nothing }
     }
 
-    /// A preview that failed. The reason can contain the plugin's words.
+    /// Creates the preview of a plugin that failed to compute one. The reason can contain text of the plugin.
     pub(crate) fn failed(plugin: &PluginName, why: &str) -> Self {
         let why = OneLine(cut(why, WORDS_BYTES_MAX)).to_string();
         Self { plugin: plugin.clone(), computed: Computed::Failed(why) }
@@ -142,7 +143,7 @@ impl Preview {
 }
 
 /// Shown in place of a difference that an approver would not read.
-const TOO_LONG: &str = "what would change in this file is too long to show";
+const TOO_LONG: &str = "the change in this file is too long to show";
 
 /// Checks every change of a preview. The error says what is wrong with the first one that fails.
 fn claimed_files(
@@ -150,11 +151,11 @@ fn claimed_files(
     writable: &BTreeMap<String, WritableDirectory>,
 ) -> Result<Vec<ClaimedFile>, String> {
     if changes.len() > FILES_MAX {
-        return Err(format!("it names {} files, and {FILES_MAX} at most can be shown", changes.len()));
+        return Err(format!("it names {} files, but at most {FILES_MAX} can be shown", changes.len()));
     }
     let bytes: usize = changes.iter().filter_map(|change| change.content.as_ref()).map(String::len).sum();
     if bytes > TEXTS_BYTES_MAX {
-        return Err(format!("the files have {bytes} bytes, and {TEXTS_BYTES_MAX} at most can be shown"));
+        return Err(format!("the files have {bytes} bytes, but at most {TEXTS_BYTES_MAX} can be shown"));
     }
     let mut named = BTreeSet::new();
     let mut files = Vec::with_capacity(changes.len());
@@ -207,13 +208,11 @@ impl ClaimedFile {
         let text = read(directory, &self.path);
         let now = FileState::of(&text);
         if now != self.before {
-            return note(&format!(
-                "the file has changed since the call was made, {now}: what would change in it is not known"
-            ));
+            return note(&format!("the file has changed since the call was made, {now}: the change to it is unknown"));
         }
         let (what, old) = match (text, &self.content) {
-            (Err(why), _) => return note(&format!("what would change in it cannot be computed: {why}")),
-            (Ok(None), None) => return note("there is no such file, and nothing changes"),
+            (Err(why), _) => return note(&format!("the change in it cannot be computed: {why}")),
+            (Ok(None), None) => return note("the file does not exist, and nothing changes"),
             (Ok(None), Some(_)) => (note("a new file"), String::new()),
             (Ok(Some(old)), None) => (note("the file is removed"), old),
             (Ok(Some(old)), Some(_)) => (String::new(), old),
@@ -255,7 +254,7 @@ fn read(directory: &Directory, path: &str) -> Result<Option<String>, String> {
     directory.read_text(path, TEXT_BYTES_MAX as u64).map_err(|error: io::Error| {
         let why = match error.kind() {
             ErrorKind::FileTooLarge => "the file is too long",
-            ErrorKind::InvalidData => "the file is no text",
+            ErrorKind::InvalidData => "the file is not text",
             _ => "the file cannot be read",
         };
         why.to_owned()

@@ -149,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn principals_without_end_take_no_more_room() {
+    fn many_principals_do_not_exceed_the_limit() {
         let mut map = PrincipalMap::default();
         (0..2 * ENTRIES_MAX).for_each(|number| map.insert(&format!("p{number}"), 0, ()));
         assert_eq!((all(&map), map.principals.len()), (ENTRIES_MAX, ENTRIES_MAX));
     }
 
     #[test]
-    fn an_empty_principal_takes_no_room() {
+    fn a_principal_without_entries_is_removed() {
         let mut map = PrincipalMap::default();
         map.insert("a/b", 1, ());
         map.remove("a", &1);

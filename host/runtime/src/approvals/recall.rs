@@ -1,4 +1,4 @@
-//! Answers that were given for longer: whether one of them answers this question, too.
+//! Finds remembered approvals that answer a request.
 
 use super::ask::Case;
 use super::binding::{Binding, Coverage};
@@ -11,26 +11,26 @@ use crate::json;
 use crate::ledger::{AnswerRow, Change, Held, now};
 use crate::text::sha256;
 
-/// What is remembered about a question.
+/// The result of looking for remembered approvals.
 pub(super) enum Recall {
-    /// An answer that covers it; it is in the record, and its use is noted.
+    /// Remembered approvals cover the request. Their use is recorded and counted.
     Yes,
-    /// Nothing that holds. Where an answer would cover it and something has changed since: what.
+    /// No approval applies.
     Nothing {
-        /// In words for people.
+        /// What has changed since an approval that would cover the request, for people.
         changed: Option<String>,
     },
 }
 
-/// The remembered approvals that together answer a question, or what keeps the nearest one from it.
+/// The remembered approvals that together answer a request, or why the nearest one does not.
 pub(super) struct Remembered {
-    /// None where they leave something unanswered.
+    /// `None` if they leave something unanswered.
     pub(super) rows: Option<Vec<AnswerRow>>,
-    /// What has changed since one was given that would cover the call.
+    /// What has changed since an approval that would cover the call.
     pub(super) changed: Option<String>,
 }
 
-/// What of a call no remembered approval has answered yet.
+/// The part of a request that no remembered approval has answered yet.
 struct Unanswered<'a> {
     /// Whether the policy, or a fixed rule of the host, asks.
     by_host: bool,
@@ -42,7 +42,7 @@ impl<'a> Unanswered<'a> {
         Self { by_host, concerns: concerns.iter().collect() }
     }
 
-    /// Takes out what an approval of the call answers. Returns whether that was anything.
+    /// Removes what an approval answers. Returns whether it answered anything.
     fn answer(&mut self, coverage: &Coverage) -> bool {
         let (by_host, concerns) = (self.by_host, self.concerns.len());
         self.by_host = by_host && !coverage.answers_policy();
@@ -56,7 +56,7 @@ impl<'a> Unanswered<'a> {
 }
 
 impl Approvals {
-    /// Answers a question by remembered approvals, and records and counts their use.
+    /// Answers a request by remembered approvals, and records and counts their use.
     pub(super) fn recall(
         &self,
         change: &Change<'_>,
@@ -75,7 +75,7 @@ impl Approvals {
         Ok(Recall::Yes)
     }
 
-    /// Finds the remembered approvals that together answer a question, and changes nothing.
+    /// Finds the remembered approvals that together answer a request. Changes nothing.
     pub(super) fn remembered(&self, change: &Change<'_>, case: &Case) -> Result<Remembered, ApprovalError> {
         let (now, sha256) = (now(), sha256(json::canonical(&case.covered)));
         let (mut rows, mut changed) = (Vec::new(), None);

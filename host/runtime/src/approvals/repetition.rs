@@ -1,5 +1,5 @@
-//! Calls and refusals in a row. A model in a loop asks the same again and again: the host notices, so that a person
-//! does not have to.
+//! Counts identical calls and denials in a row, so that the host stops a model that is in a loop and approvers are not
+//! flooded.
 
 use super::principal_map::PrincipalMap;
 use crate::approver::Question;
@@ -10,23 +10,24 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Maximum entries of sessions without an open question. An entry with one is always kept.
+/// Maximum entries of sessions without an open request. An entry with one is always kept.
 const IDLE_SESSIONS_MAX: usize = 1024;
 
-/// The refusals in a row after which a session is not asked about for a while: nobody reads the fourth with care.
+/// Denials in a row after which requests of a session are denied without an approver for a while. People do not read a
+/// fourth one with care.
 const REFUSALS_MAX: u32 = 3;
 
-/// How long a session is not asked about after that.
+/// How long requests of the session are then denied without an approver.
 const REFUSED_TIME: Duration = Duration::from_secs(60);
 
-/// The most questions of one session that an approver is asked at one time: one turn of a model. The others wait, so
-/// that refusals in a row are noticed before a flood has reached anybody.
+/// Maximum requests of one session that an approver sees at the same time, which is about one turn of a model. The
+/// others wait, so that denials in a row stop a flood before it reaches the approver.
 const ASKED_AT_ONCE_MAX: usize = 25;
 
-/// Who repeats.
+/// A session and its principal.
 type Session = (String, String);
 
-/// The last call of each session, and how often it came in a row. Sessions and calls are known by keyed hashes.
+/// The last call of each session, and how often it was made in a row. Sessions and calls are stored as keyed hashes.
 #[derive(Default)]
 pub(crate) struct Repetition {
     hasher: RandomState,
@@ -39,7 +40,7 @@ struct Streak {
 }
 
 impl Repetition {
-    /// Counts a call, and says how often exactly it has now come in a row.
+    /// Counts a call, and returns how often exactly this call was made in a row.
     pub(crate) fn count(&self, row: Row<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
         let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,26 +49,26 @@ impl Repetition {
         count
     }
 
-    /// Says how often exactly a call would have come in a row if it came now, and counts nothing.
+    /// Returns what [`Self::count`] would return, and counts nothing.
     pub(crate) fn foresee(&self, row: Row<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
         let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
         next(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner), row, key, call)
     }
 
-    /// Begins to count anew: a person has looked at it.
+    /// Resets the count, because an approver has seen the call.
     pub(crate) fn reset(&self, row: Row<'_>) {
         let key = self.hasher.hash_one(row);
         self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(row.principal.as_str(), &key);
     }
 }
 
-/// Calls that are counted one after the other.
+/// A sequence of calls that are counted together.
 #[derive(Clone, Copy, Hash)]
 pub(crate) struct Row<'a> {
     pub(crate) session: &'a str,
     pub(crate) principal: &'a Principal,
-    /// Whether these are the explanations of the session. They are counted beside its calls: an explanation between two
-    /// calls changes nothing about what it explains.
+    /// Whether these are explanations. They are counted separately, so that an explanation between two calls does not
+    /// interrupt their sequence.
     pub(crate) explanations: bool,
 }
 
@@ -76,7 +77,7 @@ fn next(last: &mut PrincipalMap<u64, Streak>, row: Row<'_>, key: u64, call: u64)
     before.map_or(0, |streak| streak.count).saturating_add(1)
 }
 
-/// How often in a row a person has said no in each session.
+/// The number of denials in a row in each session.
 #[derive(Default)]
 pub(super) struct Refusals(Mutex<PrincipalMap<Session, Refused>>);
 
@@ -87,7 +88,7 @@ struct Refused {
 }
 
 impl Refusals {
-    /// Why nobody is asked now, if so.
+    /// Returns why requests of the session are denied without an approver now, if they are.
     pub(super) fn again(&self, question: &Question) -> Option<String> {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = session(question);
@@ -100,12 +101,12 @@ impl Refusals {
             return None;
         }
         Some(format!(
-            "a person said no {REFUSALS_MAX} times in a row and is not asked again for {} seconds; do something else",
+            "the approver said no {REFUSALS_MAX} times in a row and is not asked again for {} seconds; do other work",
             REFUSED_TIME.as_secs()
         ))
     }
 
-    /// Counts a no. One that comes while nobody is asked makes that no longer.
+    /// Counts a denial. A denial during the pause does not extend the pause.
     pub(super) fn count(&self, question: &Question) {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = session(question);
@@ -115,18 +116,18 @@ impl Refusals {
         }
     }
 
-    /// Begins to count anew: a person said yes.
+    /// Resets the count, because an approver approved a request.
     pub(super) fn forget(&self, question: &Question) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&question.principal, &session(question));
     }
 }
 
-/// How many questions of each session an approver has before it.
+/// Limits how many requests of each session an approver sees at the same time.
 #[derive(Default)]
 pub(super) struct Attention(Mutex<HashMap<Session, Weak<Semaphore>>>);
 
 impl Attention {
-    /// Waits until the approver may be asked about one more. Other channels answer meanwhile.
+    /// Waits until the approver may see one more request. Other channels can answer it meanwhile.
     pub(super) async fn wait(&self, question: &Question) -> Option<OwnedSemaphorePermit> {
         self.of(question).acquire_owned().await.ok()
     }

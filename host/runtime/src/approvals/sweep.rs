@@ -25,8 +25,7 @@ impl Approvals {
         scan.map_or(Ok(()), |scan| self.settle_calls(scan))
     }
 
-    /// Settles what nobody will: calls that ran when their process died, questions of calls that are gone, and what
-    /// has expired.
+    /// Settles calls that ran when their process died, requests of calls that have ended, and expired requests.
     fn sweep(&self) -> Result<(), ApprovalError> {
         let stale = |change: &Change<'_>| {
             let rows = change.perhaps_stale(now())?.into_iter();
@@ -69,7 +68,7 @@ fn readable(settled: Result<(), ApprovalError>) -> Result<(), ApprovalError> {
     }
 }
 
-/// What has to become of an open question that nobody moves on, if anything.
+/// Returns the step that ends an abandoned request, if it is abandoned.
 fn end_of(change: &Change<'_>, row: &QuestionRow) -> Option<Step> {
     match row.status {
         Status::Running if !change.is_waited_for(row) => Some(Step::Lose),

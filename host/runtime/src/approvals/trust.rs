@@ -13,7 +13,7 @@ impl Approvals {
     /// Trusts an identity ([`ProjectPolicy::identity`]). The path is for display, and to remove the trust by path.
     ///
     /// # Errors
-    /// The ledger or the record cannot be written.
+    /// The ledger or the audit log cannot be written.
     pub fn trust(&self, identity: &str, path: &str) -> Result<(), ApprovalError> {
         self.announced(Durable::Machine, |change, announcer| {
             change.trust(identity, path)?;
@@ -24,7 +24,7 @@ impl Approvals {
     /// Trusts a project's policy as it was read, with the places that its grants lead to. Returns its identity.
     ///
     /// # Errors
-    /// A grant leads out of the project, or the ledger or the record cannot be written.
+    /// A grant leads out of the project, or the ledger or the audit log cannot be written.
     pub fn trust_policy(&self, policy: &ProjectPolicy) -> Result<String, OpenError> {
         if let Some((grant, fault)) = policy.fault() {
             return Err(ProjectGrantError::Untrustworthy {
@@ -49,7 +49,7 @@ impl Approvals {
     /// Removes the trust in an identity. Returns false if it was not trusted.
     ///
     /// # Errors
-    /// The ledger or the record cannot be written.
+    /// The ledger or the audit log cannot be written.
     pub fn distrust(&self, identity: &str) -> Result<bool, ApprovalError> {
         self.change(Durable::Machine, |change| {
             let was_trusted = change.distrust(identity)?;
@@ -64,7 +64,7 @@ impl Approvals {
     /// was none. The file need not exist any more.
     ///
     /// # Errors
-    /// The path cannot be resolved, or the ledger or the record cannot be written.
+    /// The path cannot be resolved, or the ledger or the audit log cannot be written.
     pub fn distrust_policy(&self, path: &Path) -> Result<bool, OpenError> {
         let folder = resolve(path.parent().unwrap_or(path));
         let folder = folder.map_err(|source| PlaceError::Io { what: "the policy", path: path.to_owned(), source })?;

@@ -1,4 +1,4 @@
-//! A call of this process waits for the answer to its question: the first one of any channel counts.
+//! Waits for the answer to an approval request of this process. The first answer of any channel counts.
 
 use super::ask::{Asked, Case, WaitingFor, unkept};
 use super::attendance::Attendance;
@@ -13,13 +13,13 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, MissedTickBehavior};
 
-/// How often a waiting call looks for an answer of another process: a person does not notice a tenth of a second.
+/// How often a waiting call looks for an answer of another process. A person does not notice a tenth of a second.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A way a waiting call goes on.
+/// The event that wakes a waiting call.
 enum Woken<S> {
     Stopped(S),
-    /// The answer, and the turn it took, which is over when the answer counts.
+    /// The answer, and the approver's permit. The permit is released when the answer has taken effect.
     Answered(Answer, Option<OwnedSemaphorePermit>),
     Late,
     Leave,
@@ -49,13 +49,13 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Makes the wait for a request that was just created, or that was open already.
+    /// Creates the wait for a request that was just created, or that was already open.
     pub(super) fn new(approvals: &Approvals, case: Case, attendance: Attendance, owned: bool) -> Self {
         let why = "the caller no longer waits for the answer";
         Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false, why }
     }
 
-    /// Leaves it behind to be answered.
+    /// Stops waiting, and leaves the request open.
     pub(super) fn leave(&mut self, waits_for: WaitingFor) -> Asked {
         self.settled = true;
         let question = self.id().to_owned();
@@ -128,12 +128,12 @@ impl Waiting {
     async fn withdraw(mut self) {
         self.attendance = None;
         if let Some(withdrawal) = self.withdrawal() {
-            // A runtime that shuts down drops it all the same.
+            // If the runtime shuts down, the closure is dropped, which drops the withdrawal too.
             let _ = tokio::task::spawn_blocking(move || drop(withdrawal)).await;
         }
     }
 
-    /// Takes what withdraws the request. None if it was answered, or if another process owns it.
+    /// Returns the withdrawal of the request. Returns `None` if it was answered, or if another process owns it.
     fn withdrawal(&mut self) -> Option<Withdrawal> {
         if std::mem::replace(&mut self.settled, true) || !self.owned {
             return None;
@@ -152,7 +152,7 @@ impl Waiting {
         self.case.times.leaving.filter(|leaving| !asks_caller && *leaving < self.case.times.waiting)
     }
 
-    /// The answer of this process's own channel; where another was first, that one counts.
+    /// Applies the answer of this process's own approver, unless another answer was first.
     async fn answered(&self, answer: &Answer) -> Result<Status, Rejection> {
         let (approvals, id, answer) = (self.approvals.clone(), self.id().to_owned(), answer.clone());
         match blocking(move || approvals.answer(&id, &answer)).await {
@@ -163,7 +163,7 @@ impl Waiting {
         }
     }
 
-    /// The time is over; where an answer was first, that one counts.
+    /// Handles the timeout, unless an answer was first.
     async fn late(&self) -> Result<Status, Rejection> {
         let (approvals, id) = (self.approvals.clone(), self.id().to_owned());
         let (call, subject) = (self.case.question.call.clone(), self.case.question.subject.clone());
@@ -195,7 +195,7 @@ impl Waiting {
         blocking(expire).await.map_err(|error| unkept(&error))
     }
 
-    /// Whether another process, or another part of this one, has answered.
+    /// Returns the request's status if another process, or another part of this one, has settled it.
     async fn look(&self, seen: &mut Option<i64>) -> Result<Option<Status>, Rejection> {
         let version = self.approvals.shared.ledger.version().map_err(|error| unkept(&error.into()))?;
         if version.is_none() || *seen == version {
@@ -206,7 +206,7 @@ impl Waiting {
         Ok((status != Status::Pending).then_some(status))
     }
 
-    /// An approved question is claimed; any other answer is no.
+    /// Claims an approved request, and turns every other status into a denial.
     async fn settle(&mut self, status: Status) -> Result<Ended, Rejection> {
         let (approvals, id, subject) = (self.approvals.clone(), self.id().to_owned(), self.case.subject);
         match status {
@@ -265,7 +265,7 @@ impl Waiting {
     }
 }
 
-/// What this process's own channel answers, when its turn has come.
+/// Asks this process's own approver, when it may see one more request.
 async fn asked(
     approvals: &Approvals,
     channel: &Channel,

@@ -25,7 +25,7 @@ pub(crate) struct Checkpoint {
     pub(crate) ledger: LedgerMark,
 }
 
-/// What the audit log knows of the ledger.
+/// What the audit log knows about the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LedgerMark {
     /// Unknown, because an earlier version wrote the log.

@@ -13,14 +13,14 @@ pub(super) const HEAD_BYTES: usize = 16 + 2 * MAC_BYTES;
 /// The head and the checkpoint.
 const FILE_BYTES: usize = HEAD_BYTES + CHECKPOINT_BYTES;
 
-/// What the head's own MAC is chained to, so that it is never the MAC of a line.
+/// Seed of the head's own MAC, so that it never equals the MAC of a line.
 const HEAD_SEED: [u8; MAC_BYTES] = *b"portcullis audit head, version 2";
 
 /// The seed of a head without a checkpoint, from an earlier version. It differs, so that a head that was cut off from
 /// its checkpoint is not accepted as one of these.
 const HEAD_SEED_WITHOUT_CHECKPOINT: [u8; MAC_BYTES] = *b"portcullis audit head, version 1";
 
-/// Where the record stands.
+/// The end of the audit log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) bytes: u64,
@@ -37,15 +37,15 @@ pub(super) struct HeadFile {
 }
 
 impl Head {
-    /// The head of an empty record.
+    /// The head of an empty audit log.
     pub(crate) const EMPTY: Self = Self { bytes: 0, lines: 0, mac: GENESIS };
 
-    /// Reads the head; `None` where it is not one that was written under this key.
+    /// Reads the head. Returns `None` if it was not written with this key.
     pub(crate) fn read(file: &File, chain: &Chain) -> io::Result<Option<Self>> {
         Ok(HeadFile::read(file, chain)?.map(|found| found.head))
     }
 
-    /// Writes the head, in one write.
+    /// Writes the head with one write.
     pub(crate) fn write(&self, file: &File, chain: &Chain) -> io::Result<()> {
         file.write_all_at(&self.encode(chain), 0)
     }

@@ -1,4 +1,4 @@
-//! One line of the record, as it is written and as it is read back.
+//! Writes and checks single lines of the audit log.
 
 use super::{Chain, LINE_BYTES_MAX, MAC_BYTES};
 use crate::text::{hex, is_deceptive};
@@ -6,34 +6,35 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
 
-/// What a line is about.
+/// The kind of an audit entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A decision on a call, written before it takes effect.
     Decision,
-    /// A question that a person is to answer, written before it is put to them.
+    /// An approval request, written before an approver is asked.
     Asked,
-    /// A person's answer, written before it takes effect.
+    /// An answer to an approval request, or the use of a remembered approval. An answer that grants a right is written
+    /// before it takes effect.
     Answer,
-    /// A question that nobody asks any more.
+    /// A withdrawn approval request.
     Withdrawn,
-    /// An answer that was taken back.
+    /// A revoked approval.
     Revoked,
-    /// An entry is taken back, because what it announced was not committed.
+    /// An earlier entry does not count, because the change that it announced was not committed.
     Undone,
-    /// A file that a person trusts from here on, or no longer.
+    /// A change of the user's trust in a policy file.
     Trusted,
-    /// What a hook said of a call, written before it takes effect.
+    /// A hook's answer about a call, written before it takes effect.
     Hook,
-    /// How a call ended.
+    /// The outcome of a call.
     Outcome,
-    /// What was stored of a plugin was not what had been written, or could not be written.
+    /// A cache entry of a plugin was invalid, or could not be written.
     Plugin,
-    /// The ledger is older than the log says. It was replaced or removed, and nothing in it counts.
+    /// The ledger was older than the log says, because it was replaced or removed. Everything in it was revoked.
     Ledger,
     /// A new policy took effect in a running host, or could not be used.
     Policy,
-    /// The record itself was repaired after a crash.
+    /// The audit log itself was repaired after a crash.
     Repair,
 }
 
@@ -59,7 +60,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The word in the record.
+    /// Returns the word in the audit log.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Decision => "decision",
@@ -79,30 +80,30 @@ impl Kind {
     }
 }
 
-/// A line of the record, read back.
+/// An audit entry that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its sequence number, from 1.
+    /// The sequence number, from 1.
     pub sequence: u64,
-    /// The document as it stands, its MAC included.
+    /// The JSON document, including its MAC.
     pub document: Value,
 }
 
-/// The beginning of every line.
+/// The members with which every line begins.
 #[derive(Clone, Copy)]
 pub(super) struct Beginning {
-    /// Its sequence number, from 1.
+    /// The sequence number, from 1.
     pub(super) sequence: u64,
     pub(super) kind: Kind,
     /// The generation of the ledger that was committed since the previous line.
     pub(super) ledger: Option<u64>,
 }
 
-/// The members of a line as JSON, each with a comma before it. They are written out before the log is locked.
+/// The members of a line as JSON, each with a comma before it. They are serialized before the log is locked.
 pub(super) struct LineMembers(Vec<u8>);
 
 impl LineMembers {
-    /// Writes out the members of `facts`, then those of `body`.
+    /// Serializes the members of `facts`, then those of `body`.
     pub(super) fn of(facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<Self, serde_json::Error> {
         let mut members = Vec::with_capacity(1024);
         if let Some(facts) = facts {
@@ -112,28 +113,28 @@ impl LineMembers {
         if members.len() > LINE_BYTES_MAX { Err(too_long()) } else { Ok(Self(plain(members))) }
     }
 
-    /// Their length in bytes.
+    /// Returns the length in bytes.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 }
 
 fn too_long() -> serde_json::Error {
-    serde::ser::Error::custom("a line of the record is too long")
+    serde::ser::Error::custom("an audit entry is too long")
 }
 
-/// Writes a line: a JSON object of its place, its time, its kind, its members, and, last, the MAC of everything before
-/// it.
+/// Returns a line: a JSON object with its sequence number, time, kind and members, and, last, the MAC of everything
+/// before it.
 pub(super) fn write(
     beginning: Beginning,
     LineMembers(members): &LineMembers,
     chain: &Chain,
     previous: &[u8; MAC_BYTES],
 ) -> Result<(Vec<u8>, [u8; MAC_BYTES]), serde_json::Error> {
-    // Enough for what stands around the members.
+    // Leave enough room for the other members and the MAC.
     let mut line = Vec::with_capacity(members.len() + 256);
     let Beginning { sequence, kind, ledger } = beginning;
-    // Neither a number, a time nor one of our own words needs an escape.
+    // Numbers, times and kinds need no escapes.
     let written =
         write!(line, "{{\"seq\":{sequence},\"time\":\"{}\",\"kind\":\"{}\"", jiff::Timestamp::now(), kind.as_str());
     written.map_err(serde_json::Error::io)?;
@@ -151,7 +152,7 @@ pub(super) fn write(
     Ok((line, mac))
 }
 
-/// Spells out every character that could fool whoever looks at the file: in JSON an escape is the same text.
+/// Escapes every character that could deceive a reader of the file. In JSON, an escape is the same text.
 fn plain(line: Vec<u8>) -> Vec<u8> {
     if line.iter().all(|byte| (0x20..0x7f).contains(byte)) {
         return line;
@@ -175,7 +176,7 @@ fn plain(line: Vec<u8>) -> Vec<u8> {
 fn append_members(line: &mut Vec<u8>, object: &impl Serialize) -> Result<(), serde_json::Error> {
     let start = line.len();
     serde_json::to_writer(&mut *line, object)?;
-    // The object's own braces become the comma before its members, and nothing.
+    // Replace the object's opening brace with a comma, and drop its closing brace.
     line.pop();
     if line.len() == start + 1 {
         line.pop();
@@ -185,7 +186,7 @@ fn append_members(line: &mut Vec<u8>, object: &impl Serialize) -> Result<(), ser
     Ok(())
 }
 
-/// Splits a line, without its line break, into what its MAC covers and the MAC, if it has the form of one.
+/// Splits a line without its line break into the part that its MAC covers and the MAC, if it has this form.
 pub(super) fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     const TAIL: usize = ",\"mac\":\"".len() + 2 * MAC_BYTES + "\"}".len();
     let body = line.len().checked_sub(TAIL)?;
@@ -194,7 +195,7 @@ pub(super) fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((body, mac))
 }
 
-/// Whether a line follows what has the MAC `previous`; its own MAC if so.
+/// Returns the MAC of a line if it correctly follows a line with the MAC `previous`.
 pub(super) fn check(line: &[u8], chain: &Chain, previous: &[u8; MAC_BYTES]) -> Option<[u8; MAC_BYTES]> {
     let (body, mac) = split(line)?;
     let expected = chain.next(previous, body);

@@ -1,4 +1,4 @@
-//! Appending to the record.
+//! Appends to the audit log.
 
 use super::Chain;
 use super::checkpoint::{Checkpoint, LedgerMark};
@@ -19,35 +19,35 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
 pub(crate) const HEAD_FILE: &str = "audit.head";
 
-/// Why the record cannot be written or read. A call that cannot be recorded is not made.
+/// Why the audit log cannot be written or read. A call that cannot be recorded is not made.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// The system says no.
-    #[error("the record cannot be used: {0}")]
+    /// The system reports an error.
+    #[error("the audit log cannot be used: {0}")]
     Io(#[from] io::Error),
-    /// The head is not one this host wrote.
+    /// This host did not write the head as it is now.
     #[error(
-        "the record's head (audit.head) is damaged or was written under another key: look with `portcullis audit \
-         verify`, then move audit.jsonl and audit.head aside to begin a new record. Remembered approvals do not \
-         count with a new record"
+        "the audit log's head (audit.head) is damaged or was written with another key: run `portcullis audit verify`, \
+         then move audit.jsonl and audit.head away to start a new log. Remembered approvals are not valid with a new \
+         log"
     )]
     Head,
-    /// The record is shorter than its head says.
+    /// The audit log is shorter than its head says.
     #[error(
-        "the record was cut: it has {found} bytes where its head says {expected}; look with `portcullis audit verify`, \
-         then move audit.jsonl and audit.head aside to begin a new record"
+        "the end of the audit log is missing: it has {found} bytes instead of {expected}; run `portcullis audit \
+         verify`, then move audit.jsonl and audit.head away to start a new log"
     )]
     Cut {
-        /// Bytes there are.
+        /// The actual length, in bytes.
         found: u64,
-        /// Bytes there should be.
+        /// The length in the head, in bytes.
         expected: u64,
     },
-    /// The file was removed under the host.
-    #[error("the record's file was removed while the host had it open: start the host again")]
+    /// The file was removed while the host had it open.
+    #[error("the audit log was removed while the host had it open: restart the host")]
     Gone,
-    /// What was to be written has no form.
-    #[error("the record cannot be written: {0}")]
+    /// The entry cannot be serialized.
+    #[error("the audit entry cannot be written: {0}")]
     Form(#[from] serde_json::Error),
     /// Too many entries wait for the file.
     #[error("too many entries wait for audit.jsonl: another process holds its lock, or the disk is too slow")]
@@ -58,10 +58,10 @@ pub enum AuditError {
 /// other thread needs a few microseconds; queueing takes longer than that.
 const TRIES_MAX: u32 = 100;
 
-/// The record of this state directory, open for appending.
+/// The audit log of a state directory, open for appending.
 pub struct AuditLog {
     chain: Chain,
-    /// Whether each line goes to the disk before it takes effect.
+    /// Whether each line is synced to the disk before it takes effect.
     to_disk: AtomicBool,
     files: Mutex<Files>,
     /// Threads that wait for the files or work with them, for as long as that takes.
@@ -78,15 +78,15 @@ pub(super) struct Files {
     pub(super) log: File,
     pub(super) head: File,
     directory: Dir,
-    /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
-    /// looks at what is there before it goes on.
+    /// The end of the log after this process's last append. `None` at first, and after a failed write. The next append
+    /// then reads the end from the files.
     left: Option<Head>,
     /// The generation of the ledger that this process has noted, and that its next line will name.
     ledger_unsaid: Option<u64>,
 }
 
 impl AuditLog {
-    /// Opens the record, and begins it where there is none.
+    /// Opens the audit log, and creates it if it does not exist.
     ///
     /// # Errors
     /// It cannot be opened.
@@ -109,8 +109,8 @@ impl AuditLog {
         })
     }
 
-    /// Appends one line: the members of `facts`, then those of `body`. When this returns without an error the line is
-    /// in the file, so that it survives a crash of this process; and one of the machine, where it is kept so.
+    /// Appends one line: the members of `facts`, then those of `body`. When this returns, the line is in the file and
+    /// survives a crash of this process. It also survives a crash of the machine, if the policy makes the log durable.
     ///
     /// Blocks while another process holds the file; async code uses [`AuditLog::write`].
     ///
@@ -158,7 +158,7 @@ impl AuditLog {
         }
     }
 
-    /// Takes the files from another thread only where that one has them for a few system calls.
+    /// Locks the files if they are free, or if another thread holds them only for a few system calls.
     fn try_files(&self) -> Option<MutexGuard<'_, Files>> {
         for _ in 0..TRIES_MAX {
             if self.blocking.load(Ordering::Acquire) > 0 {
@@ -190,7 +190,7 @@ impl AuditLog {
         })
     }
 
-    /// Returns what the log knows of the ledger.
+    /// Returns what the log knows about the ledger.
     ///
     /// # Errors
     /// The head cannot be read, or is not one of this host.
@@ -198,7 +198,7 @@ impl AuditLog {
         self.alone(|files| Ok(files.checkpoint(&self.chain)?.ledger))
     }
 
-    /// Says what a line has to survive from here on.
+    /// Sets what kind of crash a line has to survive from now on.
     pub(crate) fn keep(&self, durability: Durability) {
         self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
     }
@@ -225,7 +225,7 @@ impl AuditLog {
     }
 }
 
-/// Counts a thread until it is dropped.
+/// Counts a blocking thread until it is dropped.
 struct BlockingThread<'a>(&'a AtomicUsize);
 
 impl<'a> BlockingThread<'a> {
@@ -242,13 +242,13 @@ impl Drop for BlockingThread<'_> {
 }
 
 impl Files {
-    /// Holds the lock that other processes take as well.
+    /// Runs `work` under the lock that other processes take too.
     fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
         flock(&self.head, FlockOperation::LockExclusive).map_err(io::Error::from)?;
         self.until_unlocked(work)
     }
 
-    /// Holds the lock as [`Files::locked`] does. Fails with `WouldBlock` where another process has it.
+    /// Runs `work` like [`Files::locked`]. Fails with `WouldBlock` if another process holds the lock.
     fn try_locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
         flock(&self.head, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)?;
         self.until_unlocked(work)
@@ -292,8 +292,8 @@ impl Files {
             return Err(AuditError::Gone);
         }
         let found = metadata.len();
-        // The file only ever grows: where it is as long as this process left it, nobody has appended since, and where
-        // it is shorter, what this process decided may be what is missing.
+        // The file only grows. If it has the same length as after this process's last append, no one has appended
+        // since. If it is shorter, entries of this process may be missing.
         match self.left {
             Some(left) if left.bytes == found => Ok(left),
             Some(left) if left.bytes > found => Err(AuditError::Cut { found, expected: left.bytes }),
@@ -309,7 +309,7 @@ impl Files {
         self.log.write_all(&line)?;
         let next = Head { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
         match kind {
-            // The outcome of the call follows and takes the head along; until then the line is known by its chain.
+            // The outcome of the call follows and moves the head. Until then, the chain protects this line.
             Kind::Decision => {}
             Kind::Asked
             | Kind::Answer
@@ -328,7 +328,7 @@ impl Files {
         Ok(next.lines)
     }
 
-    /// Finds the end of the record: where the head says, or behind it where a line was written and no head yet.
+    /// Finds the end of the log: at the head, or after it if lines were written without a new head.
     fn look(&mut self, found: u64, chain: &Chain) -> Result<Head, AuditError> {
         let head = Head::read(&self.head, chain)?.ok_or(AuditError::Head)?;
         if found < head.bytes {

@@ -1,8 +1,8 @@
-//! The record: an append-only file of JSON lines, each chained to the one before by a keyed MAC.
+//! The audit log: an append-only file of JSON lines. Each line is chained to the one before by a keyed MAC.
 //!
-//! Who changes, drops, reorders or appends a line without the key is found out; who cuts off the end is found out by
-//! the head, which is written after every line. Several processes may append: each takes a lock, and believes the head
-//! rather than its memory.
+//! The chain reveals every line that was changed, dropped, moved or appended without the key. The head, which is
+//! written after the lines, reveals a missing end. Several processes may append. Each takes a lock, and trusts the head
+//! instead of its memory.
 
 mod checkpoint;
 mod head;
@@ -24,14 +24,14 @@ pub use verify::{Fault, Verified};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The bytes of a MAC.
+/// Length of a MAC, in bytes.
 pub(crate) const MAC_BYTES: usize = 32;
 
-/// The longest line, in bytes: what is recorded of a call is digests, names, and two texts of 4 KiB, of which every
-/// byte may become an escape of six, and some of them two.
+/// Maximum length of a line, in bytes. An entry has digests, names and two texts of 4 KiB, in which every byte may
+/// become an escape of six bytes, and some two escapes.
 pub(crate) const LINE_BYTES_MAX: usize = 128 * 1024;
 
-/// What the first line is chained to.
+/// The MAC that the first line is chained to.
 pub(crate) const GENESIS: [u8; MAC_BYTES] = [0; MAC_BYTES];
 
 /// Makes and checks MACs.
@@ -40,13 +40,13 @@ pub(crate) struct Chain(Hmac<Sha256>);
 
 impl Chain {
     pub(crate) fn new(key: &[u8; 32]) -> Self {
-        // HMAC takes a key of up to a block as it is, padded with zeros (RFC 2104).
+        // HMAC pads a key that is shorter than a block with zeros (RFC 2104).
         let mut block = [0_u8; 64];
         block[..32].copy_from_slice(key);
         Self(Hmac::new(&block.into()))
     }
 
-    /// The MAC of bytes that follow what has the MAC `previous`.
+    /// Computes the MAC of bytes that follow a line with the MAC `previous`.
     pub(crate) fn next(&self, previous: &[u8; MAC_BYTES], bytes: &[u8]) -> [u8; MAC_BYTES] {
         let mut mac = self.0.clone();
         mac.update(previous);

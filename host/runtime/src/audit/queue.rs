@@ -1,4 +1,4 @@
-//! Appends from async code: at once if the files are free, and otherwise by a thread that may block.
+//! Appends from async code: immediately if the files are free, and otherwise on a thread that may block.
 
 use super::line::{Kind, LineMembers};
 use super::log::{AuditError, AuditLog};
@@ -11,11 +11,11 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
-/// Maximum bytes of entries that wait for the files. Callers that give up leave theirs behind, so that a process that
-/// holds the lock for ever would otherwise fill the memory of this one. Thousands of calls have room.
+/// Maximum bytes of entries that wait for the files. Entries of callers that give up stay in the queue. Without a
+/// limit, a process that holds the lock forever would fill the memory of this one. Entries of thousands of calls fit.
 const QUEUE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// What an entry takes beside its members, in bytes; rounded up.
+/// Memory of an entry without its members, in bytes, rounded up.
 const QUEUED_BYTES: usize = 256;
 
 /// Entries that wait for the files, in the order in which they are written.
@@ -23,7 +23,7 @@ const QUEUED_BYTES: usize = 256;
 pub(super) struct Queue {
     entries: VecDeque<QueuedEntry>,
     bytes: usize,
-    /// Whether a thread writes them. Until it has written the last one, no entry overtakes the queue.
+    /// Whether a thread writes them. Until it has written the last one, new entries must go through the queue.
     writing: bool,
 }
 
@@ -33,10 +33,10 @@ struct QueuedEntry {
     written: oneshot::Sender<Result<(), AuditError>>,
 }
 
-/// What hears that an entry is in the file, or why not.
+/// Receives the result of writing an entry.
 type QueuedAnswer = oneshot::Receiver<Result<(), AuditError>>;
 
-/// An entry that is written, whether or not this is awaited. It says when.
+/// A future that completes when an entry is written. The entry is written even if the future is dropped.
 #[must_use = "an entry that could not be written has no effect"]
 pub(crate) struct WrittenEntry(EntryState);
 
@@ -50,7 +50,7 @@ struct QueueWriter(Arc<AuditLog>);
 
 impl AuditLog {
     /// Appends one line as [`AuditLog::append`] does, without blocking the thread. Entries of one caller are written in
-    /// the order of its calls of this, even where it does not wait for them.
+    /// the order of its calls of this function, even if it does not wait for them.
     ///
     /// # Errors
     /// The log cannot be written, is not what its head says, or too many entries wait for it.
@@ -68,7 +68,7 @@ impl AuditLog {
         })
     }
 
-    /// Writes an entry, or queues it and returns what hears of it.
+    /// Writes an entry, or queues it and returns the receiver of its result.
     fn begin(self: &Arc<Self>, kind: Kind, members: LineMembers) -> Result<Option<QueuedAnswer>, AuditError> {
         if !self.queued().writing
             && let Some(written) = self.try_enter(kind, &members)
@@ -94,7 +94,7 @@ impl AuditLog {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next entry to be written; with the last one the writing ends.
+    /// Takes the next entry to be written. Ends the writing if the queue is empty.
     fn next_queued(&self) -> Option<QueuedEntry> {
         let mut queue = self.queued();
         let next = queue.entries.pop_front();
@@ -110,8 +110,8 @@ impl Future for WrittenEntry {
     type Output = Result<(), AuditError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // The thread that writes answers each entry, unless it panics.
-        let lost = || Err(AuditError::Io(io::Error::other("the thread that writes it has ended")));
+        // The writing thread sends a result for each entry, unless it panics.
+        let lost = || Err(AuditError::Io(io::Error::other("the thread that writes the entry has ended")));
         match &mut self.get_mut().0 {
             EntryState::Ended(ended) => Poll::Ready(ended.take().unwrap_or_else(lost)),
             EntryState::Queued(queued) => Pin::new(queued).poll(context).map(|sent| sent.unwrap_or_else(|_| lost())),
@@ -122,7 +122,7 @@ impl Future for WrittenEntry {
 impl Drop for QueueWriter {
     fn drop(&mut self) {
         while let Some(entry) = self.0.next_queued() {
-            // Who wanted to know may have gone.
+            // The receiver may have been dropped.
             let _ = entry.written.send(self.0.enter_members(entry.kind, &entry.members).map(drop));
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     use cap_std::fs::Dir;
     use rustix::fs::{FlockOperation, flock};
 
-    /// While another process holds the file, callers come and go; what they leave behind is bounded.
+    /// While another process holds the lock, callers may give up, but their queued entries are bounded.
     #[tokio::test]
     async fn entries_that_wait_for_the_file_are_bounded() {
         let path = std::env::temp_dir().join(format!("portcullis-queue-{}", crate::text::new_id().unwrap()));

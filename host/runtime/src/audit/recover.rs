@@ -1,5 +1,5 @@
-//! What lies behind the head: whole lines, of a call that has not ended or a process that died, are taken over; half a
-//! line is set aside.
+//! Recovers lines after the head. Whole lines, of a call that has not ended or of a process that died, are kept. A
+//! partial line is moved to another file.
 
 use super::head::Head;
 use super::line::{self, Beginning, Kind, LineMembers};
@@ -11,8 +11,8 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// The most that can lie behind the head, in bytes: the decisions of the calls that run at one time, in one process;
-/// another process moves the head before it appends.
+/// Maximum length of the log after the head, in bytes: the decisions of all running calls of one process. Another
+/// process moves the head before it appends.
 const TAIL_BYTES_MAX: usize = CALLS_MAX as usize * LINE_BYTES_MAX;
 
 #[derive(Serialize)]
@@ -21,12 +21,12 @@ struct Repair<'a> {
     set_aside_in: Option<&'a str>,
 }
 
-/// Brings the head and the log together again.
+/// Moves the head to the end of the log.
 pub(super) fn recover(log: &mut File, directory: &Dir, chain: &Chain, mut head: Head) -> Result<Head, AuditError> {
     let tail = read_tail(log, head.bytes)?;
     let mut rest = tail.as_slice();
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-        // A whole line that does not follow was not written by a host that crashed.
+        // A crashed host cannot have written a whole line that does not follow the chain.
         let mac = line::check(&rest[..end], chain, &head.mac).ok_or(AuditError::Head)?;
         head = Head { bytes: head.bytes + end as u64 + 1, lines: head.lines + 1, mac };
         rest = &rest[end + 1..];
@@ -48,7 +48,7 @@ fn read_tail(log: &File, from: u64) -> Result<Vec<u8>, AuditError> {
     let mut reader = log.try_clone()?;
     reader.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();
-    // The file is open for appending, so where it is read does not change where it is written.
+    // The file is open for appending, so the read position does not affect writes.
     reader.take(TAIL_BYTES_MAX as u64 + 1).read_to_end(&mut tail)?;
     if tail.len() > TAIL_BYTES_MAX { Err(AuditError::Head) } else { Ok(tail) }
 }

@@ -1,6 +1,6 @@
 //! Settles calls that died with their process. Each has a decision in the log and no outcome, and the next process that
-//! opens the state directory writes one. The same scan finds announced answers, so that one that was never committed is
-//! taken back.
+//! opens the state directory writes one. The same scan finds announced answers, so that answers that were never
+//! committed can be undone.
 
 use super::line::{Kind, LineMembers};
 use super::lines::Lines;
@@ -221,10 +221,10 @@ impl UnfinishedCall {
             Ending::Lost if self.may_have_run => (
                 "lost",
                 "host-died",
-                "the host died before the call ended; if the tool had begun, its side effects remain, and the host \
+                "the host died before the call ended; if the tool had started, its side effects remain, and the host \
                  does not run it again",
             ),
-            Ending::Lost => ("lost", "host-died", "the host died before the call ended; the tool had not begun"),
+            Ending::Lost => ("lost", "host-died", "the host died before the call ended; the tool had not started"),
         };
         LossLine { call: &self.call, tool: &self.tool, outcome, code, detail }
     }

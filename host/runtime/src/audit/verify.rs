@@ -1,4 +1,4 @@
-//! Reading the record back, and finding the first line that is not what was written.
+//! Reads the audit log, and finds the first line that is not what the host wrote.
 
 use super::LINE_BYTES_MAX;
 use super::checkpoint::LedgerMark;
@@ -11,34 +11,35 @@ use serde_json::Value;
 use std::fmt;
 use std::io;
 
-/// What a look at the whole record found.
+/// The result of checking the whole audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// Lines that are what was written.
+    /// Number of valid lines, from the first.
     pub lines: u64,
-    /// The first thing that is not, if there is one.
+    /// The first fault, if there is one.
     pub fault: Option<Fault>,
 }
 
-/// The first thing that is wrong with a record.
+/// A fault of an audit log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A line was changed, dropped, inserted or moved, or written under another key.
-    #[error("entry {0} is not what was written there: it, or one before it, was changed, dropped, inserted or moved")]
+    /// A line was changed, dropped, inserted or moved, or written with another key.
+    #[error("entry {0} is not what the host wrote: this or an earlier entry was changed, removed, inserted or moved")]
     Entry(u64),
     /// Lines are missing at the end.
-    #[error("entry {0} is missing: the end of the record was cut off")]
+    #[error("entry {0} is missing: the end of the audit log was cut off")]
     Cut(u64),
-    /// The head was changed, or written under another key.
-    #[error("the head is damaged, or was written under another key; the {0} entries before it verify")]
+    /// The head was changed, or written with another key.
+    #[error("the head is damaged, or was written with another key; the {0} entries before it verify")]
     Head(u64),
-    /// What stands behind the head is no line of this host.
-    #[error("entry {0}, behind the head, is not one of this host: it was appended by another hand")]
+    /// A line after the head was not written by this host.
+    #[error("entry {0}, after the head, was not written by this host: another program appended it")]
     Uncovered(u64),
-    /// What stands behind the head is half a line: the system stops a write of a process that is killed between two
-    /// pages. The next call sets it aside and says so in the record.
+    /// A line after the head is incomplete, because the system can stop the write of a killed process between two
+    /// pages. The next call moves it to another file and records that.
     #[error(
-        "entry {0}, behind the head, is half a line, as a crash leaves it: the next call sets it aside and records that"
+        "entry {0}, after the head, is incomplete, as after a crash: the next call moves it to another file and \
+         records that"
     )]
     Torn(u64),
     /// The ledger is older than the log says, or is missing.
@@ -58,7 +59,7 @@ pub enum Fault {
 
 /// The log at one moment.
 struct Snapshot {
-    /// `None` where it is damaged.
+    /// `None` if it is damaged.
     head: Option<Head>,
     mark: Option<LedgerMark>,
     lines: Lines,
@@ -81,18 +82,18 @@ impl fmt::Display for LedgerFound {
 }
 
 impl AuditLog {
-    /// Checks every line from the first.
+    /// Checks every line, from the first. A fault is part of the result, not an error.
     ///
     /// # Errors
-    /// The record cannot be read.
+    /// The audit log cannot be read.
     pub fn verify(&self) -> Result<Verified, AuditError> {
         self.walk(|_| Ok(()))
     }
 
-    /// Reads every line that verifies, the first first, and tells what is wrong after them.
+    /// Calls `each` with every valid entry, from the first. Returns the fault after them, if there is one.
     ///
     /// # Errors
-    /// The record cannot be read, or `each` says so.
+    /// The audit log cannot be read, or `each` fails.
     pub fn read(&self, mut each: impl FnMut(Entry) -> io::Result<()>) -> Result<Verified, AuditError> {
         self.walk(|(sequence, line)| {
             let document: Value = serde_json::from_slice(line)?;
@@ -116,7 +117,7 @@ impl AuditLog {
                 return Ok(Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) });
             };
             at = Head { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
-            // Lines behind the head are those of calls that have not ended; the chain vouches for them.
+            // Lines after the head belong to calls that have not ended. The chain proves them.
             met |= head == Some(at);
             each((at.lines, line))?;
         }
@@ -128,8 +129,8 @@ impl AuditLog {
         self.compare(Verified { lines: at.lines, fault }, mark)
     }
 
-    /// Takes the lock for as long as it takes to read the head and the length of the log. The file only grows behind
-    /// that length, so its lines are read without the lock.
+    /// Holds the lock only to read the head and the length of the log. The file only grows after that length, so its
+    /// lines are read without the lock.
     fn snapshot(&self) -> Result<Snapshot, AuditError> {
         self.alone(|files| {
             let file = HeadFile::read(&files.head, self.chain())?;

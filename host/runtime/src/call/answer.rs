@@ -1,5 +1,5 @@
-//! The text of an answer while it is made: its beginning in memory, and the whole in the kept outputs from the moment
-//! on that it is over what may be passed on.
+//! The text of an answer while the tool writes it. Its beginning stays in memory. As soon as it exceeds the size that
+//! may be passed on, the whole text goes to the kept outputs.
 
 use crate::ledger::OutputOrigin;
 use crate::outputs::{KeepError, Outputs, Reference, Writing};
@@ -14,7 +14,7 @@ pub(super) const TEXT: &str = "text/plain";
 /// The media type of JSON.
 pub(super) const JSON: &str = "application/json";
 
-/// Where the answers of one call are kept.
+/// Stores answers of one call in the kept outputs.
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) outputs: Outputs,
@@ -22,12 +22,12 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Keeps bytes whole.
+    /// Keeps all of the bytes as one output.
     pub(super) fn keep(&self, bytes: &[u8], media_type: &str, is_text: bool) -> Result<Reference, KeepError> {
         self.begin(bytes)?.finish(media_type, is_text, true)
     }
 
-    /// Begins to keep what these bytes are the beginning of, with room for them.
+    /// Begins a kept output with these bytes, and reserves room for them first.
     fn begin(&self, bytes: &[u8]) -> Result<Writing, KeepError> {
         let mut writing = self.outputs.begin(&self.origin)?;
         writing.reserve(bytes.len() as u64)?;
@@ -36,20 +36,20 @@ impl Keeper {
     }
 }
 
-/// The text that a running tool writes, piece by piece.
+/// The text that a running tool writes in pieces.
 pub(crate) struct RunningAnswer(Mutex<Text>);
 
-/// A text, as much of it as there is.
+/// The part of a text that was written so far.
 pub(super) struct Text {
     keeper: Keeper,
-    /// Who hears of it as it comes.
+    /// The listener that receives the text while it is written.
     pieces: Option<Pieces>,
     shown_max: usize,
-    /// The beginning, `shown_max` bytes at the most.
+    /// The beginning of the text, at most `shown_max` bytes.
     head: String,
     bytes: u64,
     writing: Option<Writing>,
-    /// Why the whole is not kept, where it had to be.
+    /// Why the whole text is not kept, if it should be.
     unkept: Option<&'static str>,
 }
 
@@ -58,15 +58,15 @@ impl RunningAnswer {
         Self(Mutex::new(Text { pieces, ..Text::empty(keeper, shown_max) }))
     }
 
-    /// Takes the next piece.
+    /// Appends a piece. Fails if the text must be kept and cannot be.
     pub(super) fn write(&self, piece: &[u8]) -> Result<(), OutputFull> {
         let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         text.push(&String::from_utf8_lossy(piece));
-        // What cannot be kept must not go on: the tool would do its work for nobody.
+        // Stop the tool: no one could read what it writes from here on.
         if text.unkept.is_some() { Err(OutputFull) } else { Ok(()) }
     }
 
-    /// What was written. More comes to nobody.
+    /// Takes the text that was written, and disconnects the listener.
     pub(super) fn take(&self) -> Text {
         let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let empty = Text::empty(text.keeper.clone(), text.shown_max);
@@ -75,12 +75,12 @@ impl RunningAnswer {
 }
 
 impl Text {
-    /// A text of which there is nothing yet, and nobody who hears of it.
+    /// Creates an empty text without a listener.
     fn empty(keeper: Keeper, shown_max: usize) -> Self {
         Self { keeper, pieces: None, shown_max, head: String::new(), bytes: 0, writing: None, unkept: None }
     }
 
-    /// A text that was returned whole.
+    /// Creates a text from the whole text that a tool returned.
     pub(super) fn of(keeper: Keeper, shown_max: usize, text: String) -> Self {
         let mut whole = Self { bytes: text.len() as u64, ..Self::empty(keeper, shown_max) };
         if text.len() <= shown_max {
@@ -99,12 +99,12 @@ impl Text {
         &self.keeper
     }
 
-    /// Why the whole is not kept, where it had to be.
+    /// Returns why the whole text is not kept, if it should be.
     pub(super) fn unkept(&self) -> Option<&'static str> {
         self.unkept
     }
 
-    /// The beginning, and where the whole is kept: nowhere where the beginning is the whole, or it could not be kept.
+    /// Ends the text. There is no reference if the beginning is the whole text, or if the text could not be kept.
     pub(super) fn end(self, media_type: &str) -> Ended {
         let Self { head, bytes, writing, mut unkept, .. } = self;
         let reference = match writing.map(|writing| writing.finish(media_type, true, unkept.is_none())).transpose() {
@@ -117,7 +117,7 @@ impl Text {
         Ended { head, bytes, reference, unkept }
     }
 
-    /// Keeps what a tool had written that was stopped, however little it is.
+    /// Keeps the text of a tool that was stopped, even if it fits the reply.
     pub(super) fn keep_unfinished(mut self) -> Option<Reference> {
         if self.bytes == 0 {
             return None;
@@ -126,7 +126,7 @@ impl Text {
             let head = std::mem::take(&mut self.head);
             self.keep(head.as_bytes());
         }
-        // Whether or not the last piece could be kept, those before it are.
+        // Even if the last piece could not be kept, the pieces before it are.
         self.writing.take()?.finish(TEXT, true, false).ok()
     }
 
@@ -150,7 +150,7 @@ impl Text {
         }
         if before == self.head.len() as u64 {
             let fits = cut(piece, self.shown_max.saturating_sub(self.head.len()));
-            // Who listens hears the rest with the reply, which is cut after its last whole line.
+            // The listener gets only whole lines, because the reply is cut after its last whole line.
             let told = fits.rfind('\n').map_or(if self.head.contains('\n') { "" } else { fits }, |end| &fits[..=end]);
             if let Some(pieces) = self.pieces.take().filter(|_| !told.is_empty()) {
                 pieces.put(told);
@@ -164,7 +164,7 @@ impl Text {
         }
     }
 
-    /// Begins to keep the text, with what there is of it.
+    /// Begins to keep the text, starting with these bytes.
     fn keep(&mut self, bytes: &[u8]) {
         match self.keeper.begin(bytes) {
             Ok(writing) => self.writing = Some(writing),
@@ -173,17 +173,18 @@ impl Text {
     }
 }
 
-/// A text that has ended.
+/// A completed text.
 pub(super) struct Ended {
     pub(super) head: String,
     pub(super) bytes: u64,
     pub(super) reference: Option<Reference>,
-    /// Why the whole is not kept, where it had to be.
+    /// Why the whole text is not kept, if it should be.
     pub(super) unkept: Option<&'static str>,
 }
 
 impl Ended {
-    /// What is passed on: the whole, or its beginning up to the last whole line with a notice of what is missing.
+    /// Returns what the reply shows: the whole text, or its beginning up to the last whole line and a notice about the
+    /// rest.
     pub(super) fn shown(mut self, shown_max: usize) -> (String, Option<Reference>) {
         if self.bytes <= shown_max as u64 && self.reference.is_none() {
             return (self.head, None);
@@ -202,8 +203,8 @@ impl Ended {
         let Some(reference) = &self.reference else {
             let why = self.unkept.unwrap_or("it was not kept");
             return format!(
-                "[Portcullis: the output was cut here. {missing} bytes are missing of {}, and they are lost: {why}. Ask \
-                 for less at once.]",
+                "[Portcullis: the output was cut here. {missing} bytes of {} are lost: {why}. Request less output per \
+                 call.]",
                 self.bytes
             );
         };
@@ -213,9 +214,9 @@ impl Ended {
             Some(_) | None => String::new(),
         };
         format!(
-            "[Portcullis: the output was cut here. {missing} bytes in {} lines are missing of {} bytes in {lines} lines. \
-             The whole is kept: read on with output.read {{\"reference\":\"{}\",\"offset\":{}{column}}}, or search it \
-             with output.grep.]",
+            "[Portcullis: the output was cut here. {missing} bytes in {} lines are missing of {} bytes in {lines} \
+             lines. The whole output is kept. Read the rest with output.read \
+             {{\"reference\":\"{}\",\"offset\":{}{column}}}, or search it with output.grep.]",
             lines.saturating_sub(shown_lines),
             self.bytes,
             reference.id,

@@ -1,5 +1,5 @@
-//! Step 3: whether the call may run. The policy decides; the plugin's own review can only tighten; where the answer
-//! is ask, a person has the last word.
+//! Step 3: decides whether the call may run. The policy decides first. The plugin's reviewer and the hooks can only
+//! tighten its decision. If the decision is `ask`, an approver has the last word.
 
 use super::Rejection;
 use super::grant;
@@ -26,23 +26,23 @@ use portcullis_sandbox::{CallContext, ReviewRequest, Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Wall-clock time of one review.
+/// Maximum wall-clock time of one review.
 pub(crate) const REVIEW_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// The longest text of a review that is passed on, in bytes.
+/// Maximum length of a reviewer's text that is passed on, in bytes.
 const REVIEW_BYTES_MAX: usize = 1024;
 
-/// The longest that one thing that was mended is told, in bytes.
+/// Maximum length of the text of one repair, in bytes.
 const REPAIR_BYTES_MAX: usize = 160;
 
-/// The most things that were mended that are told one by one: a person reads them before they answer.
+/// Maximum repairs listed per call. An approver would not read a longer list.
 const REPAIRS_TOLD_MAX: usize = 8;
 
-/// A call that may run, exactly as it was decided on.
+/// A call that may run, exactly as it was decided.
 pub(crate) struct ApprovedCall {
     pub(super) call: Arc<ValidCall>,
     pub(super) limits: Limits,
-    /// A person said yes to it: now, or by an answer that holds on.
+    /// Whether an approver approved the call, now or with a remembered approval.
     pub(super) by_a_person: bool,
 }
 
@@ -65,7 +65,7 @@ impl ValidCall {
         self.ask(host, request, record, &observed, reasons).await
     }
 
-    /// Decides the call by the policy, and asks its reviewer and the hooks about it. A rehearsal counts nothing.
+    /// Decides the call by the policy, and asks its reviewer and the hooks. A rehearsal does not count as a repetition.
     pub(super) async fn weigh(
         self: &Arc<Self>,
         host: &Arc<Inner>,
@@ -85,7 +85,7 @@ impl ValidCall {
         concerns.extend(hooks::before(host, record, self, request).await?);
         self.check_repair(request.is_repaired())?;
         if self.asks_afresh(request) {
-            // Nothing is remembered of such a call, so nothing is offered.
+            // An approval of such a call is never remembered, so no patterns are offered.
             concerns.iter_mut().for_each(|concern| concern.patterns.clear());
         }
         let (row, call) = (self.repetition_row(request), (&self.tool.name, &*self.canonical));
@@ -97,13 +97,13 @@ impl ValidCall {
         Ok((verdict, Observed { concerns, count, repaired }))
     }
 
-    /// Among which calls this one is counted.
+    /// Returns the row in which this call counts as a repetition.
     fn repetition_row<'a>(&self, request: &'a Request) -> RepetitionRow<'a> {
         let Origin { session, principal, .. } = &request.origin;
         RepetitionRow { session, principal, explanations: standard::explains(&self.tool.name) }
     }
 
-    /// The question about the call, with what it is asked under.
+    /// Returns the approval request for the call, with the policy and observations that it was made under.
     pub(super) fn case(
         &self,
         request: &Request,
@@ -118,14 +118,15 @@ impl ValidCall {
         Ok(case)
     }
 
-    /// What the plugin's review asks an approver: its own words, labelled, and the patterns of it that cover the call.
+    /// Returns the reviewer's question for an approver: its labelled text, and its patterns that cover the call.
     fn concern(&self, request: &ReviewRequest) -> Concern {
         let patterns = request.patterns.iter().filter_map(|pattern| Pattern::varying(&self.arguments, pattern));
         let patterns = patterns.take(PROPOSALS_MAX).collect();
         Concern { asker: Asker::Plugin, reason: quoted(&request.reason), patterns }
     }
 
-    /// Whether no remembered approval answers for the call: what it would do was looked at by nobody and nothing.
+    /// Returns whether remembered approvals do not apply to the call. Its arguments were repaired, or no schema checked
+    /// them.
     fn asks_afresh(&self, request: &Request) -> bool {
         request.is_repaired() || self.tool.schema.is_absent()
     }
@@ -154,25 +155,25 @@ impl ValidCall {
         Ok(verdict)
     }
 
-    /// That its arguments were held to nothing, where it has no schema.
+    /// Returns the reason that the arguments were not checked, if the tool has no schema.
     fn unchecked(&self) -> Option<String> {
         let absent = self.tool.schema.is_absent();
-        absent.then(|| "no schema says what its arguments may be, so nothing was checked".to_owned())
+        absent.then(|| "the tool has no schema, so its arguments were not checked".to_owned())
     }
 
-    /// Arguments that were mended are refused unless the policy lets those of the plugin be.
+    /// Refuses repaired arguments, unless the policy allows them for the plugin.
     pub(super) fn check_repair(&self, is_repaired: bool) -> Result<(), Rejection> {
         if !is_repaired || self.policy.policy.repair(&self.plugin.name) == Leniency::Ask {
             return Ok(());
         }
         let tool = &self.tool.name;
         let message =
-            format!("The arguments of {tool} were mended, and its policy takes none that were: correct them.");
-        let detail = format!("`[plugin.{}] repair = \"ask\"` lets a person decide about each", tool.plugin);
+            format!("The arguments of {tool} were repaired, and the policy does not allow that. Correct them.");
+        let detail = format!("to have an approver decide them, set `[plugin.{}] repair = \"ask\"`", tool.plugin);
         Err(Rejection::new(Code::PolicyDenied, message).with_detail(detail))
     }
 
-    /// Why a person has to be asked, where one has to be.
+    /// Returns why the call needs approval, if it does.
     pub(super) fn reasons(&self, verdict: &Verdict, observed: &Observed) -> Option<Reasons> {
         let Observed { concerns, count, repaired } = observed;
         let mut reasons = Vec::new();
@@ -184,7 +185,7 @@ impl ValidCall {
         reasons.extend(self.unchecked());
         let repeats = *count >= self.policy.policy.approvals().repeats;
         if repeats {
-            reasons.push(format!("exactly this call has come {count} times in a row"));
+            reasons.push(format!("this session made exactly this call {count} times in a row"));
         }
         let subject = if repeats { Subject::Repeat } else { Subject::Call };
         let by_host = reasons.len() > concerns.len();
@@ -238,7 +239,7 @@ impl ValidCall {
         Ok(ApprovedCall { limits: call.limits(), call, by_a_person })
     }
 
-    /// Spends the yes that was given while nobody waited.
+    /// Redeems the approval that was given while no call waited.
     async fn redeem(
         &self,
         host: &Inner,
@@ -256,7 +257,7 @@ impl ValidCall {
             Err(error @ (ApprovalError::Ledger(_) | ApprovalError::Audit(_) | ApprovalError::Unrecorded(_))) => {
                 Err(unkept(&error))
             }
-            Err(error) => Err(Rejection::new(Code::ApprovalDenied, format!("The approval does not hold: {error}."))),
+            Err(error) => Err(Rejection::new(Code::ApprovalDenied, format!("The approval does not apply: {error}."))),
         }
     }
 
@@ -283,11 +284,11 @@ impl ValidCall {
         if !code.reviews() {
             return Ok(Review::Clear);
         }
-        // Reviews wait for each other, each for two seconds at the most; it is never closed.
+        // The semaphore is never closed. Each review ahead of this one takes at most two seconds.
         let _place = host.reviews.acquire().await;
         let limits = self.limits();
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..limits };
-        // Its reports are dropped, and its questions are denied: it returns what it asks.
+        // A review reports no progress and cannot ask in the middle: it returns its question.
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
         let (tool, handles) = (self.tool.name.tool.as_str(), grant::review_handles(host, self, &request.origin));
         let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, handles, context).await;
@@ -297,17 +298,17 @@ impl ValidCall {
     }
 }
 
-/// A verdict of the policy in one line.
+/// Formats a verdict of the policy as one line.
 pub(super) fn verdict_text(verdict: &Verdict) -> String {
     let reason = verdict.reason.to_string();
     match &verdict.source {
-        // A rule without a reason of its own says which it is.
+        // The reason of a rule that gives none already starts with the rule's name.
         Source::Rule(rule) if !reason.starts_with(&rule.to_string()) => format!("{rule}: {reason}"),
         Source::Rule(_) | Source::Default => reason,
     }
 }
 
-/// What was mended, for the person who looks at what came of it.
+/// Describes the repairs to the arguments, for the approver.
 fn repaired(provenance: &Provenance) -> String {
     let one = |Repair { pointer, what }: &Repair| match pointer.as_str() {
         "" => OneLine(cut(what, REPAIR_BYTES_MAX)).to_string(),
@@ -316,20 +317,22 @@ fn repaired(provenance: &Provenance) -> String {
     let told: Vec<String> = provenance.repairs.iter().take(REPAIRS_TOLD_MAX).map(one).collect();
     let more = provenance.repairs.len().saturating_sub(REPAIRS_TOLD_MAX);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    format!("the model's arguments did not fit and were mended ({}{more})", told.join("; "))
+    format!("the model's arguments did not match the schema and were repaired ({}{more})", told.join("; "))
 }
 
 fn too_long(bytes_max: usize) -> Rejection {
-    let message = format!("The arguments are not usable: they are larger than {bytes_max} bytes; pass less.");
+    let message = format!("The arguments are not usable: they are larger than {bytes_max} bytes. Shorten them.");
     Rejection::new(Code::MalformedArguments, message)
 }
 
 fn denied(call: &ValidCall, verdict: &Verdict, alternatives: &[String]) -> Rejection {
     let mut message = format!("The policy denies {}: {}.", call.tool.name, verdict.reason);
     if alternatives.is_empty() {
-        message.push_str(" Do not try the same in another way; say what you need it for, or go on without.");
+        message.push_str(
+            " Do not look for a workaround. Continue without this tool, or ask the user to change the policy.",
+        );
     } else {
-        message.push_str(&format!(" It is {}; otherwise go on without.", alternatives.join("; or ")));
+        message.push_str(&format!(" It is {}. Otherwise, continue without this call.", alternatives.join("; or ")));
     }
     Rejection::new(Code::PolicyDenied, message).with_detail(verdict_text(verdict))
 }
@@ -338,12 +341,12 @@ fn pending(host: &Inner, call: &ValidCall, question: &str, waits_for: WaitingFor
     let (tool, command) = (&call.tool.name, host.approval_command(question));
     let message = match waits_for {
         WaitingFor::Approver => format!(
-            "The call of {tool} waits for a person and has not run. Tell the person that it can be approved with \
-             `{command}`, and do not make it again."
+            "Not run: this call of {tool} waits for a person's approval. Do not retry it. Tell the user to run \
+             `{command}`."
         ),
         WaitingFor::Caller => format!(
             "Not run: this call of {tool} waits for a person's approval, request {question}. Tell the user to run \
-             `{command}`. When they have, make exactly the same call again: it then runs."
+             `{command}`. After that, make exactly the same call again."
         ),
     };
     Rejection::new(Code::ApprovalPending, message)
@@ -366,13 +369,13 @@ fn quoted(reason: &str) -> String {
     format!("The plugin says: {}", OneLine(cut(reason, REVIEW_BYTES_MAX)))
 }
 
-/// Why a run beside the call ended without a result.
+/// Describes why a run other than the call itself ended without a result.
 pub(super) fn stopped(run: &str, stop: &Stop) -> String {
     match stop {
         Stop::Limit(kind) => format!("{run} reached the limit on {}", kind.name()),
         Stop::Trapped(_) => format!("{run} trapped"),
         Stop::Exited(_) => format!("{run} exited"),
         Stop::Cancelled => format!("{run} was cancelled"),
-        Stop::HostPanic => format!("{run} broke the host's side"),
+        Stop::HostPanic => format!("{run} made the host panic"),
     }
 }

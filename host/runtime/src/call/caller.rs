@@ -1,5 +1,5 @@
-//! The host's side of a running call: takes its progress, and answers what it asks in its middle, through the same
-//! policy and the same approver as the call itself.
+//! Serves a running call: receives its progress, and answers its permission requests with the same policy and the same
+//! approver as the call itself.
 
 use super::Rejection;
 use super::answer::RunningAnswer;
@@ -20,7 +20,7 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The host's side of a running call.
+/// The host services for one running call.
 pub(super) struct Caller {
     host: Arc<Inner>,
     record: CallRecord,
@@ -63,7 +63,7 @@ impl Caller {
         Self { host, record, request: request.without_arguments(), call, answer }
     }
 
-    /// Lets other calls go on while an approver is asked.
+    /// Releases the call's slots, so that other calls can run while this one waits for an approver.
     fn let_go(&self) {
         self.record.waiting();
         if self.host.admissions.lend(&self.request.admission)
@@ -73,21 +73,21 @@ impl Caller {
         }
     }
 
-    /// Waits until it is this call's turn again.
+    /// Waits until this call has its slots again.
     async fn go_on(&self) -> Result<(), String> {
         if let Some(turn) = &self.request.turn {
             turn.resume().await;
         }
         let retaken = self.host.admissions.retake(&self.request.admission).await;
         self.record.resumed();
-        retaken.map_err(|error| format!("the lock file of the session cannot be used: {error}"))
+        retaken.map_err(|error| format!("the session's lock file is not usable: {error}"))
     }
 
     async fn decide(&self, asked: Ask) -> Result<(), String> {
         let tool = &self.call.tool;
         let permission = asked.permission.parse::<Permission>().ok();
         let Some(permission) = permission.filter(|permission| tool.permissions().contains(*permission)) else {
-            return Err(format!("{} does not declare this permission", tool.name));
+            return Err(format!("{} does not declare this permission. Only the tool's author can add it", tool.name));
         };
         let Ask { resource, reason, patterns, .. } = asked;
         let resource = Resource { permission, resource, reason, patterns };

@@ -1,17 +1,17 @@
-//! What a call had done before it ended without an answer, in words for the model and as a line of the record.
+//! Describes the side effects of a call that ended without an answer, for the model and for the audit log.
 
 use crate::text::{OneLine, cut, is_zero};
 use portcullis_sandbox::{Effects, Traffic};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Hosts that are named to a model, each with its requests.
+/// Maximum hosts that are named to a model, each with its number of requests.
 const HOSTS_TOLD_MAX: usize = 5;
 
-/// The longest name of a host that is told, in bytes: that of the longest name there is.
+/// Maximum length of a host name that is shown, in bytes. RFC 1035 allows no longer name.
 const HOST_BYTES_MAX: usize = 253;
 
-/// What a call did to its directories, as the record keeps it.
+/// The changes that a call made in its directories, as the audit log stores them.
 #[derive(Serialize)]
 pub(super) struct EffectsLine {
     #[serde(skip_serializing_if = "is_zero")]
@@ -29,7 +29,7 @@ pub(super) struct EffectsLine {
 }
 
 impl EffectsLine {
-    /// The line of a call that did something; nothing for one that did not.
+    /// Returns the entry's part for a call that changed something, and `None` for any other call.
     pub(super) fn of(effects: &Effects) -> Option<Self> {
         let Effects { created, changed, removed, renamed, directories, written_bytes } = *effects;
         let line = Self { created, changed, removed, renamed, directories, written_bytes };
@@ -37,11 +37,11 @@ impl EffectsLine {
     }
 }
 
-/// One sentence; nothing where nothing was done that lasts.
+/// Returns one sentence about the side effects, or `None` if there are none.
 pub(super) fn told(effects: &Effects, traffic: &Traffic) -> Option<String> {
     let mut done = files(effects);
     done.extend(requests(traffic));
-    (!done.is_empty()).then(|| format!("Before it stopped it had: {}.", done.join(", ")))
+    (!done.is_empty()).then(|| format!("Side effects before it ended: {}.", done.join(", ")))
 }
 
 fn files(effects: &Effects) -> Vec<String> {
@@ -63,7 +63,7 @@ fn files(effects: &Effects) -> Vec<String> {
     done
 }
 
-/// The requests that went out, by host.
+/// Lists the requests that were sent, by host.
 fn requests(traffic: &Traffic) -> Vec<String> {
     let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
     let sent = traffic.exchanges.iter().filter(|exchange| exchange.status.is_some() || exchange.sent_bytes > 0);
@@ -85,7 +85,7 @@ fn requests(traffic: &Traffic) -> Vec<String> {
     done
 }
 
-/// The host of a URL, with its port where it has one.
+/// Returns the host of a URL, with its port if it has one.
 fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or(rest)
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_told_in_one_sentence() {
+    fn side_effects_are_listed_in_one_sentence() {
         let effects = Effects { created: 2, written_bytes: 1024, ..Effects::default() };
         let one = exchange("https://api.test/x?y", Some(200));
         let refused = exchange("https://no.test/", None);
         let traffic = Traffic { exchanges: vec![one, refused], more: 0, redactions: 0 };
         let told = told(&effects, &traffic).unwrap();
         let expected =
-            "Before it stopped it had: created 2 files, written 1024 bytes to files, sent 1 request to api.test.";
+            "Side effects before it ended: created 2 files, written 1024 bytes to files, sent 1 request to api.test.";
         assert_eq!(told, expected);
         assert_eq!(super::told(&Effects::default(), &Traffic::default()), None);
     }

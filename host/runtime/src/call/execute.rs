@@ -1,4 +1,4 @@
-//! Step 6: the tool runs, and either answers or is stopped.
+//! Step 6: runs the tool until it answers or is stopped.
 
 use super::Rejection;
 use super::answer::{Keeper, RunningAnswer, Text};
@@ -20,27 +20,27 @@ use portcullis_policy::Limits;
 use portcullis_sandbox::{Answer, Code as PluginCode, Failure, LimitKind, Stop, Success, Usage};
 use std::sync::Arc;
 
-/// The longest text of a failing tool that a model is shown, in bytes.
+/// Maximum length of a failing tool's text that a model is shown, in bytes.
 const FAILURE_BYTES_MAX: usize = 8 * 1024;
 
-/// What the tool answered, unchecked.
+/// The tool's answer before it is checked.
 pub(crate) struct RawOutcome {
     pub(super) tool: Arc<Tool>,
     pub(super) success: Success,
-    /// What it had written while it ran.
+    /// The text that the tool wrote while it ran.
     pub(super) written: Text,
     pub(super) usage: Usage,
     pub(super) bytes_in: u64,
     pub(super) output_bytes_max: usize,
 }
 
-/// How a run ended.
+/// The result of a run.
 struct Ran {
     result: Result<Answer, Stop>,
     usage: Usage,
-    /// What it did that lasts.
+    /// The side effects that remain.
     done: Option<String>,
-    /// What it opened in vain for a mistake of its author.
+    /// The handles that the tool could not open because its author did not declare the permission.
     undeclared: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl ReadyCall {
         let rejection = match ran.undeclared {
             Some(what) => Rejection {
                 message: format!(
-                    "{} The host says: {what}. Only the author of the tool can mend that.",
+                    "{} Note from the host: {what}. Only the tool's author can fix that.",
                     rejection.message
                 ),
                 ..rejection
@@ -99,7 +99,7 @@ impl ReadyCall {
     }
 }
 
-/// What takes the text that the tool writes while it runs.
+/// Creates the receiver of the text that the tool writes while it runs.
 fn running_answer(
     host: &Arc<Inner>,
     request: &Request,
@@ -114,7 +114,7 @@ fn running_answer(
         tool: tool.name.to_string(),
     };
     let keeper = Keeper { outputs: host.outputs.clone(), origin };
-    // What a hook may withhold is not shown before it was asked, nor text where JSON is promised.
+    // Do not stream text that a hook could still withhold, or text of a tool that has to answer with JSON.
     let heard = host.hooks.is_empty() && tool.output_schema.is_none();
     let pieces = request.pieces.clone().filter(|_| heard);
     Arc::new(RunningAnswer::new(keeper, granted.limits.output_bytes, pieces))
@@ -163,7 +163,7 @@ async fn run_standard(
     Ran { result, usage, done: None, undeclared: None }
 }
 
-/// The guest's words, behind a label of ours and without anything that could pass for ours.
+/// Reports a tool's failure. Labels the guest's text, and escapes anything that could pass for a notice of the host.
 fn failed(failure: &Failure) -> Rejection {
     let mut retry = None;
     let (code, text) = match failure {
@@ -178,7 +178,7 @@ fn failed(failure: &Failure) -> Rejection {
     };
     let more = if text.len() > FAILURE_BYTES_MAX { " [cut]" } else { "" };
     let text = crate::text::Lines(cut(text, FAILURE_BYTES_MAX));
-    let when = retry.map(|after| format!(" It says that another try may help in {} s.", after.as_secs()));
+    let when = retry.map(|after| format!(" The tool suggests a retry in {} s.", after.as_secs()));
     let message = format!("Error executing tool: {text}{more}{}", when.unwrap_or_default());
     Rejection { retry_after: retry, ..Rejection::new(code, message) }
 }
@@ -188,13 +188,15 @@ fn stopped(stop: Stop, limits: &Limits) -> Rejection {
         Stop::Limit(kind) => limit(kind, limits),
         Stop::Trapped(detail) => Rejection::new(
             Code::Trapped,
-            "Error executing tool: it broke and was stopped. The same call will probably break again.",
+            "Error executing tool: the tool crashed. The same call will probably crash again.",
         )
         .with_detail(OneLine(&detail).to_string()),
-        Stop::Exited(status) => Rejection::new(Code::Exited, "Error executing tool: it ended without an answer.")
-            .with_detail(format!("it exited with status {status}")),
+        Stop::Exited(status) => {
+            Rejection::new(Code::Exited, "Error executing tool: the tool exited without an answer.")
+                .with_detail(format!("the guest exited with status {status}"))
+        }
         Stop::Cancelled => Rejection::new(Code::Cancelled, "The call was cancelled."),
-        Stop::HostPanic => Rejection::new(Code::HostPanic, "Error executing tool: the host failed while it served it.")
+        Stop::HostPanic => Rejection::new(Code::HostPanic, "Error executing tool: the host failed while the tool ran.")
             .with_detail("a panic was caught; its text is on stderr"),
     }
 }
@@ -207,12 +209,12 @@ fn limit(kind: LimitKind, limits: &Limits) -> Rejection {
             format!("{} bytes of host memory for open objects and streams", limits.host_memory_bytes)
         }
         LimitKind::Output => format!("{} bytes of output", limits.output_bytes),
-        LimitKind::KeptOutput => format!("{} bytes of output, or what there was room for", limits.kept_output_bytes),
+        LimitKind::KeptOutput => format!("{} bytes of output, or the space for kept outputs", limits.kept_output_bytes),
         LimitKind::Transfer => format!(
-            "{} bytes passed on at once (an author whose tool answers with more writes to the output stream)",
+            "{} bytes passed to the host at once (a tool with larger answers must write them to the output stream)",
             limits.transfer_bytes
         ),
-        LimitKind::Concurrency => return Rejection::new(Code::Busy, "Too many calls are running. Try again later."),
+        LimitKind::Concurrency => return Rejection::new(Code::Busy, "Too many calls are running. Retry later."),
         LimitKind::TableElements
         | LimitKind::Instances
         | LimitKind::Stack
@@ -220,6 +222,6 @@ fn limit(kind: LimitKind, limits: &Limits) -> Rejection {
         | LimitKind::Resources
         | LimitKind::Random => format!("its limit on {}", kind.name()),
     };
-    let message = format!("Error executing tool: it was stopped because it reached {most}. Ask it for less at once.");
+    let message = format!("Error executing tool: it was stopped because it reached {most}. Request less per call.");
     Rejection::new(Code::Limit(kind), message)
 }

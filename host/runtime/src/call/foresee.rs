@@ -1,5 +1,6 @@
-//! The steps of a call up to where it would ask an approver or run. Nothing is recorded, counted, spent or asked for.
-//! The plugin's review runs, in its sandbox. So do the hooks, which see that the call is only explained.
+//! Explains a call: takes its steps up to where it would ask an approver or run. Nothing is recorded, counted or spent,
+//! and no approver is asked. The plugin's reviewer runs in its sandbox. The hooks run too, and see that the call is
+//! only explained.
 
 use super::Rejection;
 use super::authorize::disapproved;
@@ -19,10 +20,10 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Takes the steps of a call, and says what would become of it.
+/// Takes the steps of a call without running it, and returns what would happen.
 ///
 /// # Errors
-/// It would end before anything is decided.
+/// The call would be rejected before the policy decides it.
 pub(crate) async fn explain(host: &Arc<Inner>, request: &Request) -> Result<(Arc<ValidCall>, Outlook), Rejection> {
     let call = begin(host, request)?;
     let outlook = call.outlook(host, request).await;
@@ -58,7 +59,7 @@ impl ValidCall {
         }
     }
 
-    /// What is left of a call that was approved: its handles and its code.
+    /// Checks what an approved call still needs: its handles and its code.
     async fn would_run(&self, host: &Inner, approvals: Vec<String>) -> Result<Outlook, Rejection> {
         grant::check(self)?;
         if !standard::is_reserved(&self.plugin.name) {
@@ -72,7 +73,7 @@ fn refusal(Rejection { code, message, .. }: Rejection) -> Outlook {
     Outlook::Refuse { code, message }
 }
 
-/// Runs `tools.explain`: it says of a call of its own caller what the call would be told, and no more.
+/// Runs `tools.explain`. It tells a caller what its own call would return, and nothing else.
 pub(super) async fn run(host: &Arc<Inner>, request: &Request, granted: &GrantedCall) -> (Result<Answer, Stop>, Usage) {
     let began = Instant::now();
     let result = tokio::select! {
@@ -93,7 +94,7 @@ async fn explaining(host: &Arc<Inner>, request: &Request, granted: &GrantedCall)
     let (code, text, would) = match explain(host, &request.of_the_same_caller(tool, asked)).await {
         Ok((_, Outlook::Run { .. })) => (None, "The call would run now.".to_owned(), "run"),
         Ok((_, Outlook::Ask { .. })) => {
-            let text = "The call would not run at once: it would need a person's approval. Nobody was asked yet.";
+            let text = "The call would need a person's approval before it runs. No approval was requested yet.";
             (None, text.to_owned(), "ask")
         }
         Ok((_, Outlook::Refuse { code, message })) => (Some(code), message, "refuse"),

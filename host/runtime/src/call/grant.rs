@@ -1,5 +1,5 @@
-//! Step 4: the handles of this one call: what the plugin asks for, of that what the policy binds, of that what the
-//! tool's permissions reach, and of that what the arguments name.
+//! Step 4: creates the handles of one call. A call gets a handle if the plugin asks for it, the policy binds it and the
+//! tool's permissions reach it. The arguments can narrow it further.
 
 mod describe;
 mod narrow;
@@ -44,7 +44,7 @@ impl ApprovedCall {
     pub(super) fn grant(self, host: &Inner, request: &Request, record: &CallRecord) -> Result<GrantedCall, Rejection> {
         check_keys(&self.call.plugin, &self.call.tool)?;
         let mut handles = Handles::none();
-        // Begun once, for all services of the call.
+        // All services of the call share one injection.
         let injection = LazyCell::new(|| {
             let facts = CallFacts::new(record.id(), request, &self.call);
             let injection = host.injection.begin(facts, &request.overrides);
@@ -65,7 +65,7 @@ impl ApprovedCall {
         Ok(GrantedCall { call: self.call, limits: self.limits, handles })
     }
 
-    /// Declares one key, with its handle where there is one that needs no application.
+    /// Declares one key that is not a service, with its handle if the policy grants one.
     fn declare(
         &self,
         host: &Inner,
@@ -108,7 +108,7 @@ impl GrantedCall {
     }
 }
 
-/// A store of a call, for the session and the principal of its caller.
+/// Returns a store of a call, for the session and the principal of its caller.
 fn store(
     host: &Inner,
     call: &ValidCall,
@@ -120,7 +120,7 @@ fn store(
     host.stores.grant((&call.plugin.name, key), binding, usage, (&session, &principal))
 }
 
-/// The stores that the call gets, none of which can be changed: what a review and a hook read.
+/// Returns the stores of the call as read-only stores, for reviewers and hooks.
 pub(super) fn stores_to_read<'a>(
     host: &'a Inner,
     call: &'a ValidCall,
@@ -134,7 +134,7 @@ pub(super) fn stores_to_read<'a>(
     })
 }
 
-/// What a review gets: the stores of the call, none of which it can change, the settings, and which hosts the policy
+/// Returns the handles of a review: the call's stores as read-only stores, the settings, and the hosts that the policy
 /// names.
 pub(super) fn review_handles(host: &Inner, call: &ValidCall, origin: &Origin) -> Handles {
     let mut handles = named(host, &call.plugin);
@@ -144,7 +144,7 @@ pub(super) fn review_handles(host: &Inner, call: &ValidCall, origin: &Origin) ->
     handles
 }
 
-/// What is no handle: the settings, the surroundings, and which hosts the policy names.
+/// Returns everything except handles: the settings, the surroundings, and the hosts that the policy names.
 fn named(host: &Inner, plugin: &Plugin) -> Handles {
     let mut named = Handles::none();
     for (key, dependency) in &plugin.dependencies {
@@ -159,7 +159,8 @@ fn named(host: &Inner, plugin: &Plugin) -> Handles {
     named
 }
 
-/// What a preview gets: the directories of the call, none of which it can change, and which hosts the policy names.
+/// Returns the handles of a preview: the call's directories as read-only directories, and the hosts that the policy
+/// names.
 pub(super) fn read_only_handles(host: &Inner, call: &ValidCall) -> Result<Handles, Rejection> {
     let mut handles = named(host, &call.plugin);
     for (key, bound) in directories(call) {
@@ -169,7 +170,7 @@ pub(super) fn read_only_handles(host: &Inner, call: &ValidCall) -> Result<Handle
     Ok(handles)
 }
 
-/// The directories that the call can write to, by their keys.
+/// Returns the directories that the call can write to, by key.
 pub(super) fn writable_directories(call: &ValidCall) -> Result<BTreeMap<String, WritableDirectory>, Rejection> {
     let mut writable = BTreeMap::new();
     for (key, bound) in directories(call) {
@@ -181,7 +182,7 @@ pub(super) fn writable_directories(call: &ValidCall) -> Result<BTreeMap<String, 
     Ok(writable)
 }
 
-/// The directories that the policy binds, where the tool's permissions reach them.
+/// Returns the directories that the policy binds and that the tool's permissions reach.
 fn directories(call: &ValidCall) -> impl Iterator<Item = (&DependencyKey, &BoundDirectory)> {
     call.plugin.dependencies.iter().filter_map(|(key, asked)| match given(&call.plugin, &call.tool, key, asked.kind)? {
         Grant::Directory(bound) => Some((key, bound)),
@@ -198,7 +199,7 @@ fn surroundings(host: &Inner, plugin: &Plugin) -> Surroundings {
     }
 }
 
-/// The keys that a call of this tool cannot do without and will not get.
+/// Returns the required keys that a call of this tool does not get.
 pub(crate) fn missing_keys<'a>(
     plugin: &'a Plugin,
     tool: &'a Tool,
@@ -222,7 +223,7 @@ pub(super) fn check_answerable(call: &ValidCall) -> Result<(), Rejection> {
     check_writable(&call.plugin, &call.tool, call.tool.required())?;
     for (key, client) in clients {
         client.check_reachable().map_err(|why| {
-            let message = format!("No approval lets {} connect with `{key}`: {why}.", call.tool.name);
+            let message = format!("Not run: no approval can let {} connect with `{key}`: {why}.", call.tool.name);
             Rejection::new(Code::DependencyNotGranted, message)
         })?;
     }
@@ -265,7 +266,7 @@ fn check_keys(plugin: &Plugin, tool: &Tool) -> Result<(), Rejection> {
     missing_keys(plugin, tool).next().map_or(Ok(()), |(key, kind)| Err(missing(plugin, key, kind)))
 }
 
-/// What the policy binds to a key, where the tool's permissions reach it.
+/// Returns what the policy binds to a key, if the tool's permissions reach it.
 fn given<'a>(plugin: &'a Plugin, tool: &Tool, key: &DependencyKey, kind: DependencyKind) -> Option<&'a Grant> {
     if reaches(kind, tool) { plugin.grants.get(key) } else { None }
 }
@@ -275,26 +276,26 @@ pub(crate) fn reaches_directories(tool: &Tool) -> bool {
     reaches(DependencyKind::Directory, tool)
 }
 
-/// Whether a tool's permissions reach handles of a kind at all.
+/// Returns whether a tool's permissions reach handles of a kind at all.
 fn reaches(kind: DependencyKind, tool: &Tool) -> bool {
     undeclared::reaches(kind, tool.permissions())
 }
 
 fn read_only(plugin: &Plugin, tool: &Tool, key: &DependencyKey) -> Rejection {
     let message = format!(
-        "{} cannot write: the policy grants the directory `{key}` read-only, and no approval changes that. Only the \
-         person who runs the host can grant more.",
+        "{} cannot write: the policy grants the directory `{key}` read-only, and no approval changes that. Ask the \
+         user to change the policy.",
         tool.name
     );
     let name = &plugin.name;
     let remedy =
-        format!("grant it in the policy: [plugin.{name}] directory.{key} = {{ ..., access = \"read-write\" }}");
+        format!("to grant it, set in the policy: [plugin.{name}] directory.{key} = {{ ..., access = \"read-write\" }}");
     Rejection::new(Code::DependencyNotGranted, message).with_detail(remedy)
 }
 
 fn missing(plugin: &Plugin, key: &DependencyKey, kind: DependencyKind) -> Rejection {
     let message = format!(
-        "The plugin {} needs {} `{key}`, which the policy does not grant. Only the person who runs the host can grant it.",
+        "The plugin {} needs {} `{key}`, which the policy does not grant. Ask the user to grant it in the policy.",
         plugin.name,
         noun(kind),
     );
@@ -304,6 +305,6 @@ fn missing(plugin: &Plugin, key: &DependencyKey, kind: DependencyKind) -> Reject
         DependencyKind::Store => format!("store.{key} = {{}}"),
         DependencyKind::Service => format!("service.{key} = {{ name = \"...\" }}"),
     };
-    let remedy = format!("grant it in the policy: [plugin.{}] {example}", plugin.name);
+    let remedy = format!("to grant it, set in the policy: [plugin.{}] {example}", plugin.name);
     Rejection::new(Code::DependencyNotGranted, message).with_detail(remedy)
 }

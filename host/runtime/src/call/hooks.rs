@@ -1,4 +1,4 @@
-//! Asking the hooks of the host, each in its time and none believed to work: one that breaks has refused.
+//! Asks the host's hooks about a call. Each has a time limit. A hook that panics or takes too long counts as a refusal.
 
 use super::Rejection;
 use super::grant;
@@ -14,14 +14,14 @@ use crate::request::Request;
 use crate::text::OneLine;
 use portcullis_policy::{Pattern, ToolName, Variation};
 
-/// Why a hook gave no answer.
+/// Why a hook returned no answer.
 enum Broken {
     Panicked(String),
     TookTooLong,
 }
 
-/// Asks every hook about a call that nothing else refuses; the first refusal wins. Returns what they want an approver
-/// to look at.
+/// Asks every hook about a call that nothing else refuses. The first refusal wins. Returns the concerns that the hooks
+/// have for an approver.
 pub(super) async fn before(
     host: &Inner,
     record: &CallRecord,
@@ -39,8 +39,8 @@ pub(super) async fn before(
     }
 }
 
-/// Asks every hook about the reply of a call whose tool ran. The first refusal replaces it: what is left is what the
-/// run took.
+/// Asks every hook about the reply of a call whose tool ran. The first refusal replaces the reply, which then keeps
+/// only its usage.
 pub(super) async fn after(host: &Inner, record: &CallRecord, request: &Request, reply: Reply) -> Reply {
     let Some(call) = record.ran().filter(|_| !host.hooks.is_empty()) else { return reply };
     match ask_all(host, record, call, request, Some(&reply)).await {
@@ -86,7 +86,7 @@ async fn ask_all(
             Err(broken) => broken.refusal(),
         };
         record.hooked(number, stage, &hooked).await?;
-        // Nobody can be asked whether a tool may run that has run.
+        // The tool has already run, so an ask cannot prevent it and counts as a refusal.
         let refusal = if stage == Stage::After { hooked.reason() } else { hooked.refusal() };
         if let Some(reason) = refusal {
             return Err(refused(&call.tool.name, stage, number, reason, detail));
@@ -96,26 +96,26 @@ async fn ask_all(
     Ok(concerns)
 }
 
-/// What a hook asks an approver.
+/// Returns a hook's concern for an approver.
 fn concern(call: &ValidCall, number: u32, reason: &str, patterns: &[Vec<Variation>]) -> Concern {
     let patterns = patterns.iter().filter_map(|pattern| Pattern::varying(&call.arguments, pattern)).collect();
-    Concern { asker: Asker::Hook(number), reason: format!("A check of this host asks: {}", OneLine(reason)), patterns }
+    Concern { asker: Asker::Hook(number), reason: format!("A hook of this host asks: {}", OneLine(reason)), patterns }
 }
 
-/// Runs a hook for as long as it may take, and catches its panic. A hook that panicked is dropped and its answer is no.
+/// Runs a hook within its time limit, and catches its panic.
 async fn in_time<'a>(begin: impl FnOnce() -> Hooking<'a>) -> Result<Hooked, Broken> {
     let answer = tokio::time::timeout(HOOK_TIME_MAX, caught(begin)).await;
     answer.map_err(|_| Broken::TookTooLong)?.map_err(Broken::Panicked)
 }
 
 impl Broken {
-    /// What a broken hook is taken to say, and what the operator should know.
+    /// Returns the refusal that a broken hook counts as, and the detail for the operator.
     fn refusal(self) -> (Hooked, Option<String>) {
         match self {
-            Self::Panicked(text) => (Hooked::refuse("the check itself broke"), Some(text)),
+            Self::Panicked(text) => (Hooked::refuse("the hook failed"), Some(text)),
             Self::TookTooLong => {
                 let detail = format!("it took longer than {HOOK_TIME_MAX:?}");
-                (Hooked::refuse("the check did not end in time"), Some(detail))
+                (Hooked::refuse("the hook took too long"), Some(detail))
             }
         }
     }
@@ -123,8 +123,8 @@ impl Broken {
 
 fn refused(tool: &ToolName, stage: Stage, number: u32, reason: &str, detail: Option<String>) -> Rejection {
     let what = match stage {
-        Stage::Before => format!("A check of this host refuses the call of {tool}"),
-        Stage::After => format!("The tool {tool} ran, and a check of this host withholds its answer"),
+        Stage::Before => format!("Not run: a hook of this host refuses the call of {tool}"),
+        Stage::After => format!("The tool {tool} ran, but a hook of this host withholds its answer"),
     };
     let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
     Rejection::new(Code::HookRefused, format!("{what}: {}", OneLine(reason)))

@@ -1,4 +1,5 @@
-//! Step 5: a turn in its batch, admission by the order of its session and to a run slot, and the plugin's code.
+//! Step 5: gets the plugin's code, waits for the call's turn in its batch, and admits the call to its session's order
+//! and to a run slot.
 //!
 //! The sandbox makes the store when it runs the code, with every limit armed.
 
@@ -16,17 +17,17 @@ use portcullis_sandbox::Code as PluginCode;
 pub(crate) struct ReadyCall {
     pub(super) granted: GrantedCall,
     pub(super) code: Runnable,
-    /// Others are admitted in its place when this is dropped.
+    /// The admission. Dropping it admits another call.
     pub(super) admitted: Admitted,
 }
 
-/// What a call runs.
+/// The code that a call runs.
 pub(super) enum Runnable {
     /// A tool of a plugin.
     Plugin(PluginCode),
-    /// A tool of the host's own.
+    /// A built-in tool of the host.
     Standard(Standard),
-    /// `tools.explain`, which takes the steps of another call.
+    /// `tools.explain`, which takes the steps of another call without running it.
     Explanation,
 }
 
@@ -57,14 +58,14 @@ impl GrantedCall {
             plugin: &self.call.plugin.name,
             tool: &self.call.tool,
         };
-        // A slot comes free when a call ends, and each ends in its time. A call that waits longer than that gives up.
+        // A slot becomes free when a call ends, and every call has a time limit. A call gives up after its own limit.
         let admitted = host.admissions.admit(applicant, &request.admission, self.limits.time).await;
         admitted.map_err(|why| match why {
             NotAdmitted::Busy => {
-                Rejection::new(Code::Busy, "Too many calls are running. Try again when one of them has ended.")
+                Rejection::new(Code::Busy, "Too many calls are running. Retry when one of them has ended.")
             }
-            NotAdmitted::Io(error) => Rejection::new(Code::Busy, "The order of the session's calls cannot be kept.")
-                .with_detail(format!("the lock file of the session: {error}")),
+            NotAdmitted::Io(error) => Rejection::new(Code::Busy, "The session's calls cannot be kept in order.")
+                .with_detail(format!("the session's lock file is not usable: {error}")),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Step 1: bytes to a document. It looks nothing up.
+//! Step 1: parses the bytes of the arguments into a JSON document. It looks nothing up.
 
 use super::Rejection;
 use crate::json;
@@ -7,16 +7,16 @@ use crate::request::Request;
 use crate::text::{OneLine, cut};
 use serde_json::{Map, Value};
 
-/// The longest name of a tool that is looked at, in bytes: two names of 64 and a point.
+/// Maximum length of a tool name, in bytes: two names of 64 bytes and a dot.
 pub(super) const TOOL_BYTES_MAX: usize = 129;
 
-/// A request whose arguments are one JSON object, in its one form.
+/// A request whose arguments are one JSON object in canonical form.
 pub(crate) struct ParsedCall {
     pub(super) tool: String,
     pub(super) arguments: Map<String, Value>,
-    /// The object as text: what is decided on, approved, hashed and run.
+    /// The canonical text of the object, which is decided on, approved, hashed and run.
     pub(super) canonical: String,
-    /// Whether the arguments came as a string that held the object.
+    /// Whether the arguments were a JSON string that contained the object.
     pub(super) stringified: bool,
 }
 
@@ -24,16 +24,16 @@ impl ParsedCall {
     pub(super) fn parse(request: &Request, bytes_max: usize) -> Result<Self, Rejection> {
         let bytes = &request.arguments;
         if bytes.len() > bytes_max {
-            return Err(malformed(format!("they are larger than {bytes_max} bytes; pass less")));
+            return Err(malformed(format!("they are larger than {bytes_max} bytes. Shorten them")));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| malformed("they are not valid UTF-8"))?;
         let (value, stringified) = match json::parse(text).map_err(malformed)? {
-            // Many models hand over the object as a string; once is a habit, twice is a mistake.
+            // Many models pass the object as a string. Unwrap one level of it, but not more.
             Value::String(inner) => (json::parse(&inner).map_err(malformed)?, true),
             value => (value, false),
         };
         let Value::Object(arguments) = value else {
-            return Err(malformed("they must be one JSON object, such as {\"path\": \"a\"}"));
+            return Err(malformed("they are not a JSON object. Pass one JSON object, such as {\"path\": \"a\"}"));
         };
         let canonical = json::canonical(&arguments);
         Ok(Self { tool: cut(&request.tool, TOOL_BYTES_MAX + 1).to_owned(), arguments, canonical, stringified })

@@ -1,5 +1,5 @@
-//! Runs a plugin's preview of a call, for the approver: in its own instance, with the directories of this very call as
-//! read-only handles.
+//! Runs a plugin's preview of a call for the approver, in its own instance, with the call's directories as read-only
+//! handles.
 
 use super::authorize::stopped;
 use super::grant;
@@ -15,11 +15,11 @@ use portcullis_sandbox::{CallContext, Failure, FileChange};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Wall-clock time of one preview: a person waits for the question meanwhile.
+/// Maximum wall-clock time of one preview. The approver sees the request only after it.
 pub(crate) const PREVIEW_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Maximum time that a preview waits for a slot, which it shares with other previews and reviews. After that, the
-/// question is shown without it.
+/// approval request is shown without it.
 const PREVIEW_WAIT_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Maximum bytes that a preview passes on at once: the texts that can be shown, and as much again for the paths.
@@ -35,8 +35,8 @@ pub(crate) fn preview_limits(limits: &Limits) -> Limits {
 }
 
 impl ValidCall {
-    /// Computes what the call would change. Returns none if it can write to no directory. An error is part of the
-    /// result: it is shown, and never refuses the call.
+    /// Computes what the call would change. Returns `None` if it cannot write to any directory. An error is part of the
+    /// result. It is shown to the approver and never refuses the call.
     pub(super) async fn preview(
         self: &Arc<Self>,
         host: &Arc<Inner>,
@@ -69,12 +69,12 @@ impl ValidCall {
     ) -> Result<Vec<FileChange>, String> {
         let _place = match tokio::time::timeout(PREVIEW_WAIT_TIME_MAX, host.reviews.acquire()).await {
             Ok(Ok(place)) => place,
-            Ok(Err(_)) | Err(_) => return Err("too many others are computed at this moment".to_owned()),
+            Ok(Err(_)) | Err(_) => return Err("too many other previews and reviews are running".to_owned()),
         };
         let code = host.code(&self.plugin).await.map_err(|rejection| rejection.message)?;
         let limits = preview_limits(&self.policy.policy.limits(&self.plugin.name));
         let handles = grant::read_only_handles(host, self).map_err(|rejection| rejection.message)?;
-        // Its reports are dropped, and its questions are denied.
+        // A preview reports no progress, and its permission requests are denied.
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
         let (tool, cancellation) = (self.tool.name.tool.as_str(), request.cancellation.clone());
         let engine = &host.loader.engine;
@@ -87,7 +87,7 @@ impl ValidCall {
     }
 }
 
-/// What the plugin says of a preview that it cannot compute.
+/// Returns the plugin's reason for a preview that it cannot compute.
 fn words(failure: Failure) -> String {
     match failure {
         Failure::InvalidArguments(text) | Failure::Denied(text) | Failure::Failed(text) => text,

@@ -1,4 +1,4 @@
-//! What a person is asked about a call, or about what a running call asks for, and what their answer is bound to.
+//! Builds approval requests, for a call or for a resource that a running call asks for, and their bindings.
 
 use super::Rejection;
 use super::grant::{bound_lines, describe_handles};
@@ -13,26 +13,26 @@ use crate::text::new_id;
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
 use serde_json::{Map, Value};
 
-/// What a running call asks for.
+/// A resource that a running call asks for.
 #[derive(Clone)]
 pub(super) struct Resource {
     pub(super) permission: Permission,
     pub(super) resource: String,
     pub(super) reason: String,
-    /// Directories of resources that a remembered approval may cover, as the tool proposes.
+    /// The directories of resources that the tool proposes for a remembered approval.
     pub(super) patterns: Vec<String>,
 }
 
-/// Why an approver is asked about a call.
+/// The reasons why a call needs approval.
 pub(super) struct Reasons {
     pub(super) subject: ledger::Subject,
-    /// All of them, as the approver reads them.
+    /// All reasons, as the approver reads them.
     pub(super) text: String,
-    /// Whether the policy, or a fixed rule of the host, is among them.
+    /// Whether one of the reasons comes from the policy or from a fixed rule of the host.
     pub(super) by_host: bool,
 }
 
-/// The question whether a call may run.
+/// Builds the approval request for a call.
 pub(super) fn about_call(
     origin: &Origin,
     call: &ValidCall,
@@ -53,7 +53,7 @@ pub(super) fn about_call(
     case(origin, call, id, asked, text)
 }
 
-/// The question whether a running call may do one more thing.
+/// Builds the approval request for a resource that a running call asks for.
 pub(super) fn about_resource(
     origin: &Origin,
     call: &ValidCall,
@@ -64,7 +64,7 @@ pub(super) fn about_resource(
     let covered = resource_arguments(&asked.resource);
     let mut patterns = Pattern::offers(&covered, &Value::Null);
     let mut offers: Vec<String> = patterns.iter().map(ToString::to_string).collect();
-    // Each is a directory that the resource is in, so none is wider than the widest that the host offers.
+    // `within` accepts only directories that contain the resource, so none is wider than the host's widest offer.
     for pattern in asked.patterns.iter().filter_map(|directory| within(&covered, directory)) {
         if !patterns.contains(&pattern) {
             offers.push(format!("{pattern} (proposed by the plugin)"));
@@ -82,30 +82,30 @@ pub(super) fn about_resource(
     case(origin, call, id, asked, reason)
 }
 
-/// The pattern of what is in a directory of resources, if the resource that is asked for is in it.
+/// Returns the pattern for everything in a directory of resources, if the requested resource is in it.
 fn within(covered: &Map<String, Value>, directory: &str) -> Option<Pattern> {
     let variation = |argument: &String| Variation { argument: argument.clone(), within: Some(directory.to_owned()) };
     Pattern::varying(covered, &covered.keys().map(variation).collect::<Vec<_>>())
 }
 
-/// What an answer about a call is bound to.
+/// Returns the binding of an approval of a call.
 pub(super) fn binding_of_call(origin: &Origin, call: &ValidCall, subject: ledger::Subject) -> Binding {
     binding(origin, call, subject, call.tool.permissions())
 }
 
-/// The session as the ledger knows it.
+/// Returns the session's name in the ledger.
 pub(super) fn session(origin: &Origin) -> String {
     session_name(&origin.session)
 }
 
-/// What differs between the kinds of question.
+/// The parts of an approval request that depend on its kind.
 struct About {
     subject: ledger::Subject,
     shown: Subject,
     permissions: Permissions,
     covered: Map<String, Value>,
     patterns: Vec<Pattern>,
-    /// The patterns as an approver reads them, and after them those that are proposed.
+    /// The host's patterns as an approver reads them, followed by the proposed patterns.
     offers: Vec<String>,
     by_host: bool,
     concerns: Vec<Concern>,
@@ -120,7 +120,7 @@ fn binding(origin: &Origin, call: &ValidCall, subject: ledger::Subject, permissi
 
 fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: String) -> Result<Case, Rejection> {
     let Some(question_id) = new_id() else {
-        let message = "The question has no id, because the system gives no randomness, so the call was not made.";
+        let message = "The call was not made: the system provides no randomness, so its approval request has no id.";
         return Err(Rejection::new(Code::RecordUnavailable, message));
     };
     let binding = binding(origin, call, asked.subject, asked.permissions);

@@ -1,4 +1,4 @@
-//! Step 8, which begins before the first: what is recorded of a call, on whatever way it ends.
+//! Step 8, which begins before step 1: writes a call to the audit log, however the call ends.
 
 mod ending;
 mod lines;
@@ -31,34 +31,34 @@ use source::SourceLine;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use traffic::TrafficLine;
 
-/// The longest detail of one line, in bytes.
+/// Maximum length of an entry's detail, in bytes.
 const DETAIL_BYTES_MAX: usize = 4096;
 
-/// What a guest printed that is kept in the record, in bytes.
+/// Maximum guest output to stdout and stderr that an entry stores, in bytes.
 const PRINTED_BYTES_MAX: usize = 4096;
 
-/// The record of one call. If it is dropped before it is finished, the call is recorded as cancelled.
+/// The audit record of one call. If it is dropped before it is finished, the call is recorded as cancelled.
 pub(crate) struct CallRecord {
     shared: Arc<Shared>,
-    /// The call itself, once it is known to be one.
+    /// The call, once it is validated.
     call: Option<Arc<ValidCall>>,
-    /// The approval it spends. It ends after everything else is written.
+    /// The approval that the call spends. It ends after everything else is written.
     ticket: Option<Ticket>,
     ending: RecordEnding,
-    /// The approval request that the call has left behind.
+    /// The id of the approval request that the call left open.
     pub(super) approval_request: Option<String>,
 }
 
-/// What the steps of a call are taken for.
+/// Why the steps of a call are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// The call.
+    /// To run the call.
     Call,
-    /// To say what would become of it.
+    /// To explain what would happen to the call.
     Rehearsal,
 }
 
-/// The part that the running call holds as well, to record what is asked in its middle.
+/// The part that the running call shares, to record the permission requests that it makes.
 struct Shared {
     purpose: Purpose,
     audit: Arc<AuditLog>,
@@ -71,15 +71,14 @@ struct Shared {
 }
 
 impl CallRecord {
-    /// Begins the record of a request, before anything of it is looked at. Without randomness there are no ids that
-    /// cannot be guessed: the id is then empty, and there is no call.
+    /// Begins the record of a request. Without randomness, the id is empty, and the call must not be made.
     pub(super) fn begin(host: &Inner, request: &Request, id: Option<String>) -> Self {
         let record = Self::new(host, request, id, Purpose::Call);
         record.shared.publish(CallState::Pending);
         record
     }
 
-    /// A record of a call that is only explained: nothing of it is written or published.
+    /// Creates the record of a call that is only explained. It writes and publishes nothing.
     pub(super) fn rehearsal(host: &Inner, request: &Request) -> Self {
         let mut record = Self::new(host, request, None, Purpose::Rehearsal);
         record.ending = RecordEnding::Elsewhere;
@@ -110,7 +109,7 @@ impl CallRecord {
         &self.shared.id
     }
 
-    /// Whether the call is only explained.
+    /// Returns whether the call is only explained.
     pub(super) fn is_rehearsal(&self) -> bool {
         self.shared.purpose == Purpose::Rehearsal
     }
@@ -123,12 +122,12 @@ impl CallRecord {
         });
     }
 
-    /// Whether the arguments are known to be a document.
+    /// Returns whether the arguments were parsed.
     pub(super) fn is_parsed(&self) -> bool {
         !self.shared.facts.lock().unwrap_or_else(PoisonError::into_inner).arguments_sha256.is_empty()
     }
 
-    /// Arguments that are no document have no one form: what is hashed is what came.
+    /// Hashes the received bytes of arguments that cannot be parsed, because they have no canonical form.
     pub(super) fn unparsed(&self, request: &Request) {
         self.shared.note(|facts| facts.arguments_sha256 = sha256(&request.arguments));
     }
@@ -141,7 +140,7 @@ impl CallRecord {
         });
     }
 
-    /// Records the policy's decision. Unless this succeeds, it has no effect.
+    /// Records the policy's decision. If this fails, the decision has no effect.
     pub(super) async fn decided(
         &self,
         host: &Inner,
@@ -156,7 +155,7 @@ impl CallRecord {
         self.shared.decision(decision, verdict, (&policy.sha256, host.owner.id())).await
     }
 
-    /// Keeps the spent yes until the call has ended and is recorded.
+    /// Holds the spent approval until the call's end is recorded.
     pub(super) fn spend(&mut self, ticket: Option<Ticket>) {
         self.ticket = ticket;
     }
@@ -166,19 +165,19 @@ impl CallRecord {
         self.shared.publish(CallState::Running);
     }
 
-    /// The call if its tool has run.
+    /// Returns the call if its tool has run.
     pub(super) fn ran(&self) -> Option<&ValidCall> {
         let running = self.shared.facts.lock().unwrap_or_else(PoisonError::into_inner).running;
         self.call.as_deref().filter(|_| running)
     }
 
-    /// A person is asked. The call waits until it ends or is resumed.
+    /// Notes that the call waits for an approver, until it ends or is resumed.
     pub(super) fn waiting(&self) {
         self.shared.note(|facts| facts.waiting = true);
         self.shared.publish(CallState::Waiting);
     }
 
-    /// A call that waited for a person goes on. One that does not run yet says so when it does.
+    /// Notes that the call no longer waits for an approver. Publishes that only if the call has already started.
     pub(super) fn resumed(&self) {
         let mut running = false;
         self.shared.note(|facts| {
@@ -190,7 +189,7 @@ impl CallRecord {
         }
     }
 
-    /// The tool says how far it is.
+    /// Publishes the tool's progress.
     pub(super) fn progressed(&self, progress: Progress) {
         self.shared.events.progress(self.shared.ear.as_deref(), || self.shared.heading(), progress);
     }
@@ -205,17 +204,17 @@ impl CallRecord {
         self.shared.note(|facts| facts.printed = Some(text + &more));
     }
 
-    /// What the tool did over the network.
+    /// Notes what the tool did over the network.
     pub(super) fn traffic(&self, traffic: Traffic) {
         self.shared.note(|facts| facts.traffic = traffic);
     }
 
-    /// What the tool did to its directories.
+    /// Notes what the tool did in its directories.
     pub(super) fn effects(&self, effects: Effects) {
         self.shared.note(|facts| facts.effects = effects);
     }
 
-    /// What the tool makes of the application's services: it goes on counting while the tool runs.
+    /// Notes the counters of the tool's service calls. They keep counting while the tool runs.
     pub(super) fn uses(&self, uses: Uses) {
         self.shared.note(|facts| facts.uses = Some(uses));
     }
@@ -224,11 +223,11 @@ impl CallRecord {
         self.shared.note(|facts| facts.detail = detail);
     }
 
-    /// Finishes the record and passes the reply on. A reply whose outcome cannot be recorded says so, and its
-    /// answer is withheld.
+    /// Finishes the record and returns the reply. If the outcome cannot be recorded, the answer is withheld and the
+    /// reply says so.
     pub(super) async fn finish(mut self, reply: Reply) -> Reply {
         let outcome = self.shared.outcome(&reply);
-        // Its entry is written also if this future is dropped while it waits.
+        // The entry is written even if this future is dropped while it waits.
         self.ending = RecordEnding::Recorded(reply.outcome());
         let reply = withheld::unless_recorded(reply, outcome.await);
         self.ending = RecordEnding::Recorded(reply.outcome());
@@ -238,7 +237,7 @@ impl CallRecord {
         reply
     }
 
-    /// What the guest may know of the call, and whom it can talk to.
+    /// Returns what the guest may know about the call, and the host services that it can use.
     pub(super) fn context(
         &self,
         host: &Arc<Inner>,
@@ -282,7 +281,7 @@ impl Shared {
         self.events.state(self.ear.as_deref(), || self.heading(), state);
     }
 
-    /// Publishes the end. A call that stays behind to be approved has none: it waits.
+    /// Publishes the end of the call. A call with an open approval request has no end: it waits.
     fn ended(&self, outcome: Outcome) {
         match outcome {
             Outcome::Pending if self.facts.lock().unwrap_or_else(PoisonError::into_inner).waiting => {}
@@ -319,14 +318,14 @@ impl Shared {
             Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64), Some(rule.layer)),
             Source::Default => (None, None, None),
         };
-        // Most policies are one layer, the user's.
+        // Omit the user's layer, because most policies have no other.
         let layer = layer.filter(|layer| *layer != Layer::User);
         let (call, reason) = (self.id.as_str(), &*verdict.reason);
         let entry = DecisionLine { call, decision, rule, line, layer, reason, policy_sha256, owner };
         let written = {
             let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
             let written = self.audit.write(Kind::Decision, Some(&*facts), &entry);
-            // Before it is known, because a call that is dropped meanwhile finds its decision ahead of it in the queue.
+            // Set this now: if the call is dropped, its decision is ahead of its outcome in the queue.
             facts.decided = true;
             written
         };
@@ -343,7 +342,7 @@ impl Shared {
         self.audit.write(Kind::Answer, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
     }
 
-    /// Writes how the call ended. The entry is written also if the result is dropped.
+    /// Writes how the call ended. The entry is written even if the returned future is dropped.
     fn outcome(&self, reply: &Reply) -> WrittenEntry {
         let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let run = &reply.usage.run;
@@ -366,16 +365,16 @@ impl Shared {
             reference: reply.reference.as_ref().map(|reference| reference.id.as_str()),
             output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
-        // What the call was is said again only where no decision was recorded.
+        // The decision entry already has the facts. Repeat them only if no decision was recorded.
         self.audit.write(Kind::Outcome, (!facts.decided).then_some(&*facts), &line)
     }
 
-    /// Records that the caller dropped the call. An error of that has no reader, and is ignored.
+    /// Records that the caller dropped the call. Ignores errors, because no caller is left to receive them.
     fn abandoned(&self) {
         let running = self.facts.lock().unwrap_or_else(PoisonError::into_inner).running;
         let detail = match running {
-            true => "the caller went away while the tool ran; it was stopped, and what it had done is done",
-            false => "the caller went away before the tool ran",
+            true => "the caller dropped the call while the tool ran; the tool was stopped, and its side effects remain",
+            false => "the caller dropped the call before the tool ran",
         };
         self.note(|facts| facts.detail = Some(detail.to_owned()));
         drop(self.outcome(&Reply {
@@ -395,6 +394,6 @@ impl Shared {
 }
 
 fn unrecorded(error: &AuditError) -> Rejection {
-    Rejection::new(Code::RecordUnavailable, "The call could not be recorded, so it was not made.")
+    Rejection::new(Code::RecordUnavailable, "Not run: the call could not be written to the audit log.")
         .with_detail(error.to_string())
 }

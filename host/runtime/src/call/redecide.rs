@@ -41,10 +41,10 @@ impl AskedCall<'_> {
             return Some(format!("the call is denied: {}", verdict_text(&verdict)));
         }
         if call.check_repair(observed.repaired.is_some()).is_err() {
-            return Some("its arguments were mended, which is no longer allowed".to_owned());
+            return Some("its arguments were repaired, which is no longer allowed".to_owned());
         }
         let asks = call.reasons(&verdict, observed).is_some();
-        (!asks).then(|| "the call needs no approval any more".to_owned())
+        (!asks).then(|| "the call no longer needs approval".to_owned())
     }
 
     /// Returns the same call under the policy of a catalog.
@@ -53,7 +53,7 @@ impl AskedCall<'_> {
     /// An approval of it would be bound to something else. The text says what changed.
     fn under(&self, catalog: &Catalog) -> Result<Arc<ValidCall>, String> {
         let found = catalog.find(self.tool).filter(|(_, tool)| is_callable(&catalog.policy.policy, tool));
-        let (plugin, tool) = found.ok_or("its tool can no longer be called")?;
+        let (plugin, tool) = found.ok_or("its tool is no longer callable")?;
         let call = ValidCall {
             policy: Arc::clone(&catalog.policy),
             plugin: Arc::clone(plugin),
@@ -70,7 +70,8 @@ impl AskedCall<'_> {
 }
 
 impl ValidCall {
-    /// Waits until a policy is in force under which the call need not wait any longer, one way or the other.
+    /// Waits for a policy under which the call need not wait any longer: it is denied, it needs no approval, or its
+    /// approval would be bound to something else.
     pub(super) async fn redecided(&self, host: &Inner, request: &Request, observed: &Observed) {
         let mut changes = host.catalog.subscribe();
         loop {
@@ -79,7 +80,7 @@ impl ValidCall {
                 return;
             }
             if changes.changed().await.is_err() {
-                // The host is gone, and no policy comes after it.
+                // The host was dropped, so no new policy can come.
                 return std::future::pending().await;
             }
         }
@@ -90,7 +91,8 @@ impl ValidCall {
         Arc::ptr_eq(&catalog.policy, &self.policy) || self.asked(&request.origin).obsolete(catalog, observed).is_none()
     }
 
-    /// The call under the policy in force now, which has decided on it. Where nothing was reloaded, it is as it was.
+    /// Decides the call again by the policy in force now, and returns the call under it. Returns the call unchanged if
+    /// the policy was not reloaded.
     pub(super) async fn under_policy_now(
         self: &Arc<Self>,
         host: &Inner,
@@ -108,8 +110,8 @@ impl ValidCall {
         let verdict = call.decide(host, request, record).await?;
         call.check_repair(request.is_repaired())?;
         match call.reasons(&verdict, observed) {
-            // Another policy came between the one that needed nobody and this one.
-            Some(_) if !by_a_person => Err(self.withdrawn("another policy asks for an approval again")),
+            // Another reload happened after the policy that needed no approval.
+            Some(_) if !by_a_person => Err(self.withdrawn("the call needs approval again")),
             Some(_) | None => Ok(call),
         }
     }

@@ -1,5 +1,5 @@
-//! Step 7: the guest's answer to one of text, JSON or parts that keeps its definition's word and its size. What is over
-//! the size is kept whole, and its beginning passed on.
+//! Step 7: checks the guest's answer against the contract and the tool's definition. An answer that is too large is
+//! kept as an output, and only its beginning is passed on.
 
 mod form;
 mod parts;
@@ -15,10 +15,10 @@ use crate::text::cut;
 use portcullis_sandbox::{LimitKind, Output, Part, Success};
 use std::fmt::Write;
 
-/// A title, in bytes: one line for a person.
+/// Maximum length of a title, in bytes: one line for a person.
 const TITLE_BYTES_MAX: usize = 256;
 
-/// What is passed on of an answer.
+/// The part of an answer that is passed on.
 struct Passed {
     output: Output,
     message: String,
@@ -36,11 +36,11 @@ impl RawOutcome {
         if size(&self.success) <= self.output_bytes_max as u64 {
             return self.shape_now();
         }
-        // It goes to the disk.
+        // A large answer is written to disk, so shape it off the async threads.
         let usage = self.usage;
         let shaped = tokio::task::spawn_blocking(move || self.shape_now()).await;
         shaped.unwrap_or_else(|error| {
-            let broken = Rejection::new(Code::HostPanic, "The host failed while it kept the tool's answer.");
+            let broken = Rejection::new(Code::HostPanic, "The host failed while it stored the tool's answer.");
             Err(Rejection { usage, ..broken.with_detail(error.to_string()) })
         })
     }
@@ -69,13 +69,13 @@ impl RawOutcome {
 
 fn pass(written: Text, output: Output, bytes_max: usize) -> Passed {
     match output {
-        // What was written is all of the text, its end included.
+        // The written text already includes the returned end.
         Output::Text(_) if written.bytes() > 0 => shown(written, TEXT, bytes_max),
         Output::Text(text) => shown(Text::of(written.keeper().clone(), bytes_max, text), TEXT, bytes_max),
         Output::Json(text) if text.len() <= bytes_max => {
             Passed { output: Output::Json(text.clone()), message: text, reference: None }
         }
-        // What is over the size goes on as text.
+        // JSON that is too large is passed on as text, because its beginning is not JSON.
         Output::Json(text) => shown(Text::of(written.keeper().clone(), bytes_max, text), JSON, bytes_max),
         Output::Parts(parts) => parts::pass(written.keeper(), parts, bytes_max),
     }
@@ -93,22 +93,21 @@ fn broken(why: &str) -> Rejection {
 }
 
 fn too_many_values(why: &str) -> Rejection {
-    let message = format!("Error executing tool: its answer is not usable: {why}. Ask for less at once.");
+    let message = format!("Error executing tool: its answer is not usable: {why}. Request less per call.");
     Rejection::new(Code::Limit(LimitKind::HostMemory), message)
 }
 
-/// JSON of a promised form that does not fit: a part of it would not have the form.
+/// Rejects JSON with an output schema that is too large, because its beginning would not match the schema.
 fn too_large(keeper: &Keeper, text: &str, most: usize) -> Rejection {
     let kept = keeper.keep(text.as_bytes(), JSON, true);
-    let mut message =
-        format!("Error executing tool: its answer has {} bytes, more than the {most} that fit.", text.len());
+    let mut message = format!("Error executing tool: its answer has {} bytes, but at most {most} fit.", text.len());
     let _ = match &kept {
         Ok(reference) => {
-            write!(message, " It is kept: read it with output.read {{\"reference\":\"{}\"}}, or ask", reference.id)
+            write!(message, " It is kept. Read it with output.read {{\"reference\":\"{}\"}}, or request", reference.id)
         }
-        Err(error) => write!(message, " It could not be kept: {}. Ask", error.for_a_model()),
+        Err(error) => write!(message, " It could not be kept: {}. Request", error.for_a_model()),
     };
-    message.push_str(" for less at once.");
+    message.push_str(" less per call.");
     Rejection { reference: kept.ok().map(Box::new), ..Rejection::new(Code::Limit(LimitKind::Output), message) }
 }
 

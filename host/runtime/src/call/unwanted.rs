@@ -1,14 +1,14 @@
-//! Calls that nobody wants any more before they have started, or never wanted.
+//! Ends calls that were cancelled, superseded or refused by their caller before they started.
 
 use super::Rejection;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
 
-/// The longest reason of whoever made a request, in bytes: as long as a tool's own failure may be read.
+/// Maximum length of the caller's own reason for a refusal, in bytes.
 const REASON_BYTES_MAX: usize = 4096;
 
-/// Waits until a call need not start any more: it was cancelled, or the person has written something new.
+/// Waits until a call need not start any more, because it was cancelled or the user sent a new message.
 pub(super) async fn unwanted(request: &Request) -> Rejection {
     tokio::select! {
         biased;
@@ -17,7 +17,7 @@ pub(super) async fn unwanted(request: &Request) -> Rejection {
     }
 }
 
-/// Whether whoever made the request says that it must not run.
+/// Rejects a request that its own caller marked as one that must not run.
 pub(super) fn refused(request: &Request) -> Result<(), Rejection> {
     match &request.refused {
         Some((code, why)) => Err(Rejection::new(*code, cut(why, REASON_BYTES_MAX))),
@@ -25,16 +25,16 @@ pub(super) fn refused(request: &Request) -> Result<(), Rejection> {
     }
 }
 
-/// Whether a call was superseded before it started.
+/// Rejects a call that was superseded before it started.
 pub(super) fn check(request: &Request) -> Result<(), Rejection> {
     if request.superseding_note().is_some() { Err(superseded(request)) } else { Ok(()) }
 }
 
-/// The end of a call that was not started because the person has written something new.
+/// Returns the rejection of a call that did not start because the user sent a new message.
 pub(super) fn superseded(request: &Request) -> Rejection {
-    let mut message = "The person has written something new, so this call was not run.".to_owned();
+    let mut message = "Not run: the user sent a new message before this call started.".to_owned();
     if let Some(note) = request.superseding_note().filter(|note| !note.is_empty()) {
-        message.push_str(&format!(" They wrote: {}", OneLine(note)));
+        message.push_str(&format!(" The message: {}", OneLine(note)));
     }
     Rejection::new(Code::Superseded, message)
 }

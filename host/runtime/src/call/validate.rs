@@ -1,4 +1,4 @@
-//! Step 2: a document to a call of a tool that exists, with arguments that match its schema.
+//! Step 2: finds the tool, and checks the arguments against its schema.
 
 use super::Rejection;
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
@@ -15,13 +15,15 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// When to call a plugin again that is being compiled. It takes seconds to a minute, and a refused call costs little.
+/// Proposed wait before a retry while a plugin is compiled. That takes seconds to a minute, and a refused call is
+/// cheap.
 const LOADING_RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// Tools named to a model that asked for one that is not there.
+/// Maximum tools that are named to a model that called an unknown tool.
 const SUGGESTIONS_MAX: usize = 5;
 
-/// A call of a known tool with arguments it has agreed to. It is shared, never copied: what is decided on is what runs.
+/// A call of a known tool with arguments that match its schema. It is shared and never copied, so what is decided on is
+/// what runs.
 pub(crate) struct ValidCall {
     /// The policy that decides the call, taken together with the plugin.
     pub(crate) policy: Arc<PolicyInForce>,
@@ -49,7 +51,7 @@ impl ParsedCall {
             return Err(invalid(tool, &mismatches));
         }
         let Value::Object(arguments) = arguments else {
-            return Err(Rejection::new(Code::InvalidArguments, "The arguments are not an object."));
+            return Err(Rejection::new(Code::InvalidArguments, "The arguments are not a JSON object."));
         };
         let (policy, plugin, tool) = (Arc::clone(&catalog.policy), Arc::clone(plugin), Arc::clone(tool));
         Ok(Arc::new(ValidCall { policy, plugin, tool, arguments, canonical: self.canonical }))
@@ -62,12 +64,12 @@ pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
     !tool.schema.is_absent() || policy.unvalidated(&tool.name.plugin) == Leniency::Ask
 }
 
-/// The full name that a text stands for: a tool that has its plugin's name is called by the one name.
+/// Parses the name of a tool. A name without a dot is the tool that has the same name as its plugin.
 fn name(tool: &str) -> Option<ToolName> {
     tool.parse().ok().or_else(|| Some(ToolName::new(PluginName::new(tool).ok()?, LocalName::new(tool).ok()?)))
 }
 
-/// The tool that a text stands for as models know it: by the portable name that every provider takes.
+/// Finds a tool by its portable name, which every provider accepts and models know.
 pub(super) fn find_portable(catalog: &Catalog, text: &str) -> Option<String> {
     if text.contains('.') {
         return None;
@@ -88,10 +90,8 @@ fn not_found(tool: &str, host: &Inner, catalog: &Catalog) -> Rejection {
 
 fn loading(plugin: &str) -> Rejection {
     let seconds = LOADING_RETRY_AFTER.as_secs();
-    let message = format!(
-        "The plugin {plugin} is still being compiled, so its tools cannot be called yet. Make the same call again in \
-         {seconds} seconds."
-    );
+    let message =
+        format!("The plugin {plugin} is still being compiled. Make the same call again in {seconds} seconds.");
     Rejection { retry_after: Some(LOADING_RETRY_AFTER), ..Rejection::new(Code::PluginLoading, message) }
 }
 
@@ -101,7 +101,7 @@ fn unknown(tool: &str, plugin: &str, catalog: &Catalog) -> Rejection {
         return Rejection::new(Code::PluginRefused, message).with_detail(refused.error.to_string());
     }
     if catalog.left_out.iter().any(|left_out| left_out.as_str() == plugin) {
-        let message = format!("The plugin {plugin} is installed, and this host was opened without it.");
+        let message = format!("The plugin {plugin} is installed, but this host was opened without it.");
         return Rejection::new(Code::UnknownTool, message);
     }
     let mut message = format!("There is no tool {}.", OneLine(cut(tool, TOOL_BYTES_MAX)));
@@ -115,21 +115,21 @@ fn unknown(tool: &str, plugin: &str, catalog: &Catalog) -> Rejection {
     }
     if !near.is_empty() {
         let names: Vec<String> = near.iter().map(|(_, tool)| tool.name().to_string()).collect();
-        let _ = write!(message, " There is, for example: {}.", names.join(", "));
+        let _ = write!(message, " Available tools include: {}.", names.join(", "));
     }
     Rejection::new(Code::UnknownTool, message)
 }
 
 fn changed(tool: &Tool) -> Rejection {
     let message =
-        format!("{} is no longer what it was when it was offered: look at its definition again.", tool.name());
+        format!("The definition of {} has changed. Read its current definition, then call it again.", tool.name());
     Rejection::new(Code::DefinitionChanged, message)
 }
 
 fn without_schema(tool: &Tool) -> Rejection {
     let name = tool.name();
-    let message = format!("{name} has no schema that its arguments could be checked with, so it is not called.");
-    let detail = format!("`[plugin.{}] unvalidated = \"ask\"` lets a person decide about each call", name.plugin);
+    let message = format!("Not run: {name} has no schema, so its arguments cannot be checked. Do not retry it.");
+    let detail = format!("to have an approver decide each call, set `[plugin.{}] unvalidated = \"ask\"`", name.plugin);
     Rejection::new(Code::NoSchema, message).with_detail(detail)
 }
 

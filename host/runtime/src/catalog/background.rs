@@ -1,5 +1,5 @@
-//! Plugins that load while the host serves the others: one task for each file. What a task ends with waits here until
-//! a reload has put it into the catalog.
+//! Loads plugins in the background while the host serves the others, with one task per file. A result waits here until
+//! a reload puts it into the catalog.
 
 use super::file::{self, PluginFile, Sighting};
 use super::load::{CachedPlugin, Loader, read};
@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Stops what loads in the background when the host is closed.
+/// Stops the background loads when it is dropped with the host.
 pub(crate) struct BackgroundLoading(pub(crate) Arc<BackgroundLoads>);
 
 /// The files that load in the background.
@@ -32,13 +32,13 @@ pub(crate) struct BackgroundLoads {
 
 #[derive(Default)]
 struct Loads {
-    /// By the name of the file.
+    /// The loads, by file name.
     files: BTreeMap<String, BackgroundLoad>,
-    /// How many have begun.
+    /// The number of loads that have begun.
     begun: u64,
     /// The task that puts what has loaded into the catalog.
     admission: Option<AbortHandle>,
-    /// Whether the host is closed, and nothing begins any more.
+    /// Whether the host is closed, so that no more loads begin.
     closed: bool,
 }
 
@@ -46,18 +46,18 @@ struct Loads {
 /// dropping waits for the task, and the task may wait for that lock.
 struct BackgroundLoad {
     plugin: PluginName,
-    /// What was seen of the file when it began to load.
+    /// The sighting of the file when the load began.
     sighting: Sighting,
-    /// The number of this load: another load of the same file has another.
+    /// The number of this load. Another load of the same file has another number.
     number: u64,
-    /// Whether the observer has heard of it.
+    /// Whether the observer was told about it.
     told: bool,
     running: RunningLoad,
     task: AbortHandle,
     ended: Option<Arc<EndedLoad>>,
 }
 
-/// What reading and loading a file gave, and how long it took.
+/// The result of reading and loading a file, and the time it took.
 struct LoadResult {
     sighting: Option<Sighting>,
     loaded: Result<Plugin, LoadError>,
@@ -69,7 +69,7 @@ struct LoadResult {
 #[derive(Clone)]
 struct RunningLoad(Arc<Mutex<Option<BoxFuture<'static, LoadResult>>>>);
 
-/// What loading a file in the background came to.
+/// A file whose background load has ended.
 pub(crate) struct EndedLoad {
     pub(crate) file: String,
     pub(crate) plugin: PluginName,
@@ -92,7 +92,7 @@ impl RunningLoad {
 }
 
 impl Future for RunningLoad {
-    /// Nothing if the load was ended.
+    /// `None` if the load was stopped.
     type Output = Option<LoadResult>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -122,7 +122,7 @@ impl Drop for BackgroundLoading {
 }
 
 impl BackgroundLoads {
-    /// Loads nothing yet.
+    /// Creates an empty set of loads.
     pub(crate) fn new(loader: &Arc<Loader>) -> Arc<Self> {
         Arc::new(Self { loader: Arc::clone(loader), loads: Mutex::default(), ended: Notify::new() })
     }
@@ -131,7 +131,7 @@ impl BackgroundLoads {
     /// background, in place of an earlier load of the same file.
     ///
     /// # Errors
-    /// Why the file is refused without compiling it.
+    /// The file is refused without compiling it.
     pub(crate) async fn load(
         self: &Arc<Self>,
         directory: &Arc<Dir>,
@@ -147,7 +147,7 @@ impl BackgroundLoads {
         }
     }
 
-    /// Begins to load a file. Its bytes are read again when it is its turn, so that files that wait cost no memory.
+    /// Begins to load a file. Its bytes are read again at its turn, so that waiting files take no memory.
     fn begin(self: &Arc<Self>, directory: &Arc<Dir>, file: &str, plugin: PluginName, content: &PluginFile) {
         let mut loads = self.locked();
         if loads.closed {
@@ -171,7 +171,7 @@ impl BackgroundLoads {
         drop(replaced);
     }
 
-    /// Keeps the result of a load until it is in the catalog.
+    /// Stores the result of a load until it is in the catalog.
     fn end(&self, file: &str, number: u64, LoadResult { sighting, loaded, took }: LoadResult) {
         if let Some(load) = self.locked().files.get_mut(file).filter(|load| load.number == number) {
             let (file, plugin, loaded) = (file.to_owned(), load.plugin.clone(), loaded.map_err(Arc::new));
@@ -180,7 +180,7 @@ impl BackgroundLoads {
         self.ended.notify_one();
     }
 
-    /// Ends what is being loaded, and begins nothing any more.
+    /// Stops all loads, and begins no more.
     pub(crate) fn close(&self) {
         let mut loads = self.locked();
         loads.closed = true;
@@ -192,7 +192,7 @@ impl BackgroundLoads {
         }
     }
 
-    /// Has a task end when the host is closed: the one that puts what has loaded into the catalog.
+    /// Registers the task that puts loaded plugins into the catalog, so that closing the host stops it.
     pub(crate) fn admitted_by(&self, task: AbortHandle) {
         let mut loads = self.locked();
         if loads.closed {
@@ -201,7 +201,7 @@ impl BackgroundLoads {
         loads.admission = Some(task);
     }
 
-    /// Waits until nothing is being loaded any more, for at most this long.
+    /// Waits until all loads have ended, for at most this long.
     pub(crate) async fn settled(&self, at_most: Duration) {
         let settled = async {
             while self.locked().files.values().any(|load| load.ended.is_none()) {
@@ -211,19 +211,19 @@ impl BackgroundLoads {
         let _ = timeout(at_most, settled).await;
     }
 
-    /// Waits until something has loaded that is not in the catalog yet.
+    /// Waits until a load has ended whose result is not in the catalog yet.
     pub(crate) async fn any_ended(&self) {
         while self.locked().files.values().all(|load| load.ended.is_none()) {
             self.ended.notified().await;
         }
     }
 
-    /// Returns what has loaded and is not in the catalog yet. It stays here until [`Self::forget`].
+    /// Returns the ended loads that are not in the catalog yet. They stay here until [`Self::forget`].
     pub(crate) fn ended(&self) -> Vec<Arc<EndedLoad>> {
         self.locked().files.values().filter_map(|load| load.ended.clone()).collect()
     }
 
-    /// Puts what has loaded by now into a catalog of a host that is being opened.
+    /// Puts the ended loads into the catalog of a host that is being opened.
     pub(crate) fn enter(&self, catalog: &mut Catalog, seen: &mut Seen) -> Vec<Arc<EndedLoad>> {
         let ended = self.ended();
         for load in &ended {
@@ -239,23 +239,23 @@ impl BackgroundLoads {
         ended
     }
 
-    /// Forgets what is in the catalog now.
+    /// Forgets loads that are now in the catalog.
     pub(crate) fn forget(&self, ended: &[Arc<EndedLoad>]) {
         let is_one = |load: &BackgroundLoad| ended.iter().any(|ended| ended.number == load.number);
         drop(self.take(|_, load| is_one(load)));
     }
 
-    /// Stops to load a file.
+    /// Stops loading a file.
     pub(crate) fn stop(&self, file: &str) {
         drop(self.take(|name, _| name == file));
     }
 
-    /// Stops to load files that are gone.
+    /// Stops loading files that no longer exist.
     pub(crate) fn keep(&self, is_there: impl Fn(&str) -> bool) {
         drop(self.take(|file, _| !is_there(file)));
     }
 
-    /// Takes some files out of the list, to be dropped after the lock is free.
+    /// Removes some files from the list. Drop them after the lock is released.
     fn take(&self, is_one: impl Fn(&str, &BackgroundLoad) -> bool) -> Vec<BackgroundLoad> {
         let mut loads = self.locked();
         let files = std::mem::take(&mut loads.files);
@@ -264,18 +264,17 @@ impl BackgroundLoads {
         taken.into_values().collect()
     }
 
-    /// Returns what was seen of a file that loads, when it began.
+    /// Returns the sighting of a file from when its load began.
     pub(crate) fn sighting(&self, file: &str) -> Option<Sighting> {
         self.locked().files.get(file).map(|load| load.sighting)
     }
 
-    /// Returns the plugins that load, or have loaded and are not in the catalog yet, by name.
+    /// Returns the names of the plugins that load, or that have loaded and are not in the catalog yet.
     pub(crate) fn plugins(&self) -> Vec<PluginName> {
         self.locked().files.values().map(|load| load.plugin.clone()).collect()
     }
 
-    /// Tells the observer which files load that it has not heard of. A file that is refused and tried again is not
-    /// worth telling.
+    /// Tells the observer about new loads. Leaves out files that were refused and are tried again.
     pub(crate) fn tell_begun(&self, is_tried_again: impl Fn(&str, [u8; 32]) -> bool) {
         let mut begun = Vec::new();
         for (file, load) in &mut self.locked().files {
@@ -289,7 +288,7 @@ impl BackgroundLoads {
         }
     }
 
-    /// Tells the observer what became of files that have loaded, by the catalog that they are in.
+    /// Tells the observer about the results of ended loads, according to the catalog that they are in.
     pub(crate) fn tell_ended<'a>(&self, ended: impl IntoIterator<Item = &'a Arc<EndedLoad>>, catalog: &Catalog) {
         for load in ended {
             match catalog.refusal_of(&load.file) {
@@ -305,7 +304,7 @@ impl BackgroundLoads {
 }
 
 impl Loader {
-    /// Loads a file when it is its turn. A panic on the way refuses the file.
+    /// Loads a file at its turn. If that panics, the file is refused.
     async fn load_in_turn(self: Arc<Self>, directory: Arc<Dir>, file: String, beside: Beside) -> LoadResult {
         // The semaphore is never closed.
         let slot = self.slots.files.acquire().await;
@@ -317,7 +316,7 @@ impl Loader {
         LoadResult { sighting, loaded, took: began.elapsed() }
     }
 
-    /// Reads a file, and loads it whatever that takes.
+    /// Reads and loads a file, compiling it if necessary.
     async fn read_and_load(
         &self,
         directory: &Arc<Dir>,

@@ -1,4 +1,4 @@
-//! What is kept of a plugin from one start to the next, each under a seal: its code and its description.
+//! The cache of plugins' code and descriptions, each under a seal. It lasts from one start to the next.
 
 use super::file::PluginFile;
 use super::load::{Loader, blocking};
@@ -10,11 +10,11 @@ use portcullis_sandbox::{Code, Entry, Fetched, Manifest};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Bytes of an event about the cache that the audit log keeps.
+/// Maximum length of an audit event about the cache, in bytes.
 const EVENT_BYTES_MAX: usize = 2048;
 
 impl Loader {
-    /// Returns the code of a plugin, where it is cached and fits this engine.
+    /// Returns the code of a plugin, if it is cached and fits this engine.
     pub(super) async fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
         let (store, engine, plugin) = (Arc::clone(&self.store), self.engine.clone(), *sha256);
         let fetch = move || match store.fetch_code(&plugin) {
@@ -36,7 +36,7 @@ impl Loader {
         }
     }
 
-    /// Returns the description of a plugin, where it is cached.
+    /// Returns the description of a plugin, if it is cached.
     pub(super) async fn cached_manifest(
         &self,
         name: &PluginName,
@@ -53,7 +53,7 @@ impl Loader {
         }
     }
 
-    /// Keeps a description. Without it the next start asks the plugin again.
+    /// Caches a description. If that fails, the next start asks the plugin again.
     pub(super) fn keep_manifest(&self, content: &PluginFile, manifest: &Manifest) {
         let Ok(bytes) = serde_json::to_vec(manifest) else { return };
         let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);

@@ -1,4 +1,4 @@
-//! Whether what a plugin says of itself can be shown to a model and a person, and held against its calls.
+//! Checks that a manifest can be shown to models and people, and that calls can be checked against its schemas.
 
 use super::plugin::{Dependency, Tool};
 use crate::schema::{Schema, SchemaError};
@@ -9,72 +9,72 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Tools of one plugin: more than a model could choose from.
+/// Maximum tools of one plugin. A model could not choose from more.
 const TOOLS_MAX: usize = 256;
 
-/// Dependencies of one plugin.
+/// Maximum dependencies of one plugin.
 const DEPENDENCIES_MAX: usize = 32;
 
-/// A tool's or plugin's description, in bytes: a model reads it in every turn.
+/// Maximum length of a description, in bytes. A model reads it in every turn.
 const DESCRIPTION_BYTES_MAX: usize = 4096;
 
-/// A title, a version or a reason, in bytes: one line for a person.
+/// Maximum length of a title, a version or a reason, in bytes: one line for a person.
 const LINE_BYTES_MAX: usize = 256;
 
 /// Why a manifest is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DefinitionError {
-    /// The plugin calls itself otherwise than its file.
+    /// The plugin's name in the manifest differs from its file name.
     #[error("its manifest calls it {:?}, but its file is named for {expected:?}: name the file after the plugin", cut(.found, 80))]
     OtherName {
-        /// What the manifest says.
+        /// The name in the manifest.
         found: String,
-        /// What the file name says.
+        /// The name in the file name.
         expected: String,
     },
-    /// A name that is not plain.
-    #[error("{what} has a name that is not plain ({}): use a-z, 0-9, `-` and `_`, at most 64", OneLine(cut(.name, 80)))]
+    /// A name has an invalid form.
+    #[error("{what} has an invalid name ({}): use a-z, 0-9, `-` and `_`, at most 64", OneLine(cut(.name, 80)))]
     Name {
-        /// Whose.
+        /// What has the name.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// A name that appears twice.
+    /// A name appears twice.
     #[error("{what} {name} appears twice")]
     Twice {
-        /// What.
+        /// What has the name.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// Too many of something.
+    /// There are too many of something.
     #[error("it has more than {most} {what}")]
     TooMany {
-        /// What.
+        /// What there are too many of.
         what: &'static str,
-        /// How many it may have.
+        /// The maximum number.
         most: usize,
     },
-    /// No tool.
+    /// The plugin has no tools.
     #[error("it has no tools")]
     NoTools,
-    /// A text that hides something, or is too long.
+    /// A text contains hidden characters, or is too long.
     #[error("the {what} of {of} {why}")]
     Text {
         /// Which text.
         what: &'static str,
-        /// Of what.
+        /// The tool or plugin that it belongs to.
         of: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// A schema.
+    /// A schema is refused.
     #[error("the {what} of {of} is refused: {error}")]
     Schema {
         /// Which schema.
         what: &'static str,
-        /// Of which tool.
+        /// The tool that it belongs to.
         of: String,
         /// Why.
         error: SchemaError,
@@ -87,7 +87,7 @@ pub(crate) struct Checked {
     pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
 }
 
-/// Checks a manifest, and tells everything that is wrong with it.
+/// Checks a manifest, and returns all of its problems.
 pub(crate) fn check(name: &PluginName, manifest: &Manifest) -> Result<Checked, Vec<DefinitionError>> {
     let mut problems = Vec::new();
     let mut note = |outcome: Result<(), DefinitionError>| problems.extend(outcome.err());
@@ -189,9 +189,9 @@ fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, Defi
     })
 }
 
-/// The hash of everything a definition says.
+/// Returns the hash of a whole definition.
 fn digest(definition: &Definition) -> [u8; 32] {
-    // The record is strings, flags and options: it cannot fail to serialize.
+    // Serializing strings, flags and options cannot fail.
     Sha256::digest(serde_json::to_vec(definition).unwrap_or_default()).into()
 }
 
@@ -203,18 +203,18 @@ fn check_description(of: &str, text: &str) -> Result<(), DefinitionError> {
     check_text("description", of, text, DESCRIPTION_BYTES_MAX, description_allows)
 }
 
-/// Whether a control character may stand in a description.
+/// Returns whether a description may contain this control character.
 pub(super) fn description_allows(character: char) -> bool {
     matches!(character, '\n' | '\t')
 }
 
-/// A schema's own texts are read by the model too.
+/// Checks the texts in a schema, because models read them too.
 fn check_schema_text(what: &'static str, of: &str, text: &str) -> Result<(), DefinitionError> {
     check_text(what, of, text, usize::MAX, |character| matches!(character, '\n' | '\t' | '\r'))?;
-    // An escape would bring in what may not stand there as it is.
+    // Check the parsed strings too, because an escape can hide a forbidden character.
     match crate::json::parse(text) {
         Ok(document) => check_strings(what, of, &document),
-        // What is no JSON is refused by the schema itself, with the place.
+        // Compiling the schema reports invalid JSON, with its position.
         Err(_) => Ok(()),
     }
 }
@@ -245,7 +245,7 @@ fn check_text(
         return Err(DefinitionError::Text { what, of: of(), why: format!("is longer than {bytes_max} bytes") });
     }
     let why = match text.chars().find(|character| is_deceptive(*character) && !allowed(*character)) {
-        Some(character) => format!("holds the invisible or control character U+{:04X}", u32::from(character)),
+        Some(character) => format!("contains the invisible or control character U+{:04X}", u32::from(character)),
         None => match excess_mark(text) {
             Some(mark) => {
                 format!("stacks too many combining marks on one character, U+{:04X} among them", u32::from(mark))

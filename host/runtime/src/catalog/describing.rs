@@ -1,4 +1,4 @@
-//! A plugin describes itself: without any handle, in little time, and always in the same way.
+//! Runs a plugin's `describe`: without handles, within a short time, and checked to return the same each time.
 
 use super::definition;
 use super::file;
@@ -10,25 +10,25 @@ use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Manifest, Stop, ch
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Wall-clock time of one description. An interpreter describes itself in a few milliseconds.
+/// Maximum wall-clock time of one description. An interpreter describes itself in a few milliseconds.
 const DESCRIBE_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Bytes of one description.
+/// Maximum size of one description, in bytes.
 const DESCRIBE_TRANSFER_BYTES_MAX: usize = 1024 * 1024;
 
-/// Bytes a plugin may print while it describes itself: they explain a refusal.
+/// Maximum output to stdout and stderr during a description, in bytes. It helps to explain a refusal.
 const DESCRIBE_LOG_BYTES_MAX: usize = 4096;
 
-/// Handles a plugin may hold while it describes itself: the standard streams and a few pollables.
+/// Maximum handles during a description: the standard streams and a few pollables.
 const DESCRIBE_HANDLES_MAX: usize = 64;
 
-/// Maximum memory that the host holds for `describe`, in bytes. The guest has no handle, and so little to open.
+/// Maximum memory that the host holds for `describe`, in bytes. The guest has no handles, so it can open little.
 const DESCRIBE_HOST_MEMORY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Checks whether a plugin would load: compiles it, and has it describe itself. Nothing is cached.
+/// Checks whether a plugin would load: compiles it and runs its `describe`. Returns its manifest. Caches nothing.
 ///
 /// # Errors
-/// Why it would not.
+/// The plugin would be refused.
 pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Manifest, LoadError> {
     Ok(examine(name, bytes, engine, compiler).await?.0)
 }
@@ -72,7 +72,7 @@ fn limits() -> Limits {
     }
 }
 
-/// Describes what a description may take. A plugin that was refused under other limits is tried again.
+/// Returns the limits of a description as text. A plugin that was refused under other limits is tried again.
 pub(super) fn limits_text() -> String {
     format!("{:?}", limits())
 }
@@ -83,10 +83,10 @@ fn why(stop: &Stop, log: &[u8]) -> String {
         Stop::Trapped(detail) => format!("it trapped: {}", OneLine(detail)),
         Stop::Exited(status) => format!("it exited with status {status}"),
         Stop::Cancelled => "it was cancelled".to_owned(),
-        Stop::HostPanic => "the host panicked while it served it".to_owned(),
+        Stop::HostPanic => "the host panicked while it served the plugin".to_owned(),
     };
     if !log.is_empty() {
-        // A panic is of several lines.
+        // A panic message has several lines.
         let printed = String::from_utf8_lossy(log);
         let lines = printed.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ");
         text.push_str("; it printed: ");

@@ -1,6 +1,6 @@
-//! Description files: `PLUGIN.TOOL.md` beside `PLUGIN.wasm` says what the tool does, in place of the plugin.
+//! Description files: `PLUGIN.TOOL.md` next to `PLUGIN.wasm` replaces the plugin's own description of the tool.
 //!
-//! They are part of the plugin: one that is wrong refuses it, and another text makes another definition.
+//! They are part of the plugin. An invalid one refuses the plugin, and a different text makes a different definition.
 
 use super::definition;
 use super::file::{self, FileError};
@@ -17,58 +17,58 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the name of a description file ends with.
+/// The extension of description files.
 const EXTENSION: &str = ".md";
 
-/// A description file, in bytes, as it stands and filled in: four times what a plugin may say of a tool itself. A model
-/// reads it in every turn.
+/// Maximum size of a description file, in bytes, before and after its placeholders are filled in. It is four times the
+/// limit of a plugin's own description. A model reads it in every turn.
 pub(super) const DESCRIPTION_FILE_BYTES_MAX: usize = 16 * 1024;
 
-/// Wrong description files of one plugin that a refusal tells of.
+/// Maximum invalid description files that a refusal lists.
 const PROBLEMS_TOLD_MAX: usize = 16;
 
-/// The directory that `${workspace}` means where a plugin asks for several.
+/// The key of the directory that `${workspace}` means if a plugin asks for several.
 const WORKSPACE_KEY: &str = "workspace";
 
-/// A description file that is wrong.
+/// An invalid description file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the description file {file}: {fault}")]
 pub struct DescriptionError {
-    /// Its name.
+    /// The name of the file.
     pub file: String,
-    /// What is wrong.
+    /// The problem.
     pub fault: DescriptionFault,
 }
 
-/// What is wrong with a description file.
+/// Why a description file is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionFault {
-    /// It cannot be read, or must not be.
+    /// The file cannot be read, or must not be.
     #[error("{0}")]
     File(String),
-    /// Too many bytes.
+    /// The file is too long.
     #[error("it is longer than {DESCRIPTION_FILE_BYTES_MAX} bytes: shorten it")]
     TooLong,
-    /// Nothing but blanks.
-    #[error("it is empty: write what the tool does, or take the file away")]
+    /// The file is blank.
+    #[error("it is empty: write what the tool does, or remove the file")]
     Empty,
-    /// It is no text.
-    #[error("it is not UTF-8: save it as that")]
+    /// The file is not text.
+    #[error("it is not UTF-8: save it as UTF-8")]
     NotText,
-    /// It hides something.
+    /// The file contains a hidden character.
     #[error(
-        "it holds the invisible or control character U+{0:04X}: take it out, and save the file with LF line ends and \
+        "it contains the invisible or control character U+{0:04X}: remove it, and save the file with LF line ends and \
          without a byte order mark"
     )]
     Character(u32),
-    /// It has more combining marks on one character than a writing system needs.
-    #[error("it stacks too many combining marks on one character, U+{0:04X} among them: take them out")]
+    /// One character has more combining marks than any writing system needs.
+    #[error("it stacks too many combining marks on one character, U+{0:04X} among them: remove them")]
     Marks(u32),
-    /// It cannot be filled in.
+    /// A placeholder cannot be filled in.
     #[error(transparent)]
     Placeholder(#[from] PlaceholderError),
-    /// It is of no tool.
-    #[error("the plugin has no such tool, it has {0}: name the file after one of them, or take it away")]
+    /// The plugin has no tool of this name.
+    #[error("the plugin has no such tool, only {0}: name the file after one of them, or remove it")]
     NoTool(String),
 }
 
@@ -76,24 +76,24 @@ pub enum DescriptionFault {
 #[derive(Clone, Default)]
 pub(crate) struct Beside {
     texts: BTreeMap<LocalName, Result<String, DescriptionFault>>,
-    /// Of all that was read, and of why the rest was not; zeros where there are none.
+    /// The hash of the texts, and of the errors of files that could not be read. Zeros if there are no files.
     pub(crate) sha256: [u8; 32],
 }
 
-/// The tool, and its plugin, that a file of this name describes; nothing for every other file.
+/// Returns the plugin and the tool that a file of this name describes. Returns `None` for other files.
 pub(crate) fn names(file: &str) -> Option<(PluginName, LocalName)> {
     let (plugin, tool) = file.strip_suffix(EXTENSION)?.split_once('.')?;
     Some((PluginName::new(plugin).ok()?, LocalName::new(tool).ok()?))
 }
 
-/// The description file of a tool.
+/// Returns the name of a tool's description file.
 fn file_name(plugin: &PluginName, tool: &LocalName) -> String {
     format!("{plugin}.{tool}{EXTENSION}")
 }
 
 impl Beside {
-    /// Reads the description files of these tools of a plugin. What is wrong with one is kept until the plugin is
-    /// loaded, and then refuses it.
+    /// Reads the description files of these tools. An error is kept until the plugin is loaded, and then refuses the
+    /// plugin.
     pub(crate) fn read(directory: &Dir, plugin: &PluginName, tools: &[LocalName]) -> Self {
         let texts: BTreeMap<_, _> =
             tools.iter().map(|tool| (tool.clone(), read(directory, &file_name(plugin, tool)))).collect();
@@ -109,12 +109,12 @@ impl Beside {
         Self { texts, sha256 }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no description files.
     pub(crate) fn is_none(&self) -> bool {
         self.sha256 == <[u8; 32]>::default()
     }
 
-    /// Fills each text in and hands it to its tool; `put` says whether there is one.
+    /// Fills in each text and passes it to `put`, which returns whether the tool exists.
     fn apply(
         &self,
         plugin: &PluginName,
@@ -145,7 +145,7 @@ fn read(directory: &Dir, name: &str) -> Result<String, DescriptionFault> {
     String::from_utf8(bytes).map_err(|_| DescriptionFault::NotText)
 }
 
-/// The text that a model reads: checked like every other description, once it is filled in.
+/// Returns the text that a model reads, filled in and checked like every other description.
 fn filled(text: &str, values: &Values<'_>) -> Result<String, DescriptionFault> {
     let text = text.trim();
     if text.is_empty() {
@@ -162,7 +162,7 @@ fn filled(text: &str, values: &Values<'_>) -> Result<String, DescriptionFault> {
     }
 }
 
-/// Gives the tools of a plugin that nobody else holds yet the descriptions of its files.
+/// Applies the description files to the tools of a plugin that is not shared yet.
 pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(), LoadError> {
     if plugin.beside.is_none() {
         return Ok(());
@@ -172,13 +172,13 @@ pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(),
     let known = known(plugin.tools.keys().map(LocalName::as_str));
     let tools = &mut plugin.tools;
     plugin.beside.apply(&plugin.name, &known, &values, |name, text| {
-        // Copied if it is shared, because the plugin keeps its own description for another policy.
+        // This copies a shared tool, because the plugin keeps its own description for another policy.
         let tool = tools.get_mut(name).map(Arc::make_mut);
         tool.map(|tool| tool.describe(text.to_owned())).is_some()
     })
 }
 
-/// The place that the policy binds to the directory a plugin works on.
+/// Returns the place that the policy binds to the directory that a plugin works on.
 fn workspace(plugin: &Plugin) -> Option<&str> {
     let of_kind = plugin.dependencies.iter().filter(|(_, asked)| asked.kind == DependencyKind::Directory);
     let directories: Vec<&DependencyKey> = of_kind.map(|(key, _)| key).collect();
@@ -195,11 +195,11 @@ fn known<'a>(tools: impl Iterator<Item = &'a str>) -> String {
     tools.map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Gives a manifest the descriptions of the files that lie in a directory, as a host without a policy would: every
-/// placeholder stands for the working directory. Returns the names of the files.
+/// Applies the description files in a directory to a manifest, like a host without a policy: every placeholder stands
+/// for the working directory. Returns the names of the files.
 ///
 /// # Errors
-/// The directory cannot be listed, or a file is wrong; the manifest may then have some of the descriptions.
+/// The directory cannot be listed, or a file is invalid. The manifest may then have some of the descriptions.
 pub fn describe_beside(directory: &Path, manifest: &mut Manifest) -> Result<Vec<String>, LoadError> {
     let plugin = file::checked_name(&manifest.name)?;
     let directory = places::open_directory(directory).map_err(FileError::Io)?;

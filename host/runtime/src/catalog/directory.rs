@@ -1,7 +1,7 @@
-//! The plugin directory: a path, and the directory that was found there last.
+//! The plugin directory: a path, and the directory that was last found there.
 //!
-//! Whoever swaps it for another is followed. Where nothing is under the path, the one that is held goes on: it may have
-//! been moved aside for a moment, and where it was removed it is empty.
+//! If another directory is put at the path, the host switches to it. If nothing is at the path, the host keeps the
+//! directory that it holds, because it may have been moved away for a moment. If it was removed, it is empty.
 
 use super::placeholders;
 use crate::places::{self, PlaceError};
@@ -18,7 +18,8 @@ pub(crate) struct PluginDirectory {
 }
 
 impl PluginDirectory {
-    /// Opens it. The path is made absolute: it stays the same when the process goes elsewhere.
+    /// Opens the directory. Makes the path absolute, so that it stays valid if the process changes its working
+    /// directory.
     pub(crate) fn open(path: &Path) -> Result<Self, PlaceError> {
         let held = Mutex::new(Arc::new(places::open_plugins(path)?));
         let failed = |source| PlaceError::Io { what: "the plugin directory", path: path.to_owned(), source };
@@ -26,35 +27,36 @@ impl PluginDirectory {
         Ok(Self { path, held, working: placeholders::working_directory() })
     }
 
-    /// The working directory when this one was opened, for descriptions to name; nothing where the system did not tell.
+    /// Returns the process's working directory from when this was opened, for use in descriptions. Returns `None` if
+    /// the system did not tell.
     pub(crate) fn working(&self) -> Option<&str> {
         self.working.as_deref()
     }
 
-    /// The directory that is held.
+    /// Returns the directory that is held.
     pub(crate) fn held(&self) -> Arc<Dir> {
         Arc::clone(&self.held.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Holds another from here on.
+    /// Holds another directory from now on.
     pub(crate) fn hold(&self, directory: Arc<Dir>) {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = directory;
     }
 
-    /// The directory under the path, where it is another than the one that is held.
+    /// Returns the directory at the path, if it is not the one that is held.
     ///
     /// # Errors
-    /// What is there cannot be used, or must not be.
+    /// The directory at the path cannot be used, or must not be.
     pub(crate) fn another(&self) -> Result<Option<Arc<Dir>>, PlaceError> {
         Ok(self.found()?.filter(|(_, held)| !held).map(|(found, _)| Arc::new(found)))
     }
 
-    /// Whether the directory that is held is still under the path.
+    /// Returns whether the directory that is held is still at the path.
     pub(crate) fn is_in_place(&self) -> bool {
         self.found().is_ok_and(|found| found.is_some_and(|(_, held)| held))
     }
 
-    /// The directory under the path, if there is one, and whether it is the one that is held.
+    /// Returns the directory at the path, if there is one, and whether it is the one that is held.
     fn found(&self) -> Result<Option<(Dir, bool)>, PlaceError> {
         let found = match places::open_plugins(&self.path) {
             Err(PlaceError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -64,13 +66,14 @@ impl PluginDirectory {
         Ok(Some((found, held)))
     }
 
-    /// Whether this is the directory that is held. What is held open keeps its number for itself.
+    /// Returns whether this is the directory that is held. The system cannot reuse the inode number of an open
+    /// directory.
     fn is_held(&self, directory: &Dir) -> io::Result<bool> {
         let (held, found) = (rustix::fs::fstat(&*self.held())?, rustix::fs::fstat(directory)?);
         Ok((held.st_dev, held.st_ino) == (found.st_dev, found.st_ino))
     }
 
-    /// An error of the system, with the path.
+    /// Adds the path to a system error.
     pub(crate) fn failed(&self, source: io::Error) -> PlaceError {
         PlaceError::Io { what: "the plugin directory", path: self.path.clone(), source }
     }

@@ -1,5 +1,5 @@
-//! Reading a plugin file: once, whole, as the regular file that was opened, so that what is checked is what is
-//! compiled and what is run.
+//! Reads plugin files. A file is read once and whole, as the regular file that was opened, so that the same bytes are
+//! checked, compiled and run.
 
 use super::description::Beside;
 use crate::standard;
@@ -11,46 +11,44 @@ use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What the name of a plugin file ends with.
+/// The extension of plugin files.
 pub(crate) const EXTENSION: &str = ".wasm";
 
-/// Files of a plugin directory that are looked at: far more than a model could be told of.
+/// Maximum files of a plugin directory that are listed. It is far more than a model could use.
 const FILES_MAX: usize = 10_000;
 
-/// How coarse the times of a file may be: two writes within it can leave the same time. Some file systems count in
+/// Maximum granularity of file times. Two writes within this time can leave the same timestamp. Some file systems use
 /// steps of two seconds.
 const STAMP_GRAIN: Duration = Duration::from_secs(3);
 
-/// Why a file is no plugin.
+/// Why a file is not a plugin.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The name.
-    #[error(
-        "its name is not a plain one: rename it to lower-case letters, digits, `-` and `_`, such as `my-tool.wasm`"
-    )]
+    /// The file name is invalid.
+    #[error("its name is invalid: rename it with only lower-case letters, digits, `-` and `_`, such as `my-tool.wasm`")]
     Name,
-    /// The name of the host's own tools.
-    #[error("its name is that of tools of the host itself: give the plugin another, and the file with it")]
+    /// The name is reserved for built-in tools.
+    #[error("its name is reserved for tools of the host itself: rename the plugin and its file")]
     Reserved,
-    /// A link, a directory, a pipe, a device.
+    /// The file is a link, a directory, a pipe or a device.
     #[error("it is not a regular file: put the file itself here, not a link to it, a directory or a pipe")]
     NotRegular,
-    /// Anybody may change it.
-    #[error("anybody can write to it: take the right away with `chmod o-w`")]
+    /// Every user may change the file.
+    #[error("every user can write to it: remove that permission with `chmod o-w`")]
     Exposed,
-    /// Too many bytes.
+    /// The file is too large.
     #[error("it is larger than {} MiB", COMPONENT_BYTES_MAX >> 20)]
     TooLarge,
     /// A description file without its plugin.
     #[error(
-        "it describes a tool of the plugin `{plugin}`, and there is no {plugin}.wasm beside it: put it there, or take \
-         this file away"
+        "it describes a tool of the plugin `{plugin}`, but there is no {plugin}.wasm next to it: add the plugin, or \
+         remove this file"
     )]
     NoPlugin {
         /// The plugin.
         plugin: String,
     },
-    /// The system says no.
+    /// The system reports an error.
     #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
 }
@@ -63,56 +61,56 @@ pub(crate) struct PluginFile {
     pub(crate) beside: Beside,
 }
 
-/// What was seen of a file when it was read.
+/// The state of a file when it was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sighting {
     stamp: Stamp,
     pub(crate) sha256: [u8; 32],
-    /// Whether the file was old enough that its stamp is of these bytes and of no others.
+    /// Whether the file was old enough that its stamp identifies these bytes.
     settled: bool,
 }
 
 impl Sighting {
-    /// Whether a file with this stamp has the bytes that were seen.
+    /// Returns whether a file with this stamp has the bytes that were read.
     pub(crate) fn holds(&self, stamp: Stamp) -> bool {
         self.settled && self.stamp == stamp
     }
 
-    /// When the file was last changed in any way, a touch included, in milliseconds since 1970.
+    /// Returns when the file was last changed or touched, in milliseconds since 1970.
     pub(crate) fn changed_ms(&self) -> u64 {
         let (seconds, nanoseconds) = self.stamp.changed;
         let milliseconds = seconds.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000);
         u64::try_from(milliseconds).unwrap_or(0)
     }
 
-    /// Whether the file has the same bytes and description files as in another sighting.
+    /// Returns whether the file has the same bytes and description files as in another sighting.
     pub(crate) fn has_content_of(&self, other: &Self) -> bool {
         (self.sha256, self.stamp.beside) == (other.sha256, other.stamp.beside)
     }
 
-    /// Whether the same was seen, of a file that nobody has touched in between.
+    /// Returns whether the file is unchanged and was not touched since another sighting.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)
     }
 }
 
-/// What the system says of a file, so that one that is as it was need not be read again; and what lies beside it, which
-/// is read each time.
+/// The metadata of a file, so that an unchanged one need not be read again, and the hash of its description files,
+/// which are read each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     size: u64,
     modified: (i64, i64),
-    /// Nobody can set this one.
+    /// The time of the last status change, which users cannot set.
     changed: (i64, i64),
-    /// Of the description files.
+    /// The hash of the description files.
     beside: [u8; 32],
 }
 
 impl Stamp {
     fn of(stat: &rustix::fs::Stat) -> Self {
-        // The fields are as wide as the system has them, and narrower on some.
+        // The width of these fields differs between systems.
         Self {
             device: wide(stat.st_dev),
             inode: wide(stat.st_ino),
@@ -127,7 +125,7 @@ impl Stamp {
         Self { beside: beside.sha256, ..self }
     }
 
-    /// Whether a change that is made from now on must show in it.
+    /// Returns whether every later change must change the stamp.
     fn is_settled(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = Duration::from_secs(u64::try_from(self.changed.0).unwrap_or(u64::MAX));
@@ -143,7 +141,7 @@ fn signed(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// The names of the files of a directory that are wanted, sorted.
+/// Lists the names of the wanted files of a directory, sorted.
 pub(crate) fn list(directory: &Dir, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in directory.entries()?.take(FILES_MAX) {
@@ -156,28 +154,28 @@ pub(crate) fn list(directory: &Dir, wanted: impl Fn(&str) -> bool) -> io::Result
     Ok(names)
 }
 
-/// The plugin a file name stands for.
+/// Returns the plugin name that a file name stands for.
 pub(crate) fn plugin_name(file: &str) -> Result<PluginName, FileError> {
     let stem = file.strip_suffix(EXTENSION).ok_or(FileError::Name)?;
     checked_name(stem)
 }
 
-/// A name that a plugin may have.
+/// Checks that a plugin may have this name.
 pub(crate) fn checked_name(name: &str) -> Result<PluginName, FileError> {
     let name = PluginName::new(name).map_err(|_| FileError::Name)?;
     if standard::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
 }
 
-/// What the system says of a file of a plugin directory, with what lies beside it.
+/// Returns the stamp of a plugin file with its description files.
 pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<Stamp, FileError> {
     plugin_name(name)?;
     open(directory, name, COMPONENT_BYTES_MAX).map(|(_, stamp)| stamp.with(beside))
 }
 
-/// Reads a file of a plugin directory, with what lies beside it.
+/// Reads a plugin file.
 pub(crate) fn read(directory: &Dir, name: &str, beside: Beside) -> Result<PluginFile, FileError> {
     plugin_name(name)?;
-    // All that is said of the file is from before it is read: what is written meanwhile makes another stamp.
+    // Take the stamp before the content, so that a write in between changes the next stamp.
     let (file, stamp) = open(directory, name, COMPONENT_BYTES_MAX)?;
     let (stamp, settled) = (stamp.with(&beside), stamp.is_settled());
     let bytes = read_whole(file, stamp, COMPONENT_BYTES_MAX)?;
@@ -185,7 +183,7 @@ pub(crate) fn read(directory: &Dir, name: &str, beside: Beside) -> Result<Plugin
     Ok(PluginFile { bytes, sha256, sighting: Sighting { stamp, sha256, settled }, beside })
 }
 
-/// Reads a file that lies beside a plugin, as carefully as a plugin.
+/// Reads a file next to a plugin, with the same checks as for a plugin.
 pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Result<Vec<u8>, FileError> {
     let bytes_max = bytes_max as u64;
     let (file, stamp) = open(directory, name, bytes_max)?;
@@ -200,7 +198,7 @@ fn read_whole(file: File, stamp: Stamp, bytes_max: u64) -> Result<Vec<u8>, FileE
 
 fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, Stamp), FileError> {
     let mut options = OpenOptions::new();
-    // Without following a link, and without waiting for the other end of a pipe.
+    // Do not follow links, and do not block on a pipe without a writer.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = directory.open_with(name, &options).map_err(|error| match error.raw_os_error() {
         Some(number) if number == rustix::io::Errno::LOOP.raw_os_error() => FileError::NotRegular,

@@ -1,5 +1,5 @@
-//! What is not wrong with a definition and yet makes a tool hard to use: for a model that reads it, for a provider that
-//! takes it, for a person that trusts it.
+//! Lints: problems of a valid definition that make a tool hard to use for models, unacceptable for providers, or
+//! untrustworthy for people.
 
 mod phrases;
 mod schema;
@@ -7,76 +7,78 @@ mod schema;
 use portcullis_sandbox::{Definition, Manifest};
 use std::collections::BTreeMap;
 
-/// What [`lints`] tells at the most: who has mended so many looks again.
+/// Maximum lints that [`lints`] returns. An author who fixes that many can run the lints again.
 pub const LINTS_MAX: usize = 200;
 
-/// A description in characters that says something.
+/// Minimum length of a useful description, in characters.
 const DESCRIPTION_CHARS_MIN: usize = 20;
 
-/// A tool's description, in characters. OpenAI's Chat Completions have refused longer ones.
+/// Maximum length of a tool's description, in characters. OpenAI's Chat Completions API has refused longer ones.
 const DESCRIPTION_CHARS_MAX: usize = 1024;
 
-/// A parameter's description, in characters: half of what a tool has, for a model reads all of them in every turn.
+/// Maximum length of a parameter's description, in characters: half of a tool's, because a model reads all of them in
+/// every turn.
 const PARAMETER_CHARS_MAX: usize = 512;
 
-/// A name that every provider takes, in bytes.
+/// Maximum length of a name that every provider accepts, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// A name that Cursor shows, in bytes: it hides tools whose server and name are longer than 60 together, and the server
-/// is called `portcullis` in what this project shows.
+/// Maximum length of a name that Cursor shows, in bytes. Cursor hides tools whose server name and own name are longer
+/// than 60 together. This project's documentation names the server `portcullis`.
 const SHOWN_NAME_BYTES_MAX: usize = 60 - "portcullis".len();
 
-/// Tools among which a model chooses well: OpenAI advises fewer.
+/// Maximum tools from which a model chooses well. OpenAI recommends fewer.
 const TOOLS_ADVISED: usize = 20;
 
-/// Something to mend, or to know of.
+/// A problem that an author should fix or know about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lint {
-    /// The tool, by its name within the plugin; nothing where it is the plugin itself. Untrusted text.
+    /// The tool's name within the plugin. `None` if the lint is about the plugin itself. Untrusted text.
     pub tool: Option<String>,
-    /// The place in the schema of its arguments, as a JSON Pointer; empty where it is not in there. Untrusted text.
+    /// The place in the tool's argument schema, as a JSON Pointer. Empty if the lint is not about the schema. Untrusted
+    /// text.
     pub pointer: String,
-    /// Which rule.
+    /// The rule.
     pub rule: Rule,
-    /// What was found; untrusted text.
+    /// What was found. Untrusted text.
     pub what: String,
     /// What to do about it.
     pub remedy: &'static str,
 }
 
-/// What definitions are held against.
+/// The rules that definitions are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
-    /// A model has many tools to choose from.
+    /// The plugin has many tools.
     ManyTools,
-    /// A name that some clients and providers shorten, hide or refuse.
+    /// A name that some clients or providers shorten, hide or refuse.
     LongName,
     /// A tool without a description.
     NoDescription,
-    /// A description that only says the tool's name again.
+    /// A description that only repeats the tool's name.
     OnlyName,
-    /// A description that is hardly one.
+    /// A very short description.
     ShortDescription,
     /// A description that some providers refuse.
     LongDescription,
-    /// Two tools that cannot be told apart.
+    /// Two tools with the same description.
     SameDescription,
     /// A tool without a schema.
     NoSchema,
-    /// A schema that lets any further argument through.
+    /// A schema that allows any additional argument.
     OpenSchema,
     /// A parameter without a description.
     NoParameterDescription,
-    /// A parameter's description that is too much to read.
+    /// A parameter's description that is too long.
     LongParameterDescription,
-    /// A parameter's name that not every provider takes.
+    /// A parameter's name that not every provider accepts.
     ParameterName,
-    /// Text that speaks to the model of something other than the tool.
+    /// Text that gives the model instructions beyond the tool's use.
     Instruction,
 }
 
 impl Rule {
-    /// Its name, which is stable.
+    /// Returns the rule's stable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::ManyTools => "many-tools",
@@ -97,35 +99,36 @@ impl Rule {
 
     fn remedy(self) -> &'static str {
         match self {
-            Self::ManyTools => "split the plugin, or let models look for tools instead of reading all of them",
+            Self::ManyTools => "split the plugin, or let models search for tools instead of reading all of them",
             Self::LongName => "shorten the name of the tool or the plugin",
             Self::NoDescription | Self::OnlyName | Self::ShortDescription => {
-                "say what it does, what it needs, and when to use it"
+                "describe what it does, what it needs, and when to use it"
             }
             Self::LongDescription => "keep what a model needs to choose it, and move the rest to its parameters",
-            Self::SameDescription => "say what tells them apart",
-            Self::NoSchema => "give it one: without, its calls are refused, or each of them asks a person",
+            Self::SameDescription => "describe how they differ",
+            Self::NoSchema => "add a schema; without one, its calls are refused, or each one needs a person's approval",
             Self::OpenSchema => {
-                "say \"additionalProperties\": false at its root, so that a misspelt argument is refused"
+                "set \"additionalProperties\": false at its root, so that a misspelt argument is refused"
             }
-            Self::NoParameterDescription => "give it a \"description\": a model fills it in by that",
+            Self::NoParameterDescription => "add a \"description\", which models use to fill it in",
             Self::LongParameterDescription => "keep what a model needs to fill it in",
             Self::ParameterName => {
-                "use letters, digits and `_`, not beginning with a digit, at most 64: Gemini takes no other"
+                "use letters, digits and `_`, not a digit first, at most 64: Gemini accepts no other names"
             }
             Self::Instruction => {
-                "say what the tool does, not what the model is to do; if you did not write it, do not use this plugin"
+                "describe what the tool does, not what the model must do; if you did not write it, do not use this \
+                 plugin"
             }
         }
     }
 }
 
-/// What is to be mended in a manifest that a host would take, at most [`LINTS_MAX`]: of the plugin, and then of each
-/// tool in its order.
+/// Returns the lints of a valid manifest, at most [`LINTS_MAX`]: first those of the plugin, then those of each tool in
+/// order.
 pub fn lints(manifest: &Manifest) -> Vec<Lint> {
     let mut found = Found { tool: None, lints: Vec::new() };
     if manifest.tools.len() > TOOLS_ADVISED {
-        let what = format!("it has {} tools, and a model chooses well among {TOOLS_ADVISED}", manifest.tools.len());
+        let what = format!("it has {} tools; models choose well among {TOOLS_ADVISED}", manifest.tools.len());
         found.note(Rule::ManyTools, "", what);
     }
     instruction(&mut found, "the description of the plugin", &manifest.description);
@@ -137,7 +140,7 @@ pub fn lints(manifest: &Manifest) -> Vec<Lint> {
         let words = normal(&tool.description);
         match described.get(&words) {
             Some(other) if !words.is_empty() => {
-                found.note(Rule::SameDescription, "", format!("it is described exactly as {other} is"));
+                found.note(Rule::SameDescription, "", format!("its description is the same as that of {other}"));
             }
             Some(_) | None => drop(described.insert(words, &tool.name)),
         }
@@ -148,7 +151,7 @@ pub fn lints(manifest: &Manifest) -> Vec<Lint> {
     found.lints
 }
 
-/// What was found so far, and the tool that is looked at.
+/// The lints so far, and the tool that is checked now.
 struct Found {
     tool: Option<String>,
     lints: Vec<Lint>,
@@ -163,16 +166,17 @@ impl Found {
     }
 }
 
-/// The name that providers get, before anything is done to it.
+/// Checks the length of the name that providers get.
 fn name(found: &mut Found, plugin: &str, tool: &str) {
     let name = if plugin == tool { tool.to_owned() } else { format!("{plugin}__{tool}") };
     let what = match name.len() {
         length if length > NAME_BYTES_MAX => {
-            format!("providers would know it as {name}, {length} characters: it is shortened to {NAME_BYTES_MAX}")
+            format!("its name for providers, {name}, has {length} characters and is shortened to {NAME_BYTES_MAX}")
         }
         length if length > SHOWN_NAME_BYTES_MAX => {
             format!(
-                "providers know it as {name}, {length} characters: with that of the server it is too long for Cursor"
+                "its name for providers, {name}, has {length} characters: with the server's name it is too long for \
+                 Cursor"
             )
         }
         _ => return,
@@ -187,13 +191,13 @@ fn description(found: &mut Found, tool: &Definition) {
     if text.is_empty() {
         found.note(Rule::NoDescription, "", "it has no description".to_owned());
     } else if words == normal(&tool.name) || tool.title.as_deref().is_some_and(|title| words == normal(title)) {
-        found.note(Rule::OnlyName, "", "its description says no more than its name".to_owned());
+        found.note(Rule::OnlyName, "", "its description only repeats its name".to_owned());
     } else if length < DESCRIPTION_CHARS_MIN {
         let what = format!("its description has {length} characters, fewer than {DESCRIPTION_CHARS_MIN}");
         found.note(Rule::ShortDescription, "", what);
     } else if length > DESCRIPTION_CHARS_MAX {
         let what =
-            format!("its description has {length} characters, and OpenAI may refuse more than {DESCRIPTION_CHARS_MAX}");
+            format!("its description has {length} characters, but OpenAI may refuse more than {DESCRIPTION_CHARS_MAX}");
         found.note(Rule::LongDescription, "", what);
     }
 }
@@ -204,7 +208,7 @@ fn instruction(found: &mut Found, of: &str, text: &str) {
     }
 }
 
-/// Letters and digits alone, in lower case: what is left of a text when it is only compared.
+/// Normalizes a text for comparison: keeps only letters and digits, in lower case.
 fn normal(text: &str) -> String {
     text.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -236,7 +240,7 @@ mod tests {
 
     /// Nobody has checked what is looked at here.
     #[test]
-    fn references_that_go_round_come_to_an_end() {
+    fn cyclic_references_terminate() {
         let schemas = [
             r##"{"$ref":"#"}"##,
             r##"{"properties":{"a":{"$ref":"#/properties/b"},"b":{"$ref":"#/properties/a"}}}"##,
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn no_manifest_brings_more_than_can_be_read() {
+    fn the_number_of_lints_is_limited() {
         let properties: Vec<String> = (0..1000).map(|index| format!(r#""p{index}":{{}}"#)).collect();
         let schema = format!(r#"{{"properties":{{{}}}}}"#, properties.join(","));
         assert_eq!(lints(&of_schema(&schema)).len(), LINTS_MAX);

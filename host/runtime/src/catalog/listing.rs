@@ -1,4 +1,4 @@
-//! What of a directory is ours: the files of plugins, each with the description files beside it.
+//! Lists the plugin files of a directory, each with its description files.
 
 use super::description::{self, Beside};
 use super::file::{self, EXTENSION, FileError};
@@ -9,13 +9,13 @@ use std::io;
 
 /// A file of the directory.
 pub(crate) struct Listed {
-    /// Its name; untrusted text.
+    /// The file name. Untrusted text.
     pub(crate) file: String,
-    /// What lies beside it; or why the file is of no plugin.
+    /// Its description files, or why the file belongs to no plugin.
     pub(crate) beside: Result<Beside, FileError>,
 }
 
-/// Whether the name of a file says that it is ours; others are no business of ours.
+/// Returns whether a file is a plugin or a description file by its name. Other files are ignored.
 pub(crate) fn is_ours(name: &str) -> bool {
     is_plugin(name) || description::names(name).is_some()
 }
@@ -24,7 +24,7 @@ fn is_plugin(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(EXTENSION)
 }
 
-/// The files of a directory that are ours, sorted: those of plugins, and description files that are of no plugin.
+/// Lists the plugin files of a directory and the description files that belong to no plugin, sorted.
 pub(crate) fn list(directory: &Dir) -> io::Result<Vec<Listed>> {
     let (plugins, others): (BTreeSet<String>, BTreeSet<String>) =
         file::list(directory, is_ours)?.into_iter().partition(|name| is_plugin(name));

@@ -1,4 +1,4 @@
-//! Loading: from a file of the plugin directory to a plugin that can be called, or a reason why not.
+//! Loads a file of the plugin directory into a plugin that can be called, or returns the reason for a refusal.
 
 use super::definition;
 use super::describing::describe;
@@ -25,14 +25,14 @@ use std::thread::available_parallelism;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::spawn_blocking;
 
-/// Plugins that are compiled at one time at most, on a machine with as many cores. Each worker took 600 MB for CPython,
-/// and uses all cores itself for a part of its time.
+/// Maximum plugins that are compiled at the same time, if the machine has that many cores. A worker needs 600 MB for
+/// CPython, and uses all cores for part of its time.
 const COMPILATIONS_MAX: usize = 8;
 
-/// The files that were read, by name: what was seen of each then.
+/// The sightings of the files that were read, by file name.
 pub(crate) type Seen = BTreeMap<String, Sighting>;
 
-/// Everything that loading needs.
+/// Everything that is needed to load plugins.
 pub(crate) struct Loader {
     pub(crate) engine: Engine,
     pub(crate) compiler: Compiler,
@@ -43,9 +43,9 @@ pub(crate) struct Loader {
     pub(crate) slots: LoadSlots,
 }
 
-/// How much of loading runs at one time.
+/// Limits how much loading runs at the same time.
 pub(crate) struct LoadSlots {
-    /// Files that are in memory while they load in the background.
+    /// Limits the files that are in memory while they load in the background.
     pub(super) files: Semaphore,
     compilations: Semaphore,
     descriptions: Semaphore,
@@ -58,22 +58,22 @@ impl Default for LoadSlots {
     }
 }
 
-/// Plugins that are compiled at one time: one for each core.
+/// Returns how many plugins are compiled at the same time: one per core.
 pub(super) fn compilations() -> usize {
     available_parallelism().map_or(1, usize::from).min(COMPILATIONS_MAX)
 }
 
-/// What compiling and describing a file gave.
+/// The result of compiling and describing a file.
 struct Made {
     manifest: Manifest,
     code: Code,
 }
 
-/// What the cache has of a file.
+/// The result of looking for a file in the cache.
 pub(super) enum CachedPlugin {
-    /// Its description, and so a plugin.
+    /// The description is cached, so the plugin is loaded.
     Loaded(Box<Plugin>),
-    /// Nothing: it has to be compiled and described.
+    /// The file has to be compiled and described.
     Unmade(Unmade),
 }
 
@@ -85,8 +85,8 @@ pub(super) struct Unmade {
 }
 
 impl Loader {
-    /// Gives the plugins of a catalog that nobody else holds yet, and that have their grants, the descriptions of their
-    /// files, and refuses those whose files are wrong.
+    /// Applies the description files to the plugins of a catalog that is not shared yet. The plugins must have their
+    /// grants. Refuses the plugins with invalid description files.
     pub(crate) fn describe_all(&self, catalog: &mut Catalog) {
         let mut refused = Vec::new();
         for plugin in catalog.plugins.values_mut().filter_map(Arc::get_mut) {
@@ -101,12 +101,12 @@ impl Loader {
         catalog.refused.sort_by(|one, other| one.file.cmp(&other.file));
     }
 
-    /// Gives a plugin that has its grants the descriptions of its files.
+    /// Applies the description files to a plugin that has its grants.
     pub(crate) fn describe(&self, plugin: &mut Plugin) -> Result<(), LoadError> {
         description::describe(plugin, self.plugins.working())
     }
 
-    /// Loads a plugin, without its grants and as it describes itself.
+    /// Loads a plugin without its grants and with its own descriptions.
     pub(crate) async fn load(&self, file: &str, content: &Arc<PluginFile>) -> Result<Plugin, LoadError> {
         match self.load_cached(file, content).await? {
             CachedPlugin::Loaded(plugin) => Ok(*plugin),
@@ -117,7 +117,7 @@ impl Loader {
     /// Loads a plugin if its description is cached.
     ///
     /// # Errors
-    /// It is refused before it would be compiled, or its last refusal still counts.
+    /// The file is refused without compiling it, or its last refusal still applies.
     pub(super) async fn load_cached(&self, file: &str, content: &Arc<PluginFile>) -> Result<CachedPlugin, LoadError> {
         let name = file::plugin_name(file)?;
         let checked = Arc::clone(content);
@@ -147,7 +147,7 @@ impl Loader {
         self.assembled(file, content, contract, manifest, Some(code)).await
     }
 
-    /// Makes a plugin of its description, and marks its code as used.
+    /// Creates a plugin from its description, and marks its cached code as used.
     async fn assembled(
         &self,
         file: &str,
@@ -172,12 +172,12 @@ impl Loader {
         Ok(Made { manifest, code })
     }
 
-    /// The code of a loaded plugin, mapped on first use.
+    /// Returns the code of a loaded plugin. Maps it on first use.
     pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a Code, LoadError> {
         plugin.code.get_or_try_init(|| self.map_again(plugin)).await
     }
 
-    /// Whoever found a plugin before its file was replaced still gets its code: the cache knows it by its hash.
+    /// Maps the code of a plugin whose file may have been replaced since. The cache finds the code by its hash.
     async fn map_again(&self, plugin: &Plugin) -> Result<Code, LoadError> {
         if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256).await? {
             return Ok(code);
@@ -197,10 +197,10 @@ impl Loader {
         }
     }
 
-    /// Bounds the cache, on a thread that may wait for the disk.
+    /// Removes old cache entries on a thread that may block on the disk.
     pub(crate) async fn make_room(&self) {
         let store = Arc::clone(&self.store);
-        // A cache that stays too large costs nothing but space.
+        // If this fails, the cache only takes more space.
         let _ = spawn_blocking(move || store.make_room()).await;
     }
 
@@ -215,7 +215,7 @@ impl Loader {
         let map_and_keep = move || Ok((Code::load(&engine, &artefact)?, store.put_code(&sha256, &artefact)));
         let (code, kept) = blocking(map_and_keep).await?;
         if let Err(error) = kept {
-            // The cache is a convenience: without it the next start compiles again.
+            // The cache is optional. Without it, the next start compiles again.
             self.note(name, &content.sha256, &error.to_string()).await?;
         }
         self.make_room().await;
@@ -223,7 +223,7 @@ impl Loader {
     }
 }
 
-/// Reads a file of a plugin directory on a thread that may wait for the disk.
+/// Reads a file of a plugin directory on a thread that may block on the disk.
 pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Result<Arc<PluginFile>, FileError> {
     let (directory, file) = (Arc::clone(directory), file.to_owned());
     match spawn_blocking(move || file::read(&directory, &file, beside)).await {
@@ -232,8 +232,8 @@ pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Re
     }
 }
 
-/// Runs work that takes long, on a thread that may wait: checking and mapping a plugin of 20 MB takes a good part of a
-/// second, in which a worker of the runtime would serve nobody.
+/// Runs long work on a thread that may block. Checking and mapping a plugin of 20 MB takes a good part of a second,
+/// which would block a worker of the async runtime.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
 ) -> Result<T, LoadError> {
@@ -243,7 +243,8 @@ pub(super) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Makes a plugin of its description, which is checked each time: a cached one may come from an earlier build.
+/// Creates a plugin from its description. Checks the description each time, because a cached one may come from an
+/// earlier version.
 fn assemble(
     file: &str,
     content: &PluginFile,

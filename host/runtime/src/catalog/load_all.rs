@@ -1,4 +1,4 @@
-//! Loading of the plugin directory when a host opens.
+//! Loads the plugin directory when a host opens.
 
 use super::background::BackgroundLoads;
 use super::file::{FileError, Sighting};
@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// A file of the directory, with what loading it came to: a plugin, or none yet.
+/// A file of the directory and the result of loading it: a plugin, or `None` if it still loads in the background.
 struct LoadedFile {
     file: String,
     sighting: Option<Sighting>,
@@ -22,8 +22,9 @@ struct LoadedFile {
 }
 
 impl Loader {
-    /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. One that is
-    /// refused keeps no other from loading. With `background`, the plugins that have to be compiled only begin to load.
+    /// Loads the plugins of the directory, several at a time: all of them, or those that a call of one tool needs. A
+    /// refused plugin does not stop the others. With `background`, plugins that have to be compiled load in the
+    /// background.
     pub(crate) async fn load_all(
         self: &Arc<Self>,
         policy: &Arc<PolicyInForce>,
@@ -38,7 +39,7 @@ impl Loader {
         catalog.left_out = wanted.leave_out(&mut listed);
         let mut listed = listed.into_iter();
         loop {
-            // The whole file is in memory while it loads, so that more at a time cost memory and gain nothing.
+            // A file is in memory while it loads, so more files at a time would only cost memory.
             while loading.len() < compilations() {
                 let Some(listed) = listed.next() else { break };
                 let (loader, directory) = (Arc::clone(self), Arc::clone(&directory));
@@ -74,7 +75,7 @@ impl Loader {
             }
             (Ok(content), Some(background)) => {
                 let loaded = background.load(directory, &file, &content).await;
-                // What loads in the background is seen when it has loaded.
+                // A file that loads in the background gets its sighting when it has loaded.
                 let sighting = (!matches!(loaded, Ok(None))).then_some(content.sighting);
                 LoadedFile { file, sighting, loaded }
             }

@@ -10,46 +10,47 @@ use portcullis_sandbox::{CompileError, Refusal};
 /// Why a file was not loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The file.
+    /// The file cannot be read, or must not be.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The bytes.
+    /// The content is not an acceptable plugin.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The compiler.
+    /// The compiler failed.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// The description did not come.
+    /// The plugin could not describe itself.
     #[error("it could not describe itself: {}", .0)]
     Describe(String),
-    /// The description is not always the same.
-    #[error("it describes itself differently each time it is asked")]
+    /// The description differs from one run to the next.
+    #[error("its description differs from one run to the next")]
     Unstable,
-    /// The description says what it must not.
+    /// The description is invalid.
     #[error("{}", list(.0))]
     Definition(Vec<DefinitionError>),
-    /// A description file beside it is wrong.
+    /// A description file next to the plugin is invalid.
     #[error("{}", list(.0))]
     Descriptions(Vec<DescriptionError>),
-    /// The file is another than at load.
-    #[error("its file was changed since it was loaded")]
+    /// The file has changed since it was loaded.
+    #[error("its file has changed since it was loaded")]
     Changed,
-    /// What the policy binds to it cannot be opened, or is not what it asks for. When a host opens, this is its error.
+    /// A binding of the policy cannot be opened, or is not what the plugin asks for. When a host opens, this is the
+    /// host's error instead.
     #[error("{0}")]
     Grants(Box<OpenError>),
-    /// The record.
+    /// The audit log cannot be used.
     #[error(transparent)]
     Audit(#[from] AuditError),
 }
 
 impl LoadError {
-    /// Whether the same file could be loaded another time.
+    /// Returns whether another attempt to load the same file could succeed.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::File(_) | Self::Changed | Self::Grants(_) | Self::Audit(_) => true,
             Self::Compile(CompileError::Worker(_)) => true,
             Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,
-            // Other description files make another plugin.
+            // Changed description files count as a changed plugin, which is loaded anew.
             Self::Describe(_) | Self::Unstable | Self::Definition(_) | Self::Descriptions(_) => false,
         }
     }

@@ -1,4 +1,4 @@
-//! The plugins of a directory: which were loaded, with their tools, and which were refused, each with its reason.
+//! The catalog of a plugin directory: the loaded plugins with their tools, and the refused ones with their reasons.
 
 mod background;
 mod cached;
@@ -43,19 +43,19 @@ use portcullis_policy::{Permissions, PluginName, ToolName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The plugins of a directory.
+/// The loaded and refused plugins of a directory. It is immutable: a reload creates a new one.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
     pub(crate) refused: Vec<RefusedPlugin>,
-    /// Plugins of the directory that the host was told not to load.
+    /// Plugins of the directory that this host does not load.
     pub(crate) left_out: BTreeSet<PluginName>,
     pub(crate) picker: Picker,
     /// The policy that the plugins' grants come from. A call takes both together, and keeps them.
     pub(crate) policy: Arc<PolicyInForce>,
 }
 
-/// A tool that a model may be offered, with its plugin. It stays as it is after the catalog has changed.
+/// A tool that can be offered to a model, with its plugin. It does not change when the catalog does.
 #[derive(Clone, Debug)]
 pub struct Offer {
     /// The plugin.
@@ -64,60 +64,60 @@ pub struct Offer {
     pub tool: Arc<Tool>,
 }
 
-/// A file that could not be loaded.
+/// A file that was refused.
 #[derive(Clone, Debug)]
 pub struct RefusedPlugin {
-    /// The name of the file; untrusted text.
+    /// The name of the file. Untrusted text.
     pub file: String,
-    /// Why.
+    /// Why it was refused. Its text is untrusted.
     pub error: Arc<LoadError>,
 }
 
 impl Catalog {
-    /// Makes a catalog with only the host's own tools, under a policy.
+    /// Creates a catalog with only the built-in tools, under a policy.
     pub(crate) fn under(policy: &Arc<PolicyInForce>) -> Self {
         let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
         let (refused, left_out) = (Vec::new(), BTreeSet::new());
         Self { plugins, refused, left_out, picker: Picker::default(), policy: Arc::clone(policy) }
     }
 
-    /// The loaded plugins, by name.
+    /// Returns the loaded plugins, sorted by name.
     pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
         self.plugins.values().map(|plugin| &**plugin)
     }
 
-    /// The files that were refused, by name.
+    /// Returns the refused files, sorted by name.
     pub fn refused(&self) -> &[RefusedPlugin] {
         &self.refused
     }
 
-    /// Every tool, by full name.
+    /// Returns all tools with their plugins, sorted by full name.
     pub fn tools(&self) -> impl Iterator<Item = (&Plugin, &Tool)> {
         self.plugins().flat_map(|plugin| plugin.tools().map(move |tool| (plugin, tool)))
     }
 
-    /// Every tool, by full name, to be held on to after the catalog has changed.
+    /// Returns all tools as offers, sorted by full name. An offer stays valid after the catalog has changed.
     pub fn offers(&self) -> impl Iterator<Item = Offer> {
         let offer = |plugin, tool| Offer { plugin: Arc::clone(plugin), tool: Arc::clone(tool) };
         self.plugins.values().flat_map(move |plugin| plugin.tools.values().map(move |tool| offer(plugin, tool)))
     }
 
-    /// The tools that can work with these rights: those that cannot do without another are left out.
+    /// Returns the tools that require no permissions other than these.
     pub fn enabled(&self, permissions: Permissions) -> impl Iterator<Item = Offer> {
         self.offers().filter(move |offer| offer.tool.works_with(permissions))
     }
 
-    /// A plugin.
+    /// Returns a loaded plugin by name.
     pub fn plugin(&self, name: &str) -> Option<&Plugin> {
         PluginName::new(name).ok().and_then(|name| self.plugins.get(&name)).map(|plugin| &**plugin)
     }
 
-    /// The refusal of a plugin, by the name it would have had.
+    /// Returns the refusal of a plugin, by the name in its file name.
     pub fn refusal(&self, plugin: &str) -> Option<&RefusedPlugin> {
         self.refused.iter().find(|refused| refused.file.strip_suffix(file::EXTENSION) == Some(plugin))
     }
 
-    /// The refusal of a file.
+    /// Returns the refusal of a file.
     pub(crate) fn refusal_of(&self, file: &str) -> Option<&RefusedPlugin> {
         self.refused.iter().find(|refused| refused.file == file)
     }

@@ -1,46 +1,46 @@
-//! The names that clients and models know tools by: of letters, digits, `_` and `-`, at most 64 of them, as every
-//! provider takes them.
+//! The names of tools for clients and models: at most 64 letters, digits, `_` and `-`, which every provider accepts.
 //!
-//! The map is a table and is never computed backwards, so that no two tools can be taken for each other.
+//! A name is mapped back to its tool with a table, never by parsing, so that no tool can be mistaken for another.
 
 use super::Offer;
 use portcullis_policy::ToolName;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The longest name that all providers take, in bytes.
+/// Maximum length of a name that all providers accept, in bytes.
 const PORTABLE_NAME_BYTES_MAX: usize = 64;
 
-/// What tells a shortened or colliding name from others, in hexadecimal digits: 80 bits, which nobody meets on purpose.
+/// Hexadecimal digits of the digest in a shortened or colliding name: 80 bits, so that a collision cannot be made on
+/// purpose.
 const DIGEST_DIGITS: usize = 20;
 
 /// How tools are named to clients and models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolNames {
-    /// `plugin__tool`: letters, digits, `_` and `-`, which every provider takes.
+    /// `plugin__tool`, which every provider accepts.
     #[default]
     Full,
-    /// `tool` alone, but for the host's own tools.
+    /// `tool` alone. Built-in tools keep their full names.
     Short,
 }
 
-/// Two tools would have one name.
+/// Two tools would have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{first} and {second} would both be called `{name}`: take one plugin away, or give it another name")]
+#[error("{first} and {second} would both be named `{name}`: remove or rename one of the plugins")]
 pub struct NameCollision {
-    /// The name.
+    /// The shared name.
     pub name: String,
-    /// The tool that has it.
+    /// The first tool.
     pub first: ToolName,
-    /// The other that would.
+    /// The second tool.
     pub second: ToolName,
 }
 
-/// A tool to be named.
+/// A tool that needs a name.
 #[derive(Clone, Debug)]
 struct Nameless {
     name: ToolName,
-    /// Whether it is one of the host's own, which are called by their full names: no plugin can be in their way.
+    /// Whether it is a built-in tool. These keep their full names, so that no plugin can collide with them.
     standard: bool,
 }
 
@@ -48,13 +48,13 @@ impl ToolNames {
     /// Names each tool, in the order of `offers`.
     ///
     /// # Errors
-    /// Two of them would have one name.
+    /// Two tools would have the same name.
     pub fn assign(self, offers: &[Offer]) -> Result<Vec<String>, NameCollision> {
         assign(&nameless(offers), self)
     }
 
-    /// Names each tool, in the order of `offers`. Of two that share a short name each gets its full one, and of two
-    /// that share that each gets one with a digest.
+    /// Names each tool, in the order of `offers`. Tools that would share a short name get their full names. Tools that
+    /// would share a full name get a digest in their names.
     pub fn assign_leniently(self, offers: &[Offer]) -> Vec<String> {
         assign_leniently(&nameless(offers), self)
     }
@@ -100,7 +100,7 @@ fn short(tool: &Nameless) -> String {
     if tool.standard { full(&tool.name) } else { tool.name.tool.as_str().to_owned() }
 }
 
-/// `plugin__tool`, or one name where both are the same, shortened where it is too long.
+/// Returns `plugin__tool`, or the one name if both are the same. Shortens a name that is too long.
 fn full(tool: &ToolName) -> String {
     let name = if tool.plugin.as_str() == tool.tool.as_str() {
         tool.tool.as_str().to_owned()
@@ -110,7 +110,7 @@ fn full(tool: &ToolName) -> String {
     if name.len() <= PORTABLE_NAME_BYTES_MAX { name } else { with_digest(&name, tool) }
 }
 
-/// A name that only this tool can have: its beginning, and a part of the digest of its full name.
+/// Returns a name that only this tool can have: the beginning of `name`, and part of the digest of the full name.
 fn with_digest(name: &str, tool: &ToolName) -> String {
     let digest = Sha256::digest(tool.to_string().as_bytes());
     let digits: String = digest.iter().take(DIGEST_DIGITS / 2).map(|byte| format!("{byte:02x}")).collect();
@@ -119,8 +119,8 @@ fn with_digest(name: &str, tool: &ToolName) -> String {
     format!("{}_{digits}", &name[..kept])
 }
 
-/// Gives every tool whose name another has too one with a digest, until none has. Which of them came first plays no
-/// part. A plugin can take the name that another gets so; then it gets a digest of its own, and loses nothing but that.
+/// Adds a digest to every shared name until all names are unique, independent of the order. If a plugin already has a
+/// name that another one gets this way, it gets a digest too.
 fn disambiguate(tools: &[Nameless], mut names: Vec<String>) -> Vec<String> {
     loop {
         let count = occurrences(names.iter().map(String::as_str));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_tools_have_one_name_whatever_they_are_called() {
+    fn names_are_unique_whatever_the_tools_are_named() {
         let long = "x".repeat(64);
         let (one, two) = (format!("{long}.a"), format!("{long}.b"));
         let all = ["a.b__c", "a__b.c", "same.same", "a.b", one.as_str(), two.as_str()];
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_made_clear_cannot_be_taken() {
+    fn a_name_with_a_digest_cannot_be_taken() {
         let clear = assigned(&["a.b__c", "a__b.c"], ToolNames::Full);
         let taken = format!("a.{}", clear[0].strip_prefix("a__").expect("it begins as it was"));
         let all = ["a.b__c", "a__b.c", taken.as_str()];
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn which_tool_came_first_plays_no_part_in_its_name() {
+    fn names_do_not_depend_on_the_order_of_tools() {
         let (mut there, back) = (["a.b__c", "a__b.c"], ["a__b.c", "a.b__c"]);
         let first = assigned(&there, ToolNames::Full);
         there.reverse();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_name_that_two_tools_share_is_neither_tools() {
+    fn a_shared_short_name_is_given_to_neither_tool() {
         let shared = ["a.run", "b.run", "b.walk"];
         assert_eq!(assigned(&shared, ToolNames::Short), ["a__run", "b__run", "walk"]);
         let refused = assign(&tools(&shared), ToolNames::Short);
@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_would_have_one_full_name_are_refused() {
+    fn tools_with_the_same_full_name_are_refused() {
         let refused = assign(&tools(&["a.b__c", "a__b.c"]), ToolNames::Full);
         assert!(matches!(refused, Err(NameCollision { name, .. }) if name == "a__b__c"));
         assert_eq!(assign(&tools(&["a.b", "same.same"]), ToolNames::Full).expect("they are clear"), ["a__b", "same"]);
     }
 
     #[test]
-    fn no_plugin_is_in_the_way_of_the_hosts_own_tools() {
+    fn no_plugin_can_collide_with_built_in_tools() {
         let all = tools(&["files.read", "output.read"]);
         assert_eq!(assign(&all, ToolNames::Short).expect("they are clear"), ["read", "output__read"]);
         let taken = tools(&["files.output__read", "output.read"]);

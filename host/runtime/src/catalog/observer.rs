@@ -1,34 +1,34 @@
-//! Who hears of what takes time while plugins load.
+//! The observer of slow steps while plugins load.
 
 use super::load_error::LoadError;
 use portcullis_policy::PluginName;
 use std::time::Duration;
 
-/// Hears of what takes time while plugins load.
+/// An observer of slow steps while plugins load.
 pub trait Observer: Send + Sync + 'static {
-    /// A plugin is being compiled; this is called once, before.
+    /// Called once before a plugin is compiled.
     fn compiling(&self, plugin: &PluginName);
 
-    /// It is compiled, or was refused.
+    /// Called after a plugin was compiled, or compiling it failed.
     fn compiled(&self, plugin: &PluginName);
 
-    /// These plugins load in the background from now on ([`crate::HostBuilder::load_in_background`]).
+    /// Called when these plugins begin to load in the background ([`crate::HostBuilder::load_in_background`]).
     fn loading(&self, plugins: &[PluginName]) {
         let _ = plugins;
     }
 
-    /// A plugin that was loaded in the background can be called. Loading it took this long.
+    /// Called when a plugin that was loaded in the background can be called. `took` is the time of loading it.
     fn ready(&self, plugin: &PluginName, took: Duration) {
         let _ = (plugin, took);
     }
 
-    /// A plugin that was loaded in the background is refused. The text of the error is untrusted.
+    /// Called when a plugin that was loaded in the background is refused. The text of the error is untrusted.
     fn refused(&self, plugin: &PluginName, error: &LoadError, took: Duration) {
         let _ = (plugin, error, took);
     }
 }
 
-/// Hears and says nothing.
+/// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

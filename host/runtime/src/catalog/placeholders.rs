@@ -1,43 +1,43 @@
-//! What a description file may leave open, and the host fills in: `${workspace}`, `${directory}` and `${cwd}`.
+//! Placeholders that the host fills in in a description file: `${workspace}`, `${directory}` and `${cwd}`.
 //!
-//! The text is read once, from its beginning to its end: what was filled in is never looked at for more.
+//! The text is processed once from beginning to end. Inserted values are not searched for more placeholders.
 
 use super::description::DESCRIPTION_FILE_BYTES_MAX;
 use crate::text::{OneLine, cut};
 
-/// Begins a placeholder.
+/// The start of a placeholder.
 const OPENS: &str = "${";
 
-/// Writes [`OPENS`] itself.
+/// The escape for [`OPENS`].
 const ESCAPED: &str = "$${";
 
-/// The longest that an unknown name is told, in bytes.
+/// Maximum length of an unknown name in an error, in bytes.
 const NAME_BYTES_MAX: usize = 40;
 
-/// What stands in a path where it is no text.
+/// The replacement character, which marks parts of a path that are not text.
 const NO_TEXT: char = '\u{fffd}';
 
 /// Why a description cannot be filled in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceholderError {
-    /// A name that is none.
+    /// The placeholder does not exist.
     #[error(
         "there is no `${{{}}}`: use ${{workspace}}, ${{directory}} or ${{cwd}}, or write `$${{` for `${{` itself",
         OneLine(.0)
     )]
     Unknown(String),
-    /// No end.
+    /// The placeholder has no end.
     #[error("a `${{` has no `}}` after it: close it, or write `$${{` for `${{` itself")]
     Unclosed,
-    /// A path that is no text, or that the system does not tell.
-    #[error("what `${{{0}}}` stands for cannot be written as text: name the directory in UTF-8, or do not use it here")]
+    /// The path is not text, or the system does not tell it.
+    #[error("the path for `${{{0}}}` is not valid text: give the directory a UTF-8 name, or remove the placeholder")]
     NoText(&'static str),
-    /// The text grows too long.
+    /// The filled-in text is too long.
     #[error("it is longer than {DESCRIPTION_FILE_BYTES_MAX} bytes once it is filled in: shorten it")]
     TooLong,
 }
 
-/// What placeholders stand for. Paths may hold anything, so each is encoded before it goes in.
+/// The values of placeholders. A path can contain any character, so it is escaped before it is inserted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Values<'a> {
     /// The directory that the plugin works on.
@@ -59,7 +59,7 @@ impl Values<'_> {
     }
 }
 
-/// Fills a text in.
+/// Fills in the placeholders of a text.
 pub(crate) fn fill(text: &str, values: &Values<'_>) -> Result<String, PlaceholderError> {
     let (mut filled, mut rest) = (Filled::default(), text);
     while let Some(at) = rest.find('$') {
@@ -81,7 +81,7 @@ pub(crate) fn fill(text: &str, values: &Values<'_>) -> Result<String, Placeholde
     Ok(filled.0)
 }
 
-/// A text that grows no further than a description may.
+/// A text that is limited to the length of a description.
 #[derive(Default)]
 struct Filled(String);
 
@@ -95,7 +95,7 @@ impl Filled {
     }
 }
 
-/// The working directory of this process, for descriptions to name; nothing where the system does not tell.
+/// Returns the working directory of this process, for use in descriptions. Returns `None` if the system does not tell.
 #[expect(clippy::disallowed_methods, reason = "a name for descriptions, not a way to a handle")]
 pub(crate) fn working_directory() -> Option<String> {
     std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! A loaded plugin and its tools: what was checked at load, and stays as it was.
+//! A loaded plugin and its tools. They were checked when the plugin was loaded, and are immutable.
 
 use super::definition;
 use super::description::Beside;
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// A loaded plugin. Its texts are the author's words: show them through [`crate::text`].
+/// A loaded plugin. Its texts are untrusted: escape them with [`crate::text`] before you show them.
 pub struct Plugin {
     pub(crate) name: PluginName,
     pub(crate) file: String,
     pub(crate) sha256: [u8; 32],
     pub(crate) sha256_hex: Arc<str>,
     pub(crate) bytes: u64,
-    /// None where it is the host's own.
+    /// `None` for a built-in plugin.
     pub(crate) contract: Option<Contract>,
     pub(crate) imports: Vec<String>,
     pub(crate) reviews: bool,
@@ -29,30 +29,30 @@ pub struct Plugin {
     pub(crate) description: String,
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
     pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
-    /// What the policy gives it. A call keeps its plugin, and with it what it started with.
+    /// The grants of the policy. A call keeps its plugin, and so the grants that it started with.
     pub(crate) grants: Grants,
-    /// Its description files.
+    /// The description files.
     pub(crate) beside: Beside,
-    /// Its tools as it describes them itself. A description file may replace a description.
+    /// The tools with the plugin's own descriptions. A description file may replace a description in `tools`.
     pub(crate) own_tools: BTreeMap<LocalName, Arc<Tool>>,
-    /// Mapped on first use. Shared by every binding of the same bytes.
+    /// The code, which is mapped on first use. All bindings of the same bytes share it.
     pub(crate) code: Arc<OnceCell<Code>>,
-    /// Keeps the cached code from making room for others.
+    /// Keeps the cached code from being removed.
     pub(super) in_use: Option<Arc<InUse>>,
 }
 
-/// A handle a plugin asks for.
+/// A handle that a plugin asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// What it is.
+    /// The kind of the handle.
     pub kind: DependencyKind,
-    /// Whether the plugin can do without.
+    /// Whether the plugin works without it.
     pub optional: bool,
-    /// Why; untrusted text.
+    /// Why the plugin asks for it. Untrusted text.
     pub reason: String,
 }
 
-/// A tool of a loaded plugin. Its texts are the author's words: show them through [`crate::text`].
+/// A tool of a loaded plugin. Its texts are untrusted: escape them with [`crate::text`] before you show them.
 #[derive(Clone, Debug)]
 pub struct Tool {
     pub(crate) name: ToolName,
@@ -74,8 +74,8 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    /// A plugin of the host's own, which has no file: what it is, is what it says. Nothing where its description would
-    /// be refused.
+    /// Creates a built-in plugin from its manifest. It has no file, so its hash is that of the manifest. Returns `None`
+    /// if the manifest is invalid.
     pub(crate) fn standard(manifest: Manifest) -> Option<Self> {
         let name = PluginName::new(&manifest.name).ok()?;
         let checked = definition::check(&name, &manifest).ok()?;
@@ -126,7 +126,7 @@ impl Plugin {
         }
     }
 
-    /// Whether it is the host's own: it has no file, and its tools need no sandbox.
+    /// Returns whether this is a built-in plugin, which has no file and runs without a sandbox.
     pub fn is_standard(&self) -> bool {
         standard::is_reserved(&self.name)
     }
@@ -136,117 +136,118 @@ impl Plugin {
         &self.name
     }
 
-    /// The SHA-256 of its bytes: what it is.
+    /// Returns the SHA-256 of the plugin's bytes, which identifies it.
     pub fn sha256(&self) -> [u8; 32] {
         self.sha256
     }
 
-    /// The size of its file, in bytes.
+    /// Returns the size of the plugin's file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The version of the contract it speaks; none where it is the host's own.
+    /// Returns the version of the contract that the plugin uses. Returns `None` for a built-in plugin.
     pub fn contract(&self) -> Option<Contract> {
         self.contract
     }
 
-    /// What it imports: all of it is served, or it would not be loaded.
+    /// Returns the interfaces that the plugin imports. The host serves all of them.
     pub fn imports(&self) -> &[String] {
         &self.imports
     }
 
-    /// Whether it wants a say in whether its calls run.
+    /// Returns whether the plugin has a reviewer.
     pub fn reviews(&self) -> bool {
         self.reviews
     }
 
-    /// Whether it computes what its calls would change in files.
+    /// Returns whether the plugin can preview what its calls would change in files.
     pub fn previews(&self) -> bool {
         self.previews
     }
 
-    /// The author's version.
+    /// Returns the plugin's version. Untrusted text.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// What it is for.
+    /// Returns the plugin's description. Untrusted text.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Its tools, by name.
+    /// Returns the plugin's tools, sorted by name.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.values().map(|tool| &**tool)
     }
 
-    /// The handles it asks for, by key.
+    /// Returns the handles that the plugin asks for, by key.
     pub fn dependencies(&self) -> &BTreeMap<DependencyKey, Dependency> {
         &self.dependencies
     }
 }
 
 impl Tool {
-    /// Gives it another description, and so makes it another definition.
+    /// Replaces the description, which changes the definition and its hash.
     pub(super) fn describe(&mut self, description: String) {
-        // What the plugin says is JSON and never so short: no definition has this hash without a description file.
+        // A definition's own hash is over JSON, which is longer than a hash. So no definition without a file has this
+        // hash.
         self.sha256 = Sha256::new().chain_update(self.sha256).chain_update(&description).finalize().into();
         self.sha256_hex = Arc::from(hex(&self.sha256));
         self.description = description;
     }
 
-    /// The full name.
+    /// Returns the full name.
     pub fn name(&self) -> &ToolName {
         &self.name
     }
 
-    /// A few words.
+    /// Returns the title. Untrusted text.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
 
-    /// What it does.
+    /// Returns the description. Untrusted text.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// The schema of its arguments.
+    /// Returns the schema of the arguments.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The schema of its JSON output.
+    /// Returns the schema of the JSON output, if the tool promises one.
     pub fn output_schema(&self) -> Option<&Schema> {
         self.output_schema.as_deref()
     }
 
-    /// Rights it cannot do without.
+    /// Returns the permissions that the tool requires.
     pub fn required(&self) -> Permissions {
         self.required
     }
 
-    /// Whether it can work with these rights: it cannot do without some of others.
+    /// Returns whether these permissions include all that the tool requires.
     pub fn works_with(&self, permissions: Permissions) -> bool {
         self.required.intersect(permissions) == self.required
     }
 
-    /// Rights it can use.
+    /// Returns the permissions that the tool can use but does not require.
     pub fn optional(&self) -> Permissions {
         self.optional
     }
 
-    /// Every right it may use: what the policy decides on.
+    /// Returns all permissions that the tool may use. The policy decides on them.
     pub fn permissions(&self) -> Permissions {
         self.required.union(self.optional)
     }
 
-    /// What its author claims.
+    /// Returns the author's claims about the tool.
     pub fn hints(&self) -> &[Hint] {
         &self.hints
     }
 
-    /// The SHA-256 of its definition.
+    /// Returns the SHA-256 of the tool's definition.
     pub fn sha256(&self) -> [u8; 32] {
         self.sha256
     }

@@ -19,16 +19,16 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long the first refusal counts that the machine may be to blame for: a loaded machine has finished by then.
+/// How long the first refusal applies that the machine may have caused. An overloaded machine has recovered by then.
 const RETRY_AFTER_MIN: Duration = Duration::from_secs(10 * 60);
 
-/// How long such a refusal counts at most. A file that exhausts the compiler costs minutes, and only once a day.
+/// Maximum time that such a refusal applies. A file that exhausts the compiler costs minutes, but only once a day.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A refusal as it is kept.
+/// A stored refusal.
 #[derive(Serialize, Deserialize)]
 struct KeptRefusal {
-    /// What the attempt was allowed to take.
+    /// The limits of the attempt.
     limits: String,
     /// When the attempt began, in milliseconds since 1970.
     began_ms: u64,
@@ -48,7 +48,7 @@ enum RefusalReason {
 }
 
 impl RefusalReason {
-    /// The reason to keep, where compiling or describing the file has cost something and could cost the same again.
+    /// Returns the reason to store, if compiling or describing the file was expensive and would be again.
     fn of(error: &LoadError) -> Option<Self> {
         match error {
             LoadError::Refused(Refusal::Mismatch(text)) => Some(Self::Mismatch(text.clone())),
@@ -58,7 +58,7 @@ impl RefusalReason {
             LoadError::Compile(CompileError::Exhausted) => Some(Self::Exhausted),
             LoadError::Describe(text) => Some(Self::Undescribed(text.clone())),
             LoadError::Unstable => Some(Self::Unstable),
-            // The host learns of these without compiling anything, or the file is not to blame.
+            // The host finds these without compiling, or the file did not cause them.
             LoadError::Refused(_) | LoadError::Compile(CompileError::Refused(_) | CompileError::Worker(_)) => None,
             LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
             LoadError::Grants(_) | LoadError::Audit(_) => None,
@@ -75,7 +75,8 @@ impl RefusalReason {
         }
     }
 
-    /// Whether another attempt with the same bytes may end differently: time and memory depend on what else runs.
+    /// Returns whether another attempt with the same bytes may end differently, because time and memory depend on other
+    /// load.
     fn is_transient(&self) -> bool {
         match self {
             Self::Exhausted | Self::Undescribed(_) | Self::Unstable => true,
@@ -85,11 +86,11 @@ impl RefusalReason {
 }
 
 impl KeptRefusal {
-    /// Returns whether it still counts, for a file that was last changed at one time and is loaded at another, both in
+    /// Returns whether the refusal still applies to a file that was last changed at `changed_ms`. Both times are in
     /// milliseconds since 1970.
     fn counts(&self, limits: &str, changed_ms: u64, now_ms: u64) -> bool {
         let touched = changed_ms > self.began_ms;
-        // A clock that was set back must not make a refusal count for years.
+        // A clock that was set back must not make a refusal apply for years.
         let age = now_ms.checked_sub(self.began_ms).map(Duration::from_millis);
         let fresh = age.is_some_and(|age| !self.reason.is_transient() || age < self.retry_after());
         self.limits == limits && !touched && fresh
@@ -104,7 +105,7 @@ impl KeptRefusal {
 /// An attempt to compile and describe a file.
 pub(super) struct Attempt {
     began_ms: u64,
-    /// Attempts before it that were refused.
+    /// Number of earlier attempts in a row that were refused.
     earlier: u32,
 }
 
@@ -112,7 +113,7 @@ impl Loader {
     /// Begins an attempt to compile and describe a file.
     ///
     /// # Errors
-    /// The file was refused, and that refusal still counts.
+    /// The file was refused, and that refusal still applies.
     pub(super) async fn attempt(&self, name: &PluginName, content: &PluginFile) -> Result<Attempt, LoadError> {
         let began_ms = now_ms();
         let kept = self.kept_refusal(name, content).await?;
@@ -125,7 +126,7 @@ impl Loader {
         }
     }
 
-    /// Keeps what an attempt came to. Where that cannot be written, the next start tries again.
+    /// Stores the result of an attempt. If that fails, the next start tries again.
     pub(super) fn conclude<T>(&self, attempt: &Attempt, content: &PluginFile, made: &Result<T, LoadError>) {
         match made.as_ref().map_err(RefusalReason::of) {
             Ok(_) if attempt.earlier > 0 => drop(self.store.remove(Entry::Refusal, &content.sha256)),
@@ -150,7 +151,7 @@ impl Loader {
         }
     }
 
-    /// Describes everything that a refusal depends on beside the bytes, the engine and the version of the host.
+    /// Describes everything that a refusal depends on, apart from the bytes, the engine and the version of the host.
     fn limits(&self) -> String {
         format!("{}; {}; {}", self.compiler.limits(), self.engine.limits(), super::describing::limits_text())
     }
@@ -163,7 +164,7 @@ impl Loader {
 /// The state directory cannot be used, or the entry cannot be removed.
 pub fn forget_refusal(state: &Path, plugin: &[u8], engine: &Engine) -> Result<(), OpenError> {
     if places::stamp(state).is_none() {
-        // A state directory that is not there remembers nothing, and is not made for this.
+        // A missing state directory has no refusals, so do not create it.
         return Ok(());
     }
     let state = State::open(state)?;
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_that_the_machine_may_have_caused_is_tried_again_ever_later() {
+    fn a_refusal_that_the_machine_may_have_caused_is_retried_with_growing_delays() {
         for (attempts, minutes) in [(1, 10), (2, 20), (3, 40), (8, 1280), (9, 24 * 60), (u32::MAX, 24 * 60)] {
             for reason in [RefusalReason::Exhausted, RefusalReason::Undescribed(String::new()), RefusalReason::Unstable]
             {

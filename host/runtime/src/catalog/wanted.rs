@@ -1,4 +1,4 @@
-//! Which plugins of the directory a host loads: all, or the few that one call needs.
+//! Selects the plugins that a host loads: all, or the few that one call needs.
 
 use super::file;
 use super::listing::Listed;
@@ -8,21 +8,21 @@ use std::collections::BTreeSet;
 
 /// The plugins that a host loads.
 pub(super) enum Wanted {
-    /// All of the directory.
+    /// All plugins of the directory.
     All,
-    /// Those of these names.
+    /// The plugins with these names.
     Only(BTreeSet<PluginName>),
 }
 
 impl Wanted {
-    /// The plugins that a call of a tool needs: its own, and those that a rule names together with it, so that such a
-    /// rule is checked as ever. They are all plugins where the directory has none of that name: the error of the call
-    /// then lists tools with similar names.
+    /// Returns the plugins that a call of a tool needs: its own plugin, and those that a rule names together with it,
+    /// so that the rule can be checked. If the directory has no such plugin, returns all, so that the call's error can
+    /// list similar tools.
     pub(super) fn by_call(tool: &str, policy: &Policy, listed: &[Listed]) -> Self {
         let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::All };
         let is_installed =
             || listed.iter().any(|listed| file::plugin_name(&listed.file).is_ok_and(|name| name == plugin));
-        // An explanation may be of any tool.
+        // An explanation can be about any tool.
         let explains = tool.parse().is_ok_and(|name| standard::explains(&name));
         match !explains && (standard::is_reserved(&plugin) || is_installed()) {
             true => Self::Only(policy.named_with(&plugin)),

@@ -1,7 +1,7 @@
-//! How well a plugin keeps the contract, in levels that each include those before (docs/conformance.md).
+//! Conformance: how well a plugin keeps the contract, in levels that each include the lower ones (docs/conformance.md).
 //!
-//! The last level is reached by running: each tool once, with the smallest arguments that its schema takes, and the
-//! plugin once for a tool that it never offered. A run has no handle, little time, and nobody to ask.
+//! The highest level requires trial runs: of each tool, with the smallest arguments that match its schema, and of a
+//! tool that the plugin does not offer. A run has no handles, little time and no approver.
 
 mod smallest;
 mod trial;
@@ -11,29 +11,29 @@ use crate::text::OneLine;
 use portcullis_sandbox::{Code, Compiler, Contract, Engine, Manifest};
 use trial::Trial;
 
-/// How well a plugin keeps the contract. A greater level includes the lesser ones.
+/// A level of conformance. A higher level includes the lower ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// A host does not load it.
+    /// A host refuses the plugin.
     Refused,
-    /// A host loads it: it imports what is served, and describes itself, always in the same way, as the contract says.
+    /// A host loads the plugin: it only imports served interfaces, and its description is valid and always the same.
     Loads,
-    /// Nothing that it says of itself has to be mended.
+    /// The plugin's description has no lints.
     Clear,
-    /// Every tool ends with an answer or a failure of the contract, also without any handle.
+    /// Every tool ends with a valid answer or failure, even without any handle.
     Robust,
 }
 
 impl Level {
-    /// The highest.
+    /// The highest level.
     pub const HIGHEST: Self = Self::Robust;
 
-    /// Its number, from 0.
+    /// Returns the number of the level, from 0.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// The stable name.
+    /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -43,7 +43,7 @@ impl Level {
         }
     }
 
-    /// The level above.
+    /// Returns the next higher level.
     pub fn next(self) -> Option<Self> {
         match self {
             Self::Refused => Some(Self::Loads),
@@ -54,59 +54,59 @@ impl Level {
     }
 }
 
-/// What level a plugin has, and why no higher one.
+/// The conformance level of a plugin, and why it is not higher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conformance {
     /// The level.
     pub level: Level,
-    /// What keeps it from the next one, each in a line; words of the plugin may be quoted.
+    /// What keeps the plugin from the next level, one line each. The lines may quote text of the plugin.
     pub kept_from_next: Vec<String>,
-    /// The tools that were not tried, which says nothing of them.
+    /// The tools that were not run. That does not affect the level.
     pub not_tried: Vec<NotTried>,
 }
 
 /// A tool that was not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotTried {
-    /// Its name within the plugin.
+    /// The tool's name within the plugin.
     pub tool: String,
-    /// Why not, in a line.
+    /// Why it was not run, in one line.
     pub why: String,
 }
 
-/// A plugin as far as its description.
+/// A plugin that was loaded for a conformance check.
 pub struct Loaded {
-    /// What it says of itself.
+    /// The plugin's manifest.
     pub manifest: Manifest,
     code: Code,
 }
 
 impl Loaded {
-    /// Loads bytes as a host would, keeping nothing.
+    /// Loads bytes like a host. Caches nothing.
     ///
     /// # Errors
-    /// Why a host would not.
+    /// A host would refuse the plugin.
     pub async fn load(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Self, LoadError> {
         let (manifest, code) = catalog::examine(name, bytes, engine, compiler).await?;
         Ok(Self { manifest, code })
     }
 
-    /// The version of the contract that it speaks.
+    /// Returns the version of the contract that the plugin uses.
     pub fn contract(&self) -> Contract {
         self.code.contract()
     }
 
-    /// Whether it wants a say in whether its calls run.
+    /// Returns whether the plugin has a reviewer.
     pub fn reviews(&self) -> bool {
         self.code.reviews()
     }
 
-    /// Whether it computes what its calls would change in files.
+    /// Returns whether the plugin can preview what its calls would change in files.
     pub fn previews(&self) -> bool {
         self.code.previews()
     }
 
-    /// Its level. `lints` are what has to be mended in what it says of itself; it runs only where there is nothing.
+    /// Determines the level. `lints` are those of the manifest. The tools are run only if there are none.
     pub async fn conformance(&self, lints: &[Lint], engine: &Engine) -> Conformance {
         if !lints.is_empty() {
             let told = lints.iter().map(told).collect();

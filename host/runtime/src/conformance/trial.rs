@@ -1,5 +1,5 @@
-//! The runs for the last level: each tool once, with a review and a preview if the plugin exports them, and one tool
-//! that does not exist.
+//! Trial runs for the highest level: of each tool, with a review and a preview if the plugin exports them, and of a
+//! tool that does not exist.
 
 use super::{NotTried, smallest};
 use crate::alone;
@@ -15,42 +15,41 @@ use smallest::Unmade;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// When a run that goes on is cancelled: a tool that waits for something then has to end by itself.
+/// When a running tool is cancelled. It must then end by itself.
 const RUN_CANCELLED_AFTER: Duration = Duration::from_secs(1);
 
-/// Wall-clock time after which no further tool is begun. As many tools as a model chooses well among fit, each as slow
-/// as it may be.
+/// Wall-clock time after which no more tools are run. It is enough for as many slow tools as a model can choose from.
 const ALL_RUNS_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Bytes of what one run prints that are kept: they explain a failure.
+/// Maximum output to stdout and stderr of one run that is kept, in bytes. It helps to explain a failure.
 const LOG_BYTES_MAX: usize = 4096;
 
-/// The most that is quoted of the arguments, in characters: enough to see what they are, and they can be a megabyte.
+/// Maximum length of the quoted arguments, in characters. They can be a megabyte long.
 const ARGUMENTS_SHOWN_MAX: usize = 300;
 
-/// A plugin and what it is run with.
+/// A plugin and the engine for its trial runs.
 pub(super) struct Trial<'a> {
     pub(super) manifest: &'a Manifest,
     pub(super) code: &'a Code,
     pub(super) engine: &'a Engine,
 }
 
-/// What running came to.
+/// The result of the trial runs.
 #[derive(Debug, Default)]
 pub(super) struct Tried {
     pub(super) troubles: Vec<String>,
     pub(super) not_tried: Vec<NotTried>,
 }
 
-/// One call to be made.
+/// One trial call.
 struct Call<'a> {
     tool: &'a str,
     arguments: &'a str,
-    /// The schema of what it is to answer.
+    /// The output schema.
     promised: Option<&'a Schema>,
     /// Whether the plugin offers the tool.
     offered: bool,
-    /// What the tool declares.
+    /// The permissions that the tool declares.
     permissions: Permissions,
 }
 
@@ -61,7 +60,7 @@ impl Trial<'_> {
         try_all(&self.manifest.tools, limits.arguments_bytes, ALL_RUNS_TIME_MAX, call).await
     }
 
-    /// What goes wrong in one call, and in the review and the preview of it.
+    /// Runs one call with its review and preview. Returns the problems.
     async fn call(&self, call: &Call<'_>, limits: &Limits) -> Vec<String> {
         let context = alone::context(limits.kept_output_bytes);
         let review = match call.offered && self.code.reviews() {
@@ -91,7 +90,7 @@ impl Trial<'_> {
         self.engine.preview(self.code, call.tool, call.arguments, &limits, self.handles(), context, cancellation).await
     }
 
-    /// One run. One that goes on is cancelled.
+    /// Runs the tool, and cancels it after a while.
     async fn execute(&self, call: &Call<'_>, limits: &Limits, handles: Handles, context: CallContext) -> Ran<Answer> {
         let cancellation = Cancellation::new();
         let given = cancellation.clone();
@@ -107,7 +106,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The keys that the plugin asks for, and nothing under any of them.
+    /// Declares the keys that the plugin asks for, without handles.
     fn handles(&self) -> Handles {
         let mut handles = Handles::none();
         for asked in &self.manifest.dependencies {
@@ -117,7 +116,7 @@ impl Trial<'_> {
     }
 }
 
-/// Calls each tool, as long as there is time, and one that there is not. `call` says what went wrong.
+/// Calls each tool while there is time, and one that does not exist. `call` returns the problems of a call.
 async fn try_all(
     tools: &[Definition],
     arguments_bytes_max: usize,
@@ -129,7 +128,7 @@ async fn try_all(
     for tool in tools {
         let name = OneLine(&tool.name);
         if begun.elapsed() > time_max {
-            tried.troubles.push(format!("{name} and those after it were not reached: the others took too long"));
+            tried.troubles.push(format!("{name} and those after it were not run: the others took too long"));
             return tried;
         }
         let schema = schema_of(&tool.schema);
@@ -147,7 +146,7 @@ async fn try_all(
         let shown = quoted(&arguments, ARGUMENTS_SHOWN_MAX);
         tried.troubles.extend(call(this).await.into_iter().map(|trouble| format!("{name} {shown}: {trouble}")));
     }
-    // A name that nobody offers, and nobody expects.
+    // A random name, which no plugin can offer or expect.
     let unknown = format!("tool-{}", new_id().unwrap_or_default());
     let troubles =
         call(Call { tool: &unknown, arguments: "{}", promised: None, offered: false, permissions: Permissions::NONE })
@@ -156,7 +155,7 @@ async fn try_all(
     tried
 }
 
-/// The schema of what a tool takes or gives; a tool that has none takes any object.
+/// Compiles the schema of a tool's arguments or output. An empty one allows any object.
 fn schema_of(text: &str) -> Option<Schema> {
     let made = if text.is_empty() { Schema::absent() } else { Schema::of_document(text) };
     made.ok()
@@ -164,7 +163,7 @@ fn schema_of(text: &str) -> Option<Schema> {
 
 fn why(unmade: Unmade, bytes_max: usize) -> String {
     match unmade {
-        Unmade::NoFit => "no small arguments were found that its schema takes".to_owned(),
+        Unmade::NoFit => "no small arguments were found that match its schema".to_owned(),
         Unmade::TooLarge => {
             format!(
                 "the smallest arguments that were found for its schema are larger than the {bytes_max} bytes of a call"
@@ -173,12 +172,12 @@ fn why(unmade: Unmade, bytes_max: usize) -> String {
     }
 }
 
-/// Why a run beside the call is not how one ends; nothing where it is.
+/// Returns why a review or a preview did not end as the contract says, if so.
 fn ended<T>(what: &str, ran: &Ran<T>) -> Option<String> {
     ran.result.as_ref().err().map(|stop| stopped(what, stop, &ran.log))
 }
 
-/// Why a run is not how one ends; nothing where it is.
+/// Returns why a run did not end as the contract says, if so.
 fn answered(ran: &Ran<Answer>, promised: Option<&Schema>, limits: &Limits) -> Option<String> {
     let success = match &ran.result {
         Ok(Ok(success)) => success,
@@ -205,10 +204,10 @@ fn stopped(who: &str, stop: &Stop, log: &Log) -> String {
     if printed.is_empty() { what } else { format!("{what}; it printed: {}", quoted(&printed, LOG_BYTES_MAX)) }
 }
 
-/// A plugin's text in a line of at most so many characters, escapes included.
+/// Quotes text of a plugin in one line of at most `characters_max` characters, including escapes.
 fn quoted(text: &str, characters_max: usize) -> String {
     let cut = |text: &str| text.char_indices().nth(characters_max).map(|(end, _)| text[..end].to_owned());
-    // No escape is shorter than what it stands for, so no more than this can be seen.
+    // An escape is never shorter than its character, so more text than this cannot be shown.
     let start = cut(text);
     let line = OneLine(start.as_deref().unwrap_or(text)).to_string();
     match cut(&line) {
@@ -236,7 +235,7 @@ mod tests {
         }
     }
 
-    /// The tools that are called, and what is told of them, where each takes a while.
+    /// Returns the called tools and the result, if each call takes a while.
     fn tried(tools: &[Definition], time_max: Duration) -> (Vec<String>, Tried) {
         let called = RefCell::new(Vec::new());
         let call = async |call: Call<'_>| {
@@ -250,17 +249,16 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_too_long_keeps_the_others_from_being_tried() {
+    fn slow_tools_keep_the_rest_from_being_run() {
         let tools = ["a", "b", "c"].map(|name| tool(name, ""));
         let (called, tried) = tried(&tools, Duration::from_millis(1));
         assert_eq!(called, ["a"]);
-        let told =
-            ["a {}: one thing", "a {}: another", "b and those after it were not reached: the others took too long"];
+        let told = ["a {}: one thing", "a {}: another", "b and those after it were not run: the others took too long"];
         assert_eq!(tried.troubles, told);
     }
 
     #[test]
-    fn all_are_tried_and_one_that_there_is_not_however_much_goes_wrong() {
+    fn all_tools_and_an_unknown_one_are_run_despite_problems() {
         let tools: Vec<Definition> = (0..60).map(|number| tool(&format!("t{number}"), "")).collect();
         let (called, tried) = tried(&tools, Duration::from_secs(60));
         assert_eq!((called.len(), tried.troubles.len()), (61, 122));
@@ -269,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_tried_says_why() {
+    fn tools_that_are_not_run_have_a_reason() {
         let named = |schema: &str| {
             format!(
                 r#"{{"type":"object","required":["a"],"additionalProperties":false,"properties":{{"a":{schema}}}}}"#
@@ -283,13 +281,13 @@ mod tests {
         let (called, tried) = tried(&tools, Duration::from_secs(60));
         assert_eq!((called.len(), called[0].as_str()), (2, "good"));
         let why: Vec<(&str, &str)> = tried.not_tried.iter().map(|tool| (&*tool.tool, &*tool.why)).collect();
-        assert_eq!(why[0], ("hard", "no small arguments were found that its schema takes"));
+        assert_eq!(why[0], ("hard", "no small arguments were found that match its schema"));
         assert!(why[1].0 == "long" && why[1].1.ends_with("are larger than the 1000 bytes of a call"), "{why:?}");
         assert_eq!(tried.troubles[0].chars().count(), "good ".len() + ARGUMENTS_SHOWN_MAX + "...: one thing".len());
     }
 
     #[test]
-    fn what_is_quoted_is_one_line_and_cut_whatever_is_escaped() {
+    fn quoted_text_is_one_line_and_cut_with_its_escapes() {
         assert_eq!(quoted("{\"a\":1}", 7), "{\"a\":1}");
         assert_eq!(quoted("abcdefgh", 7), "abcdefg...");
         assert_eq!(quoted("a\nb\nc\nd", 7), "a\\nb\\nc...");

@@ -1,4 +1,4 @@
-//! Who publishes: hands each event to every subscriber, in one order for all of them.
+//! Publishes each event to all subscribers, in the same order for all of them.
 
 use super::queue::Queue;
 use super::{CallState, Event, EventKind, Events};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 
-/// What every event says of its call.
+/// The part that all events of a call share.
 #[derive(Clone, Debug)]
 pub(crate) struct Heading {
     pub(crate) call: Arc<str>,
@@ -15,12 +15,12 @@ pub(crate) struct Heading {
     pub(crate) tool: Arc<str>,
 }
 
-/// Where one who hears of one call alone hears of it. It is over when the last call that speaks to it is.
+/// The listener for the events of one request. It closes when the last call of the request has ended.
 #[derive(Debug)]
 pub(crate) struct Ear(Arc<Queue>);
 
 impl Ear {
-    /// A new one, with the subscription that hears.
+    /// Creates a listener and its subscription.
     pub(crate) fn new() -> (Self, Events) {
         let queue = Arc::new(Queue::default());
         (Self(Arc::clone(&queue)), Events { queue, publisher: Weak::new() })
@@ -36,7 +36,7 @@ impl Drop for Ear {
 /// Publishes the events of one host.
 #[derive(Default)]
 pub(crate) struct Publisher {
-    /// How many there are in `queues`, to be read without the lock.
+    /// The number of `queues`, which can be read without the lock.
     subscribers: AtomicUsize,
     queues: Mutex<Vec<Arc<Queue>>>,
 }
@@ -52,14 +52,14 @@ impl Publisher {
         self.change(|queues| queues.retain(|known| !Arc::ptr_eq(known, queue)));
     }
 
-    /// Publishes a state. With nobody there this is one look at a number: the heading is not even made.
+    /// Publishes a state. Without subscribers, this only reads a number and does not create the heading.
     pub(crate) fn state<'a>(&self, own: Option<&Ear>, heading: impl FnOnce() -> &'a Heading, state: CallState) {
         if own.is_some() || self.is_heard() {
             self.publish(own, heading(), EventKind::State(state));
         }
     }
 
-    /// Publishes progress, at the same cost.
+    /// Publishes progress, with the same low cost.
     pub(crate) fn progress<'a>(&self, own: Option<&Ear>, heading: impl FnOnce() -> &'a Heading, progress: Progress) {
         if own.is_some() || self.is_heard() {
             self.publish(own, heading(), EventKind::Progress(Arc::new(progress)));

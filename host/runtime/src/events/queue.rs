@@ -1,16 +1,16 @@
-//! What one subscriber has yet to hear.
+//! The queue of events for one subscriber.
 
 use super::{Event, EventKind};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 
-/// Progress that is kept for a subscriber: a few seconds of a tool that reports often, and 2 MiB if every report is as
-/// long as it may be. Only the newest matters.
+/// Maximum progress reports in a queue: a few seconds of a tool that reports often, and 2 MiB if every report has the
+/// maximum length. Only the newest ones matter.
 const PROGRESS_QUEUED_MAX: usize = 256;
 
-/// States that are kept for a subscriber: those of some 30,000 calls, in some 20 MiB. Who is so far behind has stopped
-/// listening, and the host must not grow with it.
+/// Maximum states in a queue: those of about 30,000 calls, in about 20 MiB. A subscriber that is so far behind has
+/// stopped reading, and must not make the host use more memory.
 const STATES_QUEUED_MAX: usize = 100_000;
 
 /// The queue of one subscriber.
@@ -20,7 +20,8 @@ pub(super) struct Queue {
     changed: Notify,
 }
 
-/// States and progress apart, so that one can be dropped without a search; their numbers say in which order they came.
+/// The queued states and progress. They are separate, so that old progress can be dropped without a search. Their
+/// numbers keep the order.
 #[derive(Debug, Default)]
 struct Waiting {
     states: VecDeque<(u64, Event)>,
@@ -30,7 +31,8 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Adds an event. Of too much progress the oldest goes; too many states end the subscription, and it says so.
+    /// Adds an event. Drops the oldest progress if there is too much. Ends the subscription with a `Lagged` event if
+    /// there are too many states.
     pub(super) fn put(&self, event: Event) {
         let mut waiting = self.waiting();
         if waiting.over {
@@ -41,24 +43,24 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// The oldest event.
+    /// Takes the oldest event.
     pub(super) fn take(&self) -> Option<Event> {
         self.waiting().take()
     }
 
-    /// Nothing more comes.
+    /// Closes the queue to new events.
     pub(super) fn close(&self) {
         self.waiting().over = true;
         self.changed.notify_one();
     }
 
-    /// Whether nothing more comes and nothing is left.
+    /// Returns whether the queue is closed and empty.
     pub(super) fn is_over(&self) -> bool {
         let waiting = self.waiting();
         waiting.over && waiting.states.is_empty() && waiting.progress.is_empty()
     }
 
-    /// Returns when something was put or the queue was closed since it last did, and never too late.
+    /// Waits until an event was added or the queue was closed since the last return. Misses no change.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_progress_goes_and_every_state_stays_in_its_place() {
+    fn the_oldest_progress_is_dropped_and_states_keep_their_order() {
         let queue = Queue::default();
         queue.put(progress(0));
         queue.put(state(1));
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subscriber_that_misses_a_state_is_told_so_and_hears_no_more() {
+    fn a_subscriber_that_misses_a_state_gets_a_final_lagged_event() {
         let queue = Queue::default();
         for call in 0..STATES_QUEUED_MAX + 10 {
             queue.put(state(call));

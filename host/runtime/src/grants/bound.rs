@@ -1,4 +1,4 @@
-//! What the policy binds to the keys of a loaded plugin, made ready when the plugin is.
+//! Opens what the policy binds to the keys of a loaded plugin.
 
 use super::{Bases, Own};
 use crate::audit::AuditError;
@@ -17,23 +17,23 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What one plugin is given.
+/// The grants of one plugin.
 #[derive(Default)]
 pub(crate) struct Grants {
     keys: BTreeMap<DependencyKey, Grant>,
-    /// Its settings.
+    /// The settings.
     pub(crate) config: Arc<BTreeMap<String, String>>,
-    /// How fine its clocks are.
+    /// The resolution of its clocks.
     pub(crate) clock: ClockResolution,
     /// The secrets of its clients. All of its calls search for them.
     pub(crate) secrets: Arc<PluginSecrets>,
 }
 
-/// What is bound to one key.
+/// The grant for one key.
 pub(crate) enum Grant {
-    /// A directory, open.
+    /// An open directory.
     Directory(BoundDirectory),
-    /// A client, with whom its certificates are read.
+    /// An HTTP client whose trust roots are already loaded.
     Client(Client),
     /// A store of the ledger.
     Store(StoreBinding),
@@ -41,22 +41,22 @@ pub(crate) enum Grant {
     Service(ServiceBinding),
 }
 
-/// A directory that the policy binds.
+/// An open directory that the policy binds.
 pub(crate) struct BoundDirectory {
     pub(crate) directory: Directory,
-    /// Where it is, by its one name: what a person approved is this place.
+    /// The resolved path of the directory. Approvals are bound to it.
     pub(crate) place: String,
     /// The argument that a call's handle is narrowed to.
     pub(crate) narrow: Option<Pointer>,
 }
 
 impl Grants {
-    /// What is bound to a key.
+    /// Returns the grant for a key.
     pub(crate) fn get(&self, key: &DependencyKey) -> Option<&Grant> {
         self.keys.get(key)
     }
 
-    /// The directory that is bound to a key.
+    /// Returns the directory that is bound to a key.
     pub(crate) fn directory(&self, key: &DependencyKey) -> Option<&BoundDirectory> {
         match self.get(key)? {
             Grant::Directory(directory) => Some(directory),
@@ -64,7 +64,7 @@ impl Grants {
         }
     }
 
-    /// The first key whose directory overlaps with this one.
+    /// Returns the first key whose directory overlaps with this one.
     pub(crate) fn overlap(&self, other: &Dir) -> io::Result<Option<&DependencyKey>> {
         for (key, grant) in &self.keys {
             match grant {
@@ -75,7 +75,7 @@ impl Grants {
         Ok(None)
     }
 
-    /// The client that is bound to a key.
+    /// Returns the client that is bound to a key.
     pub(crate) fn client(&self, key: &DependencyKey) -> Option<&Client> {
         self.get(key)?.client()
     }
@@ -100,13 +100,13 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Makes ready everything that the policy binds to the plugins of a catalog that nobody else holds yet.
+    /// Opens everything that the policy binds to the plugins of a catalog that is not shared yet.
     pub(crate) fn bind_all(&self, catalog: &mut Catalog) -> Result<(), OpenError> {
-        // A plugin that somebody holds was bound when it was loaded, and keeps what it has.
+        // A shared plugin was bound when it was loaded, and keeps its grants.
         catalog.plugins.values_mut().filter_map(Arc::get_mut).try_for_each(|plugin| self.bind(plugin))
     }
 
-    /// Makes ready everything that the policy binds to a plugin.
+    /// Opens everything that the policy binds to a plugin.
     pub(crate) fn bind(&self, plugin: &mut Plugin) -> Result<(), OpenError> {
         plugin.grants = self.grants(&plugin.name)?;
         Ok(())
@@ -135,7 +135,7 @@ impl Opening<'_> {
     }
 }
 
-/// One binding of one plugin, and where its relative paths start.
+/// One binding of one plugin, and the base of its relative paths.
 struct Place<'a> {
     plugin: &'a PluginName,
     key: &'a DependencyKey,

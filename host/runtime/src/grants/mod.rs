@@ -1,4 +1,4 @@
-//! What the policy binds, held against what plugins ask for and against the host's own places, and opened.
+//! Checks the bindings of the policy against what plugins ask for and against the host's own places, and opens them.
 
 mod bound;
 
@@ -74,7 +74,7 @@ pub(crate) fn check_services(policy: &Policy, loaded: &Plugin, injection: &Injec
     Ok(())
 }
 
-/// Refuses a grant that is narrowed by an argument which no tool of the plugin takes.
+/// Refuses a grant that is narrowed by an argument that no tool of the plugin has.
 fn check_narrow(loaded: &Plugin, plugin: &PluginName, key: &DependencyKey, binding: &Binding) -> Result<(), OpenError> {
     let takes = |pointer: &Pointer| loaded.tools().any(|tool| tool.schema().declares(pointer.argument()));
     match binding.narrow().filter(|pointer| !takes(pointer)) {
@@ -86,7 +86,7 @@ fn check_narrow(loaded: &Plugin, plugin: &PluginName, key: &DependencyKey, bindi
     }
 }
 
-/// Refuses a rule that no call of the loaded tools can match: a deny that never speaks is a hole.
+/// Refuses a rule that no call of the loaded tools can match. A deny rule that never matches would be a security hole.
 fn check_rules<'a>(policy: &Policy, plugins: impl Iterator<Item = &'a Plugin>, files: &Bases) -> Result<(), OpenError> {
     let known: Vec<KnownTool<'_>> = plugins.flat_map(Plugin::tools).map(known).collect();
     match policy.dead_rule(&known) {
@@ -98,7 +98,7 @@ fn check_rules<'a>(policy: &Policy, plugins: impl Iterator<Item = &'a Plugin>, f
     }
 }
 
-/// What no grant may cover, beside the plugin directory.
+/// The host's own places that no grant may contain, apart from the plugin directory.
 #[derive(Clone, Copy)]
 pub(crate) struct Own<'a> {
     pub(crate) state: &'a State,
@@ -117,7 +117,7 @@ impl Own<'_> {
             return Ok(Some("the plugin directory"));
         }
         for policy in self.policies {
-            // The policy is one file: beside it a directory may lie, around it none.
+            // The policy is one file. A granted directory may be next to it, but must not contain it.
             if directory.contains(&policy.handle)? {
                 return Ok(Some("the policy"));
             }
@@ -126,7 +126,7 @@ impl Own<'_> {
     }
 }
 
-/// Where each layer is from, and where its relative paths start.
+/// The source of each layer, and the base of its relative paths.
 pub(crate) struct Bases {
     pub(crate) user: PathBase,
     pub(crate) user_file: PathBuf,

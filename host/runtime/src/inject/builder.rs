@@ -1,4 +1,4 @@
-//! What an application says of its values and services while it opens a host, and of one request.
+//! Builder methods to provide values and services, for a host or for one request.
 
 use super::injection::ProviderError;
 use super::injector::Injector;
@@ -9,9 +9,10 @@ use crate::request::Request;
 use std::sync::Arc;
 
 impl HostBuilder {
-    /// Says how the value of a key is made: at most once in each call that wants it, and then kept for as long as the
-    /// call lasts. Of two providers of one key the later holds. What blocks, or wants the value of another key, is for
-    /// [`HostBuilder::provide_async`]. A value that all calls are to share is made before and cloned here.
+    /// Sets the provider of a key's value. It runs at most once in each call that needs the value, which is kept until
+    /// the call ends. A later provider of the same key replaces an earlier one. Use [`HostBuilder::provide_async`] for
+    /// a provider that waits, or needs the value of another key. To share a value among all calls, create it before and
+    /// clone it here.
     ///
     /// ```
     /// use portcullis::{BoxFuture, CallFacts, Compiler, Host, Key, Request, Service, ServiceError};
@@ -49,7 +50,7 @@ impl HostBuilder {
     ///     .open()
     ///     .await?;
     ///
-    /// // A test, or one call, has a database of its own; the plugin is the same.
+    /// // A test, or one call, can use its own database. The plugin is the same.
     /// let request = Request::new("crm.find", r#"{"name":"Ada"}"#).provide(&POOL, Pool { file: ":memory:".to_owned() });
     /// host.call(request).await;
     /// # Ok(())
@@ -72,7 +73,7 @@ impl HostBuilder {
         })
     }
 
-    /// As [`HostBuilder::provide`], for a provider that waits. It is dropped when the call ends before it does.
+    /// Sets an asynchronous provider, like [`HostBuilder::provide`]. Its future is dropped if the call ends first.
     #[must_use]
     pub fn provide_async<T, V, F>(
         mut self,
@@ -88,9 +89,9 @@ impl HostBuilder {
         self
     }
 
-    /// Exposes a service under the name that policies know it by. Of two services of one name the later holds. A plugin
-    /// reaches it under a key of its own, where the policy binds that to this name:
-    /// `[plugin.crm] service.search = { name = "search-index", methods = ["query"] }`.
+    /// Exposes a service under a name for policies. A later service of the same name replaces an earlier one. A plugin
+    /// reaches the service through a dependency key that the policy binds to this name: `[plugin.crm] service.search =
+    /// { name = "search-index", methods = ["query"] }`.
     #[must_use]
     pub fn service<S: Service + ?Sized>(mut self, name: &str, key: &Key<S>) -> Self {
         self.injection.expose(name, key);
@@ -99,8 +100,8 @@ impl HostBuilder {
 }
 
 impl Request {
-    /// Brings the value of a key along, in place of what its provider would make: for this request alone. A call that
-    /// is resumed after it waited for a person does without it.
+    /// Sets the value of a key for only this request, instead of the provider's value. A call that is resumed after an
+    /// approval does not have this value.
     #[must_use]
     pub fn provide<T: ?Sized + Send + Sync + 'static>(mut self, key: &Key<T>, value: impl Into<Arc<T>>) -> Self {
         self.overrides.set(key, value.into());

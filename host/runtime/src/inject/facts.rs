@@ -1,4 +1,4 @@
-//! What a provider and a service may know of the call they work for.
+//! The facts about a call for providers and services.
 
 use crate::call::ValidCall;
 use crate::request::{Origin, Request};
@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
 
-/// The call that a value is made for, or that a service is called from. Cheap to clone. All texts but the tool's name
-/// are those of a model or its caller.
+/// The call that a value is provided for, or that calls a service. Cheap to clone. Except for the id and the tool's
+/// name, treat all texts as untrusted: they come from a model or its caller.
 #[derive(Clone)]
 pub struct CallFacts {
     id: Arc<str>,
@@ -21,37 +21,37 @@ impl CallFacts {
         Self { id: Arc::from(id), origin: request.origin.clone(), call: Arc::clone(call) }
     }
 
-    /// The id of the call, by which the record knows it.
+    /// Returns the id of the call, as in the audit log.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The session it belongs to.
+    /// Returns the session of the call.
     #[must_use]
     pub fn session(&self) -> &str {
         &self.origin.session
     }
 
-    /// On whose behalf it is made.
+    /// Returns the principal on whose behalf the call is made.
     #[must_use]
     pub fn principal(&self) -> &str {
         self.origin.principal.as_str()
     }
 
-    /// The agent that asks, where the caller named it.
+    /// Returns the agent that makes the call, if the caller named one.
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.origin.agent.as_deref()
     }
 
-    /// The tool that runs, with its plugin.
+    /// Returns the full name of the tool that runs.
     #[must_use]
     pub fn tool(&self) -> &ToolName {
         &self.call.tool.name
     }
 
-    /// The arguments, as they were validated and decided on.
+    /// Returns the arguments, as they were validated and decided on.
     #[must_use]
     pub fn arguments(&self) -> &Map<String, Value> {
         &self.call.arguments
@@ -59,7 +59,7 @@ impl CallFacts {
 }
 
 impl fmt::Debug for CallFacts {
-    /// Leaves the arguments out: a log is no place for them.
+    /// Leaves out the arguments, because they do not belong in a log.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut facts = formatter.debug_struct("CallFacts");
         facts.field("id", &self.id).field("session", &self.origin.session);

@@ -1,4 +1,4 @@
-//! One service in the hands of one call: what the policy grants of it, under the limits of the call.
+//! Services of one call, limited to what the policy grants and to the limits of the call.
 
 use super::facts::CallFacts;
 use super::injection::{Exposed, Injection};
@@ -13,10 +13,10 @@ use portcullis_policy::{DependencyKey, Limits, ServiceBinding};
 use portcullis_sandbox::BoxFuture;
 use std::sync::Arc;
 
-/// The name of a method, in bytes: as long as a policy can write it.
+/// Maximum length of a method's name, in bytes. A policy allows no longer name.
 const METHOD_BYTES_MAX: usize = 64;
 
-/// What is injected into one call. Clones share it.
+/// The values and services of one call. Clones share them.
 #[derive(Clone)]
 pub(crate) struct CallInjection {
     injection: Arc<Injection>,
@@ -30,7 +30,7 @@ impl CallInjection {
         Self { injection, values, uses: Uses::default() }
     }
 
-    /// The service that the policy binds to a key; nothing where the application has none of that name.
+    /// Returns the service that the policy binds to a key, or `None` if the application has no such service.
     pub(crate) fn grant(
         &self,
         key: &DependencyKey,
@@ -49,7 +49,7 @@ impl CallInjection {
         }))
     }
 
-    /// What the call makes of its services, for the record: it goes on counting while the call runs.
+    /// Returns the counters of the call's service use, for the audit log. They keep counting while the call runs.
     pub(crate) fn uses(&self) -> &Uses {
         &self.uses
     }
@@ -82,31 +82,32 @@ impl portcullis_sandbox::Service for Granted {
     }
 }
 
-/// Why a guest has no answer, for the guest.
+/// Why a service call fails, for the guest.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("the policy does not grant the method `{method}`; it grants {granted}")]
     Method { method: String, granted: String },
-    #[error("`{}` is not the name of a method", OneLine(.0))]
+    #[error("`{}` is not a valid method name", OneLine(.0))]
     Name(String),
     #[error("the input is larger than {0} bytes")]
     Input(usize),
-    #[error("the input is no JSON: {0}")]
+    #[error("the input is not JSON: {0}")]
     Json(String),
-    #[error("the {0} calls of this service that the policy grants to one call are used up")]
+    #[error("this call has used all {0} calls of the service that the policy grants to one call")]
     Calls(u32),
-    #[error("the service could not be made")]
+    #[error("the service could not be created")]
     Unmade,
     #[error("the service failed")]
     Panicked,
-    #[error("the output is larger than {0} bytes; ask for less at once")]
+    #[error("the output is larger than {0} bytes; request less per call")]
     Output(usize),
     #[error("{}", crate::text::Lines(&.0.to_string()))]
     Service(ServiceError),
 }
 
 impl Granted {
-    /// What the host does not pass on is counted as refused, what the service does not answer as failed.
+    /// Calls the service. Counts calls that the host does not pass on as refused, and calls that the service does not
+    /// answer as failed.
     async fn checked(&self, method: &str, input: &str) -> Result<String, Refusal> {
         let input = self.admit(method, input).inspect_err(|_| self.uses.refused(&self.key, &self.binding.name))?;
         if !self.uses.reached(&self.key, &self.binding.name, method, self.binding.calls) {
@@ -132,9 +133,9 @@ impl Granted {
         Ok(output)
     }
 
-    /// Whether the policy and the limits let a call through, and its input as a document.
+    /// Checks a call against the policy and the limits. Returns its parsed input.
     fn admit(&self, method: &str, input: &str) -> Result<serde_json::Value, Refusal> {
-        // Where all methods are granted, their names are the guest's, and go into the record.
+        // If all methods are granted, the guest chooses the names, which go into the audit log.
         if !is_method(method) {
             return Err(Refusal::Name(cut(method, METHOD_BYTES_MAX).to_owned()));
         }
@@ -157,7 +158,7 @@ impl Granted {
     }
 }
 
-/// Whether a guest's text is a name as policies write it.
+/// Returns whether a guest's text has the form of a method name in a policy.
 fn is_method(name: &str) -> bool {
     let fits = (1..=METHOD_BYTES_MAX).contains(&name.len());
     fits && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))

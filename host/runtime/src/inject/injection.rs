@@ -1,4 +1,4 @@
-//! What an application provides and exposes: written while a host is built, read by every call.
+//! The providers and services of an application. They are set while a host is built, and read by every call.
 
 use super::CallFacts;
 use super::grant::CallInjection;
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 
-/// Why a provider made nothing: any error. It is for the operator, and goes into the record.
+/// The error of a provider. It is for the operator, and goes into the audit log.
 pub type ProviderError = Box<dyn Error + Send + Sync>;
 
-/// Makes the value of one key for one call.
+/// A function that creates the value of one key for one call.
 type Provider = Arc<dyn Fn(Injector) -> BoxFuture<'static, Result<Erased, ProviderError>> + Send + Sync>;
 
-/// What an application provides and exposes. The later of two under one key or one name holds.
+/// The providers and services of an application. A later one replaces an earlier one with the same key or name.
 #[derive(Clone, Default)]
 pub(crate) struct Injection {
     providers: BTreeMap<KeyId, Provider>,
@@ -52,17 +52,17 @@ impl Injection {
         self.services.insert(name.to_owned(), Exposed { key: key.id(), service });
     }
 
-    /// Whether there is a service of this name.
+    /// Returns whether there is a service of this name.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.services.contains_key(name)
     }
 
-    /// The names of all services.
+    /// Returns the names of all services.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.services.keys().map(String::as_str)
     }
 
-    /// Begins one call. Nothing is made before somebody wants it.
+    /// Begins the injection for one call. Values are only created when they are needed.
     pub(crate) fn begin(self: &Arc<Self>, facts: CallFacts, overrides: &Overrides) -> CallInjection {
         CallInjection::new(Arc::clone(self), facts, overrides.clone())
     }
@@ -71,7 +71,7 @@ impl Injection {
         self.services.get(name).copied()
     }
 
-    /// Makes the value of a key; nothing where nobody provides it. A provider that panics has failed.
+    /// Creates the value of a key. Returns `None` if it has no provider. A provider that panics counts as failed.
     pub(super) async fn make(&self, key: KeyId, injector: Injector) -> Option<Result<Erased, ProviderError>> {
         let provider = self.providers.get(&key)?;
         Some(caught(|| provider(injector)).await.unwrap_or_else(|panic| Err(panic.into())))

@@ -1,4 +1,4 @@
-//! The values of one call: each made when it is first wanted, once, and shared by all that want it.
+//! The values of one call. Each is created once, when it is first needed, and shared.
 
 use super::facts::CallFacts;
 use super::injection::Injection;
@@ -8,7 +8,7 @@ use super::waiting::Board;
 use std::error::Error;
 use std::sync::{Arc, Weak};
 
-/// Why there is no value under a key.
+/// Why the value of a key is not available.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InjectError {
@@ -18,59 +18,58 @@ pub enum InjectError {
         /// The name of the key.
         key: &'static str,
     },
-    /// Its provider wants, perhaps by way of others, what it is to make.
-    #[error("these need each other: {}", .names.join(" -> "))]
+    /// Its provider depends on its own value, directly or through other providers.
+    #[error("these providers need each other: {}", .names.join(" -> "))]
     Cycle {
-        /// The names of the keys, from one to itself.
+        /// The names of the keys in the cycle. The first one is repeated at the end.
         names: Vec<&'static str>,
     },
     /// Its provider failed, or panicked. It is not tried again in the same call.
-    #[error("`{key}` could not be made: {error}")]
+    #[error("`{key}` could not be created: {error}")]
     Failed {
         /// The name of the key.
         key: &'static str,
-        /// What the provider says.
+        /// The provider's error.
         #[source]
         error: Arc<dyn Error + Send + Sync>,
     },
-    /// The call that it would belong to has ended.
+    /// The call has ended.
     #[error("the call has ended")]
     Ended,
 }
 
-/// What came of making a value. An error is kept as a value is: what failed is not tried again in the same call.
+/// The result of creating a value. An error is kept too, so that a failed provider does not run again in the same call.
 pub(super) type Made = Result<Erased, InjectError>;
 
-/// Gives a provider what others provide for the same call, and the facts of the call. Cheap to clone; it does not keep
-/// the call's values alive.
+/// A provider's access to the other values of the same call, and to the facts of the call. Cheap to clone. It does not
+/// keep the values alive.
 #[derive(Clone, Debug)]
 pub struct Injector {
     values: Weak<Values>,
     facts: CallFacts,
-    /// For whose provider it was made.
+    /// The key whose provider uses this injector.
     wanted_by: KeyId,
 }
 
 impl Injector {
-    /// The value of a key: made by its provider when it is first wanted, and the same for all that want it in this
-    /// call.
+    /// Returns the value of a key. Its provider creates it on first use, and all uses in this call share it.
     ///
     /// # Errors
-    /// Nothing provides it, its provider fails, or two providers need each other.
+    /// The key has no provider, its provider fails, providers need each other, or the call has ended.
     pub async fn get<T: ?Sized + Send + Sync + 'static>(&self, key: &Key<T>) -> Result<Arc<T>, InjectError> {
         let values = self.values.upgrade().ok_or(InjectError::Ended)?;
         let value = values.get(key.id(), Some(self.wanted_by)).await?;
         value.value().ok_or(InjectError::NotProvided { key: key.name() })
     }
 
-    /// The call that the values are made for.
+    /// Returns the facts of the call.
     #[must_use]
     pub fn call(&self) -> &CallFacts {
         &self.facts
     }
 }
 
-/// The values of one call. They go with it: providers hold it weakly.
+/// The values of one call. They are dropped with it, because providers only hold a weak reference.
 pub(super) struct Values {
     injection: Arc<Injection>,
     overrides: Overrides,
@@ -83,7 +82,7 @@ impl Values {
         Self { injection, overrides, facts, board: Board::default() }
     }
 
-    /// The value of a key, on behalf of a provider or of the call itself.
+    /// Returns the value of a key, for a provider or for the call itself.
     pub(super) async fn get(self: &Arc<Self>, key: KeyId, wanted_by: Option<KeyId>) -> Made {
         let cell = self.board.cell(key);
         if let Some(made) = cell.get() {

@@ -1,11 +1,11 @@
-//! Typed keys: two keys are the same if both their names and their types are.
+//! Typed keys. Two keys are equal if their names and their types are equal.
 
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Names a value of one type that the application provides.
+/// A key for a value of one type that the application provides.
 ///
 /// ```
 /// use portcullis::Key;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// trait Search: Send + Sync {}
 ///
 /// const DATABASE: Key<Pool> = Key::new("database");
-/// // A trait makes a key whose value a test can replace with another type.
+/// // With a trait as the type, a test can replace the value with one of another type.
 /// const SEARCH: Key<dyn Search> = Key::new("search");
 /// # assert_eq!((DATABASE.name(), SEARCH.name()), ("database", "search"));
 /// ```
@@ -24,13 +24,13 @@ pub struct Key<T: ?Sized> {
 }
 
 impl<T: ?Sized + Send + Sync + 'static> Key<T> {
-    /// A key with a name, which is what errors and the record call it.
+    /// Creates a key with a name for errors and the audit log.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, of: PhantomData }
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -62,7 +62,7 @@ pub(super) struct KeyId {
     of: TypeId,
 }
 
-/// A value without its type: an `Arc<T>` in there, where `T` is that of its key.
+/// A value without its type. It contains an `Arc<T>`, where `T` is the type of its key.
 #[derive(Clone)]
 pub(super) struct Erased(Arc<dyn Any + Send + Sync>);
 

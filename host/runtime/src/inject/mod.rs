@@ -1,9 +1,9 @@
-//! What an embedding application injects: values under typed keys, and services that plugins may use.
+//! Dependency injection for embedding applications: values under typed keys, and services that plugins can use.
 //!
-//! A [`Key`] names a value of one type. [`crate::HostBuilder::provide`] says how it is made, at most once in every call
-//! that wants it; [`crate::HostBuilder::service`] exposes one that is a [`Service`] under a name, and the policy says
-//! which plugin may call which of its methods. The value lives as long as the call. A test, or a call on behalf of
-//! somebody else, puts another value in its place with [`crate::Request::provide`], and no plugin has to know.
+//! A [`Key`] names a value of one type. [`crate::HostBuilder::provide`] sets its provider, which runs at most once in
+//! each call that needs the value. [`crate::HostBuilder::service`] exposes a value that is a [`Service`] under a name,
+//! and the policy decides which plugin may call which of its methods. A value lives as long as its call. A test, or a
+//! call for another user, can replace the value with [`crate::Request::provide`], without changes to plugins.
 
 mod builder;
 mod facts;

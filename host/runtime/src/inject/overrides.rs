@@ -1,4 +1,4 @@
-//! The values that one request brings along, in place of what a provider would make.
+//! The values of one request that replace those of providers.
 
 use super::key::{Erased, Key, KeyId};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ impl Overrides {
 }
 
 impl fmt::Debug for Overrides {
-    /// Names alone: a value may hold anything.
+    /// Shows only the names, because a value may contain anything.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_set().entries(self.0.iter().flat_map(|values| values.keys()).map(|key| key.name)).finish()
     }

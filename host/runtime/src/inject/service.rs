@@ -1,4 +1,4 @@
-//! Services of the application, as the application writes them.
+//! The trait for services of the application.
 
 use super::facts::CallFacts;
 use crate::text::cut;
@@ -6,13 +6,13 @@ use portcullis_sandbox::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The longest text of a failing service that a guest is given, in bytes; what is over it is cut.
+/// Maximum length of a failing service's text for the guest, in bytes. A longer text is cut.
 pub const SERVICE_TEXT_BYTES_MAX: usize = 4096;
 
-/// A service of the application: methods with one JSON document in and one out. The policy says which plugin may call
-/// which of them, and how often; the host holds input and output to the limits of the call and counts both in its
-/// record. The time that a method takes is the call's own: when that is over, its future is dropped. It must not block
-/// its thread, since what never returns cannot be interrupted.
+/// A service of the application. Its methods take one JSON document and return one. The policy decides which plugin may
+/// call which methods, and how often. The host checks the size of inputs and outputs, and counts the calls in the audit
+/// log. The time of a method counts for the tool's call. When the call's time is over, the method's future is dropped.
+/// A method must not block its thread, because a blocked thread cannot be interrupted.
 ///
 /// ```
 /// use portcullis::{BoxFuture, CallFacts, Service, ServiceError};
@@ -39,8 +39,8 @@ pub const SERVICE_TEXT_BYTES_MAX: usize = 4096;
 /// }
 /// ```
 pub trait Service: Send + Sync + 'static {
-    /// Calls a method. Its name and its input are the plugin's: hostile, though the policy grants the method and the
-    /// input is JSON of a bounded size and depth.
+    /// Calls a method. Its name and its input are untrusted, because they come from the plugin. The policy grants the
+    /// method, and the input is JSON of limited size and depth.
     fn call<'a>(
         &'a self,
         call: &'a CallFacts,
@@ -80,28 +80,28 @@ enum Fault {
 }
 
 impl ServiceError {
-    /// The input cannot be used; the text says how to correct it.
+    /// Creates an error for an invalid input. The text tells the model how to correct it.
     pub fn invalid_input(text: impl Into<String>) -> Self {
         Self::new(Fault::InvalidInput, text.into())
     }
 
-    /// The service has no such method.
+    /// Creates an error for a method that the service does not have.
     #[must_use]
     pub fn unknown_method(method: &str) -> Self {
-        Self::new(Fault::InvalidInput, format!("there is no method `{method}`"))
+        Self::new(Fault::InvalidInput, format!("the service has no method `{method}`"))
     }
 
-    /// The service cannot be reached now; trying again later may help.
+    /// Creates an error for a service that is not available now. A later retry may succeed.
     pub fn unavailable(text: impl Into<String>) -> Self {
         Self::new(Fault::Unavailable, text.into())
     }
 
-    /// Anything else.
+    /// Creates any other error.
     pub fn failed(text: impl Into<String>) -> Self {
         Self::new(Fault::Failed, text.into())
     }
 
-    /// With what the operator should know. It goes into the record, and no guest sees it.
+    /// Adds a detail for the operator. It goes into the audit log, and no guest sees it.
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());

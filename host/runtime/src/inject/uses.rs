@@ -1,59 +1,60 @@
-//! What a call made of its services, for the record: bounded, however much it was.
+//! Counts a call's use of services for the audit log, with a limited size.
 
 use crate::text::{OneLine, cut, is_zero};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keys that are recorded one by one. With the bounds below, what fits beside everything else in a line of the record.
+/// Maximum keys that are recorded. With the limits below, they fit into an audit entry together with everything else.
 const KEYS_MAX: usize = 8;
 
-/// Methods of one key that are counted by name; the others are counted together.
+/// Maximum methods of one key that are counted by name. Others are counted together.
 const METHODS_MAX: usize = 8;
 
-/// The name of a method in the record, in bytes.
+/// Maximum length of a method's name in the audit log, in bytes.
 const METHOD_BYTES_MAX: usize = 64;
 
-/// The first detail for the operator, in bytes.
+/// Maximum length of the first detail for the operator, in bytes.
 const DETAIL_BYTES_MAX: usize = 512;
 
-/// What a call made of its services. Clones share it; it outlives the call.
+/// A call's use of its services. Clones share it. It outlives the call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Uses(Arc<Mutex<BTreeMap<Arc<str>, ServiceUse>>>);
 
-/// What a call made of the service under one key.
+/// A call's use of the service under one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ServiceUse {
-    /// The name the application gave it.
+    /// The application's name of the service.
     pub(crate) name: String,
-    /// Calls that reached it, by method.
+    /// Calls that reached the service, by method.
     pub(crate) methods: BTreeMap<String, u32>,
-    /// Calls that reached it by methods past those.
+    /// Calls that reached the service through other methods.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) more: u32,
-    /// Calls that the host did not pass on: a method that is not granted, too many, too large, no JSON.
+    /// Calls that the host did not pass on, because the method was not granted, there were too many, or the input was
+    /// too large or not JSON.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) refused: u32,
-    /// Calls that it failed, and attempts to open it that failed.
+    /// Calls that the service failed, and failed attempts to open it.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) failed: u32,
-    /// The first failure that has something to say to the operator.
+    /// The first failure that has a detail for the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
 }
 
 impl Uses {
-    /// Whether no service was opened.
+    /// Returns whether no service was opened.
     pub(crate) fn is_empty(&self) -> bool {
         self.uses().is_empty()
     }
 
-    /// A guest opens a service: from now on the record tells of it.
+    /// Notes that the guest opened a service.
     pub(super) fn opened(&self, key: &Arc<str>, name: &str) {
         self.change(key, name, |_| {});
     }
 
-    /// A call is about to reach a service: whether it is among the most that a call may make, and if so, counted.
+    /// Counts a call that is about to reach a service. Returns false and does not count it if there were too many.
     pub(super) fn reached(&self, key: &Arc<str>, name: &str, method: &str, calls_max: u32) -> bool {
         let mut within = false;
         self.change(key, name, |used| {
@@ -72,12 +73,12 @@ impl Uses {
         within
     }
 
-    /// A call was not passed on.
+    /// Counts a call that was not passed on.
     pub(super) fn refused(&self, key: &Arc<str>, name: &str) {
         self.change(key, name, |used| used.refused = used.refused.saturating_add(1));
     }
 
-    /// The service failed, or could not be made.
+    /// Counts a failure of the service, or of its creation.
     pub(super) fn failed(&self, key: &Arc<str>, name: &str, detail: Option<&str>) {
         self.change(key, name, |used| {
             used.failed = used.failed.saturating_add(1);
@@ -109,7 +110,7 @@ impl ServiceUse {
 }
 
 impl Serialize for Uses {
-    /// An object by key, with the first few in their order.
+    /// Writes an object by key, with the first few keys in order.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.uses().iter().take(KEYS_MAX).map(|(key, used)| (&**key, used)))
     }

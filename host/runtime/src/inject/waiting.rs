@@ -1,5 +1,5 @@
-//! Who waits for whom among the providers of one call: a provider that would wait for itself is told so, however long
-//! the way around is, instead of waiting for ever.
+//! Detects cycles among the providers of one call. A provider that would wait for itself, directly or through others,
+//! gets an error instead of waiting forever.
 
 use super::injector::{InjectError, Made};
 use super::key::KeyId;
@@ -7,33 +7,33 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
 
-/// The one place of a value in a call.
+/// The cell of a value in a call.
 pub(super) type Cell = Arc<OnceCell<Made>>;
 
-/// The values of a call, and who waits for which.
+/// The values of a call, and which providers wait for which of them.
 #[derive(Default)]
 pub(super) struct Board(Mutex<Entries>);
 
 #[derive(Default)]
 struct Entries {
     cells: BTreeMap<KeyId, Cell>,
-    /// Each from the key whose provider waits to the key it waits for.
+    /// Pairs of the key whose provider waits, and the key that it waits for.
     waits: Vec<(KeyId, KeyId)>,
 }
 
-/// One provider waits for one value, until this is dropped.
+/// A wait of one provider for one value, until it is dropped.
 pub(super) struct Waiting<'a> {
     board: &'a Board,
     wait: (KeyId, KeyId),
 }
 
 impl Board {
-    /// The place of a value.
+    /// Returns the cell of a value.
     pub(super) fn cell(&self, key: KeyId) -> Cell {
         Arc::clone(self.entries().cells.entry(key).or_default())
     }
 
-    /// The provider of `from` begins to wait for `to`.
+    /// Notes that the provider of `from` waits for `to`. Fails if that would be a cycle.
     pub(super) fn wait(&self, from: KeyId, to: KeyId) -> Result<Waiting<'_>, InjectError> {
         let mut entries = self.entries();
         if let Some(way) = entries.way(to, from) {
@@ -51,7 +51,7 @@ impl Board {
 }
 
 impl Entries {
-    /// The keys from one to another along what waits, both included.
+    /// Returns the keys from one key to another along the waits, including both.
     fn way(&self, from: KeyId, to: KeyId) -> Option<Vec<KeyId>> {
         let (mut seen, mut ways) = (vec![from], vec![vec![from]]);
         while let Some(way) = ways.pop() {
@@ -69,7 +69,7 @@ impl Entries {
         None
     }
 
-    /// Nobody waits long for a value that is there.
+    /// Returns whether a value exists, so that waiting for it does not block.
     fn is_made(&self, key: KeyId) -> bool {
         self.cells.get(&key).is_some_and(|cell| cell.initialized())
     }

@@ -1,20 +1,20 @@
-//! Answers that hold for more than one call.
+//! Remembered approvals in the ledger.
 
 use super::{Change, LedgerError};
 use rusqlite::{OptionalExtension, Row, params};
 
-/// The table, as its seals name it.
+/// The table's name in its seals.
 const TABLE: &str = "answer";
 
-/// The members of a row, in the order in which they are read.
+/// The columns of a row, in the order in which they are read.
 const MEMBERS: &str = "id, question, binding, tool, principal, session, covers, given_at, expires_at, used_at, uses, \
                        revoked_at, seal";
 
-/// The most answers that are held for one tool and one principal. Each asked call looks at all of them; who gives more
-/// wants a rule of the policy.
+/// Maximum remembered approvals of one tool and one principal. Each approval request reads all of them. A user who
+/// needs more should write a policy rule.
 pub(crate) const ANSWERS_HELD_MAX: usize = 1000;
 
-/// An answer, as it stands.
+/// A remembered approval in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AnswerRow {
     pub(crate) id: String,
@@ -31,17 +31,17 @@ pub(crate) struct AnswerRow {
     pub(crate) revoked_at: Option<i64>,
 }
 
-/// Whether an answer still held when it was to be used.
+/// Whether a remembered approval was still valid when it was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// It did, and its use is noted.
+    /// It was valid, and its use is counted.
     Yes,
-    /// It was revoked or has expired since.
+    /// It was revoked or has expired in the meantime.
     No,
 }
 
 impl AnswerRow {
-    /// Every member that the seal covers. When it was used is none of them: it gives no right.
+    /// Returns the columns that the seal covers. The usage is not covered, because it gives no right.
     fn sealed(&self) -> [String; 10] {
         [
             self.id.clone(),
@@ -59,8 +59,8 @@ impl AnswerRow {
 }
 
 impl Change<'_> {
-    /// The answers of a tool and a principal that are not revoked, the newest first. One that does not hold is no
-    /// answer.
+    /// Returns the approvals of a tool and a principal that are not revoked, newest first. Leaves out rows without a
+    /// valid seal.
     pub(crate) fn held(&self, tool: &str, principal: &str) -> Result<Vec<AnswerRow>, LedgerError> {
         let select = format!(
             "SELECT {MEMBERS} FROM answer WHERE tool = ?1 AND principal = ?2 AND revoked_at IS NULL \
@@ -72,7 +72,7 @@ impl Change<'_> {
         Ok(found.into_iter().filter(|(row, seal)| self.answer_holds(row, seal)).map(|(row, _)| row).collect())
     }
 
-    /// An answer, as it stands.
+    /// Returns a remembered approval by id.
     pub(crate) fn answer(&self, id: &str) -> Result<Option<AnswerRow>, LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM answer WHERE id = ?1");
         let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
@@ -83,7 +83,8 @@ impl Change<'_> {
         }
     }
 
-    /// Every answer, the newest first; the revoked and expired ones only where they are asked for.
+    /// Returns the remembered approvals, newest first, and an error for each row without a valid seal. Includes revoked
+    /// and expired ones if `all` is set.
     pub(crate) fn answers(&self, now: i64, all: bool) -> Result<(Vec<AnswerRow>, Vec<LedgerError>), LedgerError> {
         let select = format!(
             "SELECT {MEMBERS} FROM answer WHERE ?1 OR (revoked_at IS NULL AND expires_at > ?2) ORDER BY given_at DESC, id"
@@ -100,7 +101,7 @@ impl Change<'_> {
         Ok((rows, faults))
     }
 
-    /// Uses an answer, if it is neither revoked nor expired in this moment.
+    /// Uses an approval, unless it is revoked or expired at this moment.
     pub(crate) fn use_answer(&self, id: &str, now: i64) -> Result<Held, LedgerError> {
         let used = "UPDATE answer SET used_at = ?2, uses = uses + 1 \
                     WHERE id = ?1 AND revoked_at IS NULL AND expires_at > ?2";
@@ -108,12 +109,12 @@ impl Change<'_> {
         Ok(if used == 1 { Held::Yes } else { Held::No })
     }
 
-    /// Revokes an answer.
+    /// Revokes an approval.
     pub(crate) fn revoke(&self, row: AnswerRow, now: i64) -> Result<(), LedgerError> {
         self.remember(&AnswerRow { revoked_at: Some(now), ..row })
     }
 
-    /// Keeps an answer, or what has become of it.
+    /// Writes an approval, or its new state.
     pub(crate) fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
         self.sealed.set(true);
         let seal = self.seal_of_answer(row);

@@ -3,17 +3,17 @@
 use std::fmt::Display;
 use std::io;
 
-/// Why the ledger cannot be used. What cannot be written there has no effect.
+/// Why the ledger cannot be used. A change that cannot be written has no effect.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// SQLite says no.
+    /// SQLite reports an error.
     #[error("the ledger cannot be used: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// The system says no.
+    /// The system reports an error.
     #[error("the ledger cannot be used: {0}")]
     Io(#[from] io::Error),
     /// A newer version of the host wrote it.
-    #[error("the ledger has version {found}, and this host knows {known}: use the newer host")]
+    #[error("the ledger has version {found}, but this host only knows {known}: use a newer host")]
     Newer {
         /// The version of the file.
         found: usize,
@@ -21,18 +21,18 @@ pub enum LedgerError {
         known: usize,
     },
     /// The file is something else.
-    #[error("ledger.sqlite is not a ledger: move it aside to begin a new one")]
+    #[error("ledger.sqlite is not a ledger: move it away to start a new one")]
     Foreign,
-    /// A row is not what this host wrote.
-    #[error("the ledger's entry {0} was changed by another hand, or written under another key: it counts for nothing")]
+    /// This host did not write the row as it is now.
+    #[error("the ledger's entry {0} was changed by another program, or written with another key: it has no effect")]
     Seal(String),
     /// The file was replaced by an older copy while it was open.
     #[error(
-        "the ledger was replaced by an older copy while it was in use (generation {found}, and this process has seen \
-         {seen}): start again, and nothing in it will count"
+        "the ledger was replaced by an older copy while it was in use (generation {found}; this process has seen \
+         {seen}): restart the host, which then revokes everything in the older copy"
     )]
     RolledBack {
-        /// Its generation.
+        /// The generation of the file.
         found: u64,
         /// The newest generation that this process has seen.
         seen: u64,
@@ -40,15 +40,15 @@ pub enum LedgerError {
     /// A row cannot be read.
     #[error("the ledger's entry {id} cannot be read: {error}")]
     Form {
-        /// Which.
+        /// The id of the row.
         id: String,
-        /// What is wrong with it.
+        /// The error.
         error: String,
     },
 }
 
 impl LedgerError {
-    /// For an entry whose text is not what it should be.
+    /// Creates an error for a row whose text cannot be parsed.
     pub(crate) fn form(id: &str, error: impl Display) -> Self {
         Self::Form { id: id.to_owned(), error: error.to_string() }
     }

@@ -1,10 +1,9 @@
-//! The ledger: what has to survive the process and be the same for every process of a state directory. Questions that
-//! wait for a person, answers that hold on, the files a person trusts, the stores of plugins, and which
-//! outputs are kept.
+//! The ledger: data that survives the process and is shared by all processes of a state directory. It has the approval
+//! requests, remembered approvals, trusted policies, stores of plugins, and the index of kept outputs.
 //!
-//! It is one SQLite file beside the record. The record says what happened and is never changed; the ledger says how
-//! things stand. Rows that give a right carry a seal under the host's key, so that a row nobody answered is no answer.
-//! It must not know what a call is or who is asked.
+//! It is one SQLite file next to the audit log. The audit log has the history and is never changed. The ledger has the
+//! current state. Rows that give a right have a seal with the host's key, so that no other program can add an approval.
+//! This module must not know what a call is or who answers.
 
 mod answers;
 mod error;
@@ -46,13 +45,13 @@ use tokio::runtime::Handle;
 /// The file, in the state directory.
 const LEDGER_FILE: &str = "ledger.sqlite";
 
-/// How long a process waits for another that writes. A transaction here takes a few milliseconds.
+/// How long a process waits for another one that writes. A transaction takes a few milliseconds.
 const BUSY_TIME: Duration = Duration::from_secs(10);
 
-/// Statements that are kept ready: all there are.
+/// Size of the cache of prepared statements. All statements fit.
 const STATEMENTS: usize = 64;
 
-/// How long what is known of the ledger's version is believed. Hundreds of waiting calls then cost ten looks a second.
+/// How long a known version of the ledger is reused. Hundreds of waiting calls then only read it ten times per second.
 const VERSION_AGE: Duration = Duration::from_millis(50);
 
 /// The ledger of a state directory.
@@ -68,19 +67,19 @@ pub(crate) struct Ledger {
 /// How durable a change has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// It survives this process: when an answer was last used, what a plugin keeps.
+    /// It survives a crash of this process. For the use of approvals, and for stores of plugins.
     Process,
-    /// It survives the machine: who asked, what was answered, what has begun to run.
+    /// It survives a crash of the machine. For requests, answers, and the start of calls.
     Machine,
 }
 
 impl Ledger {
-    /// Opens the ledger, and begins it where there is none.
+    /// Opens the ledger, and creates it if it does not exist.
     ///
     /// # Errors
-    /// It cannot be opened, or is none.
+    /// It cannot be opened, or the file is not a ledger.
     pub(crate) fn open(state: &State) -> Result<Self, LedgerError> {
-        // SQLite takes a path; made here, the file is private and no link is followed to it.
+        // SQLite only takes a path. Create the file here first, so that it is private and no link is followed.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         match state.directory.open_with(LEDGER_FILE, &options) {
@@ -92,7 +91,7 @@ impl Ledger {
         connection.busy_timeout(BUSY_TIME)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let owners = owner::directory(&state.directory)?;
-        // One at a time: SQLite does not wait for another who turns the write-ahead log on.
+        // One process at a time, because SQLite does not wait for another one that turns on the write-ahead log.
         let alone = owner::alone(&owners)?;
         prepare(&mut connection)?;
         drop(alone);
@@ -100,10 +99,10 @@ impl Ledger {
         Ok(Self { connection, seal: Seal::new(&state.key), owners, version, seen: AtomicU64::new(0) })
     }
 
-    /// Does something as a whole or not at all, alone among all processes.
+    /// Runs a write transaction. It is atomic, and no other process writes at the same time.
     ///
     /// # Errors
-    /// What `work` says, or the change cannot be written: then nothing of it was.
+    /// `work` fails, or the change cannot be written. Nothing is changed then.
     pub(crate) fn change<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
@@ -137,8 +136,8 @@ impl Ledger {
         if let Some(generation) = done.1.generation {
             self.has_seen(generation);
         }
-        // What was just written here is news to whoever waits in this process as well. The connection is given back
-        // before: whoever asks for the version takes the two the other way round.
+        // Waiting calls of this process must see the change too, so forget the known version. Release the connection
+        // first: `version` takes these two locks in the other order.
         *self.version.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(done)
     }
@@ -158,10 +157,10 @@ impl Ledger {
         Ok((done, committed))
     }
 
-    /// Looks at the ledger as it stands in one moment, beside whoever changes it.
+    /// Reads a consistent snapshot of the ledger. Others may write at the same time.
     ///
     /// # Errors
-    /// What `work` says, or the ledger cannot be read.
+    /// `work` fails, or the ledger cannot be read.
     pub(crate) fn look<T, E: From<LedgerError>>(&self, work: impl FnOnce(&Change<'_>) -> Result<T, E>) -> Result<T, E> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = connection.transaction().map_err(|error| E::from(error.into()))?;
@@ -192,8 +191,8 @@ impl Ledger {
         self.seen.fetch_max(generation, Ordering::Relaxed);
     }
 
-    /// Returns a number that changes whenever another process, or this one, has changed the ledger. Cheap, and does not
-    /// wait: none while a thread uses the ledger, because that thread may wait for another process.
+    /// Returns a number that changes whenever this or another process has changed the ledger. It is cheap and never
+    /// blocks. Returns `None` while another thread uses the ledger, because that thread may wait for another process.
     ///
     /// # Errors
     /// The ledger cannot be read.
@@ -205,7 +204,7 @@ impl Ledger {
             return Ok(Some(version));
         }
         let Some(connection) = try_lock(&self.connection) else { return Ok(None) };
-        // `data_version` tells of others, `total_changes` of this connection.
+        // `data_version` counts changes of other connections, `total_changes` those of this one.
         let others: i64 = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         let version = others.wrapping_mul(1 << 32).wrapping_add(i64::try_from(connection.total_changes()).unwrap_or(0));
         *known = Some((Instant::now(), version));
@@ -242,7 +241,7 @@ pub(crate) struct Committed {
     pub(crate) posted: bool,
 }
 
-/// Runs what waits for the disk on a thread that may wait. What has begun is finished, whether or not somebody waits.
+/// Runs blocking work on a thread that may block. Work that has begun is finished, even if this future is dropped.
 pub(crate) async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, E> {
@@ -255,21 +254,21 @@ pub(crate) async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 's
 /// Drops a value that writes to the disk when it is dropped, on a thread that may block.
 pub(crate) fn drop_blocking(value: impl Send + 'static) {
     match Handle::try_current() {
-        // A runtime that shuts down drops what it no longer runs.
+        // If the runtime shuts down, it drops the closure and with it the value.
         Ok(runtime) => drop(runtime.spawn_blocking(move || drop(value))),
-        // Outside of a runtime there is no worker to block.
+        // Outside of a runtime, no worker is blocked.
         Err(_) => drop(value),
     }
 }
 
-/// The time as the ledger writes it. A clock before 1970 reads as 1970: everything has then yet to expire, and the
-/// waiting process has a clock of its own that nobody sets.
+/// Returns the current time in milliseconds since 1970. A clock before 1970 reads as 1970: nothing has expired then,
+/// and waiting calls still time out by the monotonic clock.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     milliseconds(since)
 }
 
-/// A duration as the ledger writes it.
+/// Converts a duration to milliseconds.
 pub(crate) fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

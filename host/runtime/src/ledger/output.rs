@@ -1,4 +1,5 @@
-//! Kept outputs: what there is, whose it is, and how much room it takes. Where the bytes lie is not known here.
+//! The index of kept outputs: which exist, to whom they belong, and how much room they take. The bytes are stored
+//! elsewhere.
 
 use super::store::ROOT_OF_PRINCIPAL;
 use super::{Change, LedgerError, owner};
@@ -19,7 +20,7 @@ pub(crate) struct OutputRow {
     pub(crate) kept_at: i64,
 }
 
-/// Whose an output is, and what it answers.
+/// The owner of an output, and the call that it answers.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputOrigin {
     pub(crate) session: String,
@@ -28,18 +29,18 @@ pub(crate) struct OutputOrigin {
     pub(crate) tool: String,
 }
 
-/// What all outputs together may take.
+/// The quota of all outputs together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputRoom {
-    /// Bytes in all.
+    /// Maximum bytes of all outputs.
     pub(crate) bytes: i64,
-    /// Bytes of one session.
+    /// Maximum bytes of one session.
     pub(crate) session_bytes: i64,
-    /// Outputs in all.
+    /// Maximum number of outputs.
     pub(crate) outputs: i64,
 }
 
-/// What an output has come to.
+/// The final properties of an output.
 pub(crate) struct FinishedOutput<'a> {
     pub(crate) media_type: &'a str,
     pub(crate) bytes: i64,
@@ -48,7 +49,7 @@ pub(crate) struct FinishedOutput<'a> {
     pub(crate) marks: &'a [u8],
 }
 
-/// What outputs take, the one that asks left out.
+/// The room that outputs take, without the one that asks.
 struct Taken {
     bytes: i64,
     outputs: i64,
@@ -99,7 +100,7 @@ impl Change<'_> {
         Ok(Some(forgotten))
     }
 
-    /// Notes that an output is there as it will stay.
+    /// Marks an output as finished.
     pub(crate) fn finish_output(&self, id: &str, finished: &FinishedOutput<'_>) -> Result<(), LedgerError> {
         let update = "UPDATE output SET media_type = ?2, bytes = ?3, lines = ?4, complete = ?5, marks = ?6, \
                       owner = NULL WHERE id = ?1";
@@ -107,7 +108,7 @@ impl Change<'_> {
         self.apply(update, params![id, media_type, bytes, lines, complete, marks])
     }
 
-    /// An output that a session of a principal may read.
+    /// Returns an output that a session of a principal may read.
     pub(crate) fn output(&self, session: &str, principal: &str, id: &str) -> Result<Option<OutputRow>, LedgerError> {
         let select =
             format!("SELECT {COLUMNS} FROM output WHERE id = ?3 AND session = ?1 AND principal = ?2 AND owner IS NULL");
@@ -115,7 +116,7 @@ impl Change<'_> {
         Ok(select.query_row(params![session, principal, id], read).optional()?)
     }
 
-    /// All outputs that a session of a principal may read, the newest first.
+    /// Returns all outputs that a session of a principal may read, newest first.
     pub(crate) fn outputs(&self, session: &str, principal: &str) -> Result<Vec<OutputRow>, LedgerError> {
         let select = format!(
             "SELECT {COLUMNS} FROM output WHERE session = ?1 AND principal = ?2 AND owner IS NULL \
@@ -126,20 +127,20 @@ impl Change<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Forgets an output.
+    /// Removes an output from the index.
     pub(crate) fn forget_output(&self, id: &str) -> Result<(), LedgerError> {
         self.apply("DELETE FROM output WHERE id = ?1", [&id])
     }
 
-    /// The outputs that a call has left.
+    /// Returns the ids of the outputs of a call.
     pub(crate) fn outputs_of_call(&self, call: &str) -> Result<Vec<String>, LedgerError> {
         let mut select = self.transaction.prepare_cached("SELECT id FROM output WHERE call = ?1")?;
         let rows = select.query_map([call], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The outputs that hold on: those that are written by a process that is there, and of the others those that have
-    /// one of these files and were kept since a moment. The second is what does not.
+    /// Returns the valid outputs, and then the obsolete ones. An output is valid if a running process writes it, or if
+    /// it has one of these files and is not too old.
     pub(crate) fn sort_outputs(
         &self,
         files: &BTreeSet<String>,

@@ -11,17 +11,17 @@ use std::io;
 /// The directory of the lock files, in the state directory.
 const OWNERS_DIRECTORY: &str = "owners";
 
-/// The lock file of whoever begins, which is the name of no process.
+/// The start-up lock file. No process has this name.
 const BEGIN_FILE: &str = "begin";
 
-/// The most files that one process looks at when it begins, which takes it a tenth of a second.
+/// Maximum files that a process checks when it starts. That takes a tenth of a second.
 const LEFTOVERS_MAX: usize = 10_000;
 
-/// This process, as the ledger knows it.
+/// The identity of this process in the ledger.
 pub(crate) struct Owner {
     id: String,
     directory: Dir,
-    /// Locked as long as it is open.
+    /// The file is locked as long as it is open.
     _lock: File,
 }
 
@@ -30,7 +30,8 @@ impl Owner {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let id = hex(&bytes);
-        // Held until this process has locked its file, so that no other takes the file for a leftover.
+        // Hold the start-up lock until this process has locked its own file. Otherwise another process could remove the
+        // file as a leftover.
         let _alone = alone(directory)?;
         remove_dead(directory);
         let mut options = OpenOptions::new();
@@ -40,7 +41,7 @@ impl Owner {
         Ok(Self { id, directory: directory.try_clone()?, _lock: lock })
     }
 
-    /// How the ledger names it.
+    /// Returns the name of the process in the ledger.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -48,16 +49,16 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // A file that stays behind is unlocked, and says so.
+        // A file that cannot be removed is unlocked, so the next process removes it.
         let _ = self.directory.remove_file(&self.id);
     }
 }
 
 impl super::Ledger {
-    /// Makes this process one that can wait.
+    /// Registers this process as an owner of requests.
     ///
     /// # Errors
-    /// Its file cannot be made.
+    /// Its lock file cannot be created.
     pub(crate) fn owner(&self) -> io::Result<Owner> {
         Owner::new(&self.owners)
     }
@@ -76,7 +77,7 @@ pub(super) fn directory(state: &Dir) -> io::Result<Dir> {
     state.open_dir_nofollow(OWNERS_DIRECTORY)
 }
 
-/// Waits until nobody else begins; others wait until what this returns is dropped.
+/// Takes the start-up lock. It is held until the returned file is dropped.
 pub(super) fn alone(owners: &Dir) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(0o600);
@@ -85,18 +86,19 @@ pub(super) fn alone(owners: &Dir) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Removes the files that dead processes left. What cannot be removed is left for the next process.
+/// Removes the files that dead processes left behind. Files that cannot be removed are left for the next process.
 fn remove_dead(owners: &Dir) {
     let Ok(entries) = owners.entries() else { return };
     for entry in entries.flatten().take(LEFTOVERS_MAX) {
-        // A file that is looked at is removed, unless its process runs.
+        // `is_alive` removes the file of a dead process.
         let _ = is_alive(owners, &entry.file_name().to_string_lossy());
     }
 }
 
-/// Whether somebody holds the lock. Where it cannot be told, somebody does: nothing of theirs is then taken over.
+/// Returns whether a process holds the lock. Returns true on errors, so that nothing of a running process is taken
+/// over.
 pub(super) fn is_alive(owners: &Dir, owner: &str) -> bool {
-    // A name is the digits of this host's making, never a path.
+    // A name consists of hexadecimal digits, so it is never a path.
     if owner.len() != 32 || !owner.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return false;
     }
@@ -104,7 +106,7 @@ pub(super) fn is_alive(owners: &Dir, owner: &str) -> bool {
         Ok(file) => file,
         Err(error) => return error.kind() != io::ErrorKind::NotFound,
     };
-    // Shared, so that two who look at one time do not take each other for the owner.
+    // Use a shared lock, so that two processes that check at the same time do not mistake each other for the owner.
     if flock(&file, FlockOperation::NonBlockingLockShared).is_err() {
         return true;
     }

@@ -1,35 +1,36 @@
-//! Questions in the ledger: put down before a person is asked, and moved on by one step at a time.
+//! Approval requests in the ledger. They are written before an approver is asked, and change their status one step at a
+//! time.
 
 use super::status::{Status, Step};
 use super::store::{ROOT_OF_PRINCIPAL, root_of_principal};
 use super::{Change, LedgerError, now, owner};
 use rusqlite::{OptionalExtension, Params, Row, params};
 
-/// The table, as its seals name it.
+/// The table's name in its seals.
 const TABLE: &str = "question";
 
-/// The members of a row, in the order in which they are read.
+/// The columns of a row, in the order in which they are read.
 const MEMBERS: &str = "id, call, subject, status, session, principal, tool, binding, body, asked_at, expires_at, \
                        settled_at, owner, note, seal";
 
-/// Of a question of which something can still become, as [`Status::is_open`] says.
+/// The SQL condition for open requests, as in [`Status::is_open`].
 const OPEN: &str = "status IN ('pending', 'approved', 'running')";
 
-/// What a question is about.
+/// What a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Subject {
     /// Whether a call may run.
     Call,
-    /// Whether the same call may run once more.
+    /// Whether a repeated call may run.
     Repeat,
-    /// Whether a running call may do one more thing.
+    /// Whether a running call may use a resource.
     Resource,
 }
 
 impl Subject {
     const ALL: [Self; 3] = [Self::Call, Self::Repeat, Self::Resource];
 
-    /// The word in the ledger.
+    /// Returns the word in the ledger.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
@@ -39,7 +40,7 @@ impl Subject {
     }
 }
 
-/// A question, as it stands.
+/// A request in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct QuestionRow {
     pub(crate) id: String,
@@ -58,27 +59,27 @@ pub(crate) struct QuestionRow {
     pub(crate) note: Option<String>,
 }
 
-/// How many questions are open.
+/// The number of open requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenCount {
     pub(crate) all: usize,
-    /// Of one principal, its sub-agents included.
+    /// The requests of one principal, its sub-agents included.
     pub(crate) of_principal: usize,
-    /// Of one session of one principal.
+    /// The requests of one session of one principal.
     pub(crate) of_session: usize,
 }
 
 /// Why a step was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
-    /// There is no such question.
+    /// The request does not exist.
     Unknown,
-    /// It stands like this, and the step does not apply.
+    /// The step does not apply to the request's status.
     Settled(Status),
 }
 
 impl QuestionRow {
-    /// Every member that the seal covers, as text.
+    /// Returns the columns that the seal covers, as text.
     fn sealed(&self) -> [String; 14] {
         let (settled_at, body) = (self.settled_at.unwrap_or_default(), self.body.clone().unwrap_or_default());
         [
@@ -101,12 +102,12 @@ impl QuestionRow {
 }
 
 impl Change<'_> {
-    /// Puts a question down.
+    /// Writes a new request.
     pub(crate) fn ask(&self, row: &QuestionRow) -> Result<(), LedgerError> {
         self.write(row)
     }
 
-    /// Counts the open questions in all, of a principal and of a session.
+    /// Counts the open requests in all, of a principal and of a session.
     pub(crate) fn open_questions_count(&self, session: &str, principal: &str) -> Result<OpenCount, LedgerError> {
         let count = format!(
             "SELECT count(*), coalesce(sum({ROOT_OF_PRINCIPAL} = ?3), 0), \
@@ -121,15 +122,15 @@ impl Change<'_> {
         Ok(select.query_row([session, principal, root_of_principal(principal)], read)?)
     }
 
-    /// A question, as it stands.
+    /// Returns a request by id.
     pub(crate) fn question(&self, id: &str) -> Result<Option<QuestionRow>, LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM question WHERE id = ?1");
         let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
         found.map(|(row, seal)| self.checked(row, &seal)).transpose()
     }
 
-    /// The questions of which something can still become, the oldest first, and then, the newest first, at most
-    /// `settled` of the others. A row that does not hold is left out and told of.
+    /// Returns the open requests, oldest first, and then at most `settled` of the others, newest first. Leaves out rows
+    /// without a valid seal, and returns an error for each.
     pub(crate) fn questions(&self, settled: usize) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
         let limit = i64::try_from(settled).unwrap_or(i64::MAX);
         let (mut rows, mut faults) = self.select(&format!("{OPEN} ORDER BY asked_at, id"), [])?;
@@ -151,7 +152,7 @@ impl Change<'_> {
         Ok(self.select(&format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"), bindings)?.0)
     }
 
-    /// Returns the ids of the questions whose calls have not begun, oldest first. Their seals are not checked.
+    /// Returns the ids of the requests whose calls have not begun, oldest first. Their seals are not checked.
     pub(crate) fn waiting_call_ids(&self) -> Result<Vec<String>, LedgerError> {
         let select = "SELECT id FROM question WHERE status IN ('pending', 'approved') \
                       AND subject IN ('call', 'repeat') ORDER BY asked_at, id";
@@ -160,13 +161,14 @@ impl Change<'_> {
         Ok(ids.collect::<Result<_, _>>()?)
     }
 
-    /// The open questions that time or a dead process may have ended; those that only wait are not read.
+    /// Returns the open requests that may have expired or belong to a dead process. Requests that only wait are not
+    /// read.
     pub(crate) fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
         let of = format!("{OPEN} AND (status = 'running' OR subject = 'resource' OR expires_at <= ?1)");
         Ok(self.select(&of, [now])?.0)
     }
 
-    /// The rows of a condition that hold, and what is wrong with the others.
+    /// Returns the matching rows that have a valid seal, and an error for each of the rest.
     fn select(&self, of: &str, values: impl Params) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM question WHERE {of}");
         let (mut rows, mut faults) = (Vec::new(), Vec::new());
@@ -180,7 +182,7 @@ impl Change<'_> {
         Ok((rows, faults))
     }
 
-    /// Takes a step, if the question still stands so that it can be taken. A settled question keeps no body.
+    /// Takes a step if it applies to the request's current status. Removes the body of a request that it settles.
     pub(crate) fn step(
         &self,
         id: &str,
@@ -208,19 +210,19 @@ impl Change<'_> {
         Ok(rows.len())
     }
 
-    /// Has a question wait in another process, or in none.
+    /// Hands a request over to another process, or to none.
     pub(crate) fn hand_over(&self, row: &QuestionRow, owner: &str) -> Result<QuestionRow, LedgerError> {
         let row = QuestionRow { owner: owner.to_owned(), ..row.clone() };
         self.write(&row)?;
         Ok(row)
     }
 
-    /// Whether the process that a question waits in still runs.
+    /// Returns whether the process that waits for a request still runs.
     pub(crate) fn is_waited_for(&self, row: &QuestionRow) -> bool {
         owner::is_alive(self.owners, &row.owner)
     }
 
-    /// Forgets settled questions beyond the newest `kept`.
+    /// Deletes settled requests, except the newest `kept`.
     pub(crate) fn prune(&self, kept: usize) -> Result<(), LedgerError> {
         let delete = format!(
             "DELETE FROM question WHERE NOT {OPEN} AND id NOT IN \

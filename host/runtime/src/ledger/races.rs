@@ -1,17 +1,17 @@
-//! Who wins when channels, clocks, reloads and runs race for one question: every schedule of a model whose
-//! transactions are a lock and whose steps are the table itself.
+//! Tests of races between channels, clocks, reloads and runs for one request. They explore schedules of a model whose
+//! transactions are a lock and whose steps are the real table.
 
 use super::status::{Status, Step};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{check_pct, check_random, thread};
 
-/// Schedules that are tried in each test.
+/// Schedules per test.
 const SCHEDULES: usize = 2_000;
 
-/// Where the probabilistic scheduler changes its mind in each.
+/// Preemptions per schedule of the probabilistic scheduler.
 const PREEMPTIONS: usize = 5;
 
-/// A question, and what has been done because of it.
+/// A request and the steps that were taken.
 #[derive(Default)]
 struct Model {
     status: Mutex<Option<Status>>,
@@ -26,7 +26,7 @@ impl Model {
         Arc::new(model)
     }
 
-    /// One transaction: looks, and takes the step where it still applies.
+    /// Takes a step in one transaction, if it still applies.
     fn step(&self, step: Step) -> bool {
         let mut status = self.status.lock().unwrap();
         thread::yield_now();
@@ -40,7 +40,7 @@ impl Model {
         *self.status.lock().unwrap()
     }
 
-    /// What a call does that waits, and what a process does that resumes: claim, run, finish.
+    /// Claims, runs and finishes the call, as a waiting call or a resuming process does.
     fn run(&self) {
         if self.step(Step::Claim) {
             thread::yield_now();
@@ -90,12 +90,12 @@ fn expire(model: &Model) {
     model.step(Step::Expire);
 }
 
-/// The caller goes away, or a reload finds that it is another call now.
+/// Withdraws the request, because the caller left or a reload changed the call.
 fn withdraw(model: &Model) {
     model.step(Step::Withdraw);
 }
 
-/// A call that waits: it looks until it has an answer, and runs where it is yes.
+/// Waits for an answer, and runs the call if it is approved.
 fn wait(model: &Model) {
     for _ in 0..4 {
         if model.status() == Some(Status::Approved) {
@@ -105,7 +105,7 @@ fn wait(model: &Model) {
     }
 }
 
-/// A person's process that approves and then runs what nobody waits for.
+/// Approves a request and runs its call, as an approver's process does.
 fn approve_and_run(model: &Model) {
     model.step(Step::Approve);
     model.run();
@@ -117,12 +117,12 @@ fn every_schedule(threads: &'static [fn(&Model)]) {
 }
 
 #[test]
-fn two_channels_that_answer_together_run_it_once() {
+fn simultaneous_approvals_of_two_channels_run_it_once() {
     every_schedule(&[approve_and_run, approve_and_run, wait]);
 }
 
 #[test]
-fn an_approval_that_races_with_a_no_runs_or_is_rejected_never_both() {
+fn an_approval_that_races_with_a_denial_runs_or_is_rejected_never_both() {
     every_schedule(&[approve_and_run, reject, wait]);
 }
 
@@ -132,11 +132,11 @@ fn an_approval_that_races_with_expiry_runs_or_expires_never_both() {
 }
 
 #[test]
-fn a_reload_or_a_caller_that_goes_away_withdraws_it_or_it_runs_never_both() {
+fn a_reload_or_a_leaving_caller_withdraws_it_or_it_runs_never_both() {
     every_schedule(&[approve_and_run, withdraw, wait, expire]);
 }
 
 #[test]
-fn everything_at_once_runs_it_at_most_once() {
+fn all_races_together_run_it_at_most_once() {
     every_schedule(&[approve_and_run, approve, reject, expire, withdraw, wait]);
 }

@@ -3,10 +3,10 @@
 use super::error::LedgerError;
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Marks the file as this one: "Port" in ASCII.
+/// The application id of ledger files: "Port" in ASCII.
 const APPLICATION_ID: i32 = 0x506f_7274;
 
-/// The steps from nothing to the newest schema; the version of a file is how many of them it has been through.
+/// The migrations to the newest schema. The version of a file is the number of migrations that it has had.
 const MIGRATIONS: [&str; 6] = [
     include_str!("schema.sql"),
     include_str!("schema-2.sql"),
@@ -16,14 +16,14 @@ const MIGRATIONS: [&str; 6] = [
     include_str!("schema-6.sql"),
 ];
 
-/// Brings a file to the newest version.
+/// Migrates a file to the newest version.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), LedgerError> {
-    // Looked at before anything is set: to make a foreign file one with a write-ahead log is to write to it.
+    // Check the file before any pragma, because turning on the write-ahead log would already write to a foreign file.
     version_of(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
-    // The arguments of a settled question are overwritten, not only unlinked.
+    // Overwrite the arguments of a settled request on disk, instead of only unlinking them.
     connection.pragma_update(None, "secure_delete", true)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version = version_of(&transaction)?;
@@ -37,7 +37,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), LedgerError> {
     Ok(transaction.commit()?)
 }
 
-/// The version of a file that is a ledger, or is to become one.
+/// Returns the version of a ledger, or zero for an empty file.
 fn version_of(connection: &Connection) -> Result<usize, LedgerError> {
     let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;

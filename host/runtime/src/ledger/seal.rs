@@ -1,9 +1,9 @@
-//! The seal on a row: a MAC over its members, so that a row that gives a right was written by a host with this key.
+//! Seals of rows. A seal is a MAC over the columns of a row, and proves that a host with this key wrote the row.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// What the key of the seals is derived with, so that no seal is ever the MAC of a line of the record.
+/// The label from which the key of the seals is derived, so that a seal never equals the MAC of an audit entry.
 const SEAL_LABEL: &[u8] = b"portcullis ledger seal, version 1";
 
 /// Makes and checks seals.
@@ -19,7 +19,8 @@ impl Seal {
         Self(keyed(&derive.finalize().into_bytes().into()))
     }
 
-    /// The seal of a row of a table. Each member goes in with its length, so that no two rows read the same.
+    /// Computes the seal of a row of a table. The length of each column is included, so that two different rows never
+    /// have the same input.
     pub(super) fn of(&self, table: &str, members: &[&str]) -> Sealed {
         let mut mac = self.0.clone();
         for member in std::iter::once(&table).chain(members) {
@@ -29,7 +30,7 @@ impl Seal {
         mac.finalize().into_bytes().into()
     }
 
-    /// Whether a row has the seal it should have. In constant time.
+    /// Returns whether the seal of a row is valid. Takes constant time.
     pub(super) fn holds(&self, table: &str, members: &[&str], seal: &[u8]) -> bool {
         let expected = self.of(table, members);
         let differ = expected.iter().zip(seal).fold(0, |differ, (a, b)| differ | (a ^ b));
@@ -38,7 +39,7 @@ impl Seal {
 }
 
 fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
-    // HMAC takes a key of up to a block as it is, padded with zeros (RFC 2104).
+    // HMAC pads a key that is shorter than a block with zeros (RFC 2104).
     let mut block = [0_u8; 64];
     block[..32].copy_from_slice(key);
     Hmac::new(&block.into())

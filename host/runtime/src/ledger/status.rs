@@ -1,50 +1,50 @@
-//! What a question can become, and by which step: a pure table. Everything that races over an approval races over one
-//! of these steps, and the ledger takes each inside a transaction, so of two only one finds the status it needs.
+//! The status of an approval request and its steps, as a pure table. The ledger takes each step in a transaction, so of
+//! two racing steps only one finds the status that it needs.
 
 use std::fmt;
 
-/// How a question stands.
+/// The status of an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Nobody has answered.
+    /// It has no answer yet.
     Pending,
-    /// A person said yes; the call has not begun to run.
+    /// An approver approved it. The call has not started yet.
     Approved,
-    /// The call began to run. Whatever happens now, it never begins again.
+    /// The call has started. It is never started again.
     Running,
-    /// The call ended, or the running call went on with its answer.
+    /// The call has ended, or the running call has received its answer.
     Done,
-    /// A person said no.
+    /// An approver denied it, or revoked the approval before the call started.
     Rejected,
-    /// No answer came in time, or the call did not begin in time.
+    /// No answer arrived in time, or the call did not start in time.
     Expired,
-    /// Whoever asked no longer wants to know: cancelled, overtaken, or no longer the same call.
+    /// The answer is no longer needed, because the call was cancelled, redecided by a new policy, or changed.
     Withdrawn,
-    /// The process died while the call ran: what it did is not known, and it is not done again.
+    /// The process died while the call ran. Its effects are unknown, and it is not repeated.
     Lost,
 }
 
-/// What can happen to a question.
+/// A step that changes the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
-    /// A person says yes.
+    /// An approver approves it.
     Approve,
-    /// A person says no, or takes a yes back before the call began.
+    /// An approver denies it, or revokes the approval before the call starts.
     Reject,
-    /// The time is over.
+    /// It expires.
     Expire,
-    /// Whoever asked takes it back.
+    /// The answer is no longer needed.
     Withdraw,
-    /// The call begins to run: the yes is spent.
+    /// The call starts, which spends the approval.
     Claim,
-    /// The call has ended.
+    /// The call ends.
     Finish,
-    /// The process that ran the call is gone.
+    /// The process that ran the call has died.
     Lose,
 }
 
 impl Status {
-    /// Every status.
+    /// All statuses.
     pub const ALL: [Self; 8] = [
         Self::Pending,
         Self::Approved,
@@ -56,7 +56,7 @@ impl Status {
         Self::Lost,
     ];
 
-    /// The word in the ledger.
+    /// Returns the word in the ledger.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -70,17 +70,17 @@ impl Status {
         }
     }
 
-    /// The status of a word.
+    /// Returns the status with this word.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether something can still become of it.
+    /// Returns whether the status can still change.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::Approved | Self::Running)
     }
 
-    /// What a step makes of it; nothing where the step comes too late.
+    /// Returns the status after a step, or `None` if the step does not apply.
     pub(crate) fn after(self, step: Step) -> Option<Self> {
         match (self, step) {
             (Self::Pending, Step::Approve) => Some(Self::Approved),
@@ -119,7 +119,7 @@ mod tests {
         [Step::Approve, Step::Reject, Step::Expire, Step::Withdraw, Step::Claim, Step::Finish, Step::Lose];
 
     #[test]
-    fn a_settled_question_stays_settled() {
+    fn a_settled_request_stays_settled() {
         for status in Status::ALL.into_iter().filter(|status| !status.is_open()) {
             for step in STEPS {
                 assert_eq!(status.after(step), None, "{status} after {step:?}");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_approved_question_is_claimed_and_only_a_pending_one_approved() {
+    fn only_an_approved_request_is_claimed_and_only_a_pending_one_approved() {
         for status in Status::ALL {
             assert_eq!(status.after(Step::Claim).is_some(), status == Status::Approved);
             assert_eq!(status.after(Step::Approve).is_some(), status == Status::Pending);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_the_word_of_its_status() {
+    fn every_word_maps_back_to_its_status() {
         for status in Status::ALL {
             assert_eq!(Status::of(status.as_str()), Some(status));
         }

@@ -1,13 +1,13 @@
-//! Stores of plugins: keys and values that survive the process. Quotas are held in the transaction that writes.
+//! Stores of plugins: keys and values that survive the process. The transaction that writes checks the quotas.
 
 use super::{Change, LedgerError, milliseconds};
 use rusqlite::{OptionalExtension, params};
 use std::time::Duration;
 
-/// The most keys of one page of a listing: a page is made in a few milliseconds.
+/// Maximum keys of one page of a listing. Such a page takes a few milliseconds.
 pub(crate) const PAGE_KEYS_MAX: usize = 1000;
 
-/// The most bytes of the keys of one page. A page has one key at the least, whatever its length.
+/// Maximum bytes of the keys of one page. A page always has at least one key.
 pub(crate) const PAGE_KEY_BYTES_MAX: usize = 64 * 1024;
 
 /// Maximum session stores of one principal, its sub-agents included, for one key of one plugin. A caller can open
@@ -33,7 +33,7 @@ pub(crate) fn root_of_principal(principal: &str) -> &str {
 /// deleted for being unused.
 const USE_NOTED_EVERY: Duration = Duration::from_hours(24);
 
-/// A store, by its one name. Nothing of it comes from a guest.
+/// The name of a store. No part of it comes from a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoreName {
     pub(crate) plugin: String,
@@ -52,25 +52,25 @@ pub(crate) enum Sharing {
     Session { session: String, principal: String },
 }
 
-/// What a store may hold.
+/// The quota of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quota {
     pub(crate) keys: i64,
-    /// Of all keys and values.
+    /// Maximum bytes of all keys and values.
     pub(crate) bytes: i64,
 }
 
 /// Why an entry was not written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unstored {
-    /// There would be more entries than the quota says.
+    /// The quota of entries would be exceeded.
     #[error("too many keys")]
     Keys,
-    /// There would be more bytes than the quota says.
+    /// The quota of bytes would be exceeded.
     #[error("too many bytes")]
     Bytes,
     /// The sum would exceed the maximum length of a value.
-    #[error("too long a value")]
+    #[error("the value is too long")]
     Value,
     /// There would be more principal stores than [`PRINCIPAL_STORES_MAX`].
     #[error("too many stores")]
@@ -79,24 +79,24 @@ pub(crate) enum Unstored {
     #[error("not a number")]
     NotANumber,
     /// The sum does not fit 64 bits.
-    #[error("too large a number")]
+    #[error("the number is too large")]
     Overflow,
-    /// The ledger.
+    /// The ledger cannot be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }
 
-/// What was found, and whether its use has to be noted.
+/// A value that was read, and whether the use of its store has to be noted.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found<T> {
     pub(crate) value: T,
     pub(crate) note_use: bool,
 }
 
-/// Keys of a store, and where to go on.
+/// Keys of a store, and the position of the next page.
 pub(crate) type Page = (Vec<Vec<u8>>, Option<i64>);
 
-/// A store that has begun.
+/// A store that exists.
 struct Begun {
     id: i64,
     entries: i64,
@@ -136,7 +136,7 @@ impl<T> Found<T> {
 }
 
 impl Change<'_> {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(crate) fn stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<Found<Option<Vec<u8>>>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(Found::nothing(None)) };
         let select = "SELECT value FROM entry WHERE store = ?1 AND key = ?2";
@@ -144,13 +144,13 @@ impl Change<'_> {
         Ok(store.found(name, value.optional()?, now))
     }
 
-    /// Whether a key is there.
+    /// Returns whether a key exists.
     pub(crate) fn is_stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<Found<bool>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(Found::nothing(false)) };
         Ok(store.found(name, self.value_bytes(&store, key)?.is_some(), now))
     }
 
-    /// Sets the value of a key. A store that is over its quota, since the policy was tightened, can still shrink.
+    /// Sets the value of a key. A store that exceeds its quota because the policy was tightened can still shrink.
     pub(crate) fn store(
         &self,
         name: &StoreName,
@@ -198,7 +198,7 @@ impl Change<'_> {
         Ok(sum)
     }
 
-    /// Takes a key away, where it is there.
+    /// Removes a key if it exists.
     pub(crate) fn unstore(&self, name: &StoreName, key: &[u8], now: i64) -> Result<(), LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(()) };
         let Some(old) = self.value_bytes(&store, key)? else { return Ok(()) };
@@ -207,12 +207,12 @@ impl Change<'_> {
         self.amount(&Begun { entries: store.entries - 1, bytes, used_at: now, ..store })
     }
 
-    /// Keys in the order in which they were first set, from behind a position on.
+    /// Returns keys after a position, in the order in which they were first set.
     pub(crate) fn stored_keys(&self, name: &StoreName, behind: i64, now: i64) -> Result<Found<Page>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(Found::nothing((Vec::new(), None))) };
         let select = "SELECT position, key FROM entry WHERE store = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
         let mut select = self.transaction.prepare_cached(select)?;
-        // One more than a page has, which tells whether there is another page.
+        // Read one key more than a page has, to know whether there is another page.
         let limit = i64::try_from(PAGE_KEYS_MAX + 1).unwrap_or(i64::MAX);
         let mut rows = select.query(params![store.id, behind, limit])?;
         let (mut keys, mut bytes, mut last) = (Vec::new(), 0, behind);
@@ -236,13 +236,13 @@ impl Change<'_> {
         }
     }
 
-    /// Whether there is a store of a session that was last used before a moment.
+    /// Returns whether a session store was last used before this time.
     pub(crate) fn has_unused_stores(&self, before: i64) -> Result<bool, LedgerError> {
         let select = "SELECT 1 FROM store WHERE scope = 'session' AND used_at < ?1 LIMIT 1";
         Ok(self.transaction.prepare_cached(select)?.exists([before])?)
     }
 
-    /// Empties stores of sessions that were last used before a moment, the oldest first and so many at the most.
+    /// Deletes at most `at_most` session stores that were last used before this time, oldest first.
     pub(crate) fn empty_unused_stores(&self, before: i64, at_most: i64) -> Result<(), LedgerError> {
         let delete = "DELETE FROM store WHERE id IN (SELECT id FROM store WHERE scope = 'session' AND used_at < ?1 \
                       ORDER BY used_at LIMIT ?2)";
@@ -309,7 +309,7 @@ impl Change<'_> {
         Ok(self.transaction.prepare_cached(select)?.query_row(params![name.plugin, name.key], |row| row.get(0))?)
     }
 
-    /// The length of the value of a key, where the key is there.
+    /// Returns the length of a key's value, if the key exists.
     fn value_bytes(&self, store: &Begun, key: &[u8]) -> Result<Option<i64>, LedgerError> {
         let select = "SELECT length(value) FROM entry WHERE store = ?1 AND key = ?2";
         Ok(self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0)).optional()?)

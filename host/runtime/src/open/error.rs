@@ -19,26 +19,26 @@ pub enum OpenError {
     #[error(transparent)]
     Place(#[from] PlaceError),
     /// The named policy file does not exist.
-    #[error("there is no policy at {}", .0.display())]
+    #[error("the policy file {} does not exist: create it, or correct the path", .0.display())]
     NoPolicy(PathBuf),
-    /// The policy is wrong.
+    /// The policy has an error.
     #[error("{}: {error}", path.display())]
     Policy {
-        /// Where it is from.
+        /// The policy's file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: Box<PolicyError>,
     },
     /// A rule that no call can match.
     #[error("{}: {dead}; {}", path.display(), .dead.remedy())]
     DeadRule {
-        /// Where it is from.
+        /// The policy's file.
         path: PathBuf,
-        /// Which, and why.
+        /// The rule, and why no call can match it.
         dead: Box<DeadRule>,
     },
     /// The policy binds a key that the plugin does not ask for.
-    #[error("the policy binds `{key}` of the plugin `{plugin}`, which asks for {asks}: correct the key")]
+    #[error("the policy binds the key `{key}` of the plugin `{plugin}`, which only has {asks}: correct the key")]
     UnknownKey {
         /// The plugin.
         plugin: PluginName,
@@ -59,7 +59,7 @@ pub enum OpenError {
     },
     /// A grant would include the host's own plugins, state or policy.
     #[error(
-        "the grant {plugin}.{key} ({path}) covers {what}: a plugin could change its own rights there. Grant another \
+        "the grant {plugin}.{key} ({path}) contains {what}, where a plugin could change its own rights. Grant another \
          directory, or move {what} out of it (--plugins, --policy, --state)"
     )]
     Covers {
@@ -75,7 +75,7 @@ pub enum OpenError {
     /// A grant of a project's policy does not lead to the place that was trusted.
     #[error(transparent)]
     ProjectGrant(#[from] ProjectGrantError),
-    /// A client cannot be made.
+    /// An HTTP client cannot be created.
     #[error("the grant {plugin}.{key}: {error}")]
     Client {
         /// The plugin.
@@ -87,8 +87,8 @@ pub enum OpenError {
     },
     /// A grant is narrowed by something that is not an argument.
     #[error(
-        "the grant {plugin}.{key} is narrowed by {narrow}, and no tool of the plugin takes such an argument: correct \
-         it, or remove `narrow`"
+        "the grant {plugin}.{key} is narrowed by {narrow}, but no tool of the plugin has such an argument: correct \
+         `narrow`, or remove it"
     )]
     DeadNarrow {
         /// The plugin.
@@ -100,7 +100,7 @@ pub enum OpenError {
     },
     /// A key is bound to a service that the application does not have.
     #[error(
-        "the policy binds {plugin}.{key} to the service `{service}`, and the application has {has}: correct the name"
+        "the policy binds {plugin}.{key} to the service `{service}`, but the application has {has}: correct the name"
     )]
     UnknownService {
         /// The plugin.
@@ -141,13 +141,13 @@ pub enum OpenError {
         why: String,
     },
     /// A new policy needs more than was reserved when the host opened.
-    #[error("the policy raises {limit} above what the running host has reserved: restart the host, or lower the limit")]
+    #[error("the policy raises {limit} above what the running host reserved: restart the host, or lower the limit")]
     Unreserved {
         /// The limit, as the policy spells it.
         limit: String,
     },
     /// Too many or too few calls at one time.
-    #[error("{0} calls at one time: choose 1 to {CALLS_MAX}")]
+    #[error("{0} concurrent calls are not possible: choose 1 to {CALLS_MAX}")]
     Calls(u32),
 }
 

@@ -1,14 +1,14 @@
-//! Reading a kept output line by line, from any line on, without reading all that stands before it and without holding
-//! more than a piece of it.
+//! Reads a kept output line by line, from any line on, without reading everything before it or keeping more than a
+//! piece in memory.
 
 use cap_std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
-/// How far apart the places are whose line is known, in bytes: to begin anywhere costs to read so much at the most, and
-/// the marks of the largest output are a few tens of kilobytes.
+/// Distance of the marks with known line numbers, in bytes. Starting anywhere means reading at most this much. The
+/// marks of the largest output take a few tens of kilobytes.
 pub(crate) const MARK_BYTES: u64 = 256 * 1024;
 
-/// What is read from the file at once, in bytes.
+/// Size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The lines of a kept output.
@@ -16,18 +16,18 @@ pub(crate) struct Lines {
     reader: BufReader<File>,
     /// The line breaks before each piece of [`MARK_BYTES`].
     marks: Vec<u64>,
-    /// The line that the reader stands in, from 1.
+    /// The current line, from 1.
     line: u64,
-    /// Bytes of it that were read.
+    /// Bytes of the current line that were read.
     column: u64,
 }
 
 /// A piece of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// There is more of the line.
+    /// The line continues.
     Unfinished,
-    /// The line ends with it, with a line break or with the output.
+    /// The line ends with this piece, at a line break or at the end of the output.
     LineEnd,
 }
 
@@ -37,22 +37,22 @@ impl Lines {
         Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), marks, line: 1, column: 0 }
     }
 
-    /// The line that comes next, from 1.
+    /// Returns the current line, from 1.
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Bytes of the line that were read already.
+    /// Returns the bytes of the current line that were read.
     pub(crate) fn column(&self) -> u64 {
         self.column
     }
 
-    /// Goes to the beginning of a line, from 1, as far as there are so many.
+    /// Goes to the beginning of a line, from 1, or to the end if there are fewer lines.
     ///
     /// # Errors
-    /// The file cannot be read, or `stop` says so between two pieces.
+    /// The file cannot be read, or `stop` fails between two pieces.
     pub(crate) fn go_to(&mut self, line: u64, stop: impl Fn() -> io::Result<()>) -> io::Result<()> {
-        // The last piece that begins before the line does, or where it does.
+        // Find the last piece that begins before the line or with it.
         let before = self.marks.partition_point(|breaks| breaks.saturating_add(1) < line);
         let piece = before.saturating_sub(1);
         if let Some(breaks) = self.marks.get(piece).filter(|_| piece > 0) {
@@ -69,11 +69,11 @@ impl Lines {
         Ok(())
     }
 
-    /// Passes over bytes of the line, as far as it has so many. A character that is cut in two goes with what is
-    /// passed.
+    /// Skips bytes of the line, or the whole line if it has fewer. Also skips the rest of a character that would be
+    /// split.
     ///
     /// # Errors
-    /// As [`Self::go_to`].
+    /// Those of [`Self::go_to`].
     pub(crate) fn skip(&mut self, bytes: u64, stop: impl Fn() -> io::Result<()>) -> io::Result<()> {
         let mut left = bytes;
         while left > 0 {
@@ -95,7 +95,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Reads on in the line, as many bytes as these at the most, without its line break; nothing at the end of the
+    /// Reads at most `bytes_max` more bytes of the line, without its line break. Returns `None` at the end of the
     /// output.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl Lines {
         }
     }
 
-    /// Passes over line breaks in what is buffered until the line is there, and returns how much was passed.
+    /// Skips line breaks in the buffer until the line is reached. Returns the number of skipped bytes.
     fn skip_in_buffer(&mut self, line: u64) -> io::Result<usize> {
         let buffer = self.reader.fill_buf()?;
         let mut passed = 0;

@@ -1,9 +1,9 @@
-//! Outputs that are too large to be passed on whole: kept in the state directory under a reference, for the session
-//! and the principal whose call made them, within a total size, the oldest going first.
+//! Kept outputs: answers that are too large for a reply. They are kept in the state directory under a reference, for
+//! the session and principal of their call. Their total size is limited, and the oldest are removed first.
 //!
-//! The bytes of each are a file of their own in a directory that is the host's alone; the ledger knows whose they
-//! are. A row is there before its file and goes before it, so that a file without a row is nobody's, whenever a
-//! process was killed. It must not know what a call is.
+//! Each output is a file in a directory that only the host uses, and the ledger has its owner. A row is written before
+//! its file is created, and deleted before its file is removed. So a file without a row is always a leftover, even if a
+//! process was killed. This module must not know what a call is.
 
 mod cursor;
 mod sweep;
@@ -27,43 +27,43 @@ use std::time::Duration;
 /// The directory of the files, in the state directory.
 const OUTPUTS_DIRECTORY: &str = "outputs";
 
-/// What all outputs of a state directory may take, in bytes, unless said otherwise: eight of the largest that a call
-/// leaves by default, and little beside what else is on a disk.
+/// Default maximum size of all outputs of a state directory, in bytes. Eight of the largest outputs that a call leaves
+/// by default fit. It is little compared to a disk.
 pub const OUTPUTS_BYTES_DEFAULT: u64 = 512 * 1024 * 1024;
 
-/// How many outputs there may be. More files in one directory are slow to list; a model looks back at the last few.
+/// Maximum number of outputs. More files in one directory are slow to list, and a model only needs the last few.
 const OUTPUTS_MAX: i64 = 4096;
 
-/// The part of the room that one session has at the most: the others keep theirs, however much it writes.
+/// The divisor of the quota for one session: a half. Other sessions keep their outputs, however much one writes.
 const SESSION_SHARE: u64 = 2;
 
-/// How long an output is kept. A conversation that nobody went on with for a month is over.
+/// How long an output is kept. A conversation that was not continued for a month has ended.
 const KEPT_TIME: Duration = Duration::from_hours(30 * 24);
 
-/// The longest session that stands in the ledger as it is, in bytes; a longer one stands as its digest.
+/// Maximum length of a session's name in the ledger, in bytes. A longer name is replaced with its digest.
 const SESSION_BYTES_MAX: usize = 128;
 
-/// Where the whole of an answer is kept.
+/// A reference to a kept output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reference {
     /// The reference id, 128 random bits in hexadecimal.
     pub id: String,
-    /// The size of what is kept, in bytes.
+    /// The size of the output, in bytes.
     pub bytes: u64,
-    /// The lines of it, where it is text.
+    /// The number of lines, if the output is text.
     pub lines: Option<u64>,
-    /// Its media type: `text/plain`, `application/json`, or what a part of the answer says of itself.
+    /// The media type: `text/plain`, `application/json`, or the one that the tool gave for a part.
     pub media_type: String,
-    /// Whether all of it is there: not so where the tool was stopped because it wrote without end.
+    /// Whether the output is complete. It is not if the tool was stopped or failed while it wrote.
     pub complete: bool,
 }
 
 /// A kept output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptOutput {
-    /// What it is and how large.
+    /// The reference, with the type and the size.
     pub reference: Reference,
-    /// The call whose answer it is.
+    /// The id of the call whose answer it is.
     pub call: String,
     /// The tool.
     pub tool: String,
@@ -71,7 +71,7 @@ pub struct KeptOutput {
     pub kept_at: Timestamp,
 }
 
-/// Who reads: an output is there for the session and the principal of its call, and for no other.
+/// The reader of outputs. An output can only be read by the session and principal of its call.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     /// The session.
@@ -83,13 +83,14 @@ pub struct Reader<'a> {
 /// Why an output cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// There is none of this id that the reader may know of: it never was, it is another's, or it was trimmed.
-    #[error("there is no output {0}: it was never kept, or is trimmed by now; call the tool again")]
+    /// The reader has no output with this id. It never existed, belongs to another session or principal, or was
+    /// removed.
+    #[error("there is no output {0}: it was never kept, or was removed to make room. Call the tool again")]
     Unknown(String),
-    /// The ledger.
+    /// The ledger cannot be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The file.
+    /// The file cannot be read.
     #[error("the output cannot be read: {0}")]
     Io(#[from] io::Error),
 }
@@ -102,7 +103,7 @@ struct Shelf {
     ledger: Arc<Ledger>,
     directory: Dir,
     room: OutputRoom,
-    /// This process, from the first output on that it writes.
+    /// This process as an owner, from its first output on.
     owner: Mutex<Option<Arc<Owner>>>,
 }
 
@@ -113,10 +114,10 @@ impl std::fmt::Debug for Outputs {
 }
 
 impl Outputs {
-    /// Opens the outputs of a state directory, without those that nobody finished or that are out of date.
+    /// Opens the outputs of a state directory. Removes outputs that were never finished and those that are too old.
     ///
     /// # Errors
-    /// The directory cannot be used, or the ledger not be read.
+    /// The directory or the ledger cannot be used.
     pub(crate) fn open(state: &State, ledger: Arc<Ledger>, bytes: u64) -> Result<Self, OutputError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
@@ -132,7 +133,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// What the reader may read, the newest first.
+    /// Returns the outputs that the reader may read, newest first.
     ///
     /// # Errors
     /// The ledger cannot be read.
@@ -150,7 +151,7 @@ impl Outputs {
         self.row(reader, id).map(kept)
     }
 
-    /// At most `bytes_max` bytes of an output from `offset` on; none where it ends before.
+    /// Reads at most `bytes_max` bytes of an output from `offset` on. Returns no bytes if the output ends before.
     ///
     /// # Errors
     /// There is none, or it cannot be read.
@@ -166,7 +167,7 @@ impl Outputs {
         Ok(bytes)
     }
 
-    /// One output, to be read line by line.
+    /// Opens an output to read it line by line.
     ///
     /// # Errors
     /// There is none, or it cannot be read.
@@ -176,7 +177,7 @@ impl Outputs {
         Ok((kept(row), lines))
     }
 
-    /// Takes away what a call has left: its answer is withheld.
+    /// Removes the outputs of a call whose answer is withheld.
     ///
     /// # Errors
     /// The ledger cannot be changed.
@@ -206,13 +207,13 @@ impl Outputs {
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No);
         self.0.directory.open_with(id, &options).map_err(|error| match error.kind() {
-            // It was trimmed since the ledger was asked.
+            // The output was removed after the ledger was read.
             io::ErrorKind::NotFound => OutputError::Unknown(id.to_owned()),
             _ => error.into(),
         })
     }
 
-    /// Removes files whose rows are gone. One that stays behind is swept when the next host opens.
+    /// Removes the files of deleted rows. A file that cannot be removed is swept when the next host opens.
     fn remove(&self, ids: &[String]) {
         for id in ids {
             let _ = self.0.directory.remove_file(id);
@@ -223,7 +224,7 @@ impl Outputs {
         self.0.ledger.change(Durable::Process, work)
     }
 
-    /// This process, as the ledger knows it.
+    /// Returns this process as an owner in the ledger.
     fn owner(&self) -> io::Result<Arc<Owner>> {
         let mut held = self.0.owner.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(owner) = &*held {
@@ -236,13 +237,13 @@ impl Outputs {
 }
 
 impl Reader<'_> {
-    /// The session and the principal as the ledger knows them.
+    /// Returns the names of the session and the principal in the ledger.
     fn names(&self) -> (String, String) {
         (session_name(self.session), self.principal.to_string())
     }
 }
 
-/// A session as the ledger knows it.
+/// Returns the name of a session in the ledger.
 pub(crate) fn session_name(session: &str) -> String {
     if session.len() <= SESSION_BYTES_MAX {
         return session.to_owned();
@@ -250,7 +251,7 @@ pub(crate) fn session_name(session: &str) -> String {
     format!("sha256:{}", sha256(session.as_bytes()))
 }
 
-/// Whether a text is an id of this host's making, and so the name of no file elsewhere.
+/// Returns whether a text has the form of an output id, so that it is never a path.
 fn is_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -1,4 +1,4 @@
-//! What is left of processes that were killed, and what is out of date: taken away when a host opens.
+//! Removes leftovers of killed processes and outdated outputs when a host opens.
 
 use super::{KEPT_TIME, OutputError, Outputs, is_id};
 use crate::ledger::{LedgerError, milliseconds, now};
@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 use std::io;
 
 impl Outputs {
-    /// Takes away files that no row names, and rows whose file is not there, whose writer is not there, or that are
-    /// older than outputs are kept.
+    /// Removes files without a row, and rows whose file does not exist, whose writer has died, or that are too old.
     pub(super) fn sweep(&self) -> Result<(), OutputError> {
         let since = now().saturating_sub(milliseconds(KEPT_TIME));
-        // Looked at first: to open a host for one call should not wait for whoever writes.
+        // Check first with a read, because opening a host for one call should not wait for other writers.
         let files = self.files()?;
         let (holding, dead) = self.0.ledger.look(|change| change.sort_outputs(&files, since))?;
         if dead.is_empty() && files.iter().all(|file| holding.contains(file)) {
             return Ok(());
         }
         let orphans = self.change(|change| {
-            // Listed anew while nobody can begin one: a row comes before its file, so what has none is nobody's.
+            // List the files again inside the transaction. A row is written before its file is created, so a file
+            // without a row is a leftover.
             let files = self.files().map_err(LedgerError::from)?;
             let (holding, dead) = change.sort_outputs(&files, since)?;
             dead.iter().try_for_each(|id| change.forget_output(id))?;
@@ -27,7 +27,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// The files that are named as outputs are; another is not ours.
+    /// Returns the files that have the name of an output. Other files are ignored.
     fn files(&self) -> io::Result<BTreeSet<String>> {
         let mut files = BTreeSet::new();
         for entry in self.0.directory.entries()? {

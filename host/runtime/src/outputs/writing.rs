@@ -1,4 +1,4 @@
-//! An output on its way to the disk: piece by piece, with room made for it before it is written.
+//! Writes an output to the disk in pieces. Room is reserved before each write.
 
 use super::cursor::MARK_BYTES;
 use super::{Outputs, Reference, new_id};
@@ -8,26 +8,26 @@ use rusqlite::ErrorCode;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The most room that is made ahead of what is written, in bytes: an output that grows asks for a quarter more than it
-/// has, so that it asks seldom, and others are not forgotten for what it never comes to.
+/// Maximum room that is reserved ahead, in bytes. A growing output reserves a quarter more than it has, so that it
+/// rarely has to ask. The limit avoids removing other outputs for room that is never used.
 const AHEAD_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Why an output is not kept.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeepError {
-    /// It alone is larger than all outputs together may be, or others that are written to take the room.
+    /// The output is larger than the quota of all outputs, or outputs that are being written take the room.
     #[error("there is no room for it among the kept outputs")]
     NoRoom,
-    /// The ledger.
+    /// The ledger cannot be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The file.
+    /// The file cannot be written.
     #[error("the output cannot be kept: {0}")]
     Io(#[from] io::Error),
 }
 
 impl KeepError {
-    /// Why, for a model: nothing of where things are.
+    /// Returns the reason for a model, without paths of the host.
     pub(crate) fn for_a_model(&self) -> &'static str {
         match self {
             Self::NoRoom => "there is no room for it among the kept outputs",
@@ -40,18 +40,18 @@ impl KeepError {
     }
 }
 
-/// An output that is written. Dropped before it is finished, it was never there.
+/// An output that is being written. If it is dropped before it is finished, it is removed.
 pub(crate) struct Writing {
     outputs: Outputs,
     id: String,
     file: File,
-    /// Tells other processes that this one is there.
+    /// Shows other processes that this one still runs.
     _owner: Arc<Owner>,
     bytes: u64,
     claimed: u64,
     breaks: u64,
     ends_a_line: bool,
-    /// The line breaks before each piece of [`MARK_BYTES`], as they stand in the ledger.
+    /// The line breaks before each piece of [`MARK_BYTES`], encoded as in the ledger.
     marks: Vec<u8>,
     finished: bool,
 }
@@ -60,7 +60,7 @@ impl Outputs {
     /// Begins an output.
     ///
     /// # Errors
-    /// It cannot be kept.
+    /// The output cannot be kept.
     pub(crate) fn begin(&self, origin: &OutputOrigin) -> Result<Writing, KeepError> {
         let (id, owner) = (new_id()?, self.owner()?);
         self.change(|change| change.begin_output(&id, origin, owner.id(), now()))?;
@@ -89,10 +89,10 @@ impl Outputs {
 }
 
 impl Writing {
-    /// Writes the next piece. What was written before it stays, whatever comes of it.
+    /// Writes the next piece. If that fails, the earlier pieces stay.
     ///
     /// # Errors
-    /// It cannot be kept.
+    /// The piece cannot be kept.
     pub(crate) fn write(&mut self, piece: &[u8]) -> Result<(), KeepError> {
         let after = self.bytes.saturating_add(piece.len() as u64);
         if after > self.claimed {
@@ -100,7 +100,7 @@ impl Writing {
         }
         let written = self.file.write_all(piece);
         if written.is_err() {
-            // Part of the piece may be there: the file ends where what was counted does.
+            // Part of the piece may have been written. Cut the file to the counted length.
             self.file.set_len(self.bytes)?;
         }
         written?;
@@ -108,10 +108,10 @@ impl Writing {
         Ok(())
     }
 
-    /// Makes it readable.
+    /// Finishes the output, so that it can be read.
     ///
     /// # Errors
-    /// It cannot be kept.
+    /// The output cannot be kept.
     pub(crate) fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
         let lines = is_text.then(|| self.lines());
         let finished = FinishedOutput {
@@ -127,7 +127,7 @@ impl Writing {
         Ok(Reference { id, bytes, lines, media_type: media_type.to_owned(), complete })
     }
 
-    /// The lines so far; what follows the last line break is one, unless nothing does.
+    /// Returns the number of lines so far. Text after the last line break counts as a line.
     fn lines(&self) -> u64 {
         self.breaks + u64::from(!self.ends_a_line)
     }
@@ -140,14 +140,14 @@ impl Writing {
         }
     }
 
-    /// Makes room for an output of this size.
+    /// Reserves room for an output of this size.
     ///
     /// # Errors
     /// There is none.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
         let (id, room, claimed) = (&self.id, self.outputs.0.room, super::signed(bytes));
         let forgotten = self.outputs.change(|change| {
-            // An error takes back what was forgotten for it.
+            // An error rolls back the removal of other outputs.
             change.claim_output(id, claimed, room)?.ok_or(KeepError::NoRoom)
         })?;
         self.outputs.remove(&forgotten);
@@ -171,7 +171,7 @@ impl Writing {
     }
 }
 
-/// The line breaks in a piece.
+/// Counts the line breaks in a piece.
 fn breaks(piece: &[u8]) -> u64 {
     piece.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
@@ -179,7 +179,7 @@ fn breaks(piece: &[u8]) -> u64 {
 impl Drop for Writing {
     fn drop(&mut self) {
         if !self.finished {
-            // What cannot be taken away now is swept when the next host opens.
+            // Leftovers are swept when the next host opens.
             let _ = self.outputs.change(|change| change.forget_output(&self.id));
             self.outputs.remove(std::slice::from_ref(&self.id));
         }

@@ -1,23 +1,23 @@
-//! The texts of a tool that a need is compared with, by how much each says about what it does.
+//! The fields of a tool that a query is compared with, by how much each says about the tool.
 
 use super::index::{FIELDS, Field};
 use super::lexicon::{Lexicon, Term};
 use crate::catalog::Offer;
 use serde_json::Value;
 
-/// How deep a schema is read: what it nests deeper says little about the tool.
+/// Maximum depth of a schema that is read. Deeper parts say little about the tool.
 const DEPTH_MAX: usize = 12;
 
-/// The most terms that are read of one field, beginning with the first: what is longer is a book, not a definition.
+/// Maximum terms that are read of one field.
 const FIELD_TERMS_MAX: usize = 4096;
 
-/// The keywords that hold a schema or several.
+/// The keywords that contain one or more schemas.
 const NESTING: [&str; 8] = ["items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf", "then", "else"];
 
-/// The keywords that hold schemas by a name that says nothing of the tool.
+/// The keywords that contain schemas by names that say nothing about the tool.
 const NAMING: [&str; 3] = ["patternProperties", "$defs", "definitions"];
 
-/// The terms of a tool, by field.
+/// Returns the terms of a tool, by field.
 pub(super) fn of(offer: &Offer, lexicon: &mut Lexicon) -> [Vec<Term>; FIELDS] {
     let Offer { plugin, tool } = offer;
     let mut fields = Fields { terms: Default::default(), lexicon };
@@ -32,7 +32,7 @@ pub(super) fn of(offer: &Offer, lexicon: &mut Lexicon) -> [Vec<Term>; FIELDS] {
     fields.terms
 }
 
-/// The first sentence, which says what the tool does, and the rest.
+/// Splits a description into its first sentence, which says what the tool does, and the rest.
 fn lead(description: &str) -> (&str, &str) {
     let sentence = description.find(". ").map(|at| at + 1);
     let line = description.find('\n');

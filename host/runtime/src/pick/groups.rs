@@ -1,4 +1,4 @@
-//! Groups of words that stand for one another, by their stems.
+//! Groups of synonyms, by their stems.
 
 use super::stem::stem;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ impl Groups {
         Self(alike)
     }
 
-    /// Returns the stems that stand for this one, itself left out; none if it is in no group.
+    /// Returns the other stems in the group of this one, or none if it is in no group.
     pub(super) fn alike(&self, term: &str) -> &[String] {
         self.0.get(term).map(Vec::as_slice).unwrap_or_default()
     }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_a_group_stand_for_one_another_and_for_no_others() {
+    fn only_words_of_the_same_group_are_synonyms() {
         let groups = Groups::of(&[&["make", "create"], &["create", "add"], &["delete"]]);
         assert_eq!(groups.alike(&stem("create")), ["add", &*stem("make")]);
         assert_eq!(groups.alike("add"), [stem("create")]);

@@ -1,6 +1,6 @@
-//! What is known of the tools of a catalog before anybody asks: for every term the tools that have it, and how much it
-//! says about each. The measure is BM25F: a term counts by the field it stands in, less in a long field than in a short
-//! one, less each time it is repeated, and less the more tools have it.
+//! The index of a catalog: for every term, the tools that contain it and its weight for each. The measure is BM25F: the
+//! weight of a term depends on its field, and decreases with the length of the field, with each repetition, and with
+//! the number of tools that contain it.
 
 use super::lexicon::{Lexicon, Term};
 
@@ -19,11 +19,11 @@ pub(super) enum Field {
     Nested,
 }
 
-/// How many fields there are.
+/// The number of fields.
 pub(super) const FIELDS: usize = Field::Nested as usize + 1;
 
-/// How much a term counts by its field, and how much less where the field is longer than it mostly is: 0 not at all, 1
-/// in proportion. In the order of the fields.
+/// For each field, the weight of its terms, and how much the weight decreases if the field is longer than usual: from 0
+/// (not at all) to 1 (proportionally).
 const WEIGHTS: [(f32, f32); FIELDS] = [
     (5.0, 0.6), // Name
     (4.0, 0.6), // Title
@@ -37,39 +37,39 @@ const WEIGHTS: [(f32, f32); FIELDS] = [
     (0.1, 0.9), // Nested
 ];
 
-/// How soon a term that is repeated counts no more.
+/// How quickly the weight of a repeated term saturates.
 const SATURATION: f32 = 3.0;
 
-/// What a term says of one tool.
+/// The occurrence of a term in one tool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posting {
-    /// The tool, by its place.
+    /// The index of the tool.
     pub(super) tool: u32,
-    /// How much the term counts there: from 0 to 1.
+    /// The weight of the term there, from 0 to 1.
     pub(super) weight: f32,
-    /// Whether it stands in the tool's name.
+    /// Whether the term is in the tool's name.
     pub(super) named: bool,
 }
 
-/// A term that some tool has.
+/// A term that at least one tool contains.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) term: String,
-    /// The tools that have it, in their order.
+    /// The tools that contain it, in order.
     pub(super) postings: Vec<Posting>,
 }
 
 /// The terms of a set of tools.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// How much the name of each tool says: the rarity of its terms together.
+    /// The weight of each tool's name: the sum of the rarity of its terms.
     names: Vec<f32>,
-    /// In the order of their bytes, so that those which begin alike stand together.
+    /// The terms, sorted by bytes, so that those with the same prefix are adjacent.
     known: Vec<Known>,
 }
 
 impl Index {
-    /// Of tools, whose fields are read one after the other.
+    /// Creates the index of some tools. Reads their fields one after the other.
     pub(super) fn new<T>(tools: &[T], fields: impl Fn(&T, &mut Lexicon) -> [Vec<Term>; FIELDS]) -> Self {
         let mut lexicon = Lexicon::default();
         let mut counted = Counted::default();
@@ -99,7 +99,7 @@ impl Index {
         }
     }
 
-    /// How much the name of each tool says.
+    /// Returns the weight of each tool's name.
     pub(super) fn names(&self) -> &[f32] {
         &self.names
     }
@@ -110,13 +110,13 @@ impl Index {
         self.known.get(place)
     }
 
-    /// The terms that begin so, in order.
+    /// Returns the terms with this prefix, in order.
     pub(super) fn beginning(&self, start: &str) -> impl Iterator<Item = &Known> {
         let first = self.known.partition_point(|known| known.term.as_str() < start);
         self.known[first..].iter().take_while(move |known| known.term.starts_with(start))
     }
 
-    /// How much it says that a tool has a term which so many have.
+    /// Returns the rarity of a term that this many tools contain.
     #[expect(clippy::cast_precision_loss, reason = "a measure, of numbers far below 2^24")]
     pub(super) fn rarity(&self, having: usize) -> f32 {
         let (tools, having) = (self.names.len() as f32, having as f32);
@@ -124,24 +124,24 @@ impl Index {
     }
 }
 
-/// How often each tool has each term.
+/// The number of occurrences of each term in each tool.
 #[derive(Default)]
 struct Counted {
-    /// By the number of the term, and then in the order of the tools.
+    /// The uses, by term number, and then in the order of the tools.
     uses: Vec<Vec<Use>>,
     lengths: Vec<[usize; FIELDS]>,
 }
 
-/// How often one tool has a term, by field.
+/// The number of occurrences of a term in one tool, by field.
 struct Use {
     tool: u32,
     times: [u16; FIELDS],
 }
 
 impl Counted {
-    /// Counts the fields of the next tool; so many terms are known by now.
+    /// Counts the fields of the next tool. `terms` is the number of known terms.
     fn put(&mut self, fields: &[Vec<Term>; FIELDS], terms: usize) {
-        // More tools than that are in no memory.
+        // More tools than this do not fit in memory.
         let Ok(tool) = u32::try_from(self.lengths.len()) else { return };
         self.lengths.push(std::array::from_fn(|field| fields[field].len()));
         self.uses.resize_with(terms, Vec::new);
@@ -158,7 +158,7 @@ impl Counted {
         }
     }
 
-    /// How long each field is where there is one.
+    /// Returns the average length of each field, over the tools that have it.
     #[expect(clippy::cast_precision_loss, reason = "a measure, of numbers far below 2^24")]
     fn usual_lengths(&self) -> [f32; FIELDS] {
         std::array::from_fn(|field| {
@@ -179,7 +179,7 @@ fn postings(uses: &[Use], lengths: &[[usize; FIELDS]], usual: &[f32; FIELDS]) ->
     uses.iter().filter_map(posting).collect()
 }
 
-/// How much it counts that a field of this length has a term so many times.
+/// Returns the weight of a term that occurs this many times in a field of this length.
 #[expect(clippy::cast_precision_loss, reason = "a measure, of numbers far below 2^24")]
 fn counts(times: u16, length: usize, usual: f32, field: usize) -> f32 {
     let (weight, shortening) = WEIGHTS[field];

@@ -1,21 +1,21 @@
-//! The terms that occur in a catalog, each under a number: a word is read once, however often it occurs.
+//! Numbers the terms of a catalog. A word is only analysed once, however often it occurs.
 
 use super::terms;
 use std::collections::HashMap;
 
-/// A term, by its number.
+/// The number of a term.
 pub(super) type Term = u32;
 
-/// The terms that were read so far.
+/// The terms so far.
 #[derive(Default)]
 pub(super) struct Lexicon {
     numbers: HashMap<String, Term>,
-    /// What was read of each run of letters.
+    /// The terms of each run of letters that was analysed.
     runs: HashMap<String, Vec<Term>>,
 }
 
 impl Lexicon {
-    /// Adds the terms of a text, in order, until there are so many.
+    /// Adds the terms of a text, in order, until `read` has `most` terms.
     pub(super) fn read(&mut self, text: &str, most: usize, read: &mut Vec<Term>) {
         for run in terms::runs(text) {
             if read.len() >= most {
@@ -31,18 +31,18 @@ impl Lexicon {
         }
     }
 
-    /// The number of a term. There are never more than a number can tell apart: they would fill the memory before.
+    /// Returns the number of a term. The numbers never run out, because the memory would be full before.
     fn number(&mut self, term: String) -> Option<Term> {
         let next = Term::try_from(self.numbers.len()).ok()?;
         Some(*self.numbers.entry(term).or_insert(next))
     }
 
-    /// How many terms there are.
+    /// Returns the number of terms.
     pub(super) fn len(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The terms in the order of their bytes, each with its number.
+    /// Returns the terms sorted by bytes, each with its number.
     pub(super) fn into_sorted(self) -> Vec<(String, Term)> {
         let mut terms: Vec<_> = self.numbers.into_iter().collect();
         terms.sort_unstable();

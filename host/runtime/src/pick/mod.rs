@@ -1,5 +1,5 @@
-//! Picking the few tools of a large catalog that fit a need, by its words. It must not know what a tool may do: what is
-//! picked may still be denied.
+//! Searches a large catalog for the few tools that fit a need, by its words. It must not know what a tool may do, so a
+//! found tool may still be denied.
 
 mod fields;
 mod groups;
@@ -17,7 +17,7 @@ use index::Index;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
-/// The index of a catalog, made when it is first asked for. A copy of a catalog has none: it is there to be changed.
+/// The index of a catalog, created on first use. A copy of a catalog has none, because copies are made to be changed.
 #[derive(Debug, Default)]
 pub(crate) struct Picker(OnceLock<Picking>);
 
@@ -27,7 +27,7 @@ impl Clone for Picker {
     }
 }
 
-/// The tools in the order of their full names, and what is known of them.
+/// The tools, sorted by full name, and their index.
 #[derive(Debug)]
 struct Picking {
     offers: Vec<Offer>,
@@ -35,9 +35,9 @@ struct Picking {
 }
 
 impl Catalog {
-    /// The tools that fit a need best, the best first, and those that fit equally well by name; at most `limit`. The
-    /// need is a text in words, of which the first 2,048 bytes are read. Where no tool has any of its words, there is
-    /// none. The first call of a catalog takes longer, for it makes the index.
+    /// Returns the tools that fit a need best, at most `limit`. They are sorted from best to worst, and by name if they
+    /// fit equally well. `query` describes the need in words; only its first 2,048 bytes are used. Returns no tools if
+    /// none contains any of its words. The first call for a catalog takes longer, because it creates the index.
     pub fn pick(&self, query: &str, limit: usize) -> Vec<Offer> {
         if limit == 0 {
             return Vec::new();
@@ -79,7 +79,7 @@ mod tests {
         }
     }
 
-    /// A tool of which nothing is said but its name.
+    /// Creates a tool with only a name.
     fn named(name: &str) -> Definition {
         tool(name, "It is what it is.", &json!({ "type": "object" }))
     }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_counts_by_its_field() {
+    fn the_weight_of_a_word_depends_on_its_field() {
         let lead = tool("b", "Weaves a carpet.", &json!({ "type": "object" }));
         let rest = tool("c", "Weaves.\nNot a carpet, mostly.", &json!({ "type": "object" }));
         let parameter = json!({ "type": "object", "properties": { "p": { "description": "not a carpet" } } });
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_equally_well_comes_by_name() {
+    fn tools_that_fit_equally_well_are_sorted_by_name() {
         let both = [named("one"), named("two")];
         let catalog = catalog(&[("b", "Same.", &both), ("a", "Same.", &both)]);
         let expected = ["a.one", "a.two", "b.one", "b.two"];
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn verbs_that_stand_for_one_another_find_the_tool_and_the_one_that_was_used_comes_first() {
+    fn related_verbs_find_a_tool_and_the_used_verb_ranks_first() {
         let tools = [named("delete_file"), named("remove_file"), named("create_file"), named("describe_file")];
         let catalog = catalog(&[("p", "Something.", &tools)]);
         assert_eq!(picked(&catalog, "remove the files")[..2], ["p.remove_file", "p.delete_file"]);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_in_one_piece_in_two_and_by_their_beginning() {
+    fn words_are_found_joined_split_and_by_prefix() {
         let tools = [named("import_keypair"), named("list_key_rings"), named("authenticate")];
         let catalog = catalog(&[("p", "Something.", &tools)]);
         assert_eq!(picked(&catalog, "key pair")[0], "p.import_keypair");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_every_alphabet_is_compared_in_small_letters() {
+    fn text_of_every_alphabet_is_compared_in_lower_case() {
         let text = "Öffnet ein ARCHIV. Ανοίγει ένα ΑΡΧΕΊΟ, открывает АРХИВ.";
         let catalog = catalog(&[
             ("p", "Something.", &[tool("open", text, &json!({ "type": "object" }))]),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_nothing_where_nothing_fits_or_nothing_is_wanted() {
+    fn nothing_is_returned_if_nothing_fits_or_the_limit_is_zero() {
         let catalog = catalog(&[("p", "Something.", &[named("run")])]);
         for query in ["", " ", "...", "\u{0}\u{202e}", "unheard", "the of and"] {
             assert!(catalog.pick(query, 5).is_empty(), "{query:?}");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_read_as_far_as_it_may_go() {
+    fn a_query_is_read_up_to_its_maximum_length() {
         let catalog = catalog(&[("p", "Something.", &[named("needle")])]);
         assert_eq!(picked(&catalog, &format!("{} needle", "x".repeat(2000))), ["p.needle"]);
         for query in [format!("{} needle", "é".repeat(1100)), "\u{1f600}".repeat(100_000)] {

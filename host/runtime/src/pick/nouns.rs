@@ -1,9 +1,10 @@
-//! What people call the things that interfaces have names for: a machine is an instance to one and a server to another.
+//! Synonyms of nouns. Interfaces name the same thing differently: a machine is an instance in one and a server in
+//! another.
 
 use super::groups::Groups;
 use std::sync::LazyLock;
 
-/// Nouns that stand for one another in what people want of programs.
+/// Groups of nouns that mean the same in requests to programs.
 const GROUPS: &[&[&str]] = &[
     &["server", "machine", "computer", "instance", "host", "vm"],
     &["disk", "drive", "volume"],
@@ -22,7 +23,7 @@ const GROUPS: &[&[&str]] = &[
     &["person", "user", "member"],
 ];
 
-/// Returns the stems that stand for this one, itself left out.
+/// Returns the stems of the synonyms of this one.
 pub(super) fn alike(term: &str) -> &'static [String] {
     static NOUNS: LazyLock<Groups> = LazyLock::new(|| Groups::of(GROUPS));
     NOUNS.alike(term)

@@ -1,11 +1,10 @@
-//! Verbs of two words, which ask for something else than the first of them: who looks for something does not want to
-//! look at it.
+//! Phrasal verbs, which mean something other than their verb: to look for something is not to look at it.
 
 use super::stem::stem;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A verb, the word that goes with it, and the verbs of programs that do what the two ask for.
+/// A verb, its particle, and the verbs that programs use for the meaning of the two.
 const PHRASES: &[(&str, &str, &[&str])] = &[
     ("back", "up", &["backup", "copy"]),
     ("bring", "back", &["restore", "recover"]),
@@ -34,24 +33,24 @@ const PHRASES: &[(&str, &str, &[&str])] = &[
     ("wake", "up", &["start", "resume"]),
 ];
 
-/// How many words may stand between the two, as in `turn the lights off`.
+/// Maximum words between the two, as in `turn the lights off`.
 const BETWEEN_MAX: usize = 4;
 
-/// The word that never stands apart from its verb: what comes between belongs to something else.
+/// The particle that always directly follows its verb.
 const ADJACENT: &str = "for";
 
-/// A verb of two words in a text.
+/// A phrasal verb in a text.
 pub(super) struct Phrase {
-    /// The verbs of programs that do it, as stems.
+    /// The verbs of programs with this meaning, as stems.
     pub(super) verbs: &'static [String],
-    /// The place of its second word.
+    /// The index of its particle.
     pub(super) with: usize,
 }
 
-/// Words that go with one verb, each with the verbs of programs.
+/// The particles of one verb, each with the verbs of programs.
 type With = Vec<(&'static str, Vec<String>)>;
 
-/// Finds the phrase whose verb is at this place of a text in small letters.
+/// Finds the phrasal verb that starts at this index of a lower-case text.
 pub(super) fn at(words: &[String], place: usize) -> Option<Phrase> {
     static KNOWN: LazyLock<HashMap<String, With>> = LazyLock::new(|| {
         let mut known: HashMap<String, With> = HashMap::new();

@@ -1,4 +1,4 @@
-//! A need in words, as what to look for in an index, and how well each tool fits it.
+//! Turns a query into terms to look up in an index, and scores how well each tool fits it.
 
 use super::index::{Index, Known};
 use super::nouns;
@@ -8,53 +8,52 @@ use super::terms;
 use super::verbs;
 use std::collections::BTreeMap;
 
-/// The longest query that is read, in bytes: a need is a sentence or two, and what follows is passed over.
+/// Maximum length of a query, in bytes. It is enough for a sentence or two. The rest is ignored.
 const QUERY_BYTES_MAX: usize = 2048;
 
-/// The most terms of a query that are looked for, beginning with the first.
+/// Maximum terms of a query.
 const QUERY_TERMS_MAX: usize = 64;
 
-/// How much a verb counts that stands for the one that was used.
+/// Weight of a related verb.
 const ALIKE: f32 = 0.6;
 
-/// How much a verb counts that means the same as the one that was used.
+/// Weight of a verb with the same meaning.
 const NEAR: f32 = 0.8;
 
-/// How much a verb counts that stands for one of those that a verb of two words asks for.
+/// Weight of a verb that is related to one of the verbs of a phrasal verb.
 const PHRASE_ALIKE: f32 = 0.4;
 
-/// How much a noun counts that stands for the one that was used.
+/// Weight of a synonym of a noun.
 const NOUN: f32 = 0.6;
 
-/// How much a term counts that begins as the one that was used, or that the one used begins with.
+/// Weight of a term that is a prefix of the used one, or has it as a prefix.
 const BEGINNING: f32 = 0.5;
 
-/// The shortest beginning that says anything, in bytes.
+/// Minimum length of a prefix, in bytes.
 const BEGINNING_BYTES_MIN: usize = 4;
 
-/// The most terms that are taken for their beginning: where there are more, it says nothing.
+/// Maximum terms with the same prefix. A prefix of more terms is ignored.
 const BEGINNING_TERMS_MAX: usize = 16;
 
-/// How much two words count that a tool has in one piece, where each of them counts by itself too.
+/// Weight of two words that a tool has as one word, in addition to the weight of each.
 const JOINED: f32 = 0.5;
 
-/// The shortest word that another is made up of, in bytes.
+/// Minimum length of a part of a compound word, in bytes.
 const HALF_BYTES_MIN: usize = 3;
 
-/// How much the share of the need that a tool meets counts beside how well it meets each part.
+/// Weight of the share of the query's parts that a tool contains, relative to how well it fits each part.
 const SHARE: f32 = 1.0;
 
-/// How much the share of a tool's name that the need explains counts beside that.
+/// Weight of the share of a tool's name that the query contains.
 const NAME: f32 = 0.7;
 
-/// How much a verb counts that stands for the one that was used, elsewhere than in the name: a description has many
-/// verbs, and the name has the one.
+/// Weight of a related verb outside of the tool's name, because a description has many verbs.
 const VERB_ELSEWHERE: f32 = 0.3;
 
-/// How much a verb says at the least, however many tools have it: whether something is made or deleted matters.
+/// Minimum rarity of a verb. However common a verb is, it matters whether something is created or deleted.
 const VERB_RARITY_MIN: f32 = 2.5;
 
-/// The tools that fit a need, by their places, each with how well; in no order.
+/// Returns the indices and scores of the tools that fit a query, in no particular order.
 pub(super) fn scores(index: &Index, query: &str) -> Vec<(usize, f32)> {
     let sought = sought(index, query);
     let whole: f32 = sought.iter().map(|part| part.rarity).sum();
@@ -68,23 +67,23 @@ pub(super) fn scores(index: &Index, query: &str) -> Vec<(usize, f32)> {
     fitting.map(|(tool, (score, name))| (tool, fit(score, *name))).collect()
 }
 
-/// What a tool has of a need.
+/// The score of a tool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Score {
     sum: f32,
-    /// How much of the need it meets.
+    /// How well it fits the query's parts.
     met: f32,
-    /// How much of its name the need explains.
+    /// How much of its name the query contains.
     named: f32,
-    /// The part that was counted last.
+    /// The number of the part that was counted last.
     last: u32,
-    /// What it counts for that part.
+    /// The score for that part.
     counts: f32,
-    /// What of its name that part explains.
+    /// How much of its name that part contains.
     explains: f32,
 }
 
-/// One part of a need: a term, and what may stand for it.
+/// One part of a query: a term and its alternatives.
 struct Part<'a> {
     rarity: f32,
     is_verb: bool,
@@ -92,12 +91,12 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// A term alone.
+    /// Creates a part from a term without alternatives.
     fn of(index: &Index, known: &'a Known) -> Self {
         Self { rarity: index.rarity(known.postings.len()), is_verb: false, ways: vec![(known, 1.0)] }
     }
 
-    /// Adds what each tool has of this part: the best of the ways in which it has it.
+    /// Adds the score of this part to each tool: that of the best alternative that the tool contains.
     fn count(&self, number: u32, index: &Index, scores: &mut [Score]) {
         for (known, factor) in &self.ways {
             let rarity = factor * index.rarity(known.postings.len());
@@ -122,7 +121,7 @@ fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let (mut seen, mut words, mut sought) = (Vec::new(), Vec::new(), Vec::new());
     let all: Vec<String> = terms::runs(query).map(str::to_lowercase).collect();
-    // The places of words that belong to a verb before them.
+    // The indices of words that belong to a phrasal verb before them.
     let mut taken = Vec::new();
     for (place, word) in terms::runs(query).enumerate() {
         let phrase = if taken.contains(&place) { None } else { phrases::at(&all, place) };
@@ -149,7 +148,7 @@ fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
         seen.extend(terms);
         words.push(word.to_lowercase());
     }
-    // What is written in two words may be written in one: `key pair` is looked for as `keypair` too.
+    // Two words may also be written as one: also look for `keypair` if the query has `key pair`.
     let joined = words.windows(2).filter_map(|pair| {
         let apart = pair.iter().all(|word| index.find(&stem(word)).is_some());
         Some((index.find(&stem(&pair.concat()))?, if apart { JOINED } else { 1.0 }))
@@ -158,20 +157,20 @@ fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
     sought
 }
 
-/// The two words that a word is made of, where no tool has it itself.
+/// Splits a compound word that no tool contains into two words.
 fn halves<'a>(index: &'a Index, word: &str) -> Vec<Part<'a>> {
     let last = word.len().saturating_sub(HALF_BYTES_MIN);
     let halves = (HALF_BYTES_MIN..=last).filter_map(|at| {
         let (one, other) = word.split_at_checked(at)?;
         Some([index.find(&stem(one))?, index.find(&stem(other))?])
     });
-    // The more common the two are, the likelier they are words that make up others.
+    // Common words are more likely to be parts of compounds.
     let common = |halves: &[&Known; 2]| halves[0].postings.len().min(halves[1].postings.len());
     let halves = halves.max_by_key(common).into_iter().flatten();
     halves.map(|known| Part::of(index, known)).collect()
 }
 
-/// What stands for a term, each with the most that it counts.
+/// The alternatives of a term, each with its maximum weight.
 struct Ways<'a> {
     index: &'a Index,
     known: BTreeMap<&'a str, (&'a Known, f32)>,
@@ -187,7 +186,7 @@ impl<'a> Ways<'a> {
         way.1 = way.1.max(factor);
     }
 
-    /// Puts those of these terms that some tool has.
+    /// Adds those of these terms that at least one tool contains.
     fn put_all(&mut self, terms: &[String], factor: f32) {
         let index = self.index;
         terms.iter().filter_map(|term| index.find(term)).for_each(|known| self.put(known, factor));

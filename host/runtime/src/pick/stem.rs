@@ -1,9 +1,9 @@
-//! The stems of English words, by Porter's rules of 1980, with his later one for `y`: what is left of `creates`,
-//! `created` and `creating` is one thing, and so is what is left of `translate` and `translation`. Words of other
-//! alphabets stay as they are. The crate rust-stemmers has the same and seventeen languages more, and has not been
-//! touched for years: one page of rules is less to trust.
+//! Stems of English words, by Porter's rules of 1980 with his later rule for `y`. So `creates`, `created` and
+//! `creating` have the same stem, and so do `translate` and `translation`. Words of other alphabets are unchanged. The
+//! crate rust-stemmers supports seventeen more languages, but has not been maintained for years, and one page of rules
+//! is less to trust.
 
-/// What takes a longer ending's place, where a syllable stands before it. The first that fits is taken.
+/// Replacements of long endings after a syllable. The first one that fits is used.
 const DERIVED: [(&str, &str); 20] = [
     ("ational", "ate"),
     ("tional", "tion"),
@@ -37,10 +37,10 @@ const DROPPED: [&str; 18] = [
     "ive", "ize",
 ];
 
-/// The shortest word that has a stem of its own, in bytes.
+/// Minimum length of a word that is stemmed, in bytes.
 const WORD_BYTES_MIN: usize = 3;
 
-/// The stem of a word in small letters.
+/// Returns the stem of a lower-case word.
 pub(super) fn stem(word: &str) -> String {
     if word.len() < WORD_BYTES_MIN || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -63,7 +63,7 @@ impl Word {
         self.0.ends_with(ending)
     }
 
-    /// What stands before an ending.
+    /// Returns the part before an ending.
     fn before(&self, ending: &str) -> &str {
         self.0.strip_suffix(ending).unwrap_or(&self.0)
     }
@@ -142,7 +142,7 @@ impl Word {
     }
 }
 
-/// Whether each letter is a vowel; `y` is one after a consonant.
+/// Returns for each letter whether it is a vowel. `y` is one after a consonant.
 fn vowels(text: &str) -> impl Iterator<Item = bool> {
     text.bytes().scan(true, |was_vowel, byte| {
         *was_vowel = matches!(byte, b'a' | b'e' | b'i' | b'o' | b'u') || (byte == b'y' && !*was_vowel);
@@ -154,19 +154,19 @@ fn has_vowel(text: &str) -> bool {
     vowels(text).any(|vowel| vowel)
 }
 
-/// How often consonants follow vowels: Porter's measure.
+/// Counts how often consonants follow vowels: Porter's measure.
 fn syllables(text: &str) -> usize {
     let mut before = false;
     vowels(text).filter(|vowel| std::mem::replace(&mut before, *vowel) && !*vowel).count()
 }
 
-/// Whether it ends with the same consonant twice.
+/// Returns whether a text ends with the same consonant twice.
 fn ends_twice(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() > 1 && bytes[bytes.len() - 1] == bytes[bytes.len() - 2] && vowels(text).last() == Some(false)
 }
 
-/// Whether it ends with a consonant, a vowel, and a consonant that is none of `w`, `x` and `y`.
+/// Returns whether a text ends with a consonant, a vowel, and a consonant other than `w`, `x` and `y`.
 fn ends_short(text: &str) -> bool {
     let vowels: Vec<bool> = vowels(text).collect();
     vowels.ends_with(&[false, true, false]) && !text.ends_with(['w', 'x', 'y'])
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_english_word_stays() {
+    fn words_that_are_not_english_are_unchanged() {
         for word in ["", "is", "s3", "größen", "данные", "データ", "2025"] {
             assert_eq!(stem(word), word);
         }

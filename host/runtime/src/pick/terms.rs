@@ -1,17 +1,17 @@
-//! The terms of a text: its words in small letters, as stems.
+//! The terms of a text: its words in lower case, as stems.
 
 use super::stem::stem;
 
-/// The longest term, in bytes: longer ones are no words, and are cut.
+/// Maximum length of a term, in bytes. Longer ones are not words, and are cut.
 const TERM_BYTES_MAX: usize = 64;
 
-/// The most pieces of a name that also stand as one term: `DynamoDB` does, a sentence in capitals does not.
+/// Maximum pieces of a name that is also one term as a whole. `DynamoDB` is, a sentence in capitals is not.
 const JOINED_MAX: usize = 3;
 
-/// The fewest letters beside a digit that are a term of their own: `route` of `route53`, but nothing of `s3`.
+/// Minimum letters next to a digit that are a separate term: `route` of `route53`, but not the `s` of `s3`.
 const BESIDE_DIGIT_MIN: usize = 3;
 
-/// Words that say nothing about a tool. What asks for something, and what points at it, in the first place.
+/// Words that say nothing about a tool, such as words that ask for or point at something.
 const PASSED: &[&str] = &[
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do",
     "does", "for", "from", "had", "has", "have", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like",
@@ -20,12 +20,12 @@ const PASSED: &[&str] = &[
     "will", "with", "would", "you", "your",
 ];
 
-/// The runs of letters and digits in a text.
+/// Returns the runs of letters and digits in a text.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|run| !run.is_empty())
 }
 
-/// The terms of one run.
+/// Returns the terms of one run.
 pub(super) fn of_run(run: &str) -> Vec<String> {
     let mut terms = Vec::new();
     let pieces = pieces(run);
@@ -36,7 +36,7 @@ pub(super) fn of_run(run: &str) -> Vec<String> {
     terms
 }
 
-/// One piece of a name.
+/// Adds one piece of a name.
 fn put(piece: &str, terms: &mut Vec<String>) {
     let word = piece.to_lowercase();
     if PASSED.binary_search(&word.as_str()).is_ok() {
@@ -48,7 +48,7 @@ fn put(piece: &str, terms: &mut Vec<String>) {
     terms.push(stem(word));
 }
 
-/// A run of letters and digits at the borders of `camelCase` and `HTTPServer`.
+/// Splits a run of letters and digits at the borders in `camelCase` and `HTTPServer`.
 fn pieces(run: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -58,7 +58,7 @@ fn pieces(run: &str) -> Vec<&str> {
         let next_is_small = characters.peek().is_some_and(|(_, next)| next.is_lowercase());
         let begins = character.is_uppercase()
             && before.is_some_and(|before| before.is_lowercase() || (before.is_uppercase() && next_is_small));
-        // Several of something, as in `IDs`, is no border.
+        // A plural `s` after capitals, as in `IDs`, is not a border.
         let several = run[at..].chars().eq([character, 's']);
         if begins && !several {
             pieces.push(&run[start..at]);
@@ -89,18 +89,18 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_small_in_every_alphabet() {
+    fn every_alphabet_is_lowercased() {
         assert_eq!(terms("ΑΡΧΕΊΟ Größe ДАННЫЕ データ"), ["αρχείο", "größe", "данные", "データ"]);
     }
 
     #[test]
-    fn words_that_say_nothing_are_passed_over() {
+    fn words_without_meaning_are_ignored() {
         assert_eq!(terms("I would like you to do it for me, please!"), [""; 0]);
         assert!(PASSED.is_sorted());
     }
 
     #[test]
-    fn a_term_is_no_longer_than_it_may_be() {
+    fn long_terms_are_cut() {
         for term in terms(&format!("{} {}", "x".repeat(1000), "ß".repeat(1000))) {
             assert!(term.len() <= TERM_BYTES_MAX, "{term}");
         }

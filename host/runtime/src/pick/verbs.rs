@@ -1,10 +1,9 @@
-//! What the interfaces of programs call the same thing. It is about verbs alone, which every interface chooses anew;
-//! what a tool works on is called by its own name.
+//! Synonyms of verbs, because every interface chooses its own verbs for the same action.
 
 use super::groups::Groups;
 use std::sync::LazyLock;
 
-/// Verbs that stand for one another, and the words of a question that ask for it.
+/// Groups of related verbs, and the words in a query that ask for them.
 const GROUPS: &[&[&str]] = &[
     &["add", "create", "make", "new", "set", "setup", "build", "register", "open", "provision"],
     &["delete", "remove", "destroy", "drop", "erase", "purge", "rid", "clear", "deregister"],
@@ -42,16 +41,16 @@ const GROUPS: &[&[&str]] = &[
     &["undo", "restore", "recover", "revert", "rollback"],
 ];
 
-/// Verbs that mean the same, and not only that something is read.
+/// Verbs with the same meaning, which are not only related because they all read something.
 const NEAR: &[&[&str]] = &[&["search", "find", "grep", "locate", "query", "contain", "look"]];
 
-/// Returns the stems that stand for this one, itself left out; none where it is no verb of the table.
+/// Returns the stems that are related to this one, or none if it is not in the table.
 pub(super) fn alike(term: &str) -> &'static [String] {
     static ALIKE: LazyLock<Groups> = LazyLock::new(|| Groups::of(GROUPS));
     ALIKE.alike(term)
 }
 
-/// Returns the stems that mean the same as this one, itself left out.
+/// Returns the other stems with the same meaning.
 pub(super) fn near(term: &str) -> &'static [String] {
     static NEARBY: LazyLock<Groups> = LazyLock::new(|| Groups::of(NEAR));
     NEARBY.alike(term)
@@ -63,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verbs_stand_for_one_another_both_ways() {
+    fn related_verbs_are_symmetric() {
         let is_alike = |one: &str, other: &str| alike(&stem(one)).contains(&stem(other));
         for (one, other) in [("make", "create"), ("remove", "delete"), ("show", "describe"), ("remove", "detach")] {
             assert!(is_alike(one, other) && is_alike(other, one), "{one} {other}");

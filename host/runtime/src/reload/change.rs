@@ -1,4 +1,4 @@
-//! One change of the catalog: how it is recorded, and how whoever asked for the look hears of it.
+//! A change of the catalog, for the audit log and for the caller of a reload.
 
 use super::Reloaded;
 use crate::audit::{AuditError, Kind};
@@ -9,22 +9,22 @@ use portcullis_policy::PluginName;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Bytes of a refusal's reason that the record keeps.
+/// Maximum length of a refusal's reason in the audit log, in bytes.
 const REASON_BYTES_MAX: usize = 2048;
 
-/// One change.
+/// One change of the catalog.
 pub(super) struct Change {
     pub(super) what: What,
     pub(super) file: String,
     pub(super) sha256: Option<[u8; 32]>,
-    /// The plugin that gives way, by its hash in hexadecimal.
+    /// The hash of the replaced plugin, in hexadecimal.
     pub(super) previous: Option<Arc<str>>,
-    /// Of its description files; zeros where it has none.
+    /// The hash of its description files. Zeros if it has none.
     pub(super) beside: [u8; 32],
     pub(super) reason: Option<String>,
 }
 
-/// What it is.
+/// The kind of a change.
 pub(super) enum What {
     Added(PluginName),
     Replaced(PluginName),
@@ -33,7 +33,7 @@ pub(super) enum What {
     Cleared,
 }
 
-/// All changes of one look.
+/// Sums up all changes of one reload.
 pub(super) fn summed_up(changes: Vec<Change>) -> Reloaded {
     let mut reloaded = Reloaded::default();
     for change in changes {
@@ -49,12 +49,12 @@ pub(super) fn summed_up(changes: Vec<Change>) -> Reloaded {
 }
 
 impl Change {
-    /// A change that says no more than that.
+    /// Creates a change without details.
     pub(super) fn new(what: What, file: String, sha256: Option<[u8; 32]>) -> Self {
         Self { what, file, sha256, previous: None, beside: <[u8; 32]>::default(), reason: None }
     }
 
-    /// Puts it into the record: before it takes effect.
+    /// Records the change. Call this before it takes effect.
     pub(super) async fn record(&self, host: &Inner) -> Result<(), AuditError> {
         #[derive(Serialize)]
         struct Line<'a> {

@@ -65,7 +65,7 @@ pub(super) struct Look<'a> {
     earlier: &'a Seen,
     seen: Seen,
     changes: Vec<Change>,
-    /// What has loaded in the background and enters the catalog.
+    /// The background loads that enter the catalog.
     arrived: Vec<Arc<EndedLoad>>,
 }
 
@@ -86,9 +86,9 @@ impl<'a> Look<'a> {
         Self { host, directory, before, next, earlier: seen, seen: seen.clone(), changes, arrived }
     }
 
-    /// Removes plugins whose file is gone.
+    /// Removes plugins whose file was removed.
     pub(super) fn without(&mut self, files: &[Found]) {
-        // A look at the directory is at all files.
+        // A reload considers all files of the directory.
         self.next.left_out.clear();
         if let Some(background) = self.host.background() {
             background.keep(|file| files.iter().any(|found| found.file == file));
@@ -160,7 +160,7 @@ impl<'a> Look<'a> {
         }
         match self.load(&file, &content).await {
             Ok(Some(plugin)) => self.put(file, plugin),
-            // It is seen when it has loaded. Until then it is another file to the next look.
+            // Its sighting is stored when it has loaded. Until then, the next reload treats it as changed.
             Ok(None) => match last {
                 Some(last) => drop(self.seen.insert(file, last)),
                 None => drop(self.seen.remove(&file)),
@@ -170,7 +170,7 @@ impl<'a> Look<'a> {
         Ok(())
     }
 
-    /// Takes in a file that has loaded in the background, as if it were loaded now.
+    /// Adds a file that has loaded in the background, as if it were loaded now.
     pub(super) async fn arrive(&mut self, load: Arc<EndedLoad>) {
         let (file, sha256) = (load.file.clone(), load.sighting.map(|sighting| sighting.sha256));
         self.seen.extend(load.sighting.map(|sighting| (file.clone(), sighting)));

@@ -1,9 +1,9 @@
-//! How often a schema can make the validator look at a document.
+//! Computes how many evaluations a schema can cause in the validator.
 //!
-//! A schema of 2 KB whose references double at each level costs 2^n per validation. So the evaluations are counted
-//! before the schema is compiled: for each depth of a document, the most that can reach one of its places. A schema
-//! that describes a recursive document honestly needs few; one that was made to explode needs more than any number at
-//! a small depth, and is refused. In between, a document is refused that is too deep for its schema.
+//! A schema of 2 KB whose references double at each level costs 2^n evaluations. So the maximum number of evaluations
+//! that can reach one place is computed before the schema is compiled, for each depth of a document. An honest
+//! recursive schema needs few evaluations. A schema that was made to explode exceeds the limit at a small depth and is
+//! refused. In between, a document that is too deep for its schema is refused.
 
 use super::SchemaError;
 use super::gate::refuse;
@@ -12,13 +12,13 @@ use crate::json::JSON_DEPTH_MAX;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Evaluations that one validation may cost. At some 30 ns each this is a tenth of a second.
+/// Maximum evaluations of one validation. At about 30 ns each, they take a tenth of a second.
 const STEPS_MAX: u64 = 4_000_000;
 
-/// A schema has to be cheap at least for documents as deep as this.
+/// The depth of documents for which every schema has to be cheap.
 const HONEST_DEPTH: usize = 4;
 
-/// Evaluations that may reach one place of a document that is no deeper.
+/// Maximum evaluations that may reach one place of a document of that depth.
 const HONEST_VISITS_MAX: u64 = 10_000;
 
 /// Maximum memory of the errors of one document, in bytes. The validator makes all of them before the first can be
@@ -34,7 +34,7 @@ const OBJECT_BYTES: usize = 640;
 /// Memory of a member of an object past the first node, in bytes. In the worst case, nodes are half full.
 const MEMBER_BYTES: usize = 128;
 
-/// Keywords that make no error of their own: they say nothing of a value, or other subschemas do.
+/// Keywords that cause no errors themselves, because they do not restrict the value or only apply subschemas.
 const WITHOUT_ERRORS: [&str; 20] = [
     "$anchor",
     "$comment",
@@ -58,10 +58,10 @@ const WITHOUT_ERRORS: [&str; 20] = [
     "writeOnly",
 ];
 
-/// Nodes times property names of a schema: what this analysis costs.
+/// Maximum of nodes times property names of a schema, which is the cost of this analysis.
 const CELLS_MAX: usize = 250_000;
 
-/// The most evaluations that can reach one place of a document, by the document's depth, and their errors.
+/// The maximum evaluations that can reach one place of a document, by the document's depth, and their errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cost {
     visits: Vec<u64>,
@@ -72,9 +72,9 @@ pub(super) struct Cost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ErrorCost {
     count: usize,
-    /// Memory of these errors, in bytes, with what they copy of the schema.
+    /// Memory of these errors, in bytes, including copies of parts of the schema.
     bytes: usize,
-    /// Whether an error copies the value too: that of an alternative of a union does.
+    /// Whether an error copies the value too, as errors of a union's alternatives do.
     copies: bool,
 }
 
@@ -119,13 +119,13 @@ impl Cost {
         Ok(Self { visits, errors: graph.errors })
     }
 
-    /// Whether a document with this many values, nested this deep, can be checked.
+    /// Returns whether a document with this many values and this depth can be checked.
     pub(super) fn allows(&self, values: usize, depth: usize) -> bool {
         let visits = self.visits[depth.min(JSON_DEPTH_MAX)];
         visits.saturating_mul(values as u64) <= STEPS_MAX
     }
 
-    /// Whether all errors of a document that does not match fit in memory. It has this many values, nested this deep.
+    /// Returns whether all errors of a document that does not match fit in memory.
     pub(super) fn allows_errors(&self, document: &Value, values: usize, depth: usize) -> bool {
         let ErrorCost { count, bytes, copies } = self.errors;
         let visits = usize::try_from(self.visits[depth.min(JSON_DEPTH_MAX)]).unwrap_or(usize::MAX);
@@ -149,7 +149,7 @@ fn copies_memory(value: &Value, around: usize) -> usize {
     (size_of::<Value>() + own) * (around + 1) + below
 }
 
-/// What a step down in a document is called. Exactly one label fits each step.
+/// The label of a step down in a document. Exactly one label fits each step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Label<'a> {
     Item,
@@ -157,7 +157,7 @@ enum Label<'a> {
     OtherProperty,
 }
 
-/// A subschema: what it applies to its own place, and what to the places below.
+/// A subschema with the nodes that it applies to its own place and to the places below.
 #[derive(Default)]
 struct Node<'a> {
     same: Vec<usize>,
@@ -225,7 +225,7 @@ impl<'a> Graph<'a> {
                 }
                 "additionalProperties" => node.additional = Some(child),
                 "patternProperties" | "propertyNames" | "unevaluatedProperties" => node.every.push(child),
-                // Definitions are visited where they are referred to; the content of strings is not looked into.
+                // Definitions are visited through references. The content of strings is not examined.
                 _ => {}
             }
         }
@@ -235,14 +235,14 @@ impl<'a> Graph<'a> {
     fn resolve(&self, reference: &str) -> Result<&'a Value, SchemaError> {
         let shown: String = reference.escape_debug().take(80).collect();
         if !reference.starts_with('#') {
-            return refuse(format!("it refers to {shown}, which lies outside of it: only references into itself work"));
+            return refuse(format!("it refers to {shown}, which is outside of it: refer only to parts of it"));
         }
         let target = pointer_of(self.root, reference).and_then(|pointer| self.root.pointer(&pointer));
-        target.map_or_else(|| refuse(format!("it refers to {shown}, which is not there")), Ok)
+        target.map_or_else(|| refuse(format!("it refers to {shown}, which does not exist")), Ok)
     }
 
-    /// The nodes, each after everything it applies to its own place; there is no such order where references lead
-    /// back to themselves without a step down in the document.
+    /// Returns the nodes, each after all nodes that it applies to its own place. Fails if references form a cycle
+    /// without a step down in the document.
     fn order(&self) -> Result<Vec<usize>, SchemaError> {
         let mut waiting: Vec<usize> = self.nodes.iter().map(|node| node.same.len()).collect();
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
@@ -262,7 +262,7 @@ impl<'a> Graph<'a> {
         }
         match order.len() == self.nodes.len() {
             true => Ok(order),
-            false => refuse("its references lead back to themselves at one place of the document".to_owned()),
+            false => refuse("its references form a cycle at one place of the document".to_owned()),
         }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Graph<'a> {
         Ok(labels)
     }
 
-    /// The most evaluations of the root and all it applies, on the way to one place, by depth.
+    /// Returns the maximum evaluations of the root and everything it applies, on the way to one place, by depth.
     fn visits(&self, order: &[usize]) -> Result<Vec<u64>, SchemaError> {
         let labels = self.labels()?;
         let mut lower = vec![0_u64; self.nodes.len()];

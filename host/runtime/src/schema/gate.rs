@@ -1,25 +1,25 @@
-//! What a schema may be before it is compiled: a schema is a program of the plugin's author that the host runs.
+//! Checks a schema before it is compiled, because a schema is a program of the plugin's author that the host runs.
 
 use super::SchemaError;
 use super::parts::children;
 use serde_json::{Map, Value};
 
-/// The longest schema, in bytes. The largest among common tools is a tenth of it.
+/// Maximum length of a schema, in bytes. The largest schemas of common tools are a tenth of that.
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 
-/// How deep a schema nests. A validator recurses over it on the host's stack.
+/// Maximum nesting of a schema. The validator recurses over it on the host's stack.
 const SCHEMA_DEPTH_MAX: usize = 48;
 
-/// Subschemas of one schema: what compiling it costs.
+/// Maximum subschemas of one schema. They determine the cost of compiling it.
 const SUBSCHEMAS_MAX: usize = 2000;
 
-/// References of one schema.
+/// Maximum references of one schema.
 const REFERENCES_MAX: usize = 256;
 
-/// Regular expressions of one schema: each costs up to a millisecond to compile.
+/// Maximum regular expressions of one schema. Each takes up to a millisecond to compile.
 const PATTERNS_MAX: usize = 64;
 
-/// The one dialect.
+/// The only supported dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Checks the text before it is parsed.
@@ -40,7 +40,7 @@ pub(super) fn refuse<T>(text: String) -> Result<T, SchemaError> {
     Err(SchemaError::Gate(text))
 }
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Default)]
 struct Census {
     subschemas: usize,
@@ -80,11 +80,11 @@ impl Census {
     }
 }
 
-/// Refuses what would let a schema name something outside of itself, or mean another dialect.
+/// Refuses keywords that refer outside of the schema or select another dialect.
 fn check_keywords(members: &Map<String, Value>, depth: usize) -> Result<(), SchemaError> {
     for keyword in ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"] {
         if members.contains_key(keyword) {
-            return refuse(format!("it uses {keyword}, which this host does not support: refer with $ref to $defs"));
+            return refuse(format!("it uses {keyword}, which this host does not support: use $ref to refer to $defs"));
         }
     }
     if depth > 0 && members.contains_key("$id") {
@@ -92,7 +92,7 @@ fn check_keywords(members: &Map<String, Value>, depth: usize) -> Result<(), Sche
     }
     match members.get("$schema").map(|dialect| dialect.as_str().unwrap_or_default()) {
         Some(dialect) if dialect.trim_end_matches('#') != DIALECT => {
-            refuse(format!("its $schema is not {DIALECT}, the one dialect this host supports"))
+            refuse(format!("its $schema is not {DIALECT}, the only dialect that this host supports"))
         }
         _ => Ok(()),
     }

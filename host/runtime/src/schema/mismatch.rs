@@ -1,7 +1,7 @@
-//! What is wrong with a document, in words that say where and what to write instead.
+//! Describes the mismatches of a document: where it is wrong, and what to write instead.
 //!
-//! The validator only says of a union that no alternative matches. A caller needs the alternative that was probably
-//! meant, and the member in it that is wrong.
+//! The validator only reports that no alternative of a union matches. A caller needs to know the alternative that was
+//! probably meant, and the member in it that is wrong.
 
 use super::ERROR_BYTES_MAX;
 use crate::nearest::nearest;
@@ -10,24 +10,24 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// How much of a wrong value is quoted, in bytes: enough to recognise it.
+/// Maximum length of a quoted wrong value, in bytes. It is enough to recognise the value.
 const VALUE_BYTES_MAX: usize = 80;
 
-/// How many allowed values, or unknown names, one error lists.
+/// Maximum allowed values or unknown names that one error lists.
 const LISTED_MAX: usize = 16;
 
 /// Maximum errors of one alternative in an answer. A caller corrects these and tries again.
 const ALTERNATIVE_ERRORS_MAX: usize = 8;
 
-/// How deep unions in unions are followed. A schema nests no deeper than that by hand.
+/// Maximum depth of unions in unions that are followed. People do not write schemas that nest deeper.
 const UNION_DEPTH_MAX: usize = 8;
 
 /// One way in which a document does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where, as a JSON Pointer; empty for the document itself.
+    /// The place in the document, as a JSON Pointer. Empty for the document itself.
     pub pointer: String,
-    /// What is wrong, in words.
+    /// What is wrong there.
     pub message: String,
 }
 
@@ -37,7 +37,7 @@ impl Mismatch {
     }
 }
 
-/// Puts one error of the validator into words: several, where the nearest alternative of a union has several.
+/// Describes one error of the validator. Returns several mismatches if the nearest alternative of a union has several.
 pub(super) fn tell(error: &ValidationError<'_>, schema: &Value) -> Vec<Mismatch> {
     tell_within(error, schema, 0)
 }
@@ -62,17 +62,17 @@ fn tell_within(error: &ValidationError<'_>, schema: &Value, depth: usize) -> Vec
 /// A value that matches no alternative of `anyOf` or `oneOf`.
 struct Union<'a, 'v> {
     error: &'a ValidationError<'v>,
-    /// What is wrong with the value under each alternative.
+    /// The errors of the value under each alternative.
     alternatives: &'a [Vec<ValidationError<'static>>],
     schema: &'a Value,
     depth: usize,
 }
 
-/// Why an alternative was not the one that was meant.
+/// Whether and why an alternative is ruled out as the one that was meant.
 enum Ruled {
-    /// Nothing rules it out: the value is of its kind and has a mistake.
+    /// It is not ruled out. The value is of this kind and has a mistake.
     Meant,
-    /// A value that tells the alternatives apart is another one, at this place.
+    /// The value that distinguishes the alternatives differs, at this place.
     ByValue(String),
     /// The value is of another type.
     ByType,
@@ -107,7 +107,7 @@ impl Union<'_, '_> {
             let below = error.instance_path().as_str().strip_prefix(here);
             below.is_some_and(|below| below.matches('/').count() <= 1)
         };
-        // A constant tells alternatives apart; a list of values does so only where it is the whole alternative.
+        // A constant distinguishes alternatives. A list of values does so only if it is the whole alternative.
         let by_value = errors.iter().find(|error| match error.kind() {
             ValidationErrorKind::Constant { .. } => is_member(error),
             ValidationErrorKind::Enum { .. } => error.instance_path().as_str() == here,
@@ -116,7 +116,8 @@ impl Union<'_, '_> {
         by_value.map_or(Ruled::Meant, |error| Ruled::ByValue(error.instance_path().as_str().to_owned()))
     }
 
-    /// What is wrong under one alternative, with its name unless no other takes values of the type.
+    /// Describes the errors under one alternative. Adds its name, unless no other alternative accepts values of the
+    /// type.
     fn tell_alternative(&self, index: usize, is_only_one: bool) -> Vec<Mismatch> {
         let name = if is_only_one { String::new() } else { format!(" ({})", self.name(index)) };
         let errors = self.alternatives[index].iter().take(ALTERNATIVE_ERRORS_MAX);
@@ -124,7 +125,7 @@ impl Union<'_, '_> {
         told.map(|told| Mismatch::new(told.pointer, format!("{}{name}", told.message))).collect()
     }
 
-    /// The value that would choose an alternative, and all that it may be.
+    /// Describes the wrong value that should have selected an alternative, with all allowed values.
     fn tell_values(&self, place: &str) -> Mismatch {
         let at_place = self.alternatives.iter().flatten().filter(|error| error.instance_path().as_str() == place);
         let at_place = at_place.map(|error| (error, allowed(error))).filter(|(_, values)| !values.is_empty());
@@ -146,7 +147,7 @@ impl Union<'_, '_> {
         Mismatch::new(self.error.instance_path().as_str(), message)
     }
 
-    /// The alternative by its title or the name of its definition, and by its place.
+    /// Returns the name of an alternative: its position, and its title or the name of its definition.
     fn name(&self, index: usize) -> String {
         let place = format!("alternative {} of {}", index + 1, self.alternatives.len());
         let pointer = format!("{}/{index}", self.error.schema_path().as_str());
@@ -160,7 +161,7 @@ impl Union<'_, '_> {
     }
 }
 
-/// The values that an error says are allowed, as JSON.
+/// Returns the allowed values that an error names, as JSON.
 fn allowed(error: &ValidationError<'_>) -> Vec<String> {
     match error.kind() {
         ValidationErrorKind::Constant { expected_value } => vec![expected_value.to_string()],
@@ -171,7 +172,7 @@ fn allowed(error: &ValidationError<'_>) -> Vec<String> {
     }
 }
 
-/// Leaves out texts that came before.
+/// Removes duplicates.
 fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut known = HashSet::new();
     texts.filter(|text| known.insert(text.clone())).collect()
@@ -185,7 +186,7 @@ fn not_allowed(wrong: &Value, values: &[String]) -> String {
     format!("{wrong_text} is not allowed; use {}", listed(values))
 }
 
-/// The allowed text that is spelt almost like the wrong one, as JSON. A short list needs no suggestion.
+/// Returns the allowed text that is spelt almost like the wrong one, as JSON. A short list needs no suggestion.
 fn nearest_value<'a>(wrong: &str, values: &'a [String]) -> Option<&'a String> {
     if values.len() <= 3 {
         return None;
@@ -195,7 +196,7 @@ fn nearest_value<'a>(wrong: &str, values: &'a [String]) -> Option<&'a String> {
     values.iter().find(|value| bare(value) == meant)
 }
 
-/// Which names a schema does not know, each with the known one that is spelt almost like it.
+/// Lists the unknown names, each with the known name that is spelt almost like it.
 fn unknown(unexpected: &[String], error: &ValidationError<'_>, schema: &Value) -> String {
     let parent = error.schema_path().as_str().rsplit_once('/').map_or("", |(parent, _)| parent);
     let known = schema.pointer(parent).and_then(|schema| schema.get("properties")).and_then(Value::as_object);
@@ -228,12 +229,12 @@ fn listed(values: &[String]) -> String {
     }
 }
 
-/// The beginning of a value as JSON.
+/// Returns the beginning of a value as JSON.
 fn quoted(value: &Value) -> String {
     shortened(value.to_string(), VALUE_BYTES_MAX)
 }
 
-/// Cuts a text, with an ellipsis where something is missing.
+/// Cuts a text that is too long, and adds an ellipsis.
 pub(super) fn shortened(mut text: String, bytes_max: usize) -> String {
     if text.len() > bytes_max {
         text.truncate(text.floor_char_boundary(bytes_max));

@@ -1,4 +1,5 @@
-//! JSON Schemas of definitions: gated, compiled once at load, and their verdicts in words a model can act on.
+//! JSON Schemas of definitions. They are checked and compiled once when a plugin is loaded, and describe mismatches so
+//! that a model can correct them.
 
 mod cost;
 mod gate;
@@ -11,28 +12,28 @@ use jsonschema::{Draft, PatternOptions, Validator};
 pub use mismatch::Mismatch;
 use serde_json::Value;
 
-/// Compiled size of one regular expression, in bytes. Enough for any pattern a person would write.
+/// Maximum compiled size of one regular expression, in bytes. It is enough for any pattern that a person would write.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// Maximum length of one error, in bytes.
 const ERROR_BYTES_MAX: usize = 400;
 
-/// The most errors that are told at once: more do not help to correct a call.
+/// Maximum errors that are listed. More do not help to correct a call.
 const ERRORS_TOLD_MAX: usize = 32;
 
-/// What schemas are checked with, and its version.
+/// The validator library and its version.
 pub const VALIDATOR: &str = "jsonschema 0.60.2";
 
 /// Why a schema is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// It is no JSON document.
+    /// It is not a JSON document.
     #[error("it is not valid JSON: {0}")]
     NotJson(String),
-    /// It would cost too much to check, or uses what this host does not support.
+    /// Checking it would cost too much, or it uses something that this host does not support.
     #[error("{0}")]
     Gate(String),
-    /// It is no JSON Schema.
+    /// It is not a JSON Schema.
     #[error("it is not a valid JSON Schema: {0}")]
     Invalid(String),
 }
@@ -43,19 +44,19 @@ pub struct Schema {
     document: Value,
     validator: Validator,
     cost: Cost,
-    /// Whether it stands for a schema that there is not.
+    /// Whether it stands in for a missing schema.
     absent: bool,
 }
 
 impl Schema {
-    /// Compiles the schema of a tool's arguments: the root must describe an object.
+    /// Compiles the schema of a tool's arguments. Its root must describe an object.
     ///
     /// # Errors
-    /// It does not pass the gate, or is no schema.
+    /// The schema exceeds a limit, uses an unsupported keyword, or is not valid.
     pub fn of_arguments(text: &str) -> Result<Self, SchemaError> {
         let schema = Self::of_document(text)?;
         if schema.document.get("type").and_then(Value::as_str) != Some("object") {
-            return Err(SchemaError::Gate("its root does not say \"type\": \"object\"".to_owned()));
+            return Err(SchemaError::Gate("its root must have \"type\": \"object\"".to_owned()));
         }
         Ok(schema)
     }
@@ -63,7 +64,7 @@ impl Schema {
     /// Compiles any schema.
     ///
     /// # Errors
-    /// It does not pass the gate, or is no schema.
+    /// The schema exceeds a limit, uses an unsupported keyword, or is not valid.
     pub fn of_document(text: &str) -> Result<Self, SchemaError> {
         gate::check_text(text)?;
         let document = json::parse(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
@@ -78,30 +79,30 @@ impl Schema {
         Ok(Self { document, validator, cost, absent: false })
     }
 
-    /// What stands for the schema of a tool that has none: any object.
+    /// Returns the stand-in for a missing schema, which allows any object.
     ///
     /// # Errors
-    /// None, as long as an object is a schema.
+    /// None in practice, because the stand-in is a valid schema.
     pub(crate) fn absent() -> Result<Self, SchemaError> {
         Ok(Self { absent: true, ..Self::of_document(r#"{"type":"object"}"#)? })
     }
 
-    /// Whether the tool came without a schema, so that its arguments are held to nothing.
+    /// Returns whether the tool has no schema, so that its arguments are not checked.
     pub fn is_absent(&self) -> bool {
         self.absent
     }
 
-    /// The schema itself.
+    /// Returns the schema document.
     pub fn document(&self) -> &Value {
         &self.document
     }
 
-    /// Whether the schema of an object names this member.
+    /// Returns whether the schema of an object names this member.
     pub(crate) fn declares(&self, member: &str) -> bool {
         self.document.get("properties").and_then(Value::as_object).is_some_and(|named| named.contains_key(member))
     }
 
-    /// The members an object can have at all, where the schema closes it; nothing where it may have others.
+    /// Returns the names of all members that an object can have. Returns `None` if the schema allows others.
     pub(crate) fn closed_names(&self) -> Option<Vec<&str>> {
         let closed = self.document.get("additionalProperties") == Some(&Value::Bool(false));
         let named = self.document.get("properties").and_then(Value::as_object);
@@ -109,27 +110,27 @@ impl Schema {
         (closed && self.document.get("patternProperties").is_none()).then_some(names)
     }
 
-    /// Whether a document matches, for whoever need not know in what it does not. One that would cost too much to check
-    /// does not.
+    /// Returns whether a document matches, without the mismatches. A document that would cost too much to check does
+    /// not match.
     pub fn is_match(&self, document: &Value) -> bool {
         let (values, depth) = json::extent(document);
         self.cost.allows(values, depth) && self.validator.is_valid(document)
     }
 
-    /// Returns every way in which a document does not match, the first few in words; none if it matches. A document
-    /// that would cost too much to check does not match. If its errors could take too much memory, there is one for
-    /// all of it.
+    /// Returns the mismatches of a document, or none if it matches. Describes the first 32 and counts the rest. A
+    /// document that would cost too much to check does not match. If its errors could take too much memory, there is
+    /// one mismatch for the whole document.
     pub fn mismatches(&self, document: &Value) -> Vec<Mismatch> {
         let (values, depth) = json::extent(document);
         if !self.cost.allows(values, depth) {
-            let message = "nests too deep, or holds too many values, for this schema to be checked".to_owned();
+            let message = "nests too deep, or has too many values, to be checked with this schema".to_owned();
             return vec![Mismatch::new("", message)];
         }
         if self.validator.is_valid(document) {
             return Vec::new();
         }
         if !self.cost.allows_errors(document, values, depth) {
-            let message = "does not match the schema, and is too large to list what is wrong: pass less at once";
+            let message = "does not match the schema, and is too large to list what is wrong: make it smaller";
             return vec![Mismatch::new("", message.to_owned())];
         }
         let mut errors = self.validator.iter_errors(document);

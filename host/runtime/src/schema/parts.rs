@@ -1,5 +1,5 @@
-//! How a JSON Schema hangs together: the subschemas of each, and where its references lead. Whoever goes along a
-//! schema, to check it, to export it or to mend a value by it, goes by this.
+//! The structure of a JSON Schema: its subschemas and the targets of its references. Checking, exporting and repairing
+//! all walk a schema with this module.
 
 use serde_json::{Map, Value};
 
@@ -21,21 +21,21 @@ pub const ONE: [&str; 11] = [
 /// Keywords whose value is a list of schemas.
 pub const MANY: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 
-/// Keywords whose value is schemas by name.
+/// Keywords whose value is a map of schemas by name.
 pub const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
-/// Which of the schemas below a keyword one is.
+/// The position of a schema below its keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// The only one.
+    /// The keyword has only this schema.
     Alone,
-    /// The one at this place of a list.
+    /// The schema at this index of a list.
     Place(usize),
-    /// The one of this name.
+    /// The schema with this name.
     Name(&'a str),
 }
 
-/// The subschemas directly below a schema: the keyword that leads to each, which of its schemas it is, and itself.
+/// Returns the subschemas directly below a schema, each with its keyword and its position below the keyword.
 pub fn children(members: &Map<String, Value>) -> impl Iterator<Item = (&str, Step<'_>, &Value)> {
     members.iter().flat_map(|(keyword, value)| {
         let keyword = keyword.as_str();
@@ -53,12 +53,12 @@ pub fn children(members: &Map<String, Value>) -> impl Iterator<Item = (&str, Ste
     })
 }
 
-/// A JSON Pointer with one token more.
+/// Returns a JSON Pointer with one more token, which it escapes.
 pub fn down(pointer: &str, token: &str) -> String {
     format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The place of a subschema below its keyword, as a JSON Pointer.
+/// Returns the JSON Pointer of a subschema. `pointer` is that of its parent.
 pub fn below(pointer: &str, keyword: &str, step: Step<'_>) -> String {
     let at = down(pointer, keyword);
     match step {
@@ -68,8 +68,8 @@ pub fn below(pointer: &str, keyword: &str, step: Step<'_>) -> String {
     }
 }
 
-/// Where a reference of a schema leads within it, as a JSON Pointer: it is itself, a place in it, or an anchor. Nothing
-/// where it leads elsewhere, or to nothing.
+/// Resolves a reference within a schema to a JSON Pointer. The target is the schema itself, a place in it, or an
+/// anchor. Returns `None` if the target is outside of the schema or does not exist.
 pub fn pointer_of(root: &Value, reference: &str) -> Option<String> {
     let fragment = decode(reference.strip_prefix('#')?)?;
     match fragment.is_empty() || fragment.starts_with('/') {
@@ -78,7 +78,7 @@ pub fn pointer_of(root: &Value, reference: &str) -> Option<String> {
     }
 }
 
-/// The place of an anchor.
+/// Finds an anchor, and returns its JSON Pointer.
 fn anchor(schema: &Value, at: &str, wanted: &str) -> Option<String> {
     let members = schema.as_object()?;
     if members.get("$anchor").and_then(Value::as_str) == Some(wanted) {
@@ -87,7 +87,7 @@ fn anchor(schema: &Value, at: &str, wanted: &str) -> Option<String> {
     children(members).find_map(|(keyword, step, child)| anchor(child, &below(at, keyword, step), wanted))
 }
 
-/// Undoes the percent-encoding of a URI fragment; nothing where it is none.
+/// Decodes the percent-encoding of a URI fragment. Returns `None` if it is invalid.
 fn decode(fragment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
@@ -110,7 +110,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_reference_leads_where_it_says() {
+    fn references_are_resolved() {
         let root = json!({
             "$defs": { "a/b": { "$anchor": "here" }, "c~d": true, "e f": { "items": { "$anchor": "deep" } } },
             "anyOf": [true, { "$anchor": "second" }],

@@ -1,11 +1,11 @@
-//! What the host's own tools say of themselves, checked as the manifest of a plugin is.
+//! The manifests of the built-in tools. They are checked like the manifest of a plugin.
 
 use crate::catalog::Plugin;
 use portcullis_policy::{Hint, Permissions, PluginName};
 use portcullis_sandbox::{Definition, Manifest};
 use std::sync::{Arc, LazyLock};
 
-/// The names that no plugin may have: those of the host's own tools, and `tools`, under which clients search them.
+/// Plugin names that are reserved for the built-in tools, and for the search of clients.
 const RESERVED: [&str; 3] = ["done", "output", "tools"];
 
 /// The schema of `output.read`.
@@ -20,13 +20,13 @@ const EXPLAIN_SCHEMA: &str = include_str!("explain.schema.json");
 /// The schema of `done`.
 const DONE_SCHEMA: &str = include_str!("done.schema.json");
 
-/// Whether a name is the host's own, which no plugin may have.
+/// Returns whether a name is reserved for the built-in tools, so that no plugin may have it.
 #[must_use]
 pub fn is_reserved(name: &PluginName) -> bool {
     RESERVED.contains(&name.as_str())
 }
 
-/// The plugins that hold the host's own tools.
+/// Returns the built-in plugins.
 pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
     static PLUGINS: LazyLock<Vec<Arc<Plugin>>> =
         LazyLock::new(|| [output(), done(), tools()].into_iter().filter_map(Plugin::standard).map(Arc::new).collect());
@@ -34,22 +34,22 @@ pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
 }
 
 fn output() -> Manifest {
-    let read = "Reads an output that was too large to be shown whole, by its reference, with line numbers. It shows as \
-                many lines as fit and says how to go on.";
+    let read = "Reads an output that was too large to be shown whole, by its reference, with line numbers. Shows as \
+                many lines as fit, and says how to read the rest.";
     let grep = "Searches an output that was too large to be shown whole, by its reference, for lines that match a \
-                regular expression, and shows them with line numbers and the lines around them.";
-    let description = "Reads and searches what earlier calls of this session left that was too large to be shown.";
+                regular expression. Shows them with line numbers and the lines around them.";
+    let description = "Reads and searches outputs of earlier calls of this session that were too large to be shown.";
     manifest("output", description, vec![tool("read", read, READ_SCHEMA), tool("grep", grep, GREP_SCHEMA)])
 }
 
 fn done() -> Manifest {
-    let description = "Says that the work is done. Call it once, last, with the result for whoever asked.";
+    let description = "Reports that the work is done. Call it once, at the end, with the result for the user.";
     manifest("done", "Ends the work.", vec![tool("done", description, DONE_SCHEMA)])
 }
 
 fn tools() -> Manifest {
-    let explain = "Says what would become of a call of another tool now, without making it: whether it would run, need a \
-                   person's approval, or be refused, and why. Use it before a call that may be refused.";
+    let explain = "Says what would happen to a call of another tool now, without making it: whether it would run, need \
+                   a person's approval, or be refused, and why. Use it before a call that may be refused.";
     manifest("tools", "Explains calls.", vec![tool("explain", explain, EXPLAIN_SCHEMA)])
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use crate::standard::{Standard, explains};
 
     #[test]
-    fn every_tool_of_the_host_is_one_that_a_catalog_takes() {
+    fn every_built_in_tool_has_a_valid_definition() {
         let names: Vec<&str> = plugins().iter().map(|plugin| plugin.name().as_str()).collect();
         assert_eq!(names, ["output", "done", "tools"]);
         assert!(plugins().iter().all(|plugin| is_reserved(plugin.name())));

@@ -1,4 +1,4 @@
-//! `done`: the model says that the work is done. A caller that drives a model ends its turn at the metadata.
+//! `done`: the model reports that the work is done. A program that runs a model stops when it sees the metadata.
 
 use super::{Call, Trouble};
 use portcullis_sandbox::{Output, Success};

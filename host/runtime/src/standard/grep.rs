@@ -1,5 +1,5 @@
-//! `output.grep`: the lines of a kept output that match a regular expression, with those around them. Time is linear in
-//! the output, and memory does not depend on it: a line is looked at in windows.
+//! `output.grep`: finds the lines of a kept output that match a regular expression, with the lines around them. The
+//! time is linear in the output's size. The memory does not depend on it, because lines are searched in windows.
 
 use super::{Call, Stopping, Trouble, answer};
 use crate::outputs::{Lines, Piece};
@@ -9,29 +9,29 @@ use regex::bytes::{Regex, RegexBuilder};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-/// Matches that are shown unless said otherwise.
+/// Default maximum number of matches.
 const MATCHES_DEFAULT: u64 = 100;
 
-/// Compiled size of a pattern, in bytes: enough for what a person writes, and what bounds the time of each byte.
+/// Maximum compiled size of a pattern, in bytes. It is enough for patterns that people write, and bounds the time per
+/// byte.
 const PATTERN_BYTES_MAX: usize = 512 * 1024;
 
-/// What the pattern may hold ready besides, in bytes.
+/// Maximum size of the pattern's DFA cache, in bytes.
 const PATTERN_CACHE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// What of a line is looked at once, in bytes. A line up to this is searched exactly.
+/// Size of a search window, in bytes. A line up to this length is searched exactly.
 const WINDOW_BYTES: usize = 64 * 1024;
 
-/// What a window has in common with the one before, in bytes: a match up to this is found wherever it lies in a longer
-/// line.
+/// Overlap of two windows, in bytes. In a longer line, matches up to this length are always found.
 const OVERLAP_BYTES: usize = 16 * 1024;
 
-/// What is shown of a line, in bytes.
+/// Maximum length of a line that is shown, in bytes.
 const LINE_SHOWN_BYTES_MAX: usize = 500;
 
-/// What is shown of a longer line before its match, in bytes.
+/// Bytes of a longer line that are shown before its match.
 const LEAD_BYTES: usize = 100;
 
-/// Columns of a line's number.
+/// Columns of a line number.
 const NUMBER_COLUMNS: usize = 6;
 
 pub(super) fn grep(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
@@ -56,7 +56,7 @@ pub(super) fn grep(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
     let _ = match next.filter(|next| *next <= lines) {
         Some(next) => writeln!(
             page,
-            "[Portcullis: {matches} matching lines so far, of {lines} lines. Go on with output.grep \
+            "[Portcullis: {matches} matching lines so far, of {lines} lines. Continue with output.grep \
              {{\"reference\":\"{reference}\",\"offset\":{next}, ...}}.]"
         ),
         None => writeln!(page, "[Portcullis: {matches} matching lines, of {lines} lines.]"),
@@ -78,16 +78,16 @@ fn pattern(call: &Call) -> Result<Regex, Trouble> {
     })
 }
 
-/// A line that was looked at.
+/// A line that was searched.
 struct Line {
-    /// What is shown of it.
+    /// The part that is shown.
     excerpt: String,
     matches: bool,
 }
 
-/// Reads one line and looks for the pattern in it.
+/// Reads one line and searches it for the pattern.
 fn look(lines: &mut Lines, pattern: &Regex, wanted: bool, stop: &Stopping) -> Result<Option<Line>, Trouble> {
-    // The byte before what is looked at comes with it, so that a pattern knows whether the line or a word begins there.
+    // The window keeps the byte before it, so that anchors and word boundaries match correctly at its start.
     let (mut window, mut begins_at, mut from) = (Vec::new(), 0_u64, 0);
     let mut beginning = None;
     loop {
@@ -99,7 +99,7 @@ fn look(lines: &mut Lines, pattern: &Regex, wanted: bool, stop: &Stopping) -> Re
             Some(_) | None => &window,
         };
         let found = if wanted { pattern.find_at(text, from.min(text.len())) } else { None };
-        // What ends where the window does may go on behind it, or not end the line as it seems to.
+        // A match that ends with the window may continue after it, or match `$` by mistake.
         if let Some(found) = found.filter(|found| is_end || found.end() < window.len()) {
             let excerpt = excerpt(text, begins_at, found.start(), is_end);
             if !is_end {
@@ -119,7 +119,7 @@ fn look(lines: &mut Lines, pattern: &Regex, wanted: bool, stop: &Stopping) -> Re
     }
 }
 
-/// Reads to the end of the line.
+/// Skips to the end of the line.
 fn pass_over(lines: &mut Lines, stop: &Stopping) -> Result<(), Trouble> {
     let mut passed = Vec::new();
     loop {
@@ -131,7 +131,7 @@ fn pass_over(lines: &mut Lines, stop: &Stopping) -> Result<(), Trouble> {
     }
 }
 
-/// A line, or what lies around a place of it.
+/// Returns a line, or its part around a position if it is long.
 fn excerpt(text: &[u8], begins_at: u64, place: usize, is_end: bool) -> String {
     if begins_at == 0 && is_end && text.len() <= LINE_SHOWN_BYTES_MAX {
         return String::from_utf8_lossy(text).into_owned();
@@ -144,7 +144,7 @@ fn excerpt(text: &[u8], begins_at: u64, place: usize, is_end: bool) -> String {
     format!("[from byte {column} of the line] {} [...]", String::from_utf8_lossy(&text[begin..end]))
 }
 
-/// What was found so far.
+/// The matches and the page so far.
 struct Found {
     before: VecDeque<(u64, String)>,
     before_max: usize,
@@ -177,7 +177,7 @@ impl Found {
         self.matches >= self.matches_max
     }
 
-    /// Takes the next line; not so where the page has no room for it.
+    /// Processes the next line. Returns false if the page has no room for it.
     fn take(&mut self, number: u64, line: &Line) -> bool {
         if line.matches {
             let before: usize = self.before.iter().map(|(_, text)| room_of(text)).sum();
@@ -213,7 +213,7 @@ impl Found {
     }
 }
 
-/// What a line takes of a page, in bytes, with its number and what separates it.
+/// Returns the room that a line takes on a page, in bytes, with its number and separators.
 fn room_of(text: &str) -> usize {
     text.len() + 32
 }

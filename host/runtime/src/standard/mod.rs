@@ -1,7 +1,7 @@
-//! The host's own tools: reading and searching what was kept of an answer, and saying that the work is done. They stand
-//! in the catalog beside those of plugins, and a call of one goes through the same steps; what runs is a function of
-//! this host in place of a sandbox. They reach nothing but the kept outputs of the caller's own session, and
-//! `tools.explain` says of a call of the same caller what the call would be told.
+//! The built-in tools, which read and search kept outputs, report the end of the work, and explain calls. They are in
+//! the catalog with the tools of plugins, and their calls take the same steps. They run as functions of the host
+//! instead of in a sandbox. They only reach kept outputs of the caller's own session, and `tools.explain` only tells a
+//! caller what its own call would return.
 
 mod definitions;
 mod done;
@@ -21,11 +21,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What the host says of its own tools, in the layer that is below every other: a call of one is allowed where no other
-/// rule speaks of it, and a deny or an ask of any layer goes over this. It stands at the end of what is built in.
+/// The policy for the built-in tools, at the end of the built-in layer. It allows them if no other rule matches. A
+/// `deny` or `ask` of any layer takes precedence.
 pub(crate) const POLICY: &str = include_str!("policy.toml");
 
-/// A tool of the host's own.
+/// A built-in tool that reads outputs or reports the end of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standard {
     /// `output.read`
@@ -37,7 +37,7 @@ pub(crate) enum Standard {
 }
 
 impl Standard {
-    /// The tool of a name. No plugin has such a name: a file of it is refused.
+    /// Returns the built-in tool with this name. No plugin can have such a name, because its file is refused.
     pub(crate) fn named(name: &ToolName) -> Option<Self> {
         match (name.plugin.as_str(), name.tool.as_str()) {
             ("output", "read") => Some(Self::Read),
@@ -52,13 +52,13 @@ impl Standard {
 /// embedder that gives models other names, or only some of the tools, has to translate or refuse that name.
 pub const EXPLAIN_TOOL: &str = "tools.explain";
 
-/// Whether a name is that of the tool that explains calls. It is none of [`Standard`], because it takes the steps of
-/// another call.
+/// Returns whether a name is that of the tool that explains calls. It is not a [`Standard`] tool, because it takes the
+/// steps of another call.
 pub(crate) fn explains(name: &ToolName) -> bool {
     EXPLAIN_TOOL.split_once('.') == Some((name.plugin.as_str(), name.tool.as_str()))
 }
 
-/// A call of one, decided on.
+/// An approved call of a built-in tool.
 pub(crate) struct Call {
     pub(crate) outputs: Outputs,
     pub(crate) session: Arc<str>,
@@ -68,16 +68,16 @@ pub(crate) struct Call {
     pub(crate) cancellation: Cancellation,
 }
 
-/// Why there is no answer.
+/// Why a built-in tool has no answer.
 enum Trouble {
-    /// The tool says so.
+    /// The tool failed.
     Failure(Failure),
-    /// It was told to stop.
+    /// The tool was told to stop.
     Stopped,
 }
 
-/// Runs one where it may wait for the disk. It ends at its time, and soon after a cancellation; its thread keeps the
-/// run slot of the call until it has noticed.
+/// Runs a built-in tool on a thread that may block on the disk. Returns at the time limit or at the cancellation. The
+/// thread keeps the call's run slot until it notices that it has to stop.
 pub(crate) async fn run(standard: Standard, call: Call, admitted: Admitted) -> (Result<Answer, Stop>, Usage) {
     let began = Instant::now();
     let (time, cancellation) = (call.limits.time, call.cancellation.clone());
@@ -106,7 +106,7 @@ pub(crate) async fn run(standard: Standard, call: Call, admitted: Admitted) -> (
     (result, Usage { wall, cpu: wall, memory_bytes: 0 })
 }
 
-/// Tells a thread that nobody waits any more.
+/// Tells the thread to stop, because no one waits for its result.
 #[derive(Clone, Default)]
 struct Stopping(Arc<AtomicBool>);
 
@@ -116,7 +116,7 @@ impl Stopping {
     }
 }
 
-/// Whoever waits. When this is gone, nobody does.
+/// The waiting side. Dropping it tells the thread to stop.
 struct Waiting(Stopping);
 
 impl Drop for Waiting {
@@ -138,13 +138,13 @@ impl Call {
         self.arguments.get(name).and_then(Value::as_u64)
     }
 
-    /// Bytes that an answer may have, so that it is passed on whole: what is said about it has room besides.
+    /// Returns the maximum size of a page, in bytes, so that the page and its notice fit into the reply.
     fn page_bytes(&self) -> usize {
         self.limits.output_bytes.saturating_sub(NOTICE_BYTES_MAX).max(NOTICE_BYTES_MAX)
     }
 }
 
-/// The longest of what is said under a page, in bytes.
+/// Maximum length of the notice under a page, in bytes.
 const NOTICE_BYTES_MAX: usize = 1024;
 
 impl From<io::Error> for Trouble {
@@ -178,7 +178,7 @@ fn answer(text: String) -> Success {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_the_host_says_of_its_own_tools_is_a_policy() {
+    fn the_policy_for_the_built_in_tools_is_valid() {
         let policy = portcullis_policy::Policy::parse(super::POLICY).map_err(|error| error.to_string());
         assert_eq!(policy.map(drop), Ok(()));
     }

@@ -1,14 +1,14 @@
-//! `output.read`: the lines of a kept output, numbered, as many as one answer holds.
+//! `output.read`: returns the numbered lines of a kept output, as many as fit into one answer.
 
 use super::{Call, Stopping, Trouble, answer};
 use crate::outputs::{KeptOutput, Piece};
 use portcullis_sandbox::Success;
 use std::fmt::Write;
 
-/// Lines that are shown unless said otherwise.
+/// Default maximum number of lines.
 const LINES_DEFAULT: u64 = 2000;
 
-/// Columns of a line's number, as `cat -n` has them.
+/// Columns of a line number, as in `cat -n`.
 const NUMBER_COLUMNS: usize = 6;
 
 pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
@@ -29,7 +29,7 @@ pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
     while lines.line() >= offset {
         stop.check()?;
         let (number, from) = (lines.line(), lines.column());
-        // A line needs room for its number, and for a character at least.
+        // A line needs room for its number and for at least one character.
         let room = page_bytes.saturating_sub(page.len() + NUMBER_COLUMNS + 24);
         let is_full = shown == limit || room < 8;
         let mut bytes = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
             next = Some((number, from));
             break;
         }
-        // A line that does not fit begins the next page, unless it would fit none.
+        // A line that does not fit starts the next page, unless it is too long for any page.
         if piece == Piece::Unfinished && shown > 0 {
             next = Some((number, from));
             break;
@@ -46,7 +46,7 @@ pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
         shown += 1;
         let whole = whole_characters(&bytes, piece);
         let text = String::from_utf8_lossy(&bytes[..whole]);
-        // What is no text has become longer.
+        // Replacing invalid UTF-8 can make the text longer.
         let text = crate::text::cut(&text, room);
         let _ = writeln!(page, "{number:>NUMBER_COLUMNS$}\t{text}");
         if piece == Piece::Unfinished {
@@ -61,13 +61,14 @@ pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
     Ok(answer(page))
 }
 
-/// How much of the beginning of a line's bytes is whole characters, where the rest is yet to come.
+/// Returns the length of the leading bytes that are complete characters. The rest of the last one may be in the next
+/// piece.
 fn whole_characters(bytes: &[u8], piece: Piece) -> usize {
     if piece == Piece::LineEnd {
         return bytes.len();
     }
     match std::str::from_utf8(bytes) {
-        // Only a character that is not finished: one that is wrong is passed on as it is.
+        // Only hold back an incomplete character. Pass on an invalid one as it is.
         Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => error.valid_up_to(),
         Ok(_) | Err(_) => bytes.len(),
     }
@@ -75,7 +76,7 @@ fn whole_characters(bytes: &[u8], piece: Piece) -> usize {
 
 fn not_text(kept: &KeptOutput) -> String {
     let reference = &kept.reference;
-    format!("[{} of {} bytes: it is no text, so there are no lines to show.]\n", reference.media_type, reference.bytes)
+    format!("[{} of {} bytes: it is not text, so it has no lines to show.]\n", reference.media_type, reference.bytes)
 }
 
 fn beyond(kept: &KeptOutput, column: u64) -> String {
@@ -91,7 +92,7 @@ fn notice(kept: &KeptOutput, next: Option<(u64, u64)>) -> String {
         Some((line, from)) => {
             let column = if from > 0 { format!(",\"column\":{}", from + 1) } else { String::new() };
             format!(
-                "[Portcullis: there is more, {lines} lines and {} bytes in all. Go on with output.read \
+                "[Portcullis: there is more, {lines} lines and {} bytes in all. Continue with output.read \
                  {{\"reference\":\"{}\",\"offset\":{line}{column}}}.]\n",
                 reference.bytes, reference.id
             )
@@ -99,6 +100,6 @@ fn notice(kept: &KeptOutput, next: Option<(u64, u64)>) -> String {
         None if !reference.complete => {
             format!("[Portcullis: this is all that was kept, {lines} lines. The tool was stopped while it wrote.]\n")
         }
-        None => format!("[Portcullis: this is the end, of {lines} lines.]\n"),
+        None => format!("[Portcullis: this is the end. The output has {lines} lines.]\n"),
     }
 }

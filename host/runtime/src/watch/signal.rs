@@ -1,4 +1,4 @@
-//! What the system says of changes in a directory.
+//! Signals from the system about changes in a directory.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::Signal;
@@ -17,20 +17,21 @@ mod linux {
     use std::os::fd::{AsRawFd, OwnedFd};
     use tokio::io::unix::AsyncFd;
 
-    /// Bytes of the changes that are taken at once: a dozen of the longest file names.
+    /// Size of the buffer for changes, in bytes. A dozen of the longest file names fit.
     const TAKEN_BYTES: usize = 4096;
 
-    /// The signal of a directory.
+    /// A signal for changes of a directory.
     pub(in crate::watch) struct Signal(AsyncFd<OwnedFd>);
 
     impl Signal {
-        /// The signal of this directory, whatever its name.
+        /// Creates the signal of this open directory, independent of its path.
         ///
         /// # Errors
-        /// The system cannot watch it, or watches too much already.
+        /// The system cannot watch the directory, or the limit of watches is reached.
         pub(in crate::watch) fn of(directory: &Dir) -> io::Result<Self> {
             let watcher = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
-            // Not every write: a file is looked at when whoever writes it closes it. Rights count: they refuse a file.
+            // Wait for the end of a write instead of every write. Include permission changes, because permissions can
+            // refuse a file.
             let what = WatchFlags::CLOSE_WRITE
                 | WatchFlags::CREATE
                 | WatchFlags::DELETE
@@ -45,14 +46,14 @@ mod linux {
             Ok(Self(watcher))
         }
 
-        /// Comes back when something has changed that may be of a plugin.
+        /// Waits for a change that may affect a plugin.
         ///
         /// # Errors
         /// The signal is lost.
         pub(in crate::watch) async fn changed(&mut self) -> io::Result<()> {
             loop {
                 let mut ready = self.0.readable().await?;
-                // Where nothing is ready after all, it waits again.
+                // If nothing is ready after all, this waits again.
                 if let Ok(taken) = ready.try_io(|watcher| take(watcher.get_ref()))
                     && taken?
                 {
@@ -62,14 +63,14 @@ mod linux {
         }
     }
 
-    /// Takes every change there is; whether one of them may be of a plugin.
+    /// Reads all pending changes. Returns whether one of them may affect a plugin.
     fn take(watcher: &OwnedFd) -> io::Result<bool> {
         let mut buffer = [MaybeUninit::uninit(); TAKEN_BYTES];
         let mut changes = Reader::new(watcher, &mut buffer);
         let mut any = false;
         loop {
             match changes.next() {
-                // It ends with the directory.
+                // The watch ends when the directory is removed.
                 Ok(change) if change.events().contains(ReadFlags::IGNORED) => {
                     return Err(io::ErrorKind::NotFound.into());
                 }
@@ -91,7 +92,7 @@ mod nothing {
     use cap_std::fs::Dir;
     use std::io;
 
-    /// No system to tell of changes.
+    /// An empty type for systems that do not report changes.
     pub(in crate::watch) enum Signal {}
 
     impl Signal {

@@ -1,4 +1,4 @@
-//! The handles of a call in words: for people, and for what an answer is bound to.
+//! Describes the handles of a call, for people and for the binding of an approval.
 
 use super::{given, narrow};
 use crate::catalog::{Dependency, Plugin, Tool};
@@ -16,7 +16,8 @@ pub(super) fn noun(kind: DependencyKind) -> &'static str {
     }
 }
 
-/// The handles a call of this tool would get, one line each, for people; narrowed where the arguments are known.
+/// Describes the handles that a call of this tool would get, one line each, for people. With arguments, the lines show
+/// the narrowed handles.
 pub(crate) fn describe_handles(
     policy: &Policy,
     plugin: &Plugin,
@@ -39,7 +40,7 @@ pub(crate) fn describe_handles(
     plugin.dependencies.iter().map(describe).collect()
 }
 
-/// What a grant is, with the tool's permissions applied.
+/// Describes a grant, limited to the tool's permissions.
 fn granted(grant: &Grant, binding: &Binding, tool: &Tool) -> String {
     match (grant, binding) {
         (Grant::Directory(bound), Binding::Directory(binding)) => {
@@ -57,20 +58,20 @@ fn written_and_resolved(written: &str, place: &str) -> String {
     if written == place { written.to_owned() } else { format!("{written} ({place})") }
 }
 
-/// To what the arguments narrow a grant.
+/// Describes how the arguments narrow a grant.
 fn narrowed(binding: &Binding, arguments: Option<&Map<String, Value>>) -> String {
     let Some(pointer) = binding.narrow() else { return String::new() };
     match (arguments.map(|arguments| pointer.text(arguments)), binding) {
-        (Some(Some(text)), _) => format!(", and of it only {}", narrow::shown(text)),
-        (Some(None), _) => format!(", all of it: the call names nothing in {pointer}"),
-        (None, Binding::Directory(_)) => format!(", and of it only what {pointer} names"),
-        // The other kinds say it themselves.
+        (Some(Some(text)), _) => format!(", narrowed to {}", narrow::shown(text)),
+        (Some(None), _) => format!(", not narrowed: the call does not set {pointer}"),
+        (None, Binding::Directory(_)) => format!(", narrowed to what {pointer} names"),
+        // The descriptions of the other kinds already include the narrowing.
         (None, Binding::Http(_) | Binding::Store(_) | Binding::Service(_)) => String::new(),
     }
 }
 
-/// The handles a call of this tool would get, each with the place it leads to: what an answer is bound to. What the
-/// arguments narrow is not among it, since the answer is bound to the arguments as well.
+/// Describes the handles that a call of this tool would get, each with its resolved place. An approval is bound to
+/// these lines. They do not include what the arguments narrow, because an approval is bound to the arguments as well.
 pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<String> {
     let line = |(key, dependency): (&DependencyKey, &Dependency)| {
         let grant = given(plugin, tool, key, dependency.kind)?;

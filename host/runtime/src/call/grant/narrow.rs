@@ -1,4 +1,4 @@
-//! A grant narrowed to what the arguments name, so that what a person approved is also all that the sandbox can do.
+//! Narrows a grant to what the arguments name, so that the sandbox can do no more than the approver approved.
 
 use super::given;
 use crate::call::Rejection;
@@ -11,11 +11,11 @@ use portcullis_policy::{DependencyKey, Destination, HttpRefusal, Permission, Poi
 use portcullis_sandbox::{Client, Directory};
 use serde_json::{Map, Value};
 
-/// The longest argument that is repeated, in bytes.
+/// Maximum length of an argument that a message repeats, in bytes.
 const SHOWN_BYTES_MAX: usize = 256;
 
-/// The directory a call gets: no more than the policy binds, than the tool's permissions say, and than the arguments
-/// name.
+/// Returns the directory that a call gets: the one that the policy binds, limited to the tool's permissions and to what
+/// the arguments name.
 pub(super) fn directory(bound: &BoundDirectory, key: &DependencyKey, call: &ValidCall) -> Result<Directory, Rejection> {
     let directory = permitted(bound, &call.tool);
     match wanted(bound.narrow.as_ref(), key, call)? {
@@ -27,13 +27,13 @@ pub(super) fn directory(bound: &BoundDirectory, key: &DependencyKey, call: &Vali
     }
 }
 
-/// The directory that the tool's permissions reach.
+/// Returns the bound directory, limited to the tool's permissions.
 pub(super) fn permitted(bound: &BoundDirectory, tool: &Tool) -> Directory {
     let writes = tool.permissions().contains(Permission::Write);
     if writes { bound.directory.clone() } else { bound.directory.read_only() }
 }
 
-/// The client a call gets. A host that the policy does not name takes a person's yes to this very call.
+/// Returns the client that a call gets. A host that the policy does not name needs an approval of this call.
 pub(super) fn client(
     granted: &Client,
     key: &DependencyKey,
@@ -59,7 +59,7 @@ pub(super) fn client(
     Ok(granted.narrowed(destination))
 }
 
-/// Why a person has to look at a call, as the policy's grants have it: it wants to reach a host that they do not name.
+/// Returns why a call needs approval by its grants: its URL names a host that the policy does not name.
 pub(in crate::call) fn unnamed_host(call: &ValidCall) -> Option<String> {
     call.plugin.dependencies.iter().find_map(|(key, dependency)| {
         let Some(Grant::Client(client)) = given(&call.plugin, &call.tool, key, dependency.kind) else {
@@ -75,8 +75,8 @@ pub(in crate::call) fn unnamed_host(call: &ValidCall) -> Option<String> {
     })
 }
 
-/// What the arguments name; nothing where the grant is not narrowed, or the tool takes the argument and the call does
-/// without: then nothing was named, and who approved the call approved all of the grant.
+/// Returns what the arguments name. Returns none if the grant is not narrowed. Returns none also if the tool takes the
+/// argument and the call omits it: an approval then covers the whole grant.
 fn wanted<'a>(
     pointer: Option<&Pointer>,
     key: &DependencyKey,
@@ -96,13 +96,13 @@ fn is_absent(pointer: &Pointer, arguments: &Map<String, Value>) -> bool {
 
 fn not_named(pointer: &Pointer, key: &DependencyKey, call: &ValidCall) -> Rejection {
     let message = format!(
-        "The policy grants `{key}` only as far as the argument {pointer} says, and this call of {} names nothing there.",
+        "The policy narrows `{key}` to what the argument {pointer} names, and this call of {} passes no text there.",
         call.tool.name
     );
     Rejection::new(Code::DependencyNotGranted, message)
 }
 
-/// An argument as people and models are shown it.
+/// Formats an argument for people and models, on one line and cut.
 pub(super) fn shown(text: &str) -> String {
     OneLine(cut(text, SHOWN_BYTES_MAX)).to_string()
 }

@@ -1,23 +1,23 @@
-//! What a tool can reach at all, as the policy stands: the most that any of its calls could do.
+//! Computes what a tool can reach under the policy: the upper bound for all of its calls.
 
 use super::{given, narrow};
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
 use portcullis_policy::{Access, Permission};
 
-/// Methods of HTTP that only look. RFC 9110 section 9.2.1.
+/// The safe methods of HTTP, RFC 9110 section 9.2.1.
 const SAFE_METHODS: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
-/// What the handles of a tool's calls let it do. What its author claims plays no part.
+/// What the handles of a tool's calls let it do, independent of what its author claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// It can change something: a directory, a store, something behind a network, or whatever a service changes.
+    /// Whether it can change something: a directory, a store, something on the network, or through a service.
     pub writes: bool,
-    /// It can reach something outside of this machine's files and the host's own stores.
+    /// Whether it can reach anything except this machine's files and the host's own stores.
     pub leaves: bool,
 }
 
-/// What a tool of a plugin can reach.
+/// Returns what a tool of a plugin can reach.
 pub(crate) fn reach(plugin: &Plugin, tool: &Tool) -> Reach {
     let granted = plugin.dependencies.iter().filter_map(|(key, asked)| given(plugin, tool, key, asked.kind));
     granted
@@ -43,7 +43,7 @@ fn of(grant: &Grant, tool: &Tool) -> Reach {
             Reach { writes: !client.binding().methods.iter().all(looks), leaves: true }
         }
         Grant::Store(_) => Reach { writes: store_access(tool) == Access::ReadWrite, leaves: false },
-        // The application's own code: nothing holds it to less.
+        // A service is the application's own code, which nothing limits.
         Grant::Service(_) => Reach { writes: true, leaves: true },
     }
 }

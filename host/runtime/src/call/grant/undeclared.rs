@@ -1,5 +1,5 @@
-//! Handles that a tool opened without declaring the permission that reaches them: a mistake of its author, which no
-//! policy can mend.
+//! Finds handles that a tool tried to open without declaring the permission. Only the tool's author can fix that, not a
+//! policy.
 
 use super::describe::noun;
 use portcullis_policy::{Permission, Permissions};
@@ -14,8 +14,8 @@ pub(super) fn reaches(kind: DependencyKind, permissions: Permissions) -> bool {
     }
 }
 
-/// Returns what a tool opened in vain because it does not declare the permission, and the permission: nothing if it
-/// declares what it opens. `kind_of` gives the kind of a declared key.
+/// Describes the handles that a tool could not open because it does not declare their permission. Returns `None` if it
+/// declares the permissions of everything it opened. `kind_of` gives the kind of a declared key.
 pub(crate) fn undeclared(
     opened: &RefusedKeys,
     permissions: Permissions,
@@ -26,10 +26,10 @@ pub(crate) fn undeclared(
     let undeclared = kinds.filter(|(_, kind)| !reaches(*kind, permissions));
     let told = undeclared.map(|(key, kind)| format!("{} `{key}` without declaring {}", noun(kind), permission(kind)));
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("it opened {}", told.join(", and ")))
+    (!told.is_empty()).then(|| format!("the tool opened {}", told.join(", and ")))
 }
 
-/// The permission that reaches handles of a kind, as an author writes it.
+/// Returns the permission that reaches handles of a kind, as an author writes it.
 fn permission(kind: DependencyKind) -> &'static str {
     match kind {
         DependencyKind::Directory => "`read` or `write`",

@@ -1,13 +1,13 @@
-//! What dropping the record of a call does.
+//! Defines what dropping the record of a call does.
 
 use crate::reply::Outcome;
 
 /// What dropping a record does.
 pub(super) enum RecordEnding {
-    /// Records the call as cancelled, and publishes that.
+    /// The drop records the call as cancelled, and publishes that.
     Abandoned,
-    /// Publishes this outcome, because its entry is on its way.
+    /// The drop publishes this outcome, because its entry is already queued.
     Recorded(Outcome),
-    /// Nothing. Another record ends the call, or it is only explained.
+    /// The drop does nothing. Another record ends the call, or the call is only explained.
     Elsewhere,
 }

@@ -1,4 +1,4 @@
-//! The lines of the record that are about calls, as they are written.
+//! The audit entries about calls, as they are written.
 
 use super::payload::KeptOutput;
 use super::source::SourceLine;
@@ -10,7 +10,7 @@ use portcullis_sandbox::{Effects, Traffic};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
-/// What is known of a call so far.
+/// The facts about a call that are known so far.
 #[derive(Clone, Default, Serialize)]
 pub(super) struct Facts {
     pub(super) session: String,
@@ -30,7 +30,7 @@ pub(super) struct Facts {
     pub(super) stringified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments: Option<String>,
-    /// The message of a model that the arguments came in.
+    /// The model's message that the arguments came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<SourceLine>,
     #[serde(skip)]
@@ -51,7 +51,7 @@ pub(super) struct Facts {
     pub(super) uses: Option<Uses>,
 }
 
-/// A decision, before it takes effect.
+/// The entry of a decision. It is written before the decision takes effect.
 #[derive(Serialize)]
 pub(super) struct DecisionLine<'a> {
     pub(super) call: &'a str,
@@ -64,16 +64,16 @@ pub(super) struct DecisionLine<'a> {
     pub(super) layer: Option<Layer>,
     pub(super) reason: &'a str,
     pub(super) policy_sha256: &'a str,
-    /// The process that runs the call. The call ends with it.
+    /// The id of the process that runs the call.
     pub(super) owner: &'a str,
 }
 
-/// What a hook said, before it takes effect.
+/// The entry of a hook's answer. It is written before the answer takes effect.
 #[derive(Serialize)]
 pub(super) struct HookLine<'a> {
     pub(super) call: &'a str,
     pub(super) stage: &'a str,
-    /// Its place among the hooks, from 1.
+    /// The hook's position, from 1.
     pub(super) hook: u32,
     pub(super) answer: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub(super) struct HookLine<'a> {
     pub(super) notes_dropped: Option<usize>,
 }
 
-/// How a call ended.
+/// The entry of a call's outcome.
 #[derive(Serialize)]
 pub(super) struct OutcomeLine<'a> {
     pub(super) call: &'a str,
@@ -101,22 +101,22 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) printed: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) http: Option<TrafficLine>,
-    /// What it did to its directories.
+    /// What the tool did in its directories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) files: Option<EffectsLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) services: Option<&'a Uses>,
-    /// When another try may help, as the tool says.
+    /// The tool's proposed wait before a retry, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) retry_after_s: Option<u64>,
-    /// Where the whole of the answer is kept.
+    /// The id of the kept output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reference: Option<&'a str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<KeptOutput>,
 }
 
-/// Serializes what many calls share.
+/// Serializes a text that many calls share.
 #[expect(clippy::ref_option, reason = "the signature serde asks for")]
 fn shared<S: Serializer>(text: &Option<Arc<str>>, serializer: S) -> Result<S::Ok, S::Error> {
     text.as_deref().serialize(serializer)

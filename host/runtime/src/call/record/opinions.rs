@@ -1,4 +1,4 @@
-//! What else than the policy says of a call, and what the policy answers a running one.
+//! Records the answers of reviewers and hooks, and the policy's answers to a running call.
 
 use super::lines::{Facts, HookLine};
 use super::{CallRecord, unrecorded};
@@ -9,7 +9,7 @@ use crate::text::cut;
 use portcullis_sandbox::Verdict as Review;
 
 impl CallRecord {
-    /// Records a plugin's own opinion, where it has one.
+    /// Records the reviewer's answer, unless it is clear.
     pub(in crate::call) async fn reviewed(&self, review: &Review) -> Result<(), Rejection> {
         let (answer, text) = match review {
             Review::Clear => return Ok(()),
@@ -19,7 +19,7 @@ impl CallRecord {
         self.shared.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024))).await
     }
 
-    /// Records what the policy answers a running call. Unless this succeeds, it has no effect.
+    /// Records the policy's answer to a running call. If this fails, the answer has no effect.
     pub(in crate::call) async fn answered(
         &self,
         subject: String,
@@ -29,7 +29,7 @@ impl CallRecord {
         self.shared.answer(subject, answer, note).await
     }
 
-    /// Records what a hook said, where it said anything. Unless this succeeds, it has no effect.
+    /// Records a hook's answer, unless it only passes the call. If this fails, the answer has no effect.
     pub(in crate::call) async fn hooked(&self, hook: u32, stage: Stage, hooked: &Hooked) -> Result<(), Rejection> {
         if *hooked == Hooked::pass() || self.is_rehearsal() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What is kept of arguments and answers: their digests, and the texts themselves only where the policy says so.
+//! The arguments and answers in the audit log: always their digests, and their texts only if the policy says so.
 
 use crate::text::{cut, hex};
 use portcullis_policy::Payloads;
@@ -6,11 +6,11 @@ use portcullis_sandbox::{Output, Part};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The longest payload that is kept, in bytes. Two of them, with every byte an escape of six, fit a line with room for
-/// the rest of it.
+/// Maximum length of a stored payload, in bytes. An entry has room for two of them, even if JSON escapes every byte
+/// with six characters.
 const KEPT_BYTES_MAX: usize = 6 * 1024;
 
-/// An answer, as the record has it.
+/// An answer as the audit log stores it.
 #[derive(Serialize)]
 pub(super) struct KeptOutput {
     pub(super) output_sha256: String,
@@ -18,7 +18,7 @@ pub(super) struct KeptOutput {
     pub(super) output: Option<String>,
 }
 
-/// The arguments, where they are kept.
+/// Returns the arguments to store, if the policy keeps payloads.
 pub(super) fn arguments(payloads: Payloads, canonical: &str) -> Option<String> {
     match payloads {
         Payloads::Keep => Some(cut(canonical, KEPT_BYTES_MAX).to_owned()),
@@ -26,7 +26,7 @@ pub(super) fn arguments(payloads: Payloads, canonical: &str) -> Option<String> {
     }
 }
 
-/// The answer. Where it has parts, each goes into the digest with its kind, its length and its name.
+/// Returns the answer to store. The digest of an answer with parts includes the kind, length and name of each part.
 pub(super) fn output(payloads: Payloads, output: &Output) -> KeptOutput {
     let (text, digest) = match output {
         Output::Text(text) => (Some(text), Sha256::digest(text.as_bytes())),
@@ -46,7 +46,7 @@ fn with_part(mut digest: Sha256, part: &Part) -> Sha256 {
         Part::Image(blob) => ("image", blob.name.as_ref(), &blob.data),
         Part::File(blob) => ("file", blob.name.as_ref(), &blob.data),
     };
-    // A name holds no line feed.
+    // The line feed ends the header unambiguously, because a name contains none.
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
     digest.update(format!("{kind} {}{name}\n", bytes.len()));
     digest.update(bytes);

@@ -1,20 +1,20 @@
-//! What the record says of the message that arguments came in: by digest, since the arguments themselves may be kept
-//! from it, and what was done to them before they became the call's.
+//! The audit log's part about the model's message that arguments came from: a digest, because the policy may keep
+//! payloads out of the log, and the changes that were made to them.
 
 use crate::provenance::Provenance;
 use crate::text::{cut, is_zero, sha256};
 use serde::Serialize;
 
-/// The longest id of a provider that is kept, in bytes: theirs are a tenth of it.
+/// Maximum length of a provider's call id that is stored, in bytes. Real ids have a tenth of that.
 const ID_BYTES_MAX: usize = 128;
 
-/// The longest pointer or text of one change that is kept, in bytes.
+/// Maximum length of the pointer or text of one change that is stored, in bytes.
 const CHANGE_BYTES_MAX: usize = 160;
 
-/// The most changes of one kind that are kept one by one.
+/// Maximum changes of one kind that are listed.
 const CHANGES_MAX: usize = 8;
 
-/// Where arguments came from.
+/// The origin of the arguments.
 #[derive(Clone, Serialize)]
 pub(super) struct SourceLine {
     format: &'static str,
@@ -30,7 +30,7 @@ pub(super) struct SourceLine {
     nulls: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repairs: Vec<String>,
-    /// Whether it was tried to mend them, and came to nothing.
+    /// Whether a repair of the arguments was tried without success.
     #[serde(skip_serializing_if = "is_zero")]
     repair_failed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,21 +1,21 @@
-//! What a call did over the network, as the record keeps it. Hosts and paths are the guest's words; the line they stand
-//! in is JSON, which escapes them.
+//! The network requests of a call, as the audit log stores them. Hosts and paths are untrusted text of the guest, which
+//! JSON escapes.
 
 use crate::text::{cut, is_zero};
 use portcullis_sandbox::{Exchange, Traffic};
 use serde::Serialize;
 
-/// The longest URL or error of one request that is kept, in bytes.
+/// Maximum length of the URL or error of one request, in bytes.
 const TEXT_BYTES_MAX: usize = 512;
 
-/// What a call did over the network.
+/// The network requests of one call.
 #[derive(Serialize)]
 pub(super) struct TrafficLine {
     requests: Vec<RequestLine>,
-    /// Requests that are not listed.
+    /// The number of requests that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
-    /// How often a secret was found in what came back or went out, and taken out.
+    /// How often a secret was removed from a request or a response.
     #[serde(skip_serializing_if = "is_zero")]
     redacted: u64,
 }
@@ -34,7 +34,7 @@ struct RequestLine {
 }
 
 impl TrafficLine {
-    /// The line of a call that used the network; nothing for one that did not.
+    /// Returns the requests of a call, or `None` if the call did not use the network.
     pub(super) fn of(traffic: &Traffic) -> Option<Self> {
         let Traffic { exchanges, more, redactions } = traffic;
         if exchanges.is_empty() && *more == 0 && *redactions == 0 {

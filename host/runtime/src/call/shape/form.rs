@@ -1,5 +1,5 @@
-//! Whether an answer keeps the contract, and its definition's word. A call asks, and whoever tries a plugin: nothing is
-//! kept or shown here.
+//! Checks an answer against the contract and the tool's definition. Calls and conformance trials both use it, so it
+//! stores and shows nothing.
 
 use super::parts;
 use crate::json::{self, JsonError};
@@ -10,25 +10,25 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A tool's metadata, in bytes: facts about an answer, not the answer.
+/// Maximum length of a tool's metadata, in bytes. Metadata describes an answer and does not contain it.
 const METADATA_BYTES_MAX: usize = 16 * 1024;
 
-/// Mismatches of an output that are told.
+/// Maximum mismatches with the output schema that an error lists.
 const MISMATCHES_TOLD_MAX: usize = 3;
 
 /// Why an answer is not usable.
 #[derive(Debug)]
 pub(crate) enum Flaw<'a> {
-    /// It is not what it has to be, in these words.
+    /// It breaks the contract or the definition, as this text says.
     Broken(String),
     /// Reading its JSON would take too much memory.
     Memory(String),
-    /// This JSON of a promised form does not fit: a part of it would not have the form.
+    /// This JSON is too large for the reply, and its beginning would not match the output schema.
     TooLarge(&'a str),
 }
 
-/// The metadata of a usable answer. Whether the tool `has_written` text before it returned is one more thing to hold
-/// the answer to; `bytes_max` is what may be passed on of it.
+/// Checks an answer and returns its metadata. `has_written` says whether the tool wrote text before it returned.
+/// `bytes_max` is the size that may be passed on.
 pub(crate) fn check<'a>(
     success: &'a Success,
     has_written: bool,
@@ -38,10 +38,10 @@ pub(crate) fn check<'a>(
     let metadata = success.metadata.as_deref().map(check_metadata).transpose()?;
     match &success.output {
         Output::Text(_) | Output::Parts(_) if schema.is_some() => {
-            Err(broken("its definition promises JSON, and it answered with something else"))
+            Err(broken("its definition promises JSON, but it answered with something else"))
         }
         Output::Json(_) | Output::Parts(_) if has_written => {
-            Err(broken("it wrote text, and then returned something else than the end of that text"))
+            Err(broken("it wrote text, so it must return the end of that text, but it returned something else"))
         }
         Output::Text(_) => Ok(()),
         Output::Json(text) if text.len() > bytes_max => check_large_json(text, schema),
@@ -83,7 +83,7 @@ fn check_json(text: &str, schema: Option<&Schema>) -> Result<(), Flaw<'static>> 
     Err(broken(why))
 }
 
-/// JSON that is over the size: looked at without a copy of it.
+/// Checks the syntax of JSON that is too large, without copying it.
 fn check_large_json<'a>(text: &'a str, schema: Option<&Schema>) -> Result<(), Flaw<'a>> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| no_json(&error.to_string()))?;
     if schema.is_some() { Err(Flaw::TooLarge(text)) } else { Ok(()) }

@@ -1,5 +1,5 @@
-//! An answer of several parts. A part that does not fit with those before it is kept, and a line of text or its
-//! beginning stands in its place.
+//! Answers of several parts. A part that does not fit is kept as an output. A line about it, or the beginning of a
+//! text, replaces it.
 
 use super::form::{Flaw, broken};
 use super::{Passed, part_bytes};
@@ -8,22 +8,23 @@ use crate::outputs::Reference;
 use crate::text::{cut, is_deceptive};
 use portcullis_sandbox::{Blob, Output, Part};
 
-/// Parts of one answer.
+/// Maximum parts of one answer.
 const PARTS_MAX: usize = 64;
 
-/// A media type, in bytes; RFC 6838 allows 127 each for type and subtype.
+/// Maximum length of a media type, in bytes. RFC 6838 allows 127 each for type and subtype.
 const MEDIA_TYPE_BYTES_MAX: usize = 255;
 
-/// The name of a file, in bytes: what the usual filesystems take.
+/// Maximum length of a file name, in bytes. Common filesystems allow no more.
 const NAME_BYTES_MAX: usize = 255;
 
-/// What separates the parts of a path, or stands in no name on some system. A name can be quoted without an escape.
+/// Characters that separate paths, or that a file name cannot contain on some system. Without them a name can be quoted
+/// without escapes.
 const NOT_IN_NAMES: &str = r#"/\:*?"<>|"#;
 
-/// What a name is on Windows whatever follows its first dot: a device, and no file (Microsoft, "Naming files").
+/// Names that Windows takes for devices, whatever follows the first dot (Microsoft, "Naming Files").
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// The devices of which there are ten.
+/// The device names that are followed by a digit.
 const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
 pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passed {
@@ -43,7 +44,7 @@ pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passe
     Passed { message: describe(&parts), output: Output::Parts(parts), reference: first }
 }
 
-/// What stands in the place of a part for which so much is left.
+/// Returns the replacement for a part that does not fit in the `left` bytes.
 fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference>) {
     let (kind, blob) = match part {
         Part::Text(text) => {
@@ -67,7 +68,7 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
     }
 }
 
-/// Whether parts are ones that any reader can take.
+/// Checks the number, media types and names of parts.
 pub(super) fn check(parts: &[Part]) -> Result<(), Flaw<'static>> {
     if parts.len() > PARTS_MAX {
         return Err(broken(format!("it has more than {PARTS_MAX} parts")));
@@ -81,24 +82,24 @@ pub(super) fn check(parts: &[Part]) -> Result<(), Flaw<'static>> {
     })
 }
 
-/// `type/subtype` of RFC 6838, parameters allowed, nothing that could end a header.
+/// Checks for `type/subtype` as in RFC 6838, with optional parameters and without characters that could end a header.
 fn check_media_type(blob: &Blob) -> Result<(), Flaw<'static>> {
     let text = &blob.media_type;
     let plain = |character: char| character.is_ascii_graphic() || character == ' ';
     let formed = text.split_once('/').is_some_and(|(kind, subtype)| !kind.is_empty() && !subtype.is_empty());
     if text.len() > MEDIA_TYPE_BYTES_MAX || !formed || !text.chars().all(plain) {
-        return Err(broken(format!("a part has the media type {:?}", cut(text, 80))));
+        return Err(broken(format!("a part has the invalid media type {:?}", cut(text, 80))));
     }
     Ok(())
 }
 
-/// A name that a person would give a file: whoever saves it under its name writes nowhere else.
+/// Checks that a name is a plain file name, so that a file saved under it cannot end up elsewhere.
 fn check_name(name: &str) -> Result<(), Flaw<'static>> {
     let refused = |character| NOT_IN_NAMES.contains(character) || is_deceptive(character);
-    // An option to a program, or something that Windows cuts off, which also are `.` and `..`.
+    // A leading `-` looks like an option. Windows strips trailing spaces and dots. This also excludes `.` and `..`.
     let at_its_ends = name.is_empty() || name.starts_with([' ', '-']) || name.ends_with([' ', '.']);
     if at_its_ends || is_device(name) || name.contains(refused) || name.len() > NAME_BYTES_MAX {
-        return Err(broken(format!("a part has the name {:?}, which is no name of a file", cut(name, 80))));
+        return Err(broken(format!("a part has the name {:?}, which is not a valid file name", cut(name, 80))));
     }
     Ok(())
 }

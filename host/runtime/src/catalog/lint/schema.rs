@@ -1,4 +1,4 @@
-//! Lints of the schema of a tool's arguments: every parameter, however deep, and through references.
+//! Lints for the schema of a tool's arguments: every parameter at every depth, including references.
 
 use super::{Found, PARAMETER_CHARS_MAX, Rule, phrases};
 use crate::schema::parts::{down, pointer_of};
@@ -6,35 +6,35 @@ use portcullis_sandbox::Definition;
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 
-/// References that are followed from one to the next.
+/// Maximum length of a chain of references.
 const REFERENCES_MAX: usize = 16;
 
-/// A parameter's name, in bytes: Gemini takes no longer one.
+/// Maximum length of a parameter's name, in bytes. Gemini accepts no longer names.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Keywords whose schemas are of the same value.
+/// Keywords whose schemas apply to the same value.
 const SAME: [&str; 7] = ["allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"];
 
-/// Keywords whose schemas are of parts of the value.
+/// Keywords whose schemas apply to parts of the value.
 const PARTS: [&str; 6] =
     ["items", "prefixItems", "contains", "additionalProperties", "unevaluatedProperties", "patternProperties"];
 
-/// A schema to be looked at.
+/// A schema that has to be checked.
 struct Place<'a> {
     pointer: String,
     schema: &'a Value,
-    /// Parameters of the same value that were looked at elsewhere.
+    /// Parameters of the same value that were checked elsewhere.
     known: BTreeSet<&'a str>,
 }
 
-/// Looks at the schemas of a tool.
+/// Checks the schemas of a tool.
 pub(super) fn look(found: &mut Found, tool: &Definition) {
     if tool.schema.trim().is_empty() {
         found.note(Rule::NoSchema, "", "it has no schema".to_owned());
     } else if let Ok(root) = crate::json::parse(&tool.schema) {
-        // What is no JSON is refused, and no lint.
+        // Invalid JSON is an error of the definition, not a lint.
         if !is_closed(&root) {
-            found.note(Rule::OpenSchema, "", "its schema lets arguments of any other name through".to_owned());
+            found.note(Rule::OpenSchema, "", "its schema allows arguments with any other name".to_owned());
         }
         parameters(found, &root);
         texts(found, &root, "its schema");
@@ -50,19 +50,19 @@ fn is_closed(root: &Value) -> bool {
     referred(root, root).any(closed)
 }
 
-/// A schema, the one that it refers to, and so on.
+/// Returns a schema, the schema that it refers to, and so on.
 fn referred<'a>(schema: &'a Value, root: &'a Value) -> impl Iterator<Item = &'a Value> {
     std::iter::successors(Some(schema), |schema| target(schema, root).map(|(_, target)| target)).take(REFERENCES_MAX)
 }
 
-/// Where a reference within the document leads to, as a JSON Pointer.
+/// Resolves a reference within the document. Returns the target and its JSON Pointer.
 fn target<'a>(schema: &Value, root: &'a Value) -> Option<(String, &'a Value)> {
     let pointer = pointer_of(root, schema.get("$ref")?.as_str()?)?;
     let target = root.pointer(&pointer)?;
     Some((pointer, target))
 }
 
-/// Looks at every parameter, each where it stands and once.
+/// Checks every parameter once, at its place.
 fn parameters(found: &mut Found, root: &Value) {
     let mut seen = BTreeSet::new();
     let mut places = VecDeque::from([Place { pointer: String::new(), schema: root, known: BTreeSet::new() }]);
@@ -88,7 +88,7 @@ fn parameters(found: &mut Found, root: &Value) {
     }
 }
 
-/// The schemas under a keyword: of its list, of its map, or the only one.
+/// Returns the schemas under a keyword, which can be a list, a map or a single schema.
 fn under<'a>(pointer: &str, schema: &'a Value, keyword: &str) -> Vec<(String, &'a Value)> {
     let at = down(pointer, keyword);
     match (schema.get(keyword), keyword) {
@@ -110,7 +110,7 @@ fn parameter(found: &mut Found, at: &str, name: &str, property: &Value, root: &V
         || name.starts_with(|first: char| first.is_ascii_digit())
         || !name.bytes().all(plain)
     {
-        found.note(Rule::ParameterName, at, format!("the parameter {name} has a name that not every provider takes"));
+        found.note(Rule::ParameterName, at, format!("the parameter {name} has a name that not every provider accepts"));
     }
     if !known && !is_described(property, root, REFERENCES_MAX) {
         found.note(Rule::NoParameterDescription, at, format!("the parameter {name} has no description"));
@@ -122,7 +122,8 @@ fn parameter(found: &mut Found, at: &str, name: &str, property: &Value, root: &V
     }
 }
 
-/// Whether a schema is described: itself, where it refers to, or in one of what it is made of.
+/// Returns whether a schema has a description: its own, that of a schema that it refers to, or that of one of its
+/// parts.
 fn is_described(schema: &Value, root: &Value, depth: usize) -> bool {
     let own = |schema: &Value| {
         schema.get("description").and_then(Value::as_str).is_some_and(|description| !description.trim().is_empty())
@@ -132,7 +133,7 @@ fn is_described(schema: &Value, root: &Value, depth: usize) -> bool {
     referred(schema, root).any(own) || depth > 0 && parts.any(|part| is_described(part, root, depth - 1))
 }
 
-/// Looks at every text and every name of a schema: a model reads all of them.
+/// Checks every text and name of a schema, because a model reads all of them.
 fn texts(found: &mut Found, root: &Value, of: &str) {
     let mut places = VecDeque::from([(String::new(), root)]);
     while let Some((at, value)) = places.pop_front() {

@@ -1,10 +1,10 @@
-//! What a schema says together with everything that it refers to.
+//! A schema combined with everything that it refers to.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A schema with what it refers to, all of its parts, and one of its alternatives: members and requirements add up, and
-/// of any other keyword the first counts.
+/// A schema combined with the schemas that it refers to, all of its parts, and one of its alternatives. Members and
+/// required names add up. For other keywords, the first one counts.
 #[derive(Default)]
 pub(super) struct Whole<'a> {
     keywords: BTreeMap<&'a str, &'a Value>,
@@ -13,7 +13,7 @@ pub(super) struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    /// Adds what a schema says itself.
+    /// Adds a schema's own keywords.
     pub(super) fn add(&mut self, schema: &'a Map<String, Value>) {
         for (keyword, value) in schema {
             self.keywords.entry(keyword).or_insert(value);
@@ -33,7 +33,7 @@ impl<'a> Whole<'a> {
         self.get(keyword).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// What a value has to be, where the schema says it; what its keywords are about, where it does not.
+    /// Returns the type of a value: the declared one, or one that the keywords imply.
     pub(super) fn kind(&self) -> &'a str {
         let says = |keywords: [&str; 2]| keywords.iter().any(|keyword| self.keywords.contains_key(keyword));
         match self.get("type") {
