@@ -75,7 +75,10 @@ fn read(response: Response, format: Format, redirects: Vec<String>) -> Result<Sh
     let content_type = response.header("content-type").map(str::to_owned);
     if let Some(coding) = response.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"))
     {
-        return Err(Failure::failed(format!("{url} has a content encoding that was not requested: `{}`", line(coding))));
+        return Err(Failure::failed(format!(
+            "{url} has a content encoding that was not requested: `{}`",
+            line(coding)
+        )));
     }
     let declared_bytes = response.header("content-length").and_then(|length| length.parse::<u64>().ok());
     let (bytes, mut whole) = match response.read(BODY_BYTES_MAX)? {

@@ -48,11 +48,8 @@ fn build_alone(project: &Project, mut workspace: Workspace, out: &Path) -> Resul
 
 /// Waits for other builds in a shared target folder, and removes what one of them may have left.
 fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
-    let lock = cache::hold(
-        &workspace.target,
-        LOCK,
-        &format!("{}: another build is using it", workspace.target.display()),
-    )?;
+    let lock =
+        cache::hold(&workspace.target, LOCK, &format!("{}: another build is using it", workspace.target.display()))?;
     forget_others(workspace)?;
     // Cargo names a component after its crate only, and would reuse that of another project with the same name.
     let stale = crates::intermediate(workspace, workspace.package_in(&project.root)?)?;

@@ -72,7 +72,8 @@ impl Recipe {
         for name in ["RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_TARGET_DIR"] {
             cargo.env_remove(name);
         }
-        process::run_aside(&mut cargo).context("the standard library did not build: see the compiler's output above")?;
+        process::run_aside(&mut cargo)
+            .context("the standard library did not build: see the compiler's output above")?;
         Ok(package.join("target").join(TARGET).join("release/deps"))
     }
 
