@@ -1,6 +1,6 @@
 //! What one subscriber has yet to hear.
 
-use super::{Event, EventKind};
+use super::event::{Event, EventKind};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
