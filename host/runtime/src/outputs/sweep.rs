@@ -1,6 +1,6 @@
 //! What is left of processes that were killed, and what is out of date: taken away when a host opens.
 
-use super::{KEPT_TIME, OutputError, Outputs, is_id};
+use super::kept::{KEPT_TIME, OutputError, Outputs, is_id};
 use crate::ledger::{LedgerError, milliseconds, now};
 use std::collections::BTreeSet;
 use std::io;

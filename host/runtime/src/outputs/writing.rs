@@ -1,7 +1,7 @@
 //! An output on its way to the disk: piece by piece, with room made for it before it is written.
 
 use super::cursor::MARK_BYTES;
-use super::{Outputs, Reference, new_id};
+use super::kept::{Outputs, Reference, new_id, signed};
 use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, now};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
 use rusqlite::ErrorCode;
@@ -116,8 +116,8 @@ impl Writing {
         let lines = is_text.then(|| self.lines());
         let finished = FinishedOutput {
             media_type,
-            bytes: super::signed(self.bytes),
-            lines: lines.map(super::signed),
+            bytes: signed(self.bytes),
+            lines: lines.map(signed),
             complete,
             marks: &self.marks,
         };
@@ -145,7 +145,7 @@ impl Writing {
     /// # Errors
     /// There is none.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
-        let (id, room, claimed) = (&self.id, self.outputs.0.room, super::signed(bytes));
+        let (id, room, claimed) = (&self.id, self.outputs.0.room, signed(bytes));
         let forgotten = self.outputs.change(|change| {
             // An error takes back what was forgotten for it.
             change.claim_output(id, claimed, room)?.ok_or(KeepError::NoRoom)
