@@ -9,6 +9,7 @@ mod trial;
 use crate::catalog::{self, Lint, LoadError};
 use crate::text::OneLine;
 use portcullis_sandbox::{Code, Compiler, Contract, Engine, Manifest};
+pub use trial::NotTried;
 use trial::Trial;
 
 /// How well a plugin keeps the contract. A greater level includes the lesser ones.
@@ -63,15 +64,6 @@ pub struct Conformance {
     pub kept_from_next: Vec<String>,
     /// The tools that were not tried, which says nothing of them.
     pub not_tried: Vec<NotTried>,
-}
-
-/// A tool that was not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotTried {
-    /// Its name within the plugin.
-    pub tool: String,
-    /// Why not, in a line.
-    pub why: String,
 }
 
 /// A plugin as far as its description.

@@ -1,7 +1,7 @@
 //! The runs for the last level: each tool once, with a review and a preview if the plugin exports them, and one tool
 //! that does not exist.
 
-use super::{NotTried, smallest};
+use super::smallest;
 use crate::alone;
 use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
 use crate::schema::Schema;
@@ -27,6 +27,15 @@ const LOG_BYTES_MAX: usize = 4096;
 
 /// The most that is quoted of the arguments, in characters: enough to see what they are, and they can be a megabyte.
 const ARGUMENTS_SHOWN_MAX: usize = 300;
+
+/// A tool that was not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotTried {
+    /// Its name within the plugin.
+    pub tool: String,
+    /// Why not, in a line.
+    pub why: String,
+}
 
 /// A plugin and what it is run with.
 pub(super) struct Trial<'a> {
