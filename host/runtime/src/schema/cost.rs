@@ -5,7 +5,7 @@
 //! that describes a recursive document honestly needs few; one that was made to explode needs more than any number at
 //! a small depth, and is refused. In between, a document is refused that is too deep for its schema.
 
-use super::SchemaError;
+use super::error::SchemaError;
 use super::gate::refuse;
 use super::parts::{Step, children, pointer_of};
 use crate::json::JSON_DEPTH_MAX;

@@ -3,7 +3,7 @@
 //! The validator only says of a union that no alternative matches. A caller needs the alternative that was probably
 //! meant, and the member in it that is wrong.
 
-use super::ERROR_BYTES_MAX;
+use super::error::ERROR_BYTES_MAX;
 use crate::nearest::nearest;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};

@@ -1,12 +1,15 @@
 //! JSON Schemas of definitions: gated, compiled once at load, and their verdicts in words a model can act on.
 
 mod cost;
+mod error;
 mod gate;
 mod mismatch;
 pub mod parts;
 
 use crate::json;
 use cost::Cost;
+use error::ERROR_BYTES_MAX;
+pub use error::SchemaError;
 use jsonschema::{Draft, PatternOptions, Validator};
 pub use mismatch::Mismatch;
 use serde_json::Value;
@@ -14,28 +17,11 @@ use serde_json::Value;
 /// Compiled size of one regular expression, in bytes. Enough for any pattern a person would write.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Maximum length of one error, in bytes.
-const ERROR_BYTES_MAX: usize = 400;
-
 /// The most errors that are told at once: more do not help to correct a call.
 const ERRORS_TOLD_MAX: usize = 32;
 
 /// What schemas are checked with, and its version.
 pub const VALIDATOR: &str = "jsonschema 0.60.2";
-
-/// Why a schema is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaError {
-    /// It is no JSON document.
-    #[error("it is not valid JSON: {0}")]
-    NotJson(String),
-    /// It would cost too much to check, or uses what this host does not support.
-    #[error("{0}")]
-    Gate(String),
-    /// It is no JSON Schema.
-    #[error("it is not a valid JSON Schema: {0}")]
-    Invalid(String),
-}
 
 /// A compiled schema.
 #[derive(Debug)]
