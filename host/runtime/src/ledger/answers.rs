@@ -1,6 +1,7 @@
 //! Answers that hold for more than one call.
 
-use super::{Change, LedgerError};
+use super::database::Change;
+use super::error::LedgerError;
 use rusqlite::{OptionalExtension, Row, params};
 
 /// The table, as its seals name it.

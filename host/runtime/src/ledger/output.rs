@@ -1,7 +1,9 @@
 //! Kept outputs: what there is, whose it is, and how much room it takes. Where the bytes lie is not known here.
 
+use super::database::Change;
+use super::error::LedgerError;
+use super::owner;
 use super::store::ROOT_OF_PRINCIPAL;
-use super::{Change, LedgerError, owner};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::BTreeSet;
 

@@ -1,8 +1,10 @@
 //! Questions in the ledger: put down before a person is asked, and moved on by one step at a time.
 
+use super::database::{Change, now};
+use super::error::LedgerError;
+use super::owner;
 use super::status::{Status, Step};
 use super::store::{ROOT_OF_PRINCIPAL, root_of_principal};
-use super::{Change, LedgerError, now, owner};
 use rusqlite::{OptionalExtension, Params, Row, params};
 
 /// The table, as its seals name it.
