@@ -6,6 +6,7 @@ use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
 use crate::call::{self, DecidedRequests, Reach, Rejection};
 use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, Loader, Plugin, Seen, Tool};
+use crate::concurrency::CALLS_MAX;
 use crate::events::{Events, Publisher};
 use crate::explain::Explained;
 use crate::hooks::Hook;
@@ -308,7 +309,7 @@ impl Host {
 /// The state directory, the record or the ledger cannot be opened.
 pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     let state = State::open(state)?;
-    let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
+    let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
     let ledger = Arc::new(Ledger::open(&state)?);
     Ok(Approvals::new(ledger, audit)?)
 }
@@ -320,7 +321,7 @@ pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
 pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
     let state = State::open(state)?;
     let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
-    let audit = AuditLog::open(&state.directory, &state.key)?;
+    let audit = AuditLog::open(&state.directory, &state.key, CALLS_MAX)?;
     Ok(audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other))))
 }
 

@@ -383,7 +383,7 @@ impl OpenState {
     /// Opens the state directory, and settles what dead processes left there.
     fn open(path: &Path) -> Result<Self, OpenError> {
         let state = State::open(path)?;
-        let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
+        let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
         let ledger = Arc::new(Ledger::open(&state)?);
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;

@@ -1,6 +1,6 @@
 //! One line of the record, as it is written and as it is read back.
 
-use super::{Chain, LINE_BYTES_MAX, MAC_BYTES};
+use super::chain::{Chain, LINE_BYTES_MAX, MAC_BYTES};
 use crate::text::{hex, is_deceptive};
 use serde::Serialize;
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! Appending to the record.
 
-use super::Chain;
+use super::chain::{Chain, LINE_BYTES_MAX};
 use super::checkpoint::{Checkpoint, LedgerMark};
+use super::error::AuditError;
 use super::head::{Head, HeadFile};
 use super::line::{self, Beginning, Kind, LineMembers};
 use super::queue::Queue;
@@ -18,41 +19,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
 pub(crate) const HEAD_FILE: &str = "audit.head";
-
-/// Why the record cannot be written or read. A call that cannot be recorded is not made.
-#[derive(Debug, thiserror::Error)]
-pub enum AuditError {
-    /// The system says no.
-    #[error("the record cannot be used: {0}")]
-    Io(#[from] io::Error),
-    /// The head is not one this host wrote.
-    #[error(
-        "the record's head (audit.head) is damaged or was written under another key: look with `portcullis audit \
-         verify`, then move audit.jsonl and audit.head aside to begin a new record. Remembered approvals do not \
-         count with a new record"
-    )]
-    Head,
-    /// The record is shorter than its head says.
-    #[error(
-        "the record was cut: it has {found} bytes where its head says {expected}; look with `portcullis audit verify`, \
-         then move audit.jsonl and audit.head aside to begin a new record"
-    )]
-    Cut {
-        /// Bytes there are.
-        found: u64,
-        /// Bytes there should be.
-        expected: u64,
-    },
-    /// The file was removed under the host.
-    #[error("the record's file was removed while the host had it open: start the host again")]
-    Gone,
-    /// What was to be written has no form.
-    #[error("the record cannot be written: {0}")]
-    Form(#[from] serde_json::Error),
-    /// Too many entries wait for the file.
-    #[error("too many entries wait for audit.jsonl: another process holds its lock, or the disk is too slow")]
-    Busy,
-}
 
 /// How often a writer that must not block tries to get the file from another thread before it queues its entry. The
 /// other thread needs a few microseconds; queueing takes longer than that.
@@ -78,6 +44,9 @@ pub(super) struct Files {
     pub(super) log: File,
     pub(super) head: File,
     directory: Dir,
+    /// The most that can lie behind the head, in bytes: the decisions of the calls that run at one time, in one process;
+    /// another process moves the head before it appends.
+    tail_bytes_max: usize,
     /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
     /// looks at what is there before it goes on.
     left: Option<Head>,
@@ -86,17 +55,20 @@ pub(super) struct Files {
 }
 
 impl AuditLog {
-    /// Opens the record, and begins it where there is none.
+    /// Opens the record, and begins it where there is none. `calls_max` is how many calls of one process run at one
+    /// time at most.
     ///
     /// # Errors
     /// It cannot be opened.
-    pub(crate) fn open(directory: &Dir, key: &[u8; 32]) -> Result<Self, AuditError> {
+    pub(crate) fn open(directory: &Dir, key: &[u8; 32], calls_max: u32) -> Result<Self, AuditError> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
         let log = directory.open_with(LOG_FILE, &options)?.into_std();
         options.append(false).write(true);
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
-        let mut files = Files { log, head, directory: directory.try_clone()?, left: None, ledger_unsaid: None };
+        let directory = directory.try_clone()?;
+        let tail_bytes_max = calls_max as usize * LINE_BYTES_MAX;
+        let mut files = Files { log, head, directory, tail_bytes_max, left: None, ledger_unsaid: None };
         let chain = Chain::new(key);
         files.locked(|files| files.begin(&chain))?;
         Ok(Self {
@@ -337,7 +309,7 @@ impl Files {
         if found == head.bytes {
             return Ok(head);
         }
-        let end = recover::recover(&mut self.log, &self.directory, chain, head)?;
+        let end = recover::recover(&mut self.log, &self.directory, chain, head, self.tail_bytes_max)?;
         end.write(&self.head, chain)?;
         Ok(end)
     }

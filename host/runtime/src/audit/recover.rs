@@ -1,19 +1,14 @@
 //! What lies behind the head: whole lines, of a call that has not ended or a process that died, are taken over; half a
 //! line is set aside.
 
+use super::chain::Chain;
+use super::error::AuditError;
 use super::head::Head;
 use super::line::{self, Beginning, Kind, LineMembers};
-use super::log::AuditError;
-use super::{Chain, LINE_BYTES_MAX};
-use crate::concurrency::CALLS_MAX;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-
-/// The most that can lie behind the head, in bytes: the decisions of the calls that run at one time, in one process;
-/// another process moves the head before it appends.
-const TAIL_BYTES_MAX: usize = CALLS_MAX as usize * LINE_BYTES_MAX;
 
 #[derive(Serialize)]
 struct Repair<'a> {
@@ -21,9 +16,15 @@ struct Repair<'a> {
     set_aside_in: Option<&'a str>,
 }
 
-/// Brings the head and the log together again.
-pub(super) fn recover(log: &mut File, directory: &Dir, chain: &Chain, mut head: Head) -> Result<Head, AuditError> {
-    let tail = read_tail(log, head.bytes)?;
+/// Brings the head and the log together again. No more than `tail_bytes_max` bytes lie behind the head.
+pub(super) fn recover(
+    log: &mut File,
+    directory: &Dir,
+    chain: &Chain,
+    mut head: Head,
+    tail_bytes_max: usize,
+) -> Result<Head, AuditError> {
+    let tail = read_tail(log, head.bytes, tail_bytes_max)?;
     let mut rest = tail.as_slice();
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
         // A whole line that does not follow was not written by a host that crashed.
@@ -44,13 +45,13 @@ pub(super) fn recover(log: &mut File, directory: &Dir, chain: &Chain, mut head: 
     Ok(Head { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac })
 }
 
-fn read_tail(log: &File, from: u64) -> Result<Vec<u8>, AuditError> {
+fn read_tail(log: &File, from: u64, tail_bytes_max: usize) -> Result<Vec<u8>, AuditError> {
     let mut reader = log.try_clone()?;
     reader.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();
     // The file is open for appending, so where it is read does not change where it is written.
-    reader.take(TAIL_BYTES_MAX as u64 + 1).read_to_end(&mut tail)?;
-    if tail.len() > TAIL_BYTES_MAX { Err(AuditError::Head) } else { Ok(tail) }
+    reader.take(tail_bytes_max as u64 + 1).read_to_end(&mut tail)?;
+    if tail.len() > tail_bytes_max { Err(AuditError::Head) } else { Ok(tail) }
 }
 
 fn set_aside(directory: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {

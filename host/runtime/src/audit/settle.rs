@@ -2,9 +2,10 @@
 //! opens the state directory writes one. The same scan finds announced answers, so that one that was never committed is
 //! taken back.
 
+use super::error::AuditError;
 use super::line::{Kind, LineMembers};
 use super::lines::Lines;
-use super::log::{AuditError, AuditLog};
+use super::log::AuditLog;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
