@@ -1,6 +1,6 @@
 //! The order of a session among several processes on one state directory: a file lock behind the order in memory.
 
-use super::order::Runs;
+use super::runs::Runs;
 use crate::text::sha256;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};

@@ -1,9 +1,9 @@
 //! The order of the calls of one session: those that change something run alone, the others beside each other.
 
-use super::Applicant;
+use super::applicant::Applicant;
 use super::lock_file::{OrderFile, OrderFiles};
-use crate::catalog::Tool;
-use portcullis_policy::{Hint, Permission, Principal};
+use super::runs::Runs;
+use portcullis_policy::Principal;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,13 +37,6 @@ pub(crate) enum CallOrderGuard {
 pub(super) struct OrderKey {
     session: (Principal, Arc<str>),
     runs: Runs,
-}
-
-/// With which calls of the same order a call may run at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Runs {
-    BesideOthers,
-    Alone,
 }
 
 /// A call's part in the order of its session, until it is dropped. The fields are there for that.
@@ -98,14 +91,5 @@ impl SessionOrders {
             orders.retain(|_, order| Arc::strong_count(&order.0) > 1);
         }
         orders.entry(session.clone()).or_default().clone()
-    }
-}
-
-impl Runs {
-    /// How calls of a tool run. A hint counts here because it can only make a tool wait.
-    pub(crate) fn of(tool: &Tool) -> Self {
-        let permissions = tool.permissions();
-        let changes = permissions.contains(Permission::Write) || permissions.contains(Permission::Execute);
-        if changes || tool.hints().contains(&Hint::Sequential) { Self::Alone } else { Self::BesideOthers }
     }
 }

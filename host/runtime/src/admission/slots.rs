@@ -1,7 +1,7 @@
 //! The run slots of a host, shared fairly: the next free one goes to each principal that waits in turn, and within a
 //! principal to each of its plugins in turn. No principal gets them all, and within a principal no plugin.
 
-use super::Applicant;
+use super::applicant::Applicant;
 use portcullis_policy::{PluginName, Principal};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
