@@ -19,7 +19,7 @@ use crate::ledger::{Subject, blocking};
 use crate::provenance::{Provenance, Repair};
 use crate::reply::Code;
 use crate::request::{Origin, Request};
-use crate::standard;
+use crate::reserved;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Source, Verdict};
 use portcullis_sandbox::{CallContext, ReviewRequest, Stop, Verdict as Review};
@@ -100,7 +100,7 @@ impl ValidCall {
     /// Among which calls this one is counted.
     fn repetition_row<'a>(&self, request: &'a Request) -> RepetitionRow<'a> {
         let Origin { session, principal, .. } = &request.origin;
-        RepetitionRow { session, principal, explanations: standard::explains(&self.tool.name) }
+        RepetitionRow { session, principal, explanations: reserved::explains(&self.tool.name) }
     }
 
     /// The question about the call, with what it is asked under.
@@ -276,7 +276,7 @@ impl ValidCall {
         request: &Request,
         record: &CallRecord,
     ) -> Result<Review, Rejection> {
-        if standard::is_reserved(&self.plugin.name) {
+        if reserved::is_reserved(&self.plugin.name) {
             return Ok(Review::Clear);
         }
         let code = host.code(&self.plugin).await?;

@@ -13,7 +13,7 @@ use crate::host::Inner;
 use crate::ledger::blocking;
 use crate::outlook::Outlook;
 use crate::request::Request;
-use crate::standard;
+use crate::reserved;
 use portcullis_sandbox::{Answer, LimitKind, Output, Stop, Success, Usage};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl ValidCall {
     /// What is left of a call that was approved: its handles and its code.
     async fn would_run(&self, host: &Inner, approvals: Vec<String>) -> Result<Outlook, Rejection> {
         grant::check(self)?;
-        if !standard::is_reserved(&self.plugin.name) {
+        if !reserved::is_reserved(&self.plugin.name) {
             host.code(&self.plugin).await?;
         }
         Ok(Outlook::Run { approvals })

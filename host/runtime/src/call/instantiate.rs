@@ -9,7 +9,8 @@ use crate::admission::{Admitted, Applicant, NotAdmitted};
 use crate::host::Inner;
 use crate::reply::Code;
 use crate::request::Request;
-use crate::standard::{self, Standard};
+use crate::reserved;
+use crate::standard::Standard;
 use portcullis_sandbox::Code as PluginCode;
 
 /// A granted call that may start now.
@@ -34,7 +35,7 @@ impl GrantedCall {
     pub(super) async fn instantiate(self, host: &Inner, request: &Request) -> Result<ReadyCall, Rejection> {
         let code = match Standard::named(&self.call.tool.name) {
             Some(standard) => Runnable::Standard(standard),
-            None if standard::explains(&self.call.tool.name) => Runnable::Explanation,
+            None if reserved::explains(&self.call.tool.name) => Runnable::Explanation,
             None => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };
         let admitted = tokio::select! {

@@ -2,7 +2,7 @@
 //! compiled and what is run.
 
 use super::description::Beside;
-use crate::standard;
+use crate::reserved;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 use portcullis_policy::PluginName;
@@ -165,7 +165,7 @@ pub(crate) fn plugin_name(file: &str) -> Result<PluginName, FileError> {
 /// A name that a plugin may have.
 pub(crate) fn checked_name(name: &str) -> Result<PluginName, FileError> {
     let name = PluginName::new(name).map_err(|_| FileError::Name)?;
-    if standard::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
+    if reserved::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
 }
 
 /// What the system says of a file of a plugin directory, with what lies beside it.

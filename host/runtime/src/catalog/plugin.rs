@@ -3,8 +3,8 @@
 use super::definition;
 use super::description::Beside;
 use crate::grants::Grants;
+use crate::reserved;
 use crate::schema::Schema;
-use crate::standard;
 use crate::text::hex;
 use portcullis_policy::{DependencyKey, Hint, LocalName, Permissions, PluginName, ToolName};
 use portcullis_sandbox::{Code, Contract, DependencyKind, InUse, Manifest};
@@ -128,7 +128,7 @@ impl Plugin {
 
     /// Whether it is the host's own: it has no file, and its tools need no sandbox.
     pub fn is_standard(&self) -> bool {
-        standard::is_reserved(&self.name)
+        reserved::is_reserved(&self.name)
     }
 
     /// The name.

@@ -1,12 +1,9 @@
 //! What the host's own tools say of themselves, checked as the manifest of a plugin is.
 
 use crate::catalog::Plugin;
-use portcullis_policy::{Hint, Permissions, PluginName};
+use portcullis_policy::{Hint, Permissions};
 use portcullis_sandbox::{Definition, Manifest};
 use std::sync::{Arc, LazyLock};
-
-/// The names that no plugin may have: those of the host's own tools, and `tools`, under which clients search them.
-const RESERVED: [&str; 3] = ["done", "output", "tools"];
 
 /// The schema of `output.read`.
 const READ_SCHEMA: &str = include_str!("read.schema.json");
@@ -19,12 +16,6 @@ const EXPLAIN_SCHEMA: &str = include_str!("explain.schema.json");
 
 /// The schema of `done`.
 const DONE_SCHEMA: &str = include_str!("done.schema.json");
-
-/// Whether a name is the host's own, which no plugin may have.
-#[must_use]
-pub fn is_reserved(name: &PluginName) -> bool {
-    RESERVED.contains(&name.as_str())
-}
 
 /// The plugins that hold the host's own tools.
 pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
@@ -79,7 +70,8 @@ fn tool(name: &str, description: &str, schema: &str) -> Definition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standard::{Standard, explains};
+    use crate::reserved::{explains, is_reserved};
+    use crate::standard::Standard;
 
     #[test]
     fn every_tool_of_the_host_is_one_that_a_catalog_takes() {

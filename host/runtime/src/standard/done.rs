@@ -1,6 +1,6 @@
 //! `done`: the model says that the work is done. A caller that drives a model ends its turn at the metadata.
 
-use super::{Call, Trouble};
+use super::call::{Call, Trouble};
 use portcullis_sandbox::{Output, Success};
 
 #[expect(clippy::unnecessary_wraps, reason = "each of the host's tools answers alike")]

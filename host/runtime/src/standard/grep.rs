@@ -1,7 +1,7 @@
 //! `output.grep`: the lines of a kept output that match a regular expression, with those around them. Time is linear in
 //! the output, and memory does not depend on it: a line is looked at in windows.
 
-use super::{Call, Stopping, Trouble, answer};
+use super::call::{Call, Stopping, Trouble, answer};
 use crate::outputs::{Lines, Piece};
 use crate::text::{OneLine, cut};
 use portcullis_sandbox::{Failure, Success};

@@ -1,6 +1,6 @@
 //! `output.read`: the lines of a kept output, numbered, as many as one answer holds.
 
-use super::{Call, Stopping, Trouble, answer};
+use super::call::{Call, Stopping, Trouble, answer};
 use crate::outputs::{KeptOutput, Piece};
 use portcullis_sandbox::Success;
 use std::fmt::Write;
