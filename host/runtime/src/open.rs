@@ -21,8 +21,10 @@ use crate::ledger::{Ledger, Owner, blocking};
 use crate::outputs::{OUTPUTS_BYTES_DEFAULT, Outputs};
 use crate::places::{PlaceError, State};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
-use crate::policy_source::{self, PolicySources, UserPolicy};
+use crate::policy_source::{PolicySources, UserPolicy};
+use crate::policy_text;
 use crate::reload;
+use crate::standard;
 use crate::stores::Stores;
 use portcullis_policy::Unattended;
 use portcullis_sandbox::{CodeStore, Compiler, Engine, Network, REVIEW_SLOTS, TimeSource};
@@ -86,7 +88,7 @@ impl HostBuilder {
     /// # Errors
     /// The text is no policy.
     pub fn policy_text(mut self, text: &str, base: impl Into<PathBuf>) -> Result<Self, OpenError> {
-        policy_source::parse(text, Path::new("policy"))?;
+        policy_text::parse(text, Path::new("policy"))?;
         self.policy.user = Some(UserPolicy::Text { text: text.to_owned(), base: base.into() });
         Ok(self)
     }
@@ -96,7 +98,7 @@ impl HostBuilder {
     /// # Errors
     /// The text is no policy.
     pub fn built_in_policy(mut self, text: &str) -> Result<Self, OpenError> {
-        policy_source::parse(text, Path::new("the built-in policy"))?;
+        policy_text::parse(text, Path::new("the built-in policy"))?;
         self.policy.built_in = Some(text.to_owned());
         Ok(self)
     }
@@ -318,7 +320,7 @@ impl FirstCatalog {
         // Dropped where a later step fails, so that nothing goes on loading.
         let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
         let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
-        let (mut catalog, mut seen) = loader.load_all(policy, only_for, loads).await?;
+        let (mut catalog, mut seen) = loader.load_all(policy, standard::plugins(), only_for, loads).await?;
         let mut arrived = Vec::new();
         if let Some((after, BackgroundLoading(loads))) = &background {
             loads.tell_begun(|_, _| false);

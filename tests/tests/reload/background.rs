@@ -4,7 +4,7 @@
 use crate::desk::{ALLOW, PATIENCE, call, file, lines, put, put_bytes, tools, until, word};
 use crate::policy::write;
 use portcullis::policy::PluginName;
-use portcullis::{Code, Compiler, Host, HostBuilder, LoadError, Observer, OpenError};
+use portcullis::{Code, Compiler, GrantError, Host, HostBuilder, LoadError, Observer, OpenError};
 use portcullis_tests::{Manifest, Site, guest, outcomes, program};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -219,7 +219,7 @@ async fn a_rule_that_misspells_a_tool_refuses_a_plugin_that_comes_later() {
     assert!(matches!(**error, LoadError::Grants(_)), "{error}");
     assert_eq!(call(&host, "slow").await.code, Code::PluginRefused);
     let waiting = site.builder(&policy).open().await.map(drop);
-    assert!(matches!(waiting, Err(OpenError::DeadRule { .. })), "{waiting:?}");
+    assert!(matches!(waiting, Err(OpenError::Grants(GrantError::DeadRule { .. }))), "{waiting:?}");
 }
 
 /// Whether a process runs: one that has ended and that nobody has asked about does not.

@@ -37,6 +37,7 @@ pub(crate) use left::{AskedUnder, LeftCall, Observed};
 pub(crate) use preview::{Preview, TEXTS_BYTES_MAX as PREVIEW_TEXTS_BYTES_MAX, WritableDirectory};
 pub(crate) use repetition::{Repetition, Row as RepetitionRow};
 pub use rollback::RolledBack;
+pub use trust::TrustError;
 
 use crate::approver::{Approver, Question};
 use crate::audit::{AuditError, AuditLog};

@@ -1,10 +1,14 @@
 //! Plugins that load while the host serves the others: one task for each file. What a task ends with waits here until
 //! a reload has put it into the catalog.
 
-use super::file::{self, PluginFile, Sighting};
-use super::load::{CachedPlugin, Loader, read};
+use super::beside::Beside;
+use super::contents::{Catalog, RefusedPlugin};
+use super::file::{self, FileError, Seen, Sighting};
+use super::load::{CachedPlugin, read};
+use super::load_error::LoadError;
+use super::loader::Loader;
 use super::plugin::Plugin;
-use super::{Beside, Catalog, FileError, LoadError, RefusedPlugin, Seen};
+use super::plugin_file::PluginFile;
 use crate::caught::caught;
 use cap_std::fs::Dir;
 use portcullis_policy::PluginName;

@@ -1,8 +1,8 @@
 //! What is kept of a plugin from one start to the next, each under a seal: its code and its description.
 
-use super::file::PluginFile;
-use super::load::{Loader, blocking};
 use super::load_error::LoadError;
+use super::loader::{Loader, blocking};
+use super::plugin_file::PluginFile;
 use crate::audit::{AuditError, Kind};
 use crate::text::{cut, hex};
 use portcullis_policy::PluginName;

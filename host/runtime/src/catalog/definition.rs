@@ -1,6 +1,6 @@
 //! Whether what a plugin says of itself can be shown to a model and a person, and held against its calls.
 
-use super::plugin::{Dependency, Tool};
+use super::tool::{Dependency, Tool};
 use crate::schema::{Schema, SchemaError};
 use crate::text::{OneLine, cut, excess_mark, hex, is_deceptive};
 use portcullis_policy::{DependencyKey, LocalName, PluginName, ToolName};

@@ -1,13 +1,12 @@
 //! Reading a plugin file: once, whole, as the regular file that was opened, so that what is checked is what is
 //! compiled and what is run.
 
-use super::description::Beside;
 use crate::reserved;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::COMPONENT_BYTES_MAX;
-use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -55,21 +54,13 @@ pub enum FileError {
     Io(#[from] io::Error),
 }
 
-/// A plugin's bytes and their hash, and its description files.
-pub(crate) struct PluginFile {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) sha256: [u8; 32],
-    pub(crate) sighting: Sighting,
-    pub(crate) beside: Beside,
-}
-
 /// What was seen of a file when it was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sighting {
-    stamp: Stamp,
+    pub(super) stamp: Stamp,
     pub(crate) sha256: [u8; 32],
     /// Whether the file was old enough that its stamp is of these bytes and of no others.
-    settled: bool,
+    pub(super) settled: bool,
 }
 
 impl Sighting {
@@ -95,6 +86,9 @@ impl Sighting {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)
     }
 }
+
+/// The files that were read, by name: what was seen of each then.
+pub(crate) type Seen = BTreeMap<String, Sighting>;
 
 /// What the system says of a file, so that one that is as it was need not be read again; and what lies beside it, which
 /// is read each time.
@@ -123,12 +117,12 @@ impl Stamp {
         }
     }
 
-    fn with(self, beside: &Beside) -> Self {
-        Self { beside: beside.sha256, ..self }
+    pub(super) fn with(self, beside: [u8; 32]) -> Self {
+        Self { beside, ..self }
     }
 
     /// Whether a change that is made from now on must show in it.
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = Duration::from_secs(u64::try_from(self.changed.0).unwrap_or(u64::MAX));
         changed.saturating_add(STAMP_GRAIN) <= now
@@ -168,23 +162,6 @@ pub(crate) fn checked_name(name: &str) -> Result<PluginName, FileError> {
     if reserved::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
 }
 
-/// What the system says of a file of a plugin directory, with what lies beside it.
-pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<Stamp, FileError> {
-    plugin_name(name)?;
-    open(directory, name, COMPONENT_BYTES_MAX).map(|(_, stamp)| stamp.with(beside))
-}
-
-/// Reads a file of a plugin directory, with what lies beside it.
-pub(crate) fn read(directory: &Dir, name: &str, beside: Beside) -> Result<PluginFile, FileError> {
-    plugin_name(name)?;
-    // All that is said of the file is from before it is read: what is written meanwhile makes another stamp.
-    let (file, stamp) = open(directory, name, COMPONENT_BYTES_MAX)?;
-    let (stamp, settled) = (stamp.with(&beside), stamp.is_settled());
-    let bytes = read_whole(file, stamp, COMPONENT_BYTES_MAX)?;
-    let sha256 = Sha256::digest(&bytes).into();
-    Ok(PluginFile { bytes, sha256, sighting: Sighting { stamp, sha256, settled }, beside })
-}
-
 /// Reads a file that lies beside a plugin, as carefully as a plugin.
 pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Result<Vec<u8>, FileError> {
     let bytes_max = bytes_max as u64;
@@ -192,13 +169,13 @@ pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Resul
     read_whole(file, stamp, bytes_max)
 }
 
-fn read_whole(file: File, stamp: Stamp, bytes_max: u64) -> Result<Vec<u8>, FileError> {
+pub(super) fn read_whole(file: File, stamp: Stamp, bytes_max: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max { Err(FileError::TooLarge) } else { Ok(bytes) }
 }
 
-fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, Stamp), FileError> {
+pub(super) fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, Stamp), FileError> {
     let mut options = OpenOptions::new();
     // Without following a link, and without waiting for the other end of a pipe.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);

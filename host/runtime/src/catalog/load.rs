@@ -1,67 +1,25 @@
 //! Loading: from a file of the plugin directory to a plugin that can be called, or a reason why not.
 
+use super::beside::Beside;
+use super::contents::{Catalog, RefusedPlugin};
 use super::definition;
 use super::describing::describe;
-use super::description::{self, Beside};
-use super::directory::PluginDirectory;
-use super::file::{self, FileError, PluginFile, Sighting};
+use super::description;
+use super::file::{self, FileError};
 use super::load_error::LoadError;
-use super::observer::Observer;
+use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
+use super::plugin_file::{self, PluginFile};
 use super::refusal::Attempt;
-use super::{Catalog, RefusedPlugin};
-use crate::audit::AuditLog;
 use crate::grants::Grants;
 use crate::text::hex;
 use cap_std::fs::Dir;
 use portcullis_policy::PluginName;
-use portcullis_sandbox::{
-    Code, CodeStore, Compiler, Contract, DESCRIBE_SLOTS, Engine, Manifest, Surface, check_component,
-};
-use std::collections::BTreeMap;
+use portcullis_sandbox::{Code, Contract, Manifest, Surface, check_component};
 use std::io;
 use std::sync::Arc;
-use std::thread::available_parallelism;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
-
-/// Plugins that are compiled at one time at most, on a machine with as many cores. Each worker took 600 MB for CPython,
-/// and uses all cores itself for a part of its time.
-const COMPILATIONS_MAX: usize = 8;
-
-/// The files that were read, by name: what was seen of each then.
-pub(crate) type Seen = BTreeMap<String, Sighting>;
-
-/// Everything that loading needs.
-pub(crate) struct Loader {
-    pub(crate) engine: Engine,
-    pub(crate) compiler: Compiler,
-    pub(crate) store: Arc<CodeStore>,
-    pub(crate) plugins: PluginDirectory,
-    pub(crate) audit: Arc<AuditLog>,
-    pub(crate) observer: Arc<dyn Observer>,
-    pub(crate) slots: LoadSlots,
-}
-
-/// How much of loading runs at one time.
-pub(crate) struct LoadSlots {
-    /// Files that are in memory while they load in the background.
-    pub(super) files: Semaphore,
-    compilations: Semaphore,
-    descriptions: Semaphore,
-}
-
-impl Default for LoadSlots {
-    fn default() -> Self {
-        let descriptions = Semaphore::new(DESCRIBE_SLOTS as usize);
-        Self { files: Semaphore::new(compilations()), compilations: Semaphore::new(compilations()), descriptions }
-    }
-}
-
-/// Plugins that are compiled at one time: one for each core.
-pub(super) fn compilations() -> usize {
-    available_parallelism().map_or(1, usize::from).min(COMPILATIONS_MAX)
-}
 
 /// What compiling and describing a file gave.
 struct Made {
@@ -226,20 +184,9 @@ impl Loader {
 /// Reads a file of a plugin directory on a thread that may wait for the disk.
 pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Result<Arc<PluginFile>, FileError> {
     let (directory, file) = (Arc::clone(directory), file.to_owned());
-    match spawn_blocking(move || file::read(&directory, &file, beside)).await {
+    match spawn_blocking(move || plugin_file::read(&directory, &file, beside)).await {
         Ok(read) => read.map(Arc::new),
         Err(error) => Err(io::Error::other(error).into()),
-    }
-}
-
-/// Runs work that takes long, on a thread that may wait: checking and mapping a plugin of 20 MB takes a good part of a
-/// second, in which a worker of the runtime would serve nobody.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
-) -> Result<T, LoadError> {
-    match spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(FileError::Io(io::Error::other(error)).into()),
     }
 }
 

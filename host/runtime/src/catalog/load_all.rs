@@ -1,13 +1,14 @@
 //! Loading of the plugin directory when a host opens.
 
 use super::background::BackgroundLoads;
-use super::file::{FileError, Sighting};
+use super::contents::{Catalog, RefusedPlugin};
+use super::file::{FileError, Seen, Sighting};
 use super::listing::{self, Listed};
-use super::load::{Loader, Seen, compilations, read};
+use super::load::read;
 use super::load_error::LoadError;
+use super::loader::{Loader, compilations};
 use super::plugin::Plugin;
 use super::wanted::Wanted;
-use super::{Catalog, RefusedPlugin};
 use crate::policy_in_force::PolicyInForce;
 use cap_std::fs::Dir;
 use std::io;
@@ -23,14 +24,16 @@ struct LoadedFile {
 
 impl Loader {
     /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. One that is
-    /// refused keeps no other from loading. With `background`, the plugins that have to be compiled only begin to load.
+    /// refused keeps no other from loading. With `background`, the plugins that have to be compiled only begin to load. The catalog begins with `standard`, the
+    /// plugins of the host's own tools.
     pub(crate) async fn load_all(
         self: &Arc<Self>,
         policy: &Arc<PolicyInForce>,
+        standard: &[Arc<Plugin>],
         only_for: Option<&str>,
         background: Option<&Arc<BackgroundLoads>>,
     ) -> Result<(Catalog, Seen), LoadError> {
-        let (mut catalog, mut seen) = (Catalog::under(policy), Seen::new());
+        let (mut catalog, mut seen) = (Catalog::under(policy, standard), Seen::new());
         let directory = self.plugins.held();
         let mut loading = JoinSet::new();
         let mut listed = listing::list(&directory).map_err(FileError::Io)?;

@@ -1,10 +1,10 @@
 //! Why a file of the plugin directory is not loaded.
 
+use super::beside::DescriptionError;
 use super::definition::DefinitionError;
-use super::description::DescriptionError;
 use super::file::FileError;
 use crate::audit::AuditError;
-use crate::open::OpenError;
+use crate::grants::GrantError;
 use portcullis_sandbox::{CompileError, Refusal};
 
 /// Why a file was not loaded.
@@ -35,8 +35,8 @@ pub enum LoadError {
     #[error("its file was changed since it was loaded")]
     Changed,
     /// What the policy binds to it cannot be opened, or is not what it asks for. When a host opens, this is its error.
-    #[error("{0}")]
-    Grants(Box<OpenError>),
+    #[error(transparent)]
+    Grants(Box<GrantError>),
     /// The record.
     #[error(transparent)]
     Audit(#[from] AuditError),

@@ -1,7 +1,9 @@
 //! The plugins of a directory: which were loaded, with their tools, and which were refused, each with its reason.
 
 mod background;
+mod beside;
 mod cached;
+mod contents;
 mod definition;
 mod describing;
 mod description;
@@ -12,118 +14,39 @@ pub(crate) mod listing;
 mod load;
 mod load_all;
 mod load_error;
+mod loader;
 mod names;
 mod observer;
+mod offer;
+mod pick;
+mod picker;
 mod placeholders;
 mod plugin;
+mod plugin_file;
 mod refusal;
+mod tool;
 mod wanted;
 
 pub(crate) use background::{BackgroundLoading, BackgroundLoads, EndedLoad};
+pub(crate) use beside::Beside;
+pub use beside::{DescriptionError, DescriptionFault};
+pub use contents::{Catalog, RefusedPlugin};
 pub use definition::DefinitionError;
 pub use describing::check;
 pub(crate) use describing::examine;
-pub(crate) use description::Beside;
-pub use description::{DescriptionError, DescriptionFault, describe_beside};
+pub use description::describe_beside;
 pub(crate) use directory::PluginDirectory;
 pub use file::FileError;
+pub(crate) use file::Seen;
 pub use lint::{LINTS_MAX, Lint, Rule, lints};
-pub(crate) use load::{LoadSlots, Loader, Seen, read};
+pub(crate) use load::read;
 pub use load_error::LoadError;
+pub(crate) use loader::{LoadSlots, Loader};
 pub use names::{NameCollision, ToolNames};
 pub use observer::{Observer, Silent};
+pub use offer::Offer;
 pub use placeholders::PlaceholderError;
-pub use plugin::{Dependency, Plugin, Tool};
+pub use plugin::Plugin;
+pub(crate) use plugin_file::{PluginFile, stamp};
 pub use refusal::forget_refusal;
-
-use crate::pick::Picker;
-use crate::policy_in_force::PolicyInForce;
-use crate::standard;
-use portcullis_policy::{Permissions, PluginName, ToolName};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-/// The plugins of a directory.
-#[derive(Clone, Debug)]
-pub struct Catalog {
-    pub(crate) plugins: BTreeMap<PluginName, Arc<Plugin>>,
-    pub(crate) refused: Vec<RefusedPlugin>,
-    /// Plugins of the directory that the host was told not to load.
-    pub(crate) left_out: BTreeSet<PluginName>,
-    pub(crate) picker: Picker,
-    /// The policy that the plugins' grants come from. A call takes both together, and keeps them.
-    pub(crate) policy: Arc<PolicyInForce>,
-}
-
-/// A tool that a model may be offered, with its plugin. It stays as it is after the catalog has changed.
-#[derive(Clone, Debug)]
-pub struct Offer {
-    /// The plugin.
-    pub plugin: Arc<Plugin>,
-    /// The tool.
-    pub tool: Arc<Tool>,
-}
-
-/// A file that could not be loaded.
-#[derive(Clone, Debug)]
-pub struct RefusedPlugin {
-    /// The name of the file; untrusted text.
-    pub file: String,
-    /// Why.
-    pub error: Arc<LoadError>,
-}
-
-impl Catalog {
-    /// Makes a catalog with only the host's own tools, under a policy.
-    pub(crate) fn under(policy: &Arc<PolicyInForce>) -> Self {
-        let plugins = standard::plugins().iter().map(|plugin| (plugin.name.clone(), Arc::clone(plugin))).collect();
-        let (refused, left_out) = (Vec::new(), BTreeSet::new());
-        Self { plugins, refused, left_out, picker: Picker::default(), policy: Arc::clone(policy) }
-    }
-
-    /// The loaded plugins, by name.
-    pub fn plugins(&self) -> impl Iterator<Item = &Plugin> {
-        self.plugins.values().map(|plugin| &**plugin)
-    }
-
-    /// The files that were refused, by name.
-    pub fn refused(&self) -> &[RefusedPlugin] {
-        &self.refused
-    }
-
-    /// Every tool, by full name.
-    pub fn tools(&self) -> impl Iterator<Item = (&Plugin, &Tool)> {
-        self.plugins().flat_map(|plugin| plugin.tools().map(move |tool| (plugin, tool)))
-    }
-
-    /// Every tool, by full name, to be held on to after the catalog has changed.
-    pub fn offers(&self) -> impl Iterator<Item = Offer> {
-        let offer = |plugin, tool| Offer { plugin: Arc::clone(plugin), tool: Arc::clone(tool) };
-        self.plugins.values().flat_map(move |plugin| plugin.tools.values().map(move |tool| offer(plugin, tool)))
-    }
-
-    /// The tools that can work with these rights: those that cannot do without another are left out.
-    pub fn enabled(&self, permissions: Permissions) -> impl Iterator<Item = Offer> {
-        self.offers().filter(move |offer| offer.tool.works_with(permissions))
-    }
-
-    /// A plugin.
-    pub fn plugin(&self, name: &str) -> Option<&Plugin> {
-        PluginName::new(name).ok().and_then(|name| self.plugins.get(&name)).map(|plugin| &**plugin)
-    }
-
-    /// The refusal of a plugin, by the name it would have had.
-    pub fn refusal(&self, plugin: &str) -> Option<&RefusedPlugin> {
-        self.refused.iter().find(|refused| refused.file.strip_suffix(file::EXTENSION) == Some(plugin))
-    }
-
-    /// The refusal of a file.
-    pub(crate) fn refusal_of(&self, file: &str) -> Option<&RefusedPlugin> {
-        self.refused.iter().find(|refused| refused.file == file)
-    }
-
-    pub(crate) fn find(&self, name: &ToolName) -> Option<(&Arc<Plugin>, &Arc<Tool>)> {
-        let plugin = self.plugins.get(&name.plugin)?;
-        Some((plugin, plugin.tools.get(&name.tool)?))
-    }
-}
+pub use tool::{Dependency, Tool};

@@ -3,7 +3,7 @@
 //!
 //! The map is a table and is never computed backwards, so that no two tools can be taken for each other.
 
-use super::Offer;
+use super::offer::Offer;
 use portcullis_policy::ToolName;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -2,8 +2,11 @@
 //!
 //! The text is read once, from its beginning to its end: what was filled in is never looked at for more.
 
-use super::description::DESCRIPTION_FILE_BYTES_MAX;
 use crate::text::{OneLine, cut};
+
+/// A description file, in bytes, as it stands and filled in: four times what a plugin may say of a tool itself. A model
+/// reads it in every turn.
+pub(super) const DESCRIPTION_FILE_BYTES_MAX: usize = 16 * 1024;
 
 /// Begins a placeholder.
 const OPENS: &str = "${";

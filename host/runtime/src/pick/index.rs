@@ -61,7 +61,7 @@ pub(super) struct Known {
 
 /// The terms of a set of tools.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(crate) struct Index {
     /// How much the name of each tool says: the rarity of its terms together.
     names: Vec<f32>,
     /// In the order of their bytes, so that those which begin alike stand together.

@@ -3,10 +3,10 @@
 
 use super::change::{self, Change, What};
 use super::{ReloadError, Reloaded, policy};
-use crate::catalog::file::{self, FileError, PluginFile, Stamp};
+use crate::catalog::file::{self, FileError, Stamp};
 use crate::catalog::listing::{self, Listed};
-use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, Plugin, RefusedPlugin, Seen};
-use crate::grants;
+use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, Plugin, PluginFile, RefusedPlugin, Seen};
+use crate::grants::{self, GrantError};
 use crate::host::Inner;
 use crate::ledger::blocking;
 use crate::open::OpenError;
@@ -43,7 +43,7 @@ pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
             files => files?,
         };
         let found = files.into_iter().map(|Listed { file, beside }| {
-            let at = beside.and_then(|beside| Ok((file::stamp(&directory, &file, &beside)?, beside)));
+            let at = beside.and_then(|beside| Ok((catalog::stamp(&directory, &file, &beside)?, beside)));
             Found { file, at }
         });
         Ok(found.filter(|found| !found.at.as_ref().is_err_and(is_gone)).collect())
@@ -213,7 +213,7 @@ impl<'a> Look<'a> {
 
     /// Gives a plugin its grants and its descriptions.
     async fn bind(&self, mut plugin: Plugin) -> Result<Plugin, LoadError> {
-        let ungranted = |error: OpenError| LoadError::Grants(Box::new(error));
+        let ungranted = |error: GrantError| LoadError::Grants(Box::new(error));
         let (host, policy, directory) =
             (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directory));
         grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
@@ -223,7 +223,7 @@ impl<'a> Look<'a> {
             grants::check_rules_with(&policy.policy, &self.next, &plugin, &policy.bases).map_err(ungranted)?;
         }
         // This blocks, because it opens directories and certificates.
-        let bind = move || -> Result<(Arc<Inner>, Plugin), OpenError> {
+        let bind = move || -> Result<(Arc<Inner>, Plugin), GrantError> {
             policy.opening(&host.state, &directory).bind(&mut plugin)?;
             Ok((host, plugin))
         };

@@ -1,0 +1,20 @@
+//! The grants of a plugin join it.
+
+use super::bound::Opening;
+use super::error::GrantError;
+use crate::catalog::{Catalog, Plugin};
+use std::sync::Arc;
+
+impl Opening<'_> {
+    /// Makes ready everything that the policy binds to the plugins of a catalog that nobody else holds yet.
+    pub(crate) fn bind_all(&self, catalog: &mut Catalog) -> Result<(), GrantError> {
+        // A plugin that somebody holds was bound when it was loaded, and keeps what it has.
+        catalog.plugins.values_mut().filter_map(Arc::get_mut).try_for_each(|plugin| self.bind(plugin))
+    }
+
+    /// Makes ready everything that the policy binds to a plugin.
+    pub(crate) fn bind(&self, plugin: &mut Plugin) -> Result<(), GrantError> {
+        plugin.grants = self.grants(&plugin.name)?;
+        Ok(())
+    }
+}
