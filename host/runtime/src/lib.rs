@@ -2,7 +2,7 @@
 //!
 //! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] takes what
 //! a model asks for, and either runs it in a fresh sandbox with exactly the handles that the policy grants to this one
-//! call, or says why not; in both cases it is recorded. The way of a call stands in `call.rs`, one file per step.
+//! call, or says why not; in both cases it is recorded. The way of a call stands in `call/steps.rs`, one file per step.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), portcullis::OpenError> {
@@ -33,10 +33,12 @@ mod grants;
 mod hooks;
 mod host;
 mod inject;
+mod inner;
 mod known_tool;
 mod ledger;
 mod nearest;
 mod open;
+mod origin;
 mod outlook;
 mod outputs;
 mod pick;

@@ -3,18 +3,20 @@
 //! stays. If a policy cannot be used, the one in force stays.
 
 mod change;
+mod error;
 mod look;
 mod policy;
+mod reloaded;
 
-use crate::audit::AuditError;
+pub use error::ReloadError;
+pub use reloaded::Reloaded;
+
 use crate::call::redecide_left;
 use crate::catalog::{BackgroundLoads, Seen};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::open::OpenError;
-use crate::places::PlaceError;
 use crate::policy_in_force::PolicyInForce;
 use look::{Found, Look};
-use portcullis_policy::{DependencyKey, PluginName};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -22,59 +24,6 @@ use tokio::time::sleep;
 /// How long to wait after plugins that have loaded in the background could not enter the catalog, because the audit log
 /// could not be written.
 const ADMIT_RETRY_INTERVAL: Duration = Duration::from_secs(2);
-
-/// What a look at the plugin directory changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reloaded {
-    /// Plugins that were not there before.
-    pub added: Vec<PluginName>,
-    /// Plugins whose file is another, or whose description files say something else. What was approved for a tool that
-    /// is another by that does not hold for it.
-    pub replaced: Vec<PluginName>,
-    /// Plugins whose file is gone.
-    pub removed: Vec<PluginName>,
-    /// Files that are refused from now on, or for another reason than before; untrusted text. A plugin that such a file
-    /// was to replace goes on.
-    pub refused: Vec<String>,
-    /// Files that were refused and are gone, or are again what is loaded; untrusted text.
-    pub cleared: Vec<String>,
-    /// The SHA-256 of the new policy in force, if it changed.
-    pub policy: Option<String>,
-    /// Why a changed policy does not take effect, if the reason is new. The previous policy stays in force.
-    pub policy_fault: Option<String>,
-}
-
-impl Reloaded {
-    /// Whether everything is as it was.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// Why the plugin directory cannot be looked at again. Everything is then as it was.
-#[derive(Debug, thiserror::Error)]
-pub enum ReloadError {
-    /// The directory.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// Another directory lies where the plugins were, and a plugin can reach it.
-    #[error(
-        "the grant {plugin}.{key} covers the directory that now is the plugin directory: a plugin could change its own \
-         rights there. Grant another directory, or put the plugins elsewhere"
-    )]
-    Covered {
-        /// The plugin.
-        plugin: PluginName,
-        /// The key.
-        key: DependencyKey,
-    },
-    /// A change cannot be recorded.
-    #[error(transparent)]
-    Audit(#[from] AuditError),
-    /// The policy in force cannot be used with the changed plugins.
-    #[error(transparent)]
-    Policy(Box<OpenError>),
-}
 
 /// Why a reload has no effect.
 enum LookError {

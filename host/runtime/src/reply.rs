@@ -225,6 +225,33 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// The reply of a call that has an answer.
+    pub(crate) fn completed(id: String, tool: String, output: Output, message: String) -> Self {
+        Self { output: Some(output), ..Self::failed(id, tool, Code::Completed, message) }
+    }
+
+    /// The reply of a call that ended without an answer.
+    pub(crate) fn failed(id: String, tool: String, code: Code, message: String) -> Self {
+        Self {
+            id,
+            tool,
+            code,
+            output: None,
+            title: None,
+            metadata: None,
+            message,
+            reference: None,
+            retry_after: None,
+            approval_request: None,
+            usage: CallUsage::default(),
+        }
+    }
+
+    /// The same reply without its answer.
+    pub(crate) fn withheld(self, code: Code, message: String) -> Self {
+        Self { code, output: None, title: None, metadata: None, message, reference: None, ..self }
+    }
+
     /// How the call ended.
     pub fn outcome(&self) -> Outcome {
         self.code.outcome()

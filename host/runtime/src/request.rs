@@ -1,16 +1,16 @@
 //! What a caller asks for.
 
 use crate::admission::Admission;
-use crate::approvals::Channel;
+use crate::approvals::{Channel, Redeemed};
 use crate::approver::Approver;
 use crate::events::{Ear, Events};
-use crate::host::Inner;
 use crate::inject::Overrides;
+use crate::origin::Origin;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
 use crate::turn::Turn;
-use portcullis_policy::{Caller, Policy, Principal, Unattended};
+use portcullis_policy::{Principal, Unattended};
 use portcullis_sandbox::Cancellation;
 use std::future::pending;
 use std::sync::Arc;
@@ -45,26 +45,6 @@ pub struct Request {
     pub(crate) definition: Option<[u8; 32]>,
     /// Why it must not run, where whoever makes it knows already.
     pub(crate) refused: Option<(Code, Arc<str>)>,
-}
-
-/// Where a request comes from. Cheap to clone.
-#[derive(Clone, Debug)]
-pub(crate) struct Origin {
-    pub(crate) session: Arc<str>,
-    pub(crate) principal: Principal,
-    /// Whether a schedule or a program began the session.
-    pub(crate) automated: bool,
-    pub(crate) message: Option<Arc<str>>,
-    pub(crate) agent: Option<Arc<str>>,
-    /// The trace it is part of.
-    pub(crate) trace: Option<Arc<str>>,
-}
-
-impl Origin {
-    /// The caller, as the policy knows it.
-    pub(crate) fn caller(&self) -> Caller<'_> {
-        Caller { session: &self.session, principal: &self.principal, automated: self.automated }
-    }
 }
 
 impl Request {
@@ -232,17 +212,6 @@ impl Request {
         self.provenance.as_deref().is_some_and(Provenance::is_repaired)
     }
 
-    /// Who answers its questions.
-    pub(crate) fn channel(&self, host: &Inner, policy: &Policy) -> Channel {
-        self.channel.clone().unwrap_or_else(|| host.channel(policy))
-    }
-
-    pub(crate) fn written_by(mut self, message: Option<&str>, agent: Option<&str>) -> Self {
-        self.origin.message = message.map(Arc::from);
-        self.origin.agent = agent.map(Arc::from);
-        self
-    }
-
     /// The same request as far as it is about who asks and how it ends.
     pub(crate) fn without_arguments(&self) -> Self {
         Self {
@@ -276,9 +245,10 @@ impl Request {
         }
     }
 
-    pub(crate) fn resuming(mut self, question: &str) -> Self {
-        self.resumes = Some(Arc::from(question));
-        self
+    /// The request of a question that was approved while nobody waited for it.
+    pub(crate) fn resuming(question: &str, redeemed: Redeemed) -> Self {
+        let Redeemed { tool, arguments, origin, .. } = redeemed;
+        Self { origin, resumes: Some(Arc::from(question)), ..Self::new(tool, arguments) }
     }
 
     /// What the person has written since the call was asked for, where that supersedes it.

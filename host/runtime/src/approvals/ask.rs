@@ -1,102 +1,32 @@
 //! A question is asked: what is remembered may answer it, and otherwise it is put down and waits, here or left behind.
 
+use super::answer::subject_text;
+use super::asked::{AskError, Asked, WaitingFor};
 use super::attendance::Attendance;
-use super::binding::Binding;
-use super::claim::Ticket;
-use super::concern::Concern;
+use super::body::Body;
+use super::case::Case;
+use super::channel::Channel;
+use super::error::ApprovalError;
 use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
+use super::open_limits::is_full;
 use super::preview::Preview;
 use super::recall::Recall;
+use super::shared::Approvals;
 use super::wait::{Ended, Waiting};
-use super::{ApprovalError, Approvals, AskedUnder, Body, Channel, is_full};
 use crate::approver::Question;
 use crate::audit::Kind;
-use crate::call::Rejection;
 use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, blocking, milliseconds, now};
-use crate::reply::Code;
 use crate::text::new_id;
-use portcullis_policy::{Pattern, Unattended};
-use serde_json::{Map, Value};
+use portcullis_policy::Unattended;
 use std::future::Future;
 use std::pin::pin;
-use std::time::Duration;
 
 /// Why nobody is asked where no approver is there.
 pub(super) const NOBODY: &str = "no approver is connected";
 
 /// Why nobody is asked where there is no place for one more request.
 pub(super) const FULL: &str = "too many questions already wait for a person";
-
-/// Everything about one question.
-#[derive(Clone)]
-pub(crate) struct Case {
-    pub(crate) question: Question,
-    pub(crate) subject: ledger::Subject,
-    pub(crate) binding: Binding,
-    /// The arguments, or the resource, that the answer is about.
-    pub(crate) covered: Map<String, Value>,
-    /// What the host offers to cover for longer.
-    pub(crate) patterns: Vec<Pattern>,
-    /// Whether the policy, or a fixed rule of the host, asks.
-    pub(crate) by_host: bool,
-    /// What reviewers and hooks ask.
-    pub(crate) concerns: Vec<Concern>,
-    /// What the call would change. It is computed just before an approver is asked.
-    pub(crate) preview: Option<Preview>,
-    /// Whether no answer that was given before counts: what is asked about was looked at by nobody and nothing.
-    pub(crate) afresh: bool,
-    pub(crate) automated: bool,
-    pub(crate) message: Option<String>,
-    pub(crate) agent: Option<String>,
-    pub(crate) keeps_payloads: bool,
-    pub(crate) times: Times,
-    pub(crate) asked_under: Option<AskedUnder>,
-}
-
-/// How long everything holds.
-#[derive(Clone, Copy)]
-pub(crate) struct Times {
-    /// How long the call waits.
-    pub(crate) waiting: Duration,
-    /// After how long the call leaves its question behind for its caller, who then makes it again.
-    pub(crate) leaving: Option<Duration>,
-    /// How long the question stays answerable when its process is gone.
-    pub(crate) pending: Duration,
-    /// How long an answer for the session holds.
-    pub(crate) session: Duration,
-    /// How long an answer for always holds.
-    pub(crate) always: Duration,
-}
-
-/// What became of a question.
-pub(crate) enum Asked {
-    /// It may run. The ticket, where there is one, says when it has ended.
-    Yes(Option<Ticket>),
-    /// It may not.
-    No {
-        /// What the model should know.
-        note: Option<String>,
-    },
-    /// The question stays behind to be answered.
-    Pending {
-        /// The id of the question.
-        question: String,
-        /// What it waits for.
-        waits_for: WaitingFor,
-    },
-    /// Nobody has answered: a new policy has decided, and the request is withdrawn.
-    Redecided,
-}
-
-/// What runs a call whose question was left behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitingFor {
-    /// Its approver: whoever approves it also runs it.
-    Approver,
-    /// Its caller, who makes it again after the approval.
-    Caller,
-}
 
 /// What is known of a question before an approver is asked.
 enum Begun {
@@ -135,29 +65,29 @@ impl Approvals {
     ///
     /// # Errors
     /// What `stopped` says, or that the question or its answer could not be kept.
-    pub(crate) async fn ask<P: Future<Output = Option<Preview>> + Send>(
+    pub(crate) async fn ask<P: Future<Output = Option<Preview>> + Send, S: Send>(
         &self,
         channel: &Channel,
         case: Case,
         preview: impl Fn() -> P + Send,
         waits: impl FnOnce() + Send,
-        stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
-    ) -> Result<Asked, Rejection> {
+        stopped: impl Future<Output = Result<Asked, S>> + Send,
+    ) -> Result<Asked, AskError<S>> {
         let (mut case, mut waits, mut stopped) = (case, Some(waits), pin!(stopped));
         loop {
             let (approvals, channel_now, asking) = (self.clone(), channel.clone(), case.clone());
             let begun = blocking(move || approvals.begin(&channel_now, asking)).await;
-            let next = match begun.map_err(|error| unkept(&error))? {
+            let next = match begun? {
                 Begun::Next(next) => *next,
                 Begun::Unanswered(mut unanswered) => {
                     unanswered.preview = tokio::select! {
                         biased;
-                        stopped = stopped.as_mut() => return stopped,
+                        stopped = stopped.as_mut() => return stopped.map_err(AskError::Stopped),
                         preview = preview() => preview,
                     };
                     let (approvals, channel_now) = (self.clone(), channel.clone());
                     let put = blocking(move || approvals.put_down(&channel_now, *unanswered)).await;
-                    put.map_err(|error| unkept(&error))?
+                    put?
                 }
             };
             let waiting = match next {
@@ -171,7 +101,7 @@ impl Approvals {
             match waiting.wait(channel, stopped.as_mut()).await? {
                 Ended::Asked(asked) => return Ok(asked),
                 // Its approval was spent by another call like it, so that this one needs an approval of its own.
-                Ended::Again => case.question.id = new_id().ok_or_else(|| unkept(&ApprovalError::Unknown))?,
+                Ended::Again => case.question.id = new_id().ok_or(ApprovalError::Unknown)?,
             }
         }
     }
@@ -310,7 +240,7 @@ impl Approvals {
 
     /// Records that nobody was asked, and why the answer is no.
     fn unasked(&self, case: &Case, note: String) -> Result<Next, ApprovalError> {
-        let subject = super::answer::subject_text(&case.question.subject);
+        let subject = subject_text(&case.question.subject);
         let call = &case.question.call;
         let line =
             AnswerLine { call, question: None, subject, answer: "no", covers: None, held: None, note: Some(&note) };
@@ -321,12 +251,6 @@ impl Approvals {
 
 fn asked_line(case: &Case) -> AskedLine<'_> {
     let question = &case.question;
-    let subject = super::answer::subject_text(&question.subject);
+    let subject = subject_text(&question.subject);
     AskedLine { call: &question.call, question: &question.id, subject, reason: &question.reason }
-}
-
-/// What cannot be kept has no effect: the call is not made.
-pub(crate) fn unkept(error: &ApprovalError) -> Rejection {
-    Rejection::new(Code::RecordUnavailable, "The approval could not be kept, so the call was not made.")
-        .with_detail(error.to_string())
 }

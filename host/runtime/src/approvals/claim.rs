@@ -2,10 +2,12 @@
 
 use super::answer::{NOTE_BYTES_MAX, covered};
 use super::binding::Binding;
+use super::body::Body;
 use super::concern::{Concern, unseen};
-use super::{ApprovalError, Approvals, Body};
+use super::error::ApprovalError;
+use super::shared::Approvals;
 use crate::ledger::{Durable, Status, Step, Subject, drop_blocking, now};
-use crate::request::Request;
+use crate::origin::Origin;
 use crate::text::cut;
 use serde_json::{Map, Value};
 
@@ -21,7 +23,10 @@ struct SpentApproval {
 
 /// A question whose call can be run now.
 pub(crate) struct Redeemed {
-    pub(crate) request: Request,
+    /// The tool, as it was asked for.
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    pub(crate) origin: Origin,
     /// The id the call had when it was asked.
     pub(crate) call: String,
 }
@@ -84,7 +89,7 @@ impl Approvals {
         Ticket(Some(SpentApproval { approvals: self.clone(), id: id.to_owned() }))
     }
 
-    /// The request of an approved question, to be run by this process. It is not spent yet.
+    /// The call of an approved question, to be run by this process. It is not spent yet.
     pub(crate) fn redeemable(&self, id: &str) -> Result<Redeemed, ApprovalError> {
         let row = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;
@@ -96,8 +101,9 @@ impl Approvals {
                 status => Err(ApprovalError::Settled(status)),
             }
         })?;
-        let request = Body::parse(id, row.body.as_deref())?.request(&row)?.resuming(id);
-        Ok(Redeemed { request, call: row.call })
+        let body = Body::parse(id, row.body.as_deref())?;
+        let origin = body.origin(&row)?;
+        Ok(Redeemed { tool: row.tool, arguments: body.question.arguments, origin, call: row.call })
     }
 
     /// Spends the yes of a question whose process is gone, if what would run now is what was asked about.

@@ -1,11 +1,13 @@
 //! Answers that were given for longer: whether one of them answers this question, too.
 
-use super::ask::Case;
+use super::answer::subject_text;
 use super::binding::{Binding, Coverage};
+use super::case::Case;
 use super::concern::Concern;
+use super::error::ApprovalError;
 use super::line::AnswerLine;
 use super::recorded::Announcer;
-use super::{ApprovalError, Approvals};
+use super::shared::Approvals;
 use crate::audit::Kind;
 use crate::json;
 use crate::ledger::{AnswerRow, Change, Held, now};
@@ -109,7 +111,7 @@ fn line<'a>(case: &'a Case, row: &'a AnswerRow) -> AnswerLine<'a> {
     AnswerLine {
         call: &case.question.call,
         question: None,
-        subject: super::answer::subject_text(&case.question.subject),
+        subject: subject_text(&case.question.subject),
         answer: "remembered",
         covers: None,
         held: Some(&row.id),

@@ -1,7 +1,8 @@
 //! Trust in the policies of projects. Each is identified by its place, its text and the places of its grants.
 
+use super::error::ApprovalError;
 use super::line::TrustLine;
-use super::{ApprovalError, Approvals};
+use super::shared::Approvals;
 use crate::audit::Kind;
 use crate::ledger::Durable;
 use crate::places::{PlaceError, resolve};

@@ -1,27 +1,29 @@
 //! Step 3: whether the call may run. The policy decides; the plugin's own review can only tighten; where the answer
 //! is ask, a person has the last word.
 
-use super::Rejection;
+use super::approved::ApprovedCall;
 use super::grant;
 use super::hooks;
 use super::question::{self, Reasons};
 use super::record::CallRecord;
 use super::redecide::redecide_left;
+use super::rejection::{Rejection, unkept};
 use super::unwanted::unwanted;
-use super::validate::ValidCall;
+use super::valid_call::ValidCall;
+use super::verdict_text::verdict_text;
 use crate::alone;
 use crate::approvals::{
-    ApprovalError, Asked, AskedUnder, Asker, Case, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow, Ticket,
-    WaitingFor, unkept,
+    ApprovalError, Asked, AskedUnder, Asker, Case, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow, Ticket, WaitingFor,
 };
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::ledger::{Subject, blocking};
+use crate::origin::Origin;
 use crate::provenance::{Provenance, Repair};
 use crate::reply::Code;
-use crate::request::{Origin, Request};
+use crate::request::Request;
 use crate::reserved;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Source, Verdict};
+use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Verdict};
 use portcullis_sandbox::{CallContext, ReviewRequest, Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,14 +39,6 @@ const REPAIR_BYTES_MAX: usize = 160;
 
 /// The most things that were mended that are told one by one: a person reads them before they answer.
 const REPAIRS_TOLD_MAX: usize = 8;
-
-/// A call that may run, exactly as it was decided on.
-pub(crate) struct ApprovedCall {
-    pub(super) call: Arc<ValidCall>,
-    pub(super) limits: Limits,
-    /// A person said yes to it: now, or by an answer that holds on.
-    pub(super) by_a_person: bool,
-}
 
 impl ValidCall {
     pub(super) async fn authorize(
@@ -202,7 +196,7 @@ impl ValidCall {
         reasons: Reasons,
     ) -> Result<ApprovedCall, Rejection> {
         let case = self.case(request, record.id(), observed, reasons)?;
-        let channel = request.channel(host, &self.policy.policy);
+        let channel = host.channel_of(request, &self.policy.policy);
         let stopped = async {
             tokio::select! {
                 biased;
@@ -294,16 +288,6 @@ impl ValidCall {
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));
         record.reviewed(&review).await?;
         Ok(review)
-    }
-}
-
-/// A verdict of the policy in one line.
-pub(super) fn verdict_text(verdict: &Verdict) -> String {
-    let reason = verdict.reason.to_string();
-    match &verdict.source {
-        // A rule without a reason of its own says which it is.
-        Source::Rule(rule) if !reason.starts_with(&rule.to_string()) => format!("{rule}: {reason}"),
-        Source::Rule(_) | Source::Default => reason,
     }
 }
 

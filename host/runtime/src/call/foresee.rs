@@ -1,15 +1,16 @@
 //! The steps of a call up to where it would ask an approver or run. Nothing is recorded, counted, spent or asked for.
 //! The plugin's review runs, in its sandbox. So do the hooks, which see that the call is only explained.
 
-use super::Rejection;
 use super::authorize::disapproved;
 use super::grant::{self, GrantedCall};
 use super::parse::ParsedCall;
 use super::record::CallRecord;
+use super::rejection::{Rejection, unkept};
 use super::unwanted;
-use super::validate::{ValidCall, find_portable};
-use crate::approvals::{Foreseen, unkept};
-use crate::host::Inner;
+use super::valid_call::ValidCall;
+use super::validate::find_portable;
+use crate::approvals::Foreseen;
+use crate::inner::Inner;
 use crate::ledger::blocking;
 use crate::outlook::Outlook;
 use crate::request::Request;
@@ -49,7 +50,7 @@ impl ValidCall {
         grant::check_answerable(self)?;
         let reason = reasons.text.clone();
         let case = self.case(request, record.id(), &observed, reasons)?;
-        let (approvals, channel) = (host.approvals.clone(), request.channel(host, &self.policy.policy));
+        let (approvals, channel) = (host.approvals.clone(), host.channel_of(request, &self.policy.policy));
         let foreseen = blocking(move || approvals.foresee(&channel, &case)).await;
         match foreseen.map_err(|error| unkept(&error))? {
             Foreseen::Answered(approvals) => self.would_run(host, approvals).await,

@@ -2,11 +2,11 @@
 //!
 //! The sandbox makes the store when it runs the code, with every limit armed.
 
-use super::Rejection;
 use super::grant::GrantedCall;
+use super::rejection::Rejection;
 use super::unwanted::unwanted;
 use crate::admission::{Admitted, Applicant, NotAdmitted};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::reserved;

@@ -1,6 +1,6 @@
 //! Step 1: bytes to a document. It looks nothing up.
 
-use super::Rejection;
+use super::rejection::Rejection;
 use crate::json;
 use crate::reply::Code;
 use crate::request::Request;

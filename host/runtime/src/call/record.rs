@@ -8,25 +8,23 @@ mod source;
 mod traffic;
 mod withheld;
 
-use super::Rejection;
-use super::answer::RunningAnswer;
-use super::caller::Caller;
 use super::effects::EffectsLine;
 use super::parse::ParsedCall;
-use super::validate::ValidCall;
+use super::rejection::Rejection;
+use super::valid_call::ValidCall;
 use crate::approvals::{Ticket, line::AnswerLine};
 use crate::audit::{AuditError, AuditLog, Kind, WrittenEntry};
 use crate::events::{CallState, Ear, Heading, Publisher};
-use crate::host::Inner;
 use crate::inject::Uses;
+use crate::inner::Inner;
 use crate::policy_in_force::PolicyInForce;
-use crate::reply::{CallUsage, Code, Outcome, Reply};
+use crate::reply::{Code, Outcome, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id, sha256};
 use ending::RecordEnding;
 use lines::{DecisionLine, Facts, OutcomeLine};
-use portcullis_policy::{Decision, Layer, Limits, Payloads, Source, Verdict};
-use portcullis_sandbox::{CallContext, Effects, Log, Progress, Traffic};
+use portcullis_policy::{Decision, Layer, Payloads, Source, Verdict};
+use portcullis_sandbox::{Effects, Log, Progress, Traffic};
 use source::SourceLine;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use traffic::TrafficLine;
@@ -238,25 +236,10 @@ impl CallRecord {
         reply
     }
 
-    /// What the guest may know of the call, and whom it can talk to.
-    pub(super) fn context(
-        &self,
-        host: &Arc<Inner>,
-        request: &Request,
-        call: &Arc<ValidCall>,
-        limits: &Limits,
-        answer: Option<Arc<RunningAnswer>>,
-    ) -> CallContext {
+    /// The part of the record that the running call holds.
+    pub(super) fn of_the_run(&self) -> Self {
         let (shared, ending) = (Arc::clone(&self.shared), RecordEnding::Elsewhere);
-        let record = Self { shared, call: None, ticket: None, ending, approval_request: None };
-        CallContext {
-            id: Arc::from(self.id()),
-            session: Arc::clone(&request.origin.session),
-            message: request.origin.message.clone(),
-            agent: request.origin.agent.clone(),
-            host: Arc::new(Caller::new(Arc::clone(host), record, request, Arc::clone(call), answer)),
-            approval_time: limits.approval_time,
-        }
+        Self { shared, call: None, ticket: None, ending, approval_request: None }
     }
 }
 
@@ -378,19 +361,7 @@ impl Shared {
             false => "the caller went away before the tool ran",
         };
         self.note(|facts| facts.detail = Some(detail.to_owned()));
-        drop(self.outcome(&Reply {
-            id: self.id.clone(),
-            tool: String::new(),
-            code: Code::Cancelled,
-            output: None,
-            title: None,
-            metadata: None,
-            message: String::new(),
-            reference: None,
-            retry_after: None,
-            approval_request: None,
-            usage: CallUsage::default(),
-        }));
+        drop(self.outcome(&Reply::failed(self.id.clone(), String::new(), Code::Cancelled, String::new())));
     }
 }
 

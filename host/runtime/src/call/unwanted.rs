@@ -1,6 +1,6 @@
 //! Calls that nobody wants any more before they have started, or never wanted.
 
-use super::Rejection;
+use super::rejection::Rejection;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};

@@ -1,7 +1,6 @@
 //! What an application says of its values and services while it opens a host, and of one request.
 
-use super::injection::ProviderError;
-use super::injector::Injector;
+use super::injection::{Injector, ProviderError};
 use super::key::Key;
 use super::service::Service;
 use crate::open::HostBuilder;

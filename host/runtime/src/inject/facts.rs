@@ -1,7 +1,8 @@
 //! What a provider and a service may know of the call they work for.
 
 use crate::call::ValidCall;
-use crate::request::{Origin, Request};
+use crate::origin::Origin;
+use crate::request::Request;
 use portcullis_policy::ToolName;
 use serde_json::{Map, Value};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Who waits for whom among the providers of one call: a provider that would wait for itself is told so, however long
 //! the way around is, instead of waiting for ever.
 
-use super::injector::{InjectError, Made};
+use super::error::{InjectError, Made};
 use super::key::KeyId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

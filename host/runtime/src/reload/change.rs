@@ -1,9 +1,9 @@
 //! One change of the catalog: how it is recorded, and how whoever asked for the look hears of it.
 
-use super::Reloaded;
+use super::reloaded::Reloaded;
 use crate::audit::{AuditError, Kind};
 use crate::catalog::file;
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::text::{cut, hex};
 use portcullis_policy::PluginName;
 use serde::Serialize;

@@ -2,12 +2,14 @@
 //! at all.
 
 use super::change::{self, Change, What};
-use super::{ReloadError, Reloaded, policy};
+use super::error::ReloadError;
+use super::policy;
+use super::reloaded::Reloaded;
 use crate::catalog::file::{self, FileError, Stamp};
 use crate::catalog::listing::{self, Listed};
 use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, Plugin, PluginFile, RefusedPlugin, Seen};
 use crate::grants::{self, GrantError};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::ledger::blocking;
 use crate::open::OpenError;
 use crate::policy_in_force::PolicyInForce;

@@ -1,10 +1,10 @@
 //! Reloads the policy: whether it changed, what the audit log records, and why a policy cannot be used.
 
-use super::ReloadError;
+use super::error::ReloadError;
 use crate::audit::{AuditError, Kind};
 use crate::catalog::Plugin;
 use crate::grants;
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::ledger::blocking;
 use crate::open::OpenError;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus};

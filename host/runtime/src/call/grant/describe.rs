@@ -1,20 +1,12 @@
 //! The handles of a call in words: for people, and for what an answer is bound to.
 
-use super::{given, narrow};
+use super::given::{given, noun};
+use super::narrow;
 use crate::catalog::{Dependency, Plugin, Tool};
 use crate::grants::{BoundDirectory, Grant};
 use portcullis_policy::{Binding, DependencyKey, Policy};
 use portcullis_sandbox::DependencyKind;
 use serde_json::{Map, Value};
-
-pub(super) fn noun(kind: DependencyKind) -> &'static str {
-    match kind {
-        DependencyKind::Directory => "the directory",
-        DependencyKind::Http => "the HTTP client",
-        DependencyKind::Store => "the store",
-        DependencyKind::Service => "the service",
-    }
-}
 
 /// The handles a call of this tool would get, one line each, for people; narrowed where the arguments are known.
 pub(crate) fn describe_handles(

@@ -1,8 +1,8 @@
 //! A grant narrowed to what the arguments name, so that what a person approved is also all that the sandbox can do.
 
-use super::given;
-use crate::call::Rejection;
-use crate::call::validate::ValidCall;
+use super::given::given;
+use crate::call::rejection::Rejection;
+use crate::call::valid_call::ValidCall;
 use crate::catalog::Tool;
 use crate::grants::{BoundDirectory, Grant};
 use crate::reply::Code;

@@ -1,6 +1,7 @@
 //! What a tool can reach at all, as the policy stands: the most that any of its calls could do.
 
-use super::{given, narrow};
+use super::given::given;
+use super::narrow;
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
 use portcullis_policy::{Access, Permission};

@@ -3,7 +3,7 @@
 use super::lines::{Facts, HookLine};
 use super::{CallRecord, unrecorded};
 use crate::audit::Kind;
-use crate::call::Rejection;
+use crate::call::rejection::Rejection;
 use crate::hooks::{Hooked, Stage};
 use crate::text::cut;
 use portcullis_sandbox::Verdict as Review;

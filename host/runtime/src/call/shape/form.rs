@@ -1,6 +1,7 @@
 //! Whether an answer keeps the contract, and its definition's word. A call asks, and whoever tries a plugin: nothing is
 //! kept or shown here.
 
+use super::flaw::{Flaw, broken};
 use super::parts;
 use crate::json::{self, JsonError};
 use crate::schema::Schema;
@@ -15,17 +16,6 @@ const METADATA_BYTES_MAX: usize = 16 * 1024;
 
 /// Mismatches of an output that are told.
 const MISMATCHES_TOLD_MAX: usize = 3;
-
-/// Why an answer is not usable.
-#[derive(Debug)]
-pub(crate) enum Flaw<'a> {
-    /// It is not what it has to be, in these words.
-    Broken(String),
-    /// Reading its JSON would take too much memory.
-    Memory(String),
-    /// This JSON of a promised form does not fit: a part of it would not have the form.
-    TooLarge(&'a str),
-}
 
 /// The metadata of a usable answer. Whether the tool `has_written` text before it returned is one more thing to hold
 /// the answer to; `bytes_max` is what may be passed on of it.
@@ -49,10 +39,6 @@ pub(crate) fn check<'a>(
         Output::Parts(parts) => parts::check(parts),
     }?;
     Ok(metadata)
-}
-
-pub(super) fn broken(why: impl Into<String>) -> Flaw<'static> {
-    Flaw::Broken(why.into())
 }
 
 fn check_metadata(text: &str) -> Result<Value, Flaw<'static>> {

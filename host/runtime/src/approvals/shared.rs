@@ -1,0 +1,78 @@
+//! What the approvals of a state directory share.
+
+use super::error::ApprovalError;
+use super::left_requests::LeftRequests;
+use super::repetition::{Attention, Refusals};
+use super::rolled_back::RolledBack;
+use super::waiters::Waiters;
+use crate::audit::AuditLog;
+use crate::ledger::{Ledger, LedgerError, Owner};
+use portcullis_policy::Principal;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::sync::Notify;
+
+/// The approvals of a state directory. Clones share them. Whoever holds this answers for the person.
+#[derive(Clone)]
+pub struct Approvals {
+    pub(super) shared: Arc<Shared>,
+    /// Only questions of this principal and of whoever acts for it.
+    pub(super) within: Option<Principal>,
+}
+
+pub(super) struct Shared {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) audit: Arc<AuditLog>,
+    owner: Mutex<Option<Arc<Owner>>>,
+    /// Something was answered in this process.
+    pub(super) answered: Notify,
+    pub(super) rolled_back: OnceLock<RolledBack>,
+    pub(super) refusals: Refusals,
+    pub(super) attention: Attention,
+    /// How many calls of this process wait for each approval request.
+    pub(super) waiters: Waiters,
+    /// Approval requests whose calls have left, by their binding.
+    pub(super) left: LeftRequests,
+}
+
+impl Approvals {
+    pub(crate) fn new(ledger: Arc<Ledger>, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
+        let shared = Shared {
+            ledger,
+            audit,
+            owner: Mutex::new(None),
+            answered: Notify::new(),
+            rolled_back: OnceLock::new(),
+            refusals: Refusals::default(),
+            attention: Attention::default(),
+            waiters: Waiters::default(),
+            left: LeftRequests::default(),
+        };
+        let approvals = Self { shared: Arc::new(shared), within: None };
+        approvals.settle_left()?;
+        Ok(approvals)
+    }
+
+    /// The same approvals as far as they are of this principal and of whoever acts for it: every other id is unknown.
+    #[must_use]
+    pub fn within(&self, principal: &Principal) -> Self {
+        Self { shared: Arc::clone(&self.shared), within: Some(principal.clone()) }
+    }
+
+    /// Whether a question or an answer is one this handle may know of.
+    pub(super) fn may_know(&self, principal: &str) -> bool {
+        let Some(within) = &self.within else { return true };
+        let below = principal.strip_prefix(within.as_str());
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    /// This process, as one that runs calls and waits; made when it does so for the first time.
+    pub(crate) fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
+        let mut owner = self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owner) = &*owner {
+            return Ok(Arc::clone(owner));
+        }
+        let new = Arc::new(self.shared.ledger.owner().map_err(LedgerError::from)?);
+        *owner = Some(Arc::clone(&new));
+        Ok(new)
+    }
+}

@@ -1,0 +1,17 @@
+//! The code that a call runs.
+
+use super::rejection::Rejection;
+use crate::catalog::Plugin;
+use crate::inner::Inner;
+use crate::reply::Code;
+use portcullis_sandbox::Code as PluginCode;
+
+impl Inner {
+    /// The code of a plugin, mapped on first use.
+    pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
+        self.loader.code(plugin).await.map_err(|error| {
+            let message = format!("The plugin {} cannot be used any more.", plugin.name);
+            Rejection::new(Code::PluginRefused, message).with_detail(error.to_string())
+        })
+    }
+}

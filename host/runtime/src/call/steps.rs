@@ -1,0 +1,100 @@
+//! The steps of a call, one after the other.
+
+use super::hooks;
+use super::parse::ParsedCall;
+use super::record::CallRecord;
+use super::rejection::Rejection;
+use super::shape::Shaped;
+use super::unwanted;
+use crate::inner::Inner;
+use crate::ledger::blocking;
+use crate::reply::{Code, Reply};
+use crate::request::Request;
+use crate::turn::Turn;
+use std::sync::Arc;
+
+/// Runs one call. Whatever happens on the way, a dropped future included, the record is finished. A call that was
+/// asked about before keeps its `id`.
+pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<String>) -> Reply {
+    // A request may be cloned and called again: each call is admitted for itself.
+    request.admission = Arc::default();
+    let record = CallRecord::begin(host, &request, id);
+    go(host, request, record).await
+}
+
+/// Begins a call that will be run later, or never: its record is finished all the same.
+pub(crate) fn begin(host: &Inner, request: &Request) -> CallRecord {
+    CallRecord::begin(host, request, None)
+}
+
+/// Runs a call that was begun.
+pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) -> Reply {
+    // In this order, so that both are given back after the record is finished, also when this future is dropped.
+    let _turn = request.turn.as_ref().map(Turn::until_over);
+    let _order = request.admission.until_over();
+    let mut record = record;
+    let ended = steps(host, &request, &mut record).await;
+    if ended.is_err() && !record.is_parsed() {
+        record.unparsed(&request);
+    }
+    let reply = reply(&record, &request, ended);
+    let kept = reply.reference.is_some();
+    let reply = hooks::after(host, &record, &request, reply).await;
+    let call = reply.id.clone();
+    let reply = record.finish(reply).await;
+    if kept && reply.reference.is_none() {
+        // The answer is withheld, and so is what was kept of it. What cannot be taken away stays the caller's own.
+        let outputs = host.outputs.clone();
+        let _ = blocking(move || outputs.withdraw(&call)).await;
+    }
+    reply
+}
+
+/// Answers a request that is not looked at, and records it.
+pub(crate) async fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
+    let record = begin(host, request);
+    let reply = reply(&record, request, Err(rejection));
+    record.finish(reply).await
+}
+
+async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) -> Result<Shaped, Rejection> {
+    if record.id().is_empty() {
+        let message = "The call has no id, because the system gives no randomness, so it was not made.";
+        return Err(Rejection::new(Code::RecordUnavailable, message));
+    }
+    unwanted::refused(request)?;
+    let parsed = ParsedCall::parse(request, host.arguments_bytes_max)?;
+    record.parsed(&parsed);
+    let valid = parsed.validate(host, request)?;
+    record.valid(&valid);
+    unwanted::check(request)?;
+    let approved = valid.authorize(host, request, record).await?;
+    let granted = approved.grant(host, request, record)?;
+    let instance = granted.instantiate(host, request).await?;
+    let raw = instance.execute(host, request, record).await?;
+    raw.shape().await
+}
+
+fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, Rejection>) -> Reply {
+    let (id, tool) = (record.id().to_owned(), request.tool.clone());
+    match ended {
+        Ok(shaped) => Reply {
+            title: shaped.title,
+            metadata: shaped.metadata,
+            reference: shaped.reference,
+            usage: shaped.usage,
+            ..Reply::completed(id, tool, shaped.output, shaped.message)
+        },
+        Err(mut rejection) => {
+            record.note_detail(rejection.detail.take());
+            let approval_request = record.approval_request.clone();
+            Reply { approval_request, ..rejection.into_reply(id, tool) }
+        }
+    }
+}
+
+/// A caller may spawn a call on any runtime: this does not compile where its future cannot move between threads.
+const _: fn(&Arc<Inner>, Request) = |host, request| {
+    fn movable(_: impl Send) {}
+    movable(call(host, request, None));
+};
