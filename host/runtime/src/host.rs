@@ -236,8 +236,7 @@ impl Host {
     /// How many calls have begun and have not ended: those that wait for something count, and each is in the record
     /// when it counts no more. For whoever stops, and would not leave any behind.
     pub fn calls_under_way(&self) -> usize {
-        // A call holds on to who hears of it until it is recorded.
-        Arc::strong_count(&self.0.events).saturating_sub(1)
+        self.0.under_way.count()
     }
 
     /// The record.

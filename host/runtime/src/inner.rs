@@ -15,6 +15,7 @@ use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
 use crate::request::Request;
 use crate::stores::Stores;
+use crate::under_way::CallsUnderWay;
 use portcullis_policy::{PluginName, Policy};
 use portcullis_sandbox::TimeSource;
 use std::sync::{self, Arc};
@@ -55,6 +56,8 @@ pub(crate) struct Inner {
     pub(crate) repetition: Repetition,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) events: Arc<Publisher>,
+    /// Counts the calls of this host.
+    pub(crate) under_way: CallsUnderWay,
     pub(crate) admissions: Admissions,
     /// Places for reviews, which run beside the calls.
     pub(crate) reviews: Semaphore,

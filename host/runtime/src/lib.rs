@@ -64,6 +64,7 @@ mod stream;
 pub mod text;
 mod tokens;
 mod turn;
+mod under_way;
 mod watch;
 pub mod wording;
 

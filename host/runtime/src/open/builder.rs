@@ -24,6 +24,7 @@ use crate::policy_text;
 use crate::reload;
 use crate::standard;
 use crate::stores::Stores;
+use crate::under_way::CallsUnderWay;
 use portcullis_policy::Unattended;
 use portcullis_sandbox::{CodeStore, Compiler, Engine, Network, REVIEW_SLOTS, TimeSource};
 use std::path::{Path, PathBuf};
@@ -290,6 +291,7 @@ impl HostBuilder {
             repetition: Repetition::default(),
             hooks: self.hooks,
             events: Arc::default(),
+            under_way: CallsUnderWay::default(),
             admissions,
             reviews: Semaphore::new(REVIEW_SLOTS as usize),
             arguments_bytes_max: reserved.limits().arguments_bytes,
