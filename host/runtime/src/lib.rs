@@ -43,6 +43,7 @@ mod outlook;
 mod outputs;
 mod pick;
 mod places;
+mod plugin;
 mod policy_change;
 mod policy_in_force;
 mod policy_source;
@@ -75,8 +76,8 @@ pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
 pub use catalog::{
     Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint, LoadError,
-    NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
-    check, describe_beside, forget_refusal, lints,
+    NameCollision, Observer, Offer, PlaceholderError, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames, check,
+    describe_beside, forget_refusal, lints,
 };
 pub use concurrency::{CALLS_DEFAULT, CALLS_MAX};
 pub use conformance::{Conformance, Level, Loaded, NotTried};
@@ -95,6 +96,7 @@ pub use open::{HostBuilder, OpenError};
 pub use outlook::Outlook;
 pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
 pub use places::PlaceError;
+pub use plugin::Plugin;
 pub use policy_change::PolicyChangeError;
 pub use policy_in_force::PolicyStatus;
 pub use policy_text::PolicyReadError;

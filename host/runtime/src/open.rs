@@ -2,6 +2,7 @@
 
 mod builder;
 mod error;
+mod first_catalog;
 
 pub use builder::HostBuilder;
 pub use error::OpenError;

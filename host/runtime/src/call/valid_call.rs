@@ -1,6 +1,7 @@
 //! A call that can be decided on.
 
-use crate::catalog::{Plugin, Tool};
+use crate::catalog::Tool;
+use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyInForce;
 use serde_json::{Map, Value};
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
 use super::rejection::Rejection;
 use super::valid_call::ValidCall;
-use crate::catalog::{Catalog, Plugin, Tool, ToolNames};
+use crate::catalog::{Catalog, Tool, ToolNames};
 use crate::inner::Inner;
+use crate::plugin::Plugin;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::schema::Mismatch;

@@ -6,9 +6,10 @@ use super::file::{FileError, Seen, Sighting};
 use super::listing::{self, Listed};
 use super::load::read;
 use super::load_error::LoadError;
+use super::loaded_plugin::LoadedPlugin;
 use super::loader::{Loader, compilations};
-use super::plugin::Plugin;
 use super::wanted::Wanted;
+use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyInForce;
 use cap_std::fs::Dir;
 use std::io;
@@ -19,7 +20,7 @@ use tokio::task::JoinSet;
 struct LoadedFile {
     file: String,
     sighting: Option<Sighting>,
-    loaded: Result<Option<Plugin>, LoadError>,
+    loaded: Result<Option<Arc<LoadedPlugin>>, LoadError>,
 }
 
 impl Loader {
@@ -52,7 +53,9 @@ impl Loader {
             let LoadedFile { file, sighting, loaded } = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
             seen.extend(sighting.map(|sighting| (file.clone(), sighting)));
             match loaded {
-                Ok(Some(plugin)) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
+                Ok(Some(plugin)) => {
+                    drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(Plugin::unbound(plugin))))
+                }
                 Ok(None) => {}
                 Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
             }

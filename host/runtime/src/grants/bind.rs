@@ -2,7 +2,8 @@
 
 use super::bound::Opening;
 use super::error::GrantError;
-use crate::catalog::{Catalog, Plugin};
+use crate::catalog::Catalog;
+use crate::plugin::Plugin;
 use std::sync::Arc;
 
 impl Opening<'_> {

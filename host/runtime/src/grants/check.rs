@@ -2,9 +2,10 @@
 
 use super::bases::Bases;
 use super::error::GrantError;
-use crate::catalog::{Catalog, Plugin};
+use crate::catalog::Catalog;
 use crate::inject::Injection;
 use crate::known_tool::known;
+use crate::plugin::Plugin;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy};
 use portcullis_sandbox::DependencyKind;
 

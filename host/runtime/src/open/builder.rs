@@ -1,16 +1,14 @@
 //! Opens a host. The steps are in the order in which they are needed.
 
 use super::error::OpenError;
+use super::first_catalog::FirstCatalog;
 use crate::admission::{self, Admissions};
 use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::call::redecide_left;
-use crate::catalog::{
-    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, Observer, PluginDirectory, Seen, Silent,
-};
+use crate::catalog::{LoadSlots, Loader, Observer, PluginDirectory, Silent};
 use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
-use crate::grants;
 use crate::hooks::Hook;
 use crate::host::Host;
 use crate::inject::Injection;
@@ -22,14 +20,13 @@ use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::{PolicySources, UserPolicy};
 use crate::policy_text;
 use crate::reload;
-use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
 use portcullis_policy::Unattended;
 use portcullis_sandbox::{CodeStore, Compiler, Engine, Network, REVIEW_SLOTS, TimeSource};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore, watch};
 
 /// Opens a host.
@@ -300,66 +297,6 @@ impl HostBuilder {
         let _ = redecide_left(&host).await;
         admit_in_background(&host);
         Ok(Host(host))
-    }
-}
-
-/// The plugins that a host opens with, and what loads while it runs.
-struct FirstCatalog {
-    catalog: Catalog,
-    seen: Seen,
-    background: Option<BackgroundLoading>,
-}
-
-/// The same, before it is bound, and before the observer knows which plugins are ready.
-struct UntoldCatalog {
-    first: FirstCatalog,
-    arrived: Vec<Arc<EndedLoad>>,
-}
-
-impl FirstCatalog {
-    /// Loads the plugins. With `background_after`, leaves those to the background that are not ready after that time.
-    async fn load(
-        loader: &Arc<Loader>,
-        policy: &Arc<PolicyInForce>,
-        only_for: Option<&str>,
-        background_after: Option<Duration>,
-    ) -> Result<UntoldCatalog, OpenError> {
-        let began = Instant::now();
-        // Dropped where a later step fails, so that nothing goes on loading.
-        let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
-        let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
-        let (mut catalog, mut seen) = loader.load_all(policy, standard::plugins(), only_for, loads).await?;
-        let mut arrived = Vec::new();
-        if let Some((after, BackgroundLoading(loads))) = &background {
-            loads.tell_begun(|_, _| false);
-            loads.settled(after.saturating_sub(began.elapsed())).await;
-            arrived = loads.enter(&mut catalog, &mut seen);
-        }
-        loader.make_room().await;
-        let background = background.map(|(_, background)| background);
-        Ok(UntoldCatalog { first: Self { catalog, seen, background }, arrived })
-    }
-}
-
-impl UntoldCatalog {
-    /// Checks the plugins against the policy, binds them to its grants, and tells which are ready.
-    fn bound(
-        self,
-        loader: &Loader,
-        policy: &PolicyInForce,
-        state: &State,
-        injection: &Injection,
-    ) -> Result<FirstCatalog, OpenError> {
-        let Self { mut first, arrived } = self;
-        let catalog = &mut first.catalog;
-        grants::check_names(&policy.policy, catalog, &policy.bases)?;
-        catalog.plugins().try_for_each(|plugin| grants::check_services(&policy.policy, plugin, injection))?;
-        policy.opening(state, &loader.plugins.held()).bind_all(catalog)?;
-        loader.describe_all(catalog);
-        if let Some(BackgroundLoading(loads)) = &first.background {
-            loads.tell_ended(&arrived, catalog);
-        }
-        Ok(first)
     }
 }
 

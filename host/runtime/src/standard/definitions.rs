@@ -1,6 +1,7 @@
 //! What the host's own tools say of themselves, checked as the manifest of a plugin is.
 
-use crate::catalog::Plugin;
+use crate::catalog::LoadedPlugin;
+use crate::plugin::Plugin;
 use portcullis_policy::{Hint, Permissions};
 use portcullis_sandbox::{Definition, Manifest};
 use std::sync::{Arc, LazyLock};
@@ -19,8 +20,15 @@ const DONE_SCHEMA: &str = include_str!("done.schema.json");
 
 /// The plugins that hold the host's own tools.
 pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
-    static PLUGINS: LazyLock<Vec<Arc<Plugin>>> =
-        LazyLock::new(|| [output(), done(), tools()].into_iter().filter_map(Plugin::standard).map(Arc::new).collect());
+    static PLUGINS: LazyLock<Vec<Arc<Plugin>>> = LazyLock::new(|| {
+        [output(), done(), tools()]
+            .into_iter()
+            .filter_map(LoadedPlugin::standard)
+            .map(Arc::new)
+            .map(Plugin::unbound)
+            .map(Arc::new)
+            .collect()
+    });
     &PLUGINS
 }
 

@@ -1,7 +1,8 @@
 //! What the policy binds to a key, where a tool's permissions reach it.
 
-use crate::catalog::{Plugin, Tool};
+use crate::catalog::Tool;
 use crate::grants::Grant;
+use crate::plugin::Plugin;
 use portcullis_policy::{DependencyKey, Permission, Permissions};
 use portcullis_sandbox::DependencyKind;
 

@@ -2,8 +2,9 @@
 
 use super::given::given;
 use super::narrow;
-use crate::catalog::{Plugin, Tool};
+use crate::catalog::Tool;
 use crate::grants::Grant;
+use crate::plugin::Plugin;
 use portcullis_policy::{Access, Permission};
 
 /// Methods of HTTP that only look. RFC 9110 section 9.2.1.
