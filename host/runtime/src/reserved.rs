@@ -15,8 +15,8 @@ pub fn is_reserved(name: &PluginName) -> bool {
 /// embedder that gives models other names, or only some of the tools, has to translate or refuse that name.
 pub const EXPLAIN_TOOL: &str = "tools.explain";
 
-/// Whether a name is that of the tool that explains calls. It is none of [`crate::standard::Standard`], because it takes the steps of
-/// another call.
+/// Whether a name is that of the tool that explains calls. It is none of [`crate::standard::Standard`], because it
+/// takes the steps of another call.
 pub(crate) fn explains(name: &ToolName) -> bool {
     EXPLAIN_TOOL.split_once('.') == Some((name.plugin.as_str(), name.tool.as_str()))
 }

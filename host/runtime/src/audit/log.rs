@@ -44,8 +44,8 @@ pub(super) struct Files {
     pub(super) log: File,
     pub(super) head: File,
     directory: Dir,
-    /// The most that can lie behind the head, in bytes: the decisions of the calls that run at one time, in one process;
-    /// another process moves the head before it appends.
+    /// The most that can lie behind the head, in bytes: the decisions of the calls that run at one time, in one
+    /// process; another process moves the head before it appends.
     tail_bytes_max: usize,
     /// Where this process left the record. `None` at first, and when a write failed halfway: then the next append
     /// looks at what is there before it goes on.

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// What was checked of a plugin at load. It stays as it was. Its texts are the author's words: show them through [`crate::text`].
+/// What was checked of a plugin at load. It stays as it was. Its texts are the author's words: show them through
+/// [`crate::text`].
 pub struct LoadedPlugin {
     pub(crate) name: PluginName,
     pub(crate) file: String,
