@@ -5,7 +5,7 @@ use crate::json;
 use crate::style::Look;
 use crate::terminal::Terminal;
 use portcullis::text::Lines;
-use portcullis::{OpenError, PlaceError};
+use portcullis::{GrantError, OpenError, PlaceError, PolicyReadError};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -54,22 +54,12 @@ impl OpenFault {
     /// Classifies an error.
     pub(crate) fn of(error: &OpenError) -> Self {
         match error {
-            OpenError::Place(PlaceError::Io { what: "the plugin directory", .. }) => Self::Plugins,
-            OpenError::Place(PlaceError::Io { what: "the state directory", .. }) => Self::State,
-            OpenError::UnknownService { .. } => Self::Service,
-            OpenError::NoPolicy(_)
-            | OpenError::Policy { .. }
-            | OpenError::DeadRule { .. }
-            | OpenError::UnknownKey { .. }
-            | OpenError::Grant { .. }
-            | OpenError::Covers { .. }
-            | OpenError::ProjectGrant(_)
-            | OpenError::Client { .. }
-            | OpenError::DeadNarrow { .. }
-            | OpenError::Secret { .. }
-            | OpenError::Unreserved { .. }
-            | OpenError::Place(PlaceError::Policy { .. } | PlaceError::Io { what: "the policy", .. }) => Self::Policy,
-            OpenError::Place(_)
+            OpenError::Place(error) | OpenError::Policy(PolicyReadError::Place(error)) => Self::of_place(error),
+            OpenError::Grants(error) => Self::of_grants(error),
+            OpenError::Policy(PolicyReadError::NoPolicy(_) | PolicyReadError::Policy { .. }) | OpenError::Change(_) => {
+                Self::Policy
+            }
+            OpenError::Policy(PolicyReadError::Approvals(_))
             | OpenError::Network(_)
             | OpenError::Engine(_)
             | OpenError::Audit(_)
@@ -77,6 +67,32 @@ impl OpenFault {
             | OpenError::Outputs(_)
             | OpenError::Load(_)
             | OpenError::Calls(_) => Self::Other,
+        }
+    }
+
+    fn of_place(error: &PlaceError) -> Self {
+        match error {
+            PlaceError::Io { what: "the plugin directory", .. } => Self::Plugins,
+            PlaceError::Io { what: "the state directory", .. } => Self::State,
+            PlaceError::Policy { .. } | PlaceError::Io { what: "the policy", .. } => Self::Policy,
+            PlaceError::Io { .. }
+            | PlaceError::Exposed { .. }
+            | PlaceError::Foreign { .. }
+            | PlaceError::Key { .. } => Self::Other,
+        }
+    }
+
+    fn of_grants(error: &GrantError) -> Self {
+        match error {
+            GrantError::UnknownService { .. } => Self::Service,
+            GrantError::DeadRule { .. }
+            | GrantError::UnknownKey { .. }
+            | GrantError::Grant { .. }
+            | GrantError::Covers { .. }
+            | GrantError::ProjectGrant(_)
+            | GrantError::Client { .. }
+            | GrantError::DeadNarrow { .. } => Self::Policy,
+            GrantError::Audit(_) | GrantError::Ledger(_) => Self::Other,
         }
     }
 

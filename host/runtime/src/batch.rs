@@ -1,7 +1,7 @@
 //! Batches: several calls that a model makes in one message.
 
 use crate::call::{self, CallRecord, Rejection};
-use crate::host::{Host, Inner, unrecorded};
+use crate::inner::Inner;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::steering::Steering;
@@ -9,6 +9,7 @@ use crate::turn::Turns;
 use portcullis_sandbox::Cancellation;
 use std::convert::Infallible;
 use std::future::pending;
+use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Default maximum of calls of a batch that run at the same time. A model rarely makes more calls in one message. The
@@ -62,17 +63,17 @@ impl Batch {
 }
 
 /// Runs a batch. Returns the replies in the order of the requests.
-pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
+pub(crate) async fn run(host: &Arc<Inner>, batch: Batch) -> Vec<Reply> {
     let Batch { mut requests, at_once, cancellation, steering } = batch;
     let surplus = requests.split_off(requests.len().min(BATCH_REQUESTS_MAX));
-    let turns = Turns::new(at_once.clamp(1, host.0.admissions.calls_of_one()));
+    let turns = Turns::new(at_once.clamp(1, host.admissions.calls_of_one()));
     let names: Vec<String> = requests.iter().map(|request| request.tool.clone()).collect();
     let mut calls = JoinSet::new();
     for (index, request) in requests.into_iter().enumerate() {
         let request = Request { turn: Some(turns.turn(steering.clone())), ..request };
         // Begin the record here, so that a call is recorded even if its task is dropped before its first poll.
-        let record = call::begin(&host.0, &request);
-        let (host, cancellation) = (host.clone(), cancellation.clone());
+        let record = call::begin(host, &request);
+        let (host, cancellation) = (Arc::clone(host), cancellation.clone());
         calls.spawn(async move { (index, cancellable(&host, request, record, &cancellation).await) });
     }
     let mut replies: Vec<Option<Reply>> = names.iter().map(|_| None).collect();
@@ -85,13 +86,13 @@ pub(crate) async fn run(host: &Host, batch: Batch) -> Vec<Reply> {
     let replies = names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| broken(tool)));
     let mut replies: Vec<Reply> = replies.collect();
     for request in &surplus {
-        replies.push(too_many(&host.0, request).await);
+        replies.push(too_many(host, request).await);
     }
     replies
 }
 
 /// Runs one call until its own cancellation or that of the batch.
-async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
+async fn cancellable(host: &Arc<Inner>, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
     let either = Cancellation::new();
     let own = std::mem::replace(&mut request.cancellation, either.clone());
     let forward = async {
@@ -102,7 +103,7 @@ async fn cancellable(host: &Host, mut request: Request, record: CallRecord, batc
         // Check this first, so that a call that was cancelled before it began sees the cancellation.
         biased;
         never = forward => match never {},
-        reply = call::go(&host.0, request, record) => reply,
+        reply = call::go(host, request, record) => reply,
     }
 }
 
@@ -115,5 +116,5 @@ async fn too_many(host: &Inner, request: &Request) -> Reply {
 
 /// Returns the reply of a call that panicked. Its record was finished when it was dropped.
 fn broken(tool: String) -> Reply {
-    unrecorded(tool, Rejection::new(Code::HostPanic, "The host failed while it served the call."))
+    Rejection::new(Code::HostPanic, "The host failed while it served the call.").unrecorded(tool)
 }

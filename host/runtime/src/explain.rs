@@ -1,9 +1,9 @@
 //! The explanation of a call for people and programs.
 
 use crate::call::{ValidCall, describe_handles};
-use crate::host::Inner;
+use crate::inner::Inner;
+use crate::origin::Origin;
 use crate::outlook::Outlook;
-use crate::request::Origin;
 use crate::rule_gaps::rule_gaps;
 use portcullis_policy::{Explanation, Permissions, ToolName};
 use serde::Serialize;

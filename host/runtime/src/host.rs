@@ -1,89 +1,39 @@
 //! The host, which an embedder uses to list and call tools.
 
-use crate::admission::Admissions;
-use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
+use crate::approvals::{ApprovalError, Approvals, Channel};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
-use crate::call::{self, DecidedRequests, Reach, Rejection};
-use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, Loader, Plugin, Seen, Tool};
-use crate::events::{Events, Publisher};
+use crate::call::{self, Reach};
+use crate::catalog::{Catalog, Tool};
+use crate::concurrency::CALLS_MAX;
+use crate::events::Events;
 use crate::explain::Explained;
-use crate::hooks::Hook;
-use crate::inject::Injection;
-use crate::ledger::{Ledger, LedgerError, LedgerPeek, Owner};
-use crate::open::{HostBuilder, OpenError};
+use crate::inner::Inner;
+use crate::ledger::{Ledger, LedgerError, LedgerPeek};
+use crate::open::OpenError;
 use crate::outputs::Outputs;
 use crate::places::State;
-use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
-use crate::policy_source::PolicySources;
+use crate::plugin::Plugin;
+use crate::policy_in_force::PolicyStatus;
 use crate::policy_warning::{self, PolicyWarning};
 use crate::reload::{self, ReloadError, Reloaded};
-use crate::reply::{CallUsage, Code, Reply};
+use crate::reply::Reply;
 use crate::request::Request;
 use crate::rule_gaps::rule_gaps;
-use crate::stores::Stores;
 use crate::watch::Watch;
 use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
-use portcullis_sandbox::{Cancellation, Code as PluginCode, Compiler, Footprint, TimeSource};
+use portcullis_sandbox::{Cancellation, Footprint};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{self, Arc};
-use tokio::sync::{Mutex, Semaphore, watch};
+use std::sync::Arc;
+use tokio::sync::watch;
 
 /// A host of plugins, which runs their tools under a policy. Clones share the same host.
 #[derive(Clone)]
 pub struct Host(pub(crate) Arc<Inner>);
 
-pub(crate) struct Inner {
-    /// The current catalog. A call keeps the catalog that it started with.
-    pub(crate) catalog: watch::Sender<Arc<Catalog>>,
-    /// The files that the catalog was loaded from. A reload holds this lock.
-    pub(crate) seen: Mutex<Seen>,
-    /// The files of the policy, for reading it again.
-    pub(crate) sources: PolicySources,
-    /// The policy in force, which is the one in the catalog.
-    pub(crate) policy_status: watch::Sender<PolicyStatus>,
-    /// The limits that memory was reserved for when the host opened.
-    pub(crate) reserved: Reserved,
-    pub(crate) state: State,
-    pub(crate) stores: Stores,
-    pub(crate) outputs: Outputs,
-    pub(crate) injection: Arc<Injection>,
-    /// The time that guests see, if it is not the system's.
-    pub(crate) time: Option<Arc<dyn TimeSource>>,
-    /// The seed of the guests' randomness, if it is not the system's.
-    pub(crate) seed: Option<u64>,
-    pub(crate) loader: Arc<Loader>,
-    /// The background loads, if the host does not wait for plugins.
-    pub(crate) background: Option<BackgroundLoading>,
-    pub(crate) audit: Arc<AuditLog>,
-    pub(crate) approvals: Approvals,
-    /// The requests without a waiting call that the catalog in force has decided on.
-    pub(crate) decided_left: sync::Mutex<DecidedRequests>,
-    /// This process, as the audit log and the ledger name it.
-    pub(crate) owner: Arc<Owner>,
-    /// Who answers approval requests. If `None`, the policy decides.
-    pub(crate) channel: Option<Channel>,
-    /// Command-line options that lead a person to this host's state. They follow the id of an approval request.
-    pub(crate) approval_options: String,
-    pub(crate) repetition: Repetition,
-    pub(crate) hooks: Vec<Arc<dyn Hook>>,
-    pub(crate) events: Arc<Publisher>,
-    pub(crate) admissions: Admissions,
-    /// The slots for reviews and previews, which do not use run slots.
-    pub(crate) reviews: Semaphore,
-    /// The maximum size of arguments for any plugin, which is checked before the tool is known.
-    pub(crate) arguments_bytes_max: usize,
-}
-
 impl Host {
-    /// Returns a builder for a host of the plugins in one directory. The host keeps its key, cache, ledger and audit
-    /// log in another, `state`. By default, the policy denies everything and there is no approver.
-    pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>, compiler: Compiler) -> HostBuilder {
-        HostBuilder::new(plugins.into(), state.into(), compiler)
-    }
-
     /// Runs one call. There is always a reply, and the call is always recorded. Dropping the future ends the call
     /// immediately and records it as cancelled.
     pub async fn call(&self, request: Request) -> Reply {
@@ -105,8 +55,9 @@ impl Host {
     /// Those of [`Host::resume`].
     pub async fn resume_until(&self, question: &str, cancellation: Cancellation) -> Result<Reply, ApprovalError> {
         let redeemed = self.0.approvals.redeemable(question)?;
-        let request = redeemed.request.cancellation(cancellation);
-        Ok(call::call(&self.0, request, Some(redeemed.call)).await)
+        let call = redeemed.call.clone();
+        let request = Request::resuming(question, redeemed).cancellation(cancellation);
+        Ok(call::call(&self.0, request, Some(call)).await)
     }
 
     /// Returns the approval requests and remembered approvals.
@@ -128,7 +79,7 @@ impl Host {
     /// order in which the calls run is unspecified. A tool that may change something, or declares that it is
     /// sequential, runs alone among the calls of its batch. Dropping the future drops its calls.
     pub async fn batch(&self, batch: Batch) -> Vec<Reply> {
-        batch::run(self, batch).await
+        batch::run(&self.0, batch).await
     }
 
     /// Subscribes to the events of all calls of this host from now on.
@@ -145,7 +96,7 @@ impl Host {
     pub async fn explain(&self, request: Request) -> Result<Explained, Box<Reply>> {
         match call::explain(&self.0, &request).await {
             Ok((call, outlook)) => Ok(Explained::of(&self.0, &call, outlook, &request.origin)),
-            Err(rejection) => Err(Box::new(unrecorded(request.tool, rejection))),
+            Err(rejection) => Err(Box::new(rejection.unrecorded(request.tool))),
         }
     }
 
@@ -168,8 +119,9 @@ impl Host {
             && call::missing_keys(plugin, tool).next().is_none()
     }
 
-    /// Returns the plugins that are being compiled, or wait for it, by name ([`HostBuilder::load_in_background`]). A
-    /// call of one is refused with [`Code::PluginLoading`], unless an earlier version of its file is loaded.
+    /// Returns the plugins that are being compiled, or wait for it, by name
+    /// ([`crate::HostBuilder::load_in_background`]). A call of one is refused with [`crate::Code::PluginLoading`], unless
+    /// an earlier version of its file is loaded.
     pub fn loading(&self) -> Vec<PluginName> {
         self.0.background().map(|background| background.plugins()).unwrap_or_default()
     }
@@ -287,8 +239,7 @@ impl Host {
     /// Returns the number of calls that have not ended, including those that wait. A call is recorded before it stops
     /// counting. Use it for a shutdown that waits for all calls.
     pub fn calls_under_way(&self) -> usize {
-        // A call holds a reference to the publisher until it is recorded.
-        Arc::strong_count(&self.0.events).saturating_sub(1)
+        self.0.under_way.count()
     }
 
     /// Returns the audit log.
@@ -308,7 +259,7 @@ impl Host {
 /// The state directory, the audit log or the ledger cannot be opened.
 pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     let state = State::open(state)?;
-    let audit = Arc::new(AuditLog::open(&state.directory, &state.key)?);
+    let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
     let ledger = Arc::new(Ledger::open(&state)?);
     Ok(Approvals::new(ledger, audit)?)
 }
@@ -320,64 +271,6 @@ pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
 pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
     let state = State::open(state)?;
     let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
-    let audit = AuditLog::open(&state.directory, &state.key)?;
+    let audit = AuditLog::open(&state.directory, &state.key, CALLS_MAX)?;
     Ok(audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other))))
-}
-
-impl Inner {
-    /// Returns who answers the approval requests of calls that do not choose a channel themselves.
-    pub(crate) fn channel(&self, policy: &Policy) -> Channel {
-        self.channel.clone().unwrap_or(Channel::Nobody(policy.approvals().unattended))
-    }
-
-    /// Returns the policy that decides a call that begins now.
-    pub(crate) fn policy(&self) -> Arc<PolicyInForce> {
-        Arc::clone(&self.catalog.borrow().policy)
-    }
-
-    pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.catalog.borrow())
-    }
-
-    pub(crate) fn background(&self) -> Option<&Arc<BackgroundLoads>> {
-        self.background.as_ref().map(|background| &background.0)
-    }
-
-    /// Returns whether a plugin that is not in a catalog is being compiled, or has become ready since.
-    pub(crate) fn is_loading(&self, plugin: &str, catalog: &Catalog) -> bool {
-        let is_named = |name: &PluginName| name.as_str() == plugin;
-        catalog.plugin(plugin).is_none()
-            && self.background().is_some_and(|background| {
-                background.plugins().iter().any(is_named) || self.catalog().plugin(plugin).is_some()
-            })
-    }
-
-    pub(crate) fn approval_command(&self, request: &str) -> String {
-        format!("portcullis approvals approve {request}{}", self.approval_options)
-    }
-
-    /// Returns the code of a plugin. Maps it on first use.
-    pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
-        self.loader.code(plugin).await.map_err(|error| {
-            let message = format!("The plugin {} can no longer be used.", plugin.name);
-            Rejection::new(Code::PluginRefused, message).with_detail(error.to_string())
-        })
-    }
-}
-
-/// Returns the reply of a call that has no record of its own.
-pub(crate) fn unrecorded(tool: String, rejection: Rejection) -> Reply {
-    Reply {
-        id: String::new(),
-        tool,
-        code: rejection.code,
-        output: None,
-        title: None,
-        metadata: None,
-        message: rejection.message,
-        reference: None,
-        retry_after: None,
-        approval_request: None,
-        usage: CallUsage::default(),
-    }
 }

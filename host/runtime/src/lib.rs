@@ -1,9 +1,8 @@
 //! Portcullis: a host for untrusted tools of AI agents.
 //!
-//! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] runs a call
-//! that a model requests in a fresh sandbox, with exactly the handles that the policy grants to this call. Otherwise
-//! the reply says why the call did not run. Every call is recorded in the audit log. The steps of a call are in
-//! `call.rs`, one file per step.
+//! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] takes what
+//! a model asks for, and either runs it in a fresh sandbox with exactly the handles that the policy grants to this one
+//! call, or says why not; in both cases it is recorded. The way of a call stands in `call/steps.rs`, one file per step.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), portcullis::OpenError> {
@@ -35,23 +34,31 @@ mod grants;
 mod hooks;
 mod host;
 mod inject;
+mod inner;
+mod known_tool;
 mod ledger;
 mod nearest;
 mod open;
+mod origin;
 mod outlook;
 mod outputs;
 mod pick;
 mod places;
+mod plugin;
+mod policy_change;
 mod policy_in_force;
 mod policy_source;
+mod policy_text;
 mod policy_warning;
 mod project_policy;
 mod provenance;
 mod reload;
 mod reply;
 mod request;
+mod reserved;
 mod rule_gaps;
 mod schema;
+mod secret_file;
 mod standard;
 mod steering;
 mod stores;
@@ -59,24 +66,26 @@ mod stream;
 pub mod text;
 mod tokens;
 mod turn;
+mod under_way;
 mod watch;
 pub mod wording;
 
-pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion, RolledBack};
+pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion, RolledBack, TrustError};
 pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject};
 pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
 pub use catalog::{
     Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint, LoadError,
-    NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
-    check, describe_beside, forget_refusal, lints,
+    NameCollision, Observer, Offer, PlaceholderError, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames, check,
+    describe_beside, forget_refusal, lints,
 };
 pub use concurrency::{CALLS_DEFAULT, CALLS_MAX};
 pub use conformance::{Conformance, Level, Loaded, NotTried};
 pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
 pub use file_watch::FileWatch;
+pub use grants::GrantError;
 pub use hooks::{
     HOOK_KEY_BYTES_MAX, HOOK_NOTES_MAX, HOOK_REASON_BYTES_MAX, HOOK_TIME_MAX, HOOK_VALUE_BYTES_MAX, Hook, HookCall,
     Hooked, Hooking,
@@ -88,7 +97,10 @@ pub use open::{HostBuilder, OpenError};
 pub use outlook::Outlook;
 pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
 pub use places::PlaceError;
+pub use plugin::Plugin;
+pub use policy_change::PolicyChangeError;
 pub use policy_in_force::PolicyStatus;
+pub use policy_text::PolicyReadError;
 pub use policy_warning::PolicyWarning;
 pub use portcullis_policy::json::{JsonError, parse as parse_json};
 pub use project_policy::{GrantPlace, GrantPlaceFault, GrantPlaceKind, ProjectGrantError, ProjectPolicy};
@@ -96,8 +108,8 @@ pub use provenance::{Provenance, Repair, Validation};
 pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
+pub use reserved::{EXPLAIN_TOOL, is_reserved};
 pub use schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts};
-pub use standard::{EXPLAIN_TOOL, is_reserved};
 pub use steering::Steering;
 pub use stream::TextStream;
 pub use tokens::estimate_tokens;

@@ -3,15 +3,13 @@
 //! A reload makes a new snapshot and never changes one, so a running call keeps the policy that decided it.
 
 use crate::grants::{Bases, Opening, Own};
-use crate::open::OpenError;
-use crate::places::{self, FileStamp, PolicyFile, State};
+use crate::places::{PolicyFile, State};
+use crate::policy_change::PolicyChangeError;
 use crate::policy_source::Read;
+use crate::secret_file::SecretFile;
 use cap_std::fs::Dir;
-use portcullis_policy::{
-    Binding, ClockResolution, DependencyKey, HttpBinding, Leniency, Limit, Limits, PluginName, Policy, SecretSlot,
-    SecretSource, StoreBinding,
-};
-use portcullis_sandbox::{EngineConfig, Network, PathBase, check_secret_file};
+use portcullis_policy::{Binding, ClockResolution, Leniency, Limit, Limits, PluginName, Policy, StoreBinding};
+use portcullis_sandbox::{EngineConfig, Network};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -33,25 +31,6 @@ pub(crate) struct PolicyInForce {
     pub(crate) secrets: Vec<SecretFile>,
     /// The state that its clients share. All policies of the host share the forbidden addresses.
     pub(crate) network: Network,
-}
-
-/// A file that contains a secret.
-pub(crate) struct SecretFile {
-    plugin: PluginName,
-    key: DependencyKey,
-    base: PathBase,
-    /// The path in the policy.
-    written: String,
-    pub(crate) path: PathBuf,
-    slot: SecretSlot,
-    stamp: Option<FileStamp>,
-}
-
-impl PartialEq for SecretFile {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.plugin, &self.key, &self.path, &self.slot, &self.stamp)
-            == (&other.plugin, &other.key, &other.path, &other.slot, &other.stamp)
-    }
 }
 
 /// The policy in force, and why it is not the one in the files.
@@ -114,7 +93,7 @@ impl PolicyInForce {
 
     /// Checks the secrets whose files changed. A new file is checked by the call that needs it, as after opening a
     /// host.
-    pub(crate) fn check_secrets(&self, read: &Read) -> Result<(), OpenError> {
+    pub(crate) fn check_secrets(&self, read: &Read) -> Result<(), PolicyChangeError> {
         let known = |new: &&SecretFile| self.secrets.iter().any(|old| old.path == new.path && old.stamp != new.stamp);
         read.secrets.iter().filter(known).try_for_each(SecretFile::check)
     }
@@ -164,40 +143,6 @@ impl PolicyInForce {
     }
 }
 
-impl SecretFile {
-    /// Returns the secrets that a policy reads from files, as they are now.
-    pub(crate) fn of(policy: &Policy, bases: &Bases) -> Vec<Self> {
-        let mut secrets = Vec::new();
-        for plugin in policy.plugins() {
-            for (key, binding) in policy.bindings(plugin) {
-                let Binding::Http(http) = binding else { continue };
-                let HttpBinding { secret: Some(secret), .. } = &**http else { continue };
-                let SecretSource::File(written) = &secret.from else { continue };
-                let base = bases.of(policy.binding_layer(plugin, key)).clone();
-                let path = base.join(written);
-                secrets.push(Self {
-                    plugin: plugin.clone(),
-                    key: key.clone(),
-                    base,
-                    written: written.clone(),
-                    stamp: places::stamp(&path),
-                    path,
-                    slot: secret.slot.clone(),
-                });
-            }
-        }
-        secrets
-    }
-
-    fn check(&self) -> Result<(), OpenError> {
-        check_secret_file(&self.base, &self.written, &self.slot).map_err(|why| OpenError::Secret {
-            plugin: self.plugin.clone(),
-            key: self.key.clone(),
-            why,
-        })
-    }
-}
-
 impl fmt::Debug for PolicyInForce {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("PolicyInForce").field("sha256", &self.sha256).finish_non_exhaustive()
@@ -230,13 +175,13 @@ impl Reserved {
 
     /// Refuses a policy whose calls need more than was reserved: memory that the engine does not have, more than
     /// [`crate::Host::footprint`] returns, or arguments that the transports cut off.
-    pub(crate) fn check(&self, policy: &Policy) -> Result<(), OpenError> {
+    pub(crate) fn check(&self, policy: &Policy) -> Result<(), PolicyChangeError> {
         let wanted = Self::of(policy);
         let is_above = |limit: &Limit| wanted.limits.get(*limit) > self.limits.get(*limit);
         match RESERVED_LIMITS.into_iter().find(is_above) {
-            Some(limit) => Err(OpenError::Unreserved { limit: format!("limits.{}", limit.key()) }),
+            Some(limit) => Err(PolicyChangeError::Unreserved { limit: format!("limits.{}", limit.key()) }),
             None if wanted.store_value_bytes > self.store_value_bytes => {
-                Err(OpenError::Unreserved { limit: "`value-bytes` of a store".to_owned() })
+                Err(PolicyChangeError::Unreserved { limit: "`value-bytes` of a store".to_owned() })
             }
             None => Ok(()),
         }

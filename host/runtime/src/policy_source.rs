@@ -2,10 +2,10 @@
 
 use crate::approvals::Approvals;
 use crate::grants::Bases;
-use crate::open::OpenError;
 use crate::places::{PolicyFile, resolve};
-use crate::policy_in_force::SecretFile;
+use crate::policy_text::PolicyReadError;
 use crate::project_policy::ProjectPolicy;
+use crate::secret_file::SecretFile;
 use crate::standard;
 use crate::text::sha256;
 use portcullis_policy::{Layer, Layers, Policy, Trust};
@@ -73,7 +73,7 @@ impl PolicySources {
     }
 
     /// Reads every layer.
-    pub(crate) fn read(&self, approvals: &Approvals) -> Result<Read, OpenError> {
+    pub(crate) fn read(&self, approvals: &Approvals) -> Result<Read, PolicyReadError> {
         let mut files = Vec::new();
         let user = match &self.user {
             Some(UserPolicy::Text { text, base }) => {
@@ -81,7 +81,7 @@ impl PolicySources {
             }
             Some(UserPolicy::File { path, required }) => match file(path, &mut files)? {
                 Some(text) => Some(text),
-                None if *required => return Err(OpenError::NoPolicy(path.clone())),
+                None if *required => return Err(PolicyReadError::NoPolicy(path.clone())),
                 None => None,
             },
             None => None,
@@ -108,8 +108,10 @@ impl PolicySources {
             Layer::User => user.as_ref().map(|user| user.path.clone()).unwrap_or_default(),
             Layer::Project => project.as_ref().map(|project| project.path.clone()).unwrap_or_default(),
         };
-        let policy = Policy::layered(&layers)
-            .map_err(|refused| OpenError::Policy { path: path_of(refused.layer), error: Box::new(refused.error) })?;
+        let policy = Policy::layered(&layers).map_err(|refused| PolicyReadError::Policy {
+            path: path_of(refused.layer),
+            error: Box::new(refused.error),
+        })?;
         let user_base = user.as_ref().map_or_else(|| PathBuf::from("."), |user| user.base.clone());
         let bases = Bases {
             user: user_base.into(),
@@ -131,11 +133,6 @@ impl PolicySources {
     }
 }
 
-/// Parses one policy, to report its errors early.
-pub(crate) fn parse(text: &str, path: &Path) -> Result<Policy, OpenError> {
-    Policy::parse(text).map_err(|error| OpenError::Policy { path: path.to_owned(), error: Box::new(error) })
-}
-
 /// Returns a hash of the path of a file. The file need not exist.
 fn place_identity(path: &Path) -> String {
     let directory = path.parent().unwrap_or(Path::new(""));
@@ -144,7 +141,7 @@ fn place_identity(path: &Path) -> String {
     sha256(directory.join(path.file_name().unwrap_or_default()).as_os_str().as_bytes())
 }
 
-fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<Text>, OpenError> {
+fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<Text>, PolicyReadError> {
     Ok(PolicyFile::read(path)?.map(|file| of_file(file, path, files)))
 }
 

@@ -5,9 +5,8 @@ mod grant_place;
 
 pub use grant_place::{GrantPlace, GrantPlaceFault, GrantPlaceKind};
 
-use crate::open::OpenError;
 use crate::places::{PlaceError, PolicyFile, resolve};
-use crate::policy_source;
+use crate::policy_text::{self, PolicyReadError};
 use crate::text::sha256;
 use grant_place::grant_places;
 use portcullis_policy::{DependencyKey, PluginName};
@@ -66,9 +65,9 @@ impl ProjectPolicy {
     ///
     /// # Errors
     /// The file cannot be read or is not a policy.
-    pub fn read(path: &Path) -> Result<Option<Self>, OpenError> {
+    pub fn read(path: &Path) -> Result<Option<Self>, PolicyReadError> {
         let Some(file) = PolicyFile::read(path)? else { return Ok(None) };
-        let policy = policy_source::parse(&file.text, path)?;
+        let policy = policy_text::parse(&file.text, path)?;
         let failed = |source| PlaceError::Io { what: "the policy", path: path.to_owned(), source };
         let root = resolve(&file.directory).map_err(failed)?;
         // The place of the file itself, even if it is a link, because its grants start from its directory.
@@ -134,7 +133,7 @@ impl ProjectPolicy {
 #[expect(clippy::disallowed_methods, reason = "the test makes the project and changes it")]
 mod tests {
     use super::*;
-    use crate::{Compiler, Host, open_approvals};
+    use crate::{Compiler, Host, TrustError, open_approvals};
     use std::fs;
     use std::os::unix::fs::symlink;
 
@@ -167,7 +166,7 @@ mod tests {
             ProjectPolicy::read(&self.path(project).join("portcullis.toml")).unwrap().unwrap()
         }
 
-        fn trust(&self, project: &str) -> Result<String, OpenError> {
+        fn trust(&self, project: &str) -> Result<String, TrustError> {
             open_approvals(&self.path("state")).unwrap().trust_policy(&self.read(project))
         }
 
@@ -227,7 +226,7 @@ mod tests {
             desk.link(&target);
             assert!(!desk.trusts("project").await, "{}", target.display());
             let refused = desk.trust("project").unwrap_err();
-            assert!(matches!(refused, OpenError::ProjectGrant(ProjectGrantError::Untrustworthy { .. })), "{refused}");
+            assert!(matches!(refused, TrustError::Grant(ProjectGrantError::Untrustworthy { .. })), "{refused}");
         }
         desk.write("project", "../out");
         assert!(desk.trust("project").is_err());

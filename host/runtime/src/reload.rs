@@ -3,18 +3,20 @@
 //! stays. If a policy cannot be used, the one in force stays.
 
 mod change;
+mod error;
 mod look;
 mod policy;
+mod reloaded;
 
-use crate::audit::AuditError;
+pub use error::ReloadError;
+pub use reloaded::Reloaded;
+
 use crate::call::redecide_left;
 use crate::catalog::{BackgroundLoads, Seen};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::open::OpenError;
-use crate::places::PlaceError;
 use crate::policy_in_force::PolicyInForce;
 use look::{Found, Look};
-use portcullis_policy::{DependencyKey, PluginName};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -22,58 +24,6 @@ use tokio::time::sleep;
 /// How long to wait after plugins that have loaded in the background could not enter the catalog, because the audit log
 /// could not be written.
 const ADMIT_RETRY_INTERVAL: Duration = Duration::from_secs(2);
-
-/// The changes of a reload.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reloaded {
-    /// New plugins.
-    pub added: Vec<PluginName>,
-    /// Plugins whose file or description files changed. Remembered approvals do not apply to a tool that changed.
-    pub replaced: Vec<PluginName>,
-    /// Plugins whose file was removed.
-    pub removed: Vec<PluginName>,
-    /// Files that are refused now and were not before, or for another reason. Untrusted text. If such a file would
-    /// replace a plugin, the old plugin stays.
-    pub refused: Vec<String>,
-    /// Files that are no longer refused, because they were removed or match the loaded plugin again. Untrusted text.
-    pub cleared: Vec<String>,
-    /// The SHA-256 of the new policy in force, if it changed.
-    pub policy: Option<String>,
-    /// Why a changed policy does not take effect, if the reason is new. The previous policy stays in force.
-    pub policy_fault: Option<String>,
-}
-
-impl Reloaded {
-    /// Returns whether nothing changed.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// Why a reload failed. Nothing has changed then.
-#[derive(Debug, thiserror::Error)]
-pub enum ReloadError {
-    /// The plugin directory cannot be used.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// There is a new directory at the path of the plugins, and a plugin can reach it.
-    #[error(
-        "the grant {plugin}.{key} overlaps with the new plugin directory, where a plugin could change its own rights. \
-         Grant another directory, or put the plugins elsewhere"
-    )]
-    Covered {
-        /// The plugin.
-        plugin: PluginName,
-        /// The key.
-        key: DependencyKey,
-    },
-    /// A change cannot be recorded.
-    #[error(transparent)]
-    Audit(#[from] AuditError),
-    /// The policy in force cannot be used with the changed plugins.
-    #[error(transparent)]
-    Policy(Box<OpenError>),
-}
 
 /// Why a reload has no effect.
 enum LookError {

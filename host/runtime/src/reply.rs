@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 
-/// How a call ended.
+/// The entry of a call's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The tool returned a usable answer.
@@ -21,7 +21,7 @@ pub enum Outcome {
     Denied,
     /// The call waits for an approver. The tool did not run.
     Pending,
-    /// The caller cancelled the call, or the user superseded it.
+    /// The caller cancelled the call.
     Cancelled,
     /// The call reached a limit, or too many calls are running.
     Limit,
@@ -89,7 +89,7 @@ pub enum Code {
     DependencyNotGranted,
     /// The call could not be written to the audit log. It was not made, or its answer is withheld.
     RecordUnavailable,
-    /// The caller cancelled the call.
+    /// The caller cancelled the call, or the user superseded it.
     Cancelled,
     /// The user sent a new message before the call started.
     Superseded,
@@ -226,6 +226,33 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// The reply of a call that has an answer.
+    pub(crate) fn completed(id: String, tool: String, output: Output, message: String) -> Self {
+        Self { output: Some(output), ..Self::failed(id, tool, Code::Completed, message) }
+    }
+
+    /// The reply of a call that ended without an answer.
+    pub(crate) fn failed(id: String, tool: String, code: Code, message: String) -> Self {
+        Self {
+            id,
+            tool,
+            code,
+            output: None,
+            title: None,
+            metadata: None,
+            message,
+            reference: None,
+            retry_after: None,
+            approval_request: None,
+            usage: CallUsage::default(),
+        }
+    }
+
+    /// The same reply without its answer.
+    pub(crate) fn withheld(self, code: Code, message: String) -> Self {
+        Self { code, output: None, title: None, metadata: None, message, reference: None, ..self }
+    }
+
     /// Returns how the call ended.
     pub fn outcome(&self) -> Outcome {
         self.code.outcome()

@@ -1,16 +1,16 @@
 //! Requests for calls.
 
 use crate::admission::Admission;
-use crate::approvals::Channel;
+use crate::approvals::{Channel, Redeemed};
 use crate::approver::Approver;
 use crate::events::{Ear, Events};
-use crate::host::Inner;
 use crate::inject::Overrides;
+use crate::origin::Origin;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
 use crate::turn::Turn;
-use portcullis_policy::{Caller, Policy, Principal, Unattended};
+use portcullis_policy::{Principal, Unattended};
 use portcullis_sandbox::Cancellation;
 use std::future::pending;
 use std::sync::Arc;
@@ -45,26 +45,6 @@ pub struct Request {
     pub(crate) definition: Option<[u8; 32]>,
     /// The reason why the caller itself does not want it to run.
     pub(crate) refused: Option<(Code, Arc<str>)>,
-}
-
-/// The origin of a request. Cheap to clone.
-#[derive(Clone, Debug)]
-pub(crate) struct Origin {
-    pub(crate) session: Arc<str>,
-    pub(crate) principal: Principal,
-    /// Whether a schedule or a program started the session.
-    pub(crate) automated: bool,
-    pub(crate) message: Option<Arc<str>>,
-    pub(crate) agent: Option<Arc<str>>,
-    /// The trace that the call belongs to.
-    pub(crate) trace: Option<Arc<str>>,
-}
-
-impl Origin {
-    /// Returns the caller for the policy.
-    pub(crate) fn caller(&self) -> Caller<'_> {
-        Caller { session: &self.session, principal: &self.principal, automated: self.automated }
-    }
 }
 
 impl Request {
@@ -125,7 +105,7 @@ impl Request {
         self
     }
 
-    /// Sets the name of the agent that makes the call.
+    /// The agent that makes the call.
     #[must_use]
     pub fn agent(mut self, agent: &str) -> Self {
         self.origin.agent = Some(Arc::from(agent));
@@ -232,17 +212,6 @@ impl Request {
         self.provenance.as_deref().is_some_and(Provenance::is_repaired)
     }
 
-    /// Returns the approval channel.
-    pub(crate) fn channel(&self, host: &Inner, policy: &Policy) -> Channel {
-        self.channel.clone().unwrap_or_else(|| host.channel(policy))
-    }
-
-    pub(crate) fn written_by(mut self, message: Option<&str>, agent: Option<&str>) -> Self {
-        self.origin.message = message.map(Arc::from);
-        self.origin.agent = agent.map(Arc::from);
-        self
-    }
-
     /// Returns a copy without the arguments.
     pub(crate) fn without_arguments(&self) -> Self {
         Self {
@@ -276,9 +245,10 @@ impl Request {
         }
     }
 
-    pub(crate) fn resuming(mut self, question: &str) -> Self {
-        self.resumes = Some(Arc::from(question));
-        self
+    /// The request of a question that was approved while nobody waited for it.
+    pub(crate) fn resuming(question: &str, redeemed: Redeemed) -> Self {
+        let Redeemed { tool, arguments, origin, .. } = redeemed;
+        Self { origin, resumes: Some(Arc::from(question)), ..Self::new(tool, arguments) }
     }
 
     /// Returns the user's message that supersedes the call, if there is one.

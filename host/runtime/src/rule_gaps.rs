@@ -1,7 +1,9 @@
 //! Finds rules on a path that tools bypass, for the current policy and plugins.
 
 use crate::call::reaches_directories;
-use crate::catalog::{Catalog, Plugin, Tool};
+use crate::catalog::Catalog;
+use crate::known_tool::known;
+use crate::plugin::Plugin;
 use portcullis_policy::{Binding, DependencyKey, DirectoryBinding, KnownTool, Policy, RuleGap};
 
 /// Finds the rules, directory by directory.
@@ -21,15 +23,5 @@ fn directory<'a>(
     match binding {
         Binding::Directory(directory) => Some((key, directory)),
         Binding::Http(_) | Binding::Store(_) | Binding::Service(_) => None,
-    }
-}
-
-/// Returns a tool in the form that the policy checks its rules against.
-pub(crate) fn known(tool: &Tool) -> KnownTool<'_> {
-    KnownTool {
-        name: tool.name(),
-        permissions: tool.permissions(),
-        hints: tool.hints(),
-        arguments: tool.schema().closed_names(),
     }
 }

@@ -7,7 +7,7 @@ mod signal;
 
 use crate::audit::Kind;
 use crate::file_watch::FileWatch;
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::reload::{self, ReloadError};
 use serde::Serialize;
 use signal::Signal;

@@ -1,7 +1,7 @@
 //! Directories that no policy can grant: F07, F30.
 
 use crate::filesystem::lab::{Grant, Lab};
-use portcullis::{Code, Compiler, Host, OpenError, Request};
+use portcullis::{Code, Compiler, GrantError, Host, OpenError, Request};
 use portcullis_tests::{Site, allow_all, built_guest};
 use serde_json::json;
 use std::fs;
@@ -30,7 +30,7 @@ async fn f07_directories_of_the_system_cannot_be_granted() {
         ["/", "/proc", "/proc/self", "/proc/self/root", "/sys", "/dev", "/dev/..", "/run", "innocent", "work/deep"]
     {
         match granted(&site, path).await {
-            Err(OpenError::Grant { .. } | OpenError::Covers { .. }) => {}
+            Err(OpenError::Grants(GrantError::Grant { .. } | GrantError::Covers { .. })) => {}
             Err(error) => panic!("{path}: {error}"),
             Ok(_) => panic!("{path} was granted"),
         }
@@ -46,7 +46,7 @@ async fn a_path_that_is_not_a_directory_cannot_be_granted() {
     rustix::fs::mknodat(rustix::fs::CWD, site.path("pipe"), fifo, mode, 0).unwrap();
     for path in ["file", "pipe", "nothing", "work/../nothing"] {
         let Err(error) = granted(&site, path).await else { panic!("{path} was granted") };
-        assert!(matches!(error, OpenError::Grant { .. }), "{path}: {error}");
+        assert!(matches!(error, OpenError::Grants(GrantError::Grant { .. })), "{path}: {error}");
     }
 }
 
@@ -77,9 +77,9 @@ async fn f30_the_hosts_own_directories_cannot_be_granted() {
         "/tmp",
     ] {
         match granted(&site, path).await {
-            Err(OpenError::Covers { .. }) => {}
+            Err(OpenError::Grants(GrantError::Covers { .. })) => {}
             // The site's temporary directory may itself contain, or be inside, a directory that the system reserves.
-            Err(OpenError::Grant { .. }) if Path::new(path).is_absolute() => {}
+            Err(OpenError::Grants(GrantError::Grant { .. })) if Path::new(path).is_absolute() => {}
             Err(error) => panic!("{path}: {error}"),
             Ok(_) => assert!(path == "/tmp" && !site.path("").starts_with("/tmp"), "{path} was granted"),
         }
@@ -105,7 +105,9 @@ async fn f30_the_directory_of_the_policy_cannot_be_granted() {
         let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(1);
         match builder.policy_file(&policy, true).open().await {
             Ok(_) => assert!(granted, "{} was granted", path.display()),
-            Err(OpenError::Covers { .. }) => assert!(!granted, "{} was not granted", path.display()),
+            Err(OpenError::Grants(GrantError::Covers { .. })) => {
+                assert!(!granted, "{} was not granted", path.display())
+            }
             Err(error) => panic!("{}: {error}", path.display()),
         }
     }

@@ -4,7 +4,7 @@
 use crate::reload::desk::{ALLOW, PATIENCE, call, file, lines, put, put_bytes, tools, until, word};
 use crate::reload::policy::write;
 use portcullis::policy::PluginName;
-use portcullis::{Code, Compiler, Host, HostBuilder, LoadError, Observer, OpenError};
+use portcullis::{Code, Compiler, GrantError, Host, HostBuilder, LoadError, Observer, OpenError};
 use portcullis_tests::{Manifest, Site, guest, outcomes, program};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -219,7 +219,7 @@ async fn a_rule_with_a_misspelled_tool_refuses_a_plugin_that_is_added_later() {
     assert!(matches!(**error, LoadError::Grants(_)), "{error}");
     assert_eq!(call(&host, "slow").await.code, Code::PluginRefused);
     let waiting = site.builder(&policy).open().await.map(drop);
-    assert!(matches!(waiting, Err(OpenError::DeadRule { .. })), "{waiting:?}");
+    assert!(matches!(waiting, Err(OpenError::Grants(GrantError::DeadRule { .. }))), "{waiting:?}");
 }
 
 /// Returns whether a process runs. A zombie does not.

@@ -1,7 +1,7 @@
 //! Handles that cannot be opened: each reason has its own error.
 
 use crate::services::desk::{Answering, Desk, SEARCH, request, steps, take};
-use portcullis::{Key, OpenError, Service};
+use portcullis::{GrantError, Key, OpenError, Service};
 use portcullis_tests::assert_verifies;
 use serde_json::json;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ async fn a_policy_that_names_an_unknown_service_does_not_open() {
     let desk = Desk::binding("service.search = { name = \"serach\" }").await;
     for (builder, has) in [(desk.builder().service("search", &SEARCH), "search"), (desk.builder(), "none")] {
         let refused = builder.open().await.map(|_| ()).unwrap_err();
-        assert!(matches!(refused, OpenError::UnknownService { .. }), "{refused}");
+        assert!(matches!(refused, OpenError::Grants(GrantError::UnknownService { .. })), "{refused}");
         let text = refused.to_string();
         assert!(text.contains("service.search") && text.contains("serach") && text.contains(has), "{text}");
     }

@@ -1,7 +1,7 @@
 //! File locks that keep the order of a session among several processes on one state directory. They are taken after the
 //! order in memory.
 
-use super::order::Runs;
+use super::runs::Runs;
 use crate::text::sha256;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};

@@ -3,16 +3,18 @@
 //! The order comes first, so that a call that waits for its session keeps no slot from other sessions. While an
 //! approver is asked in the middle of a call, both go to other calls.
 
+mod applicant;
 mod lock_file;
 mod order;
+mod runs;
 mod slots;
 
-use crate::catalog::Tool;
+pub(crate) use applicant::Applicant;
 use cap_std::fs::Dir;
 use lock_file::OrderFiles;
-pub(crate) use order::{CallOrder, CallOrderGuard, Runs};
+pub(crate) use order::{CallOrder, CallOrderGuard};
 use order::{OrderGuard, OrderKey, SessionOrders};
-use portcullis_policy::{PluginName, Principal};
+pub(crate) use runs::Runs;
 use slots::{RunSlot, RunSlots, SlotKey};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,14 +43,6 @@ struct HeldAdmission {
     waiting: Option<OwnedSemaphorePermit>,
     /// The keys to take again after an approver was asked.
     wanted: Option<(OrderKey, SlotKey)>,
-}
-
-/// The caller and the tool of a call that asks for admission.
-pub(crate) struct Applicant<'a> {
-    pub(crate) principal: &'a Principal,
-    pub(crate) session: &'a Arc<str>,
-    pub(crate) plugin: &'a PluginName,
-    pub(crate) tool: &'a Tool,
 }
 
 /// The guard of a call's run slot. Dropping it releases the slot.

@@ -1,9 +1,9 @@
 //! The order of the calls of one session. Calls that change something run alone, and others run concurrently.
 
-use super::Applicant;
+use super::applicant::Applicant;
 use super::lock_file::{OrderFile, OrderFiles};
-use crate::catalog::Tool;
-use portcullis_policy::{Hint, Permission, Principal};
+use super::runs::Runs;
+use portcullis_policy::Principal;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,13 +36,6 @@ pub(crate) enum CallOrderGuard {
 pub(super) struct OrderKey {
     session: (Principal, Arc<str>),
     runs: Runs,
-}
-
-/// Whether a call may run concurrently with other calls of the same order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Runs {
-    BesideOthers,
-    Alone,
 }
 
 /// A call's place in the order of its session. Held only for its `Drop`.
@@ -98,14 +91,5 @@ impl SessionOrders {
             orders.retain(|_, order| Arc::strong_count(&order.0) > 1);
         }
         orders.entry(session.clone()).or_default().clone()
-    }
-}
-
-impl Runs {
-    /// Returns how calls of a tool run. A hint of the author is safe here, because it can only make the tool wait.
-    pub(crate) fn of(tool: &Tool) -> Self {
-        let permissions = tool.permissions();
-        let changes = permissions.contains(Permission::Write) || permissions.contains(Permission::Execute);
-        if changes || tool.hints().contains(&Hint::Sequential) { Self::Alone } else { Self::BesideOthers }
     }
 }

@@ -1,7 +1,7 @@
 //! The run slots of a host, shared fairly. Free slots go to waiting principals in turn, and within a principal to its
 //! plugins in turn. No principal gets all slots, and no plugin gets all slots of a principal.
 
-use super::Applicant;
+use super::applicant::Applicant;
 use portcullis_policy::{PluginName, Principal};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

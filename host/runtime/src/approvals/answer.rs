@@ -1,10 +1,12 @@
 //! Applies an approver's answer to both the ledger and the audit log, or to neither.
 
 use super::binding::Coverage;
+use super::body::Body;
 use super::concern::{Asker, Concern};
+use super::error::ApprovalError;
 use super::line::AnswerLine;
 use super::recorded::Announcer;
-use super::{ApprovalError, Approvals, Body};
+use super::shared::Approvals;
 use crate::approver::{Answer, Covers, Subject};
 use crate::audit::Kind;
 use crate::ledger::{AnswerRow, Change, Conflict, Durable, LedgerError, QuestionRow, Status, Step, now};

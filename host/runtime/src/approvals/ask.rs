@@ -1,103 +1,33 @@
 //! Makes an approval request. Remembered approvals may answer it. Otherwise it is written to the ledger and waits, with
 //! its call or without it.
 
+use super::answer::subject_text;
+use super::asked::{AskError, Asked, WaitingFor};
 use super::attendance::Attendance;
-use super::binding::Binding;
-use super::claim::Ticket;
-use super::concern::Concern;
+use super::body::Body;
+use super::case::Case;
+use super::channel::Channel;
+use super::error::ApprovalError;
 use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
+use super::open_limits::is_full;
 use super::preview::Preview;
 use super::recall::Recall;
+use super::shared::Approvals;
 use super::wait::{Ended, Waiting};
-use super::{ApprovalError, Approvals, AskedUnder, Body, Channel, is_full};
 use crate::approver::Question;
 use crate::audit::Kind;
-use crate::call::Rejection;
 use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, blocking, milliseconds, now};
-use crate::reply::Code;
 use crate::text::new_id;
-use portcullis_policy::{Pattern, Unattended};
-use serde_json::{Map, Value};
+use portcullis_policy::Unattended;
 use std::future::Future;
 use std::pin::pin;
-use std::time::Duration;
 
 /// The reason for a denial without an approver.
 pub(super) const NOBODY: &str = "no approver is connected";
 
 /// The reason for a denial when too many requests are open.
 pub(super) const FULL: &str = "too many approval requests are already open";
-
-/// Everything about one approval request.
-#[derive(Clone)]
-pub(crate) struct Case {
-    pub(crate) question: Question,
-    pub(crate) subject: ledger::Subject,
-    pub(crate) binding: Binding,
-    /// The arguments or the resource that the request is about.
-    pub(crate) covered: Map<String, Value>,
-    /// The patterns that the host offers for a remembered approval.
-    pub(crate) patterns: Vec<Pattern>,
-    /// Whether the policy or a fixed rule of the host asks.
-    pub(crate) by_host: bool,
-    /// The concerns of reviewers and hooks.
-    pub(crate) concerns: Vec<Concern>,
-    /// The changes that the call would make. They are computed just before an approver is asked.
-    pub(crate) preview: Option<Preview>,
-    /// Whether remembered approvals do not apply, because the arguments were repaired or no schema checked them.
-    pub(crate) afresh: bool,
-    pub(crate) automated: bool,
-    pub(crate) message: Option<String>,
-    pub(crate) agent: Option<String>,
-    pub(crate) keeps_payloads: bool,
-    pub(crate) times: Times,
-    pub(crate) asked_under: Option<AskedUnder>,
-}
-
-/// How long requests, calls and approvals last.
-#[derive(Clone, Copy)]
-pub(crate) struct Times {
-    /// How long the call waits for an answer.
-    pub(crate) waiting: Duration,
-    /// When the call stops waiting and leaves its request open. Its caller then makes the call again.
-    pub(crate) leaving: Option<Duration>,
-    /// How long the request can be answered after its process has ended.
-    pub(crate) pending: Duration,
-    /// How long an approval for a session is valid.
-    pub(crate) session: Duration,
-    /// How long an approval for all sessions is valid.
-    pub(crate) always: Duration,
-}
-
-/// The result of an approval request.
-pub(crate) enum Asked {
-    /// The call may run. Dropping the ticket, if there is one, tells that the call has ended.
-    Yes(Option<Ticket>),
-    /// The call may not run.
-    No {
-        /// A note for the model.
-        note: Option<String>,
-    },
-    /// The request stays open without its call.
-    Pending {
-        /// The id of the request.
-        question: String,
-        /// What it waits for.
-        waits_for: WaitingFor,
-    },
-    /// A new policy decided the call before an answer, so the request is withdrawn.
-    Redecided,
-}
-
-/// Who runs a call whose request was left open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitingFor {
-    /// The approver, who also runs the call.
-    Approver,
-    /// The caller, who makes the call again after the approval.
-    Caller,
-}
 
 /// The state of a request before an approver is asked.
 enum Begun {
@@ -136,29 +66,29 @@ impl Approvals {
     ///
     /// # Errors
     /// `stopped` returned an error, or the request or its answer could not be written.
-    pub(crate) async fn ask<P: Future<Output = Option<Preview>> + Send>(
+    pub(crate) async fn ask<P: Future<Output = Option<Preview>> + Send, S: Send>(
         &self,
         channel: &Channel,
         case: Case,
         preview: impl Fn() -> P + Send,
         waits: impl FnOnce() + Send,
-        stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
-    ) -> Result<Asked, Rejection> {
+        stopped: impl Future<Output = Result<Asked, S>> + Send,
+    ) -> Result<Asked, AskError<S>> {
         let (mut case, mut waits, mut stopped) = (case, Some(waits), pin!(stopped));
         loop {
             let (approvals, channel_now, asking) = (self.clone(), channel.clone(), case.clone());
             let begun = blocking(move || approvals.begin(&channel_now, asking)).await;
-            let next = match begun.map_err(|error| unkept(&error))? {
+            let next = match begun? {
                 Begun::Next(next) => *next,
                 Begun::Unanswered(mut unanswered) => {
                     unanswered.preview = tokio::select! {
                         biased;
-                        stopped = stopped.as_mut() => return stopped,
+                        stopped = stopped.as_mut() => return stopped.map_err(AskError::Stopped),
                         preview = preview() => preview,
                     };
                     let (approvals, channel_now) = (self.clone(), channel.clone());
                     let put = blocking(move || approvals.put_down(&channel_now, *unanswered)).await;
-                    put.map_err(|error| unkept(&error))?
+                    put?
                 }
             };
             let waiting = match next {
@@ -172,7 +102,7 @@ impl Approvals {
             match waiting.wait(channel, stopped.as_mut()).await? {
                 Ended::Asked(asked) => return Ok(asked),
                 // An identical call spent the approval, so this one needs an approval of its own.
-                Ended::Again => case.question.id = new_id().ok_or_else(|| unkept(&ApprovalError::Unknown))?,
+                Ended::Again => case.question.id = new_id().ok_or(ApprovalError::Unknown)?,
             }
         }
     }
@@ -312,7 +242,7 @@ impl Approvals {
 
     /// Records a denial for which no approver was asked, with its reason.
     fn unasked(&self, case: &Case, note: String) -> Result<Next, ApprovalError> {
-        let subject = super::answer::subject_text(&case.question.subject);
+        let subject = subject_text(&case.question.subject);
         let call = &case.question.call;
         let line =
             AnswerLine { call, question: None, subject, answer: "no", covers: None, held: None, note: Some(&note) };
@@ -323,12 +253,6 @@ impl Approvals {
 
 fn asked_line(case: &Case) -> AskedLine<'_> {
     let question = &case.question;
-    let subject = super::answer::subject_text(&question.subject);
+    let subject = subject_text(&question.subject);
     AskedLine { call: &question.call, question: &question.id, subject, reason: &question.reason }
-}
-
-/// Rejects a call whose request or approval could not be written.
-pub(crate) fn unkept(error: &ApprovalError) -> Rejection {
-    Rejection::new(Code::RecordUnavailable, "Not run: the approval could not be written to the ledger.")
-        .with_detail(error.to_string())
 }

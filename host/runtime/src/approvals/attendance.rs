@@ -1,29 +1,12 @@
 //! The approval requests that calls of this process wait for. When the last waiting call leaves, its request is
 //! withdrawn.
 
-use super::Approvals;
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The number of calls of this process that wait for each approval request, by its id.
-#[derive(Default)]
-pub(super) struct Waiters(Mutex<HashMap<String, usize>>);
+use super::shared::Approvals;
 
 /// One call that waits for an approval request. Dropping this ends the wait.
 pub(super) struct Attendance {
     approvals: Approvals,
     id: String,
-}
-
-impl Waiters {
-    /// Returns how many calls wait for a request.
-    pub(super) fn count(&self, id: &str) -> usize {
-        self.lock().get(id).copied().unwrap_or(0)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Attendance {

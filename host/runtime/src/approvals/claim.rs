@@ -2,10 +2,12 @@
 
 use super::answer::{NOTE_BYTES_MAX, covered};
 use super::binding::Binding;
+use super::body::Body;
 use super::concern::{Concern, unseen};
-use super::{ApprovalError, Approvals, Body};
+use super::error::ApprovalError;
+use super::shared::Approvals;
 use crate::ledger::{Durable, Status, Step, Subject, drop_blocking, now};
-use crate::request::Request;
+use crate::origin::Origin;
 use crate::text::cut;
 use serde_json::{Map, Value};
 
@@ -21,7 +23,10 @@ struct SpentApproval {
 
 /// An approval request whose call can run now.
 pub(crate) struct Redeemed {
-    pub(crate) request: Request,
+    /// The tool, as it was asked for.
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    pub(crate) origin: Origin,
     /// The id that the call had when it made the request.
     pub(crate) call: String,
 }
@@ -85,7 +90,7 @@ impl Approvals {
         Ticket(Some(SpentApproval { approvals: self.clone(), id: id.to_owned() }))
     }
 
-    /// Returns the call of an approved request, so that this process can run it. The approval is not spent yet.
+    /// The call of an approved question, to be run by this process. It is not spent yet.
     pub(crate) fn redeemable(&self, id: &str) -> Result<Redeemed, ApprovalError> {
         let row = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;
@@ -97,8 +102,9 @@ impl Approvals {
                 status => Err(ApprovalError::Settled(status)),
             }
         })?;
-        let request = Body::parse(id, row.body.as_deref())?.request(&row)?.resuming(id);
-        Ok(Redeemed { request, call: row.call })
+        let body = Body::parse(id, row.body.as_deref())?;
+        let origin = body.origin(&row)?;
+        Ok(Redeemed { tool: row.tool, arguments: body.question.arguments, origin, call: row.call })
     }
 
     /// Spends the approval of a request whose process has ended, if the call is still the one that was requested.

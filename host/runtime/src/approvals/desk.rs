@@ -1,8 +1,10 @@
 //! Lists and revokes approval requests and remembered approvals.
 
 use super::binding::{Binding, Coverage};
+use super::body::Body;
+use super::error::ApprovalError;
 use super::line::RevocationLine;
-use super::{ApprovalError, Approvals, Body};
+use super::shared::Approvals;
 use crate::approver::{Question, Subject};
 use crate::audit::Kind;
 use crate::ledger::{AnswerRow, Change, Durable, QuestionRow, Status, Step, now};

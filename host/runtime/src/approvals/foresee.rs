@@ -1,8 +1,12 @@
 //! Predicts the result of an approval request with the same look-ups as a call. Spends, counts and writes nothing.
 
-use super::ask::{Case, FULL, NOBODY};
+use super::ask::{FULL, NOBODY};
+use super::case::Case;
+use super::channel::Channel;
+use super::error::ApprovalError;
 use super::join::Fate;
-use super::{ApprovalError, Approvals, Channel, is_full};
+use super::open_limits::is_full;
+use super::shared::Approvals;
 use crate::ledger::{Change, Status, Subject};
 use portcullis_policy::Unattended;
 

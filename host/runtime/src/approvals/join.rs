@@ -1,12 +1,17 @@
 //! Handles a call that is made again while an approval request for it is open. It joins the request, or spends the
 //! approval that was given meanwhile. So a caller can stop waiting and come back, and an approver is asked only once.
 
+use super::answer::subject_text;
 use super::attendance::Attendance;
 use super::binding::Binding;
+use super::body::Body;
+use super::case::Case;
+use super::channel::Channel;
 use super::concern::unseen;
+use super::error::ApprovalError;
 use super::line::AnswerLine;
 use super::recorded::Announcer;
-use super::{ApprovalError, Approvals, Body, Case, Channel};
+use super::shared::Approvals;
 use crate::audit::Kind;
 use crate::ledger::{Change, Durable, QuestionRow, Status, Step, Subject, now};
 use portcullis_policy::Unattended;
@@ -182,7 +187,7 @@ impl Approvals {
         let line = AnswerLine {
             call: &case.question.call,
             question: Some(&row.id),
-            subject: super::answer::subject_text(&case.question.subject),
+            subject: subject_text(&case.question.subject),
             answer: "remembered",
             covers: None,
             held: None,

@@ -1,85 +1,27 @@
 //! Approval requests that no call waits for. The host keeps what a later policy needs to decide on their calls again.
 
 use super::answer::{NOTE_BYTES_MAX, covered};
+use super::asked_under::{AskedUnder, Observed};
 use super::binding::Binding;
-use super::concern::Concern;
+use super::body::Body;
+use super::error::ApprovalError;
 use super::line::WithdrawalLine;
-use super::principal_map::PrincipalMap;
-use super::{ApprovalError, Approvals, Body};
+use super::shared::Approvals;
 use crate::approver::Question;
 use crate::audit::Kind;
 use crate::ledger::{Change, Durable, LedgerError, QuestionRow, Status, Step};
-use crate::request::Request;
+use crate::origin::Origin;
 use crate::text::cut;
-use portcullis_policy::Principal;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-
-/// The inputs of the decision to ask an approver, apart from the call and the rules.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct AskedUnder {
-    /// The source of the policy. A policy from another source does not decide on the call again.
-    pub(crate) policy_source: String,
-    pub(crate) observed: Observed,
-}
-
-/// What is known about a call before an approver is asked. It is valid under every policy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Observed {
-    /// Why the plugin's review and the hooks ask for an approval.
-    pub(crate) concerns: Vec<Concern>,
-    /// How many times in a row exactly this call was made.
-    pub(crate) count: u64,
-    /// The repairs of the arguments, as text.
-    pub(crate) repaired: Option<String>,
-}
 
 /// The call of an approval request that was left open.
 pub(crate) struct LeftCall {
-    pub(crate) request: Request,
+    pub(crate) origin: Origin,
     pub(crate) question: Question,
     pub(crate) arguments: Map<String, Value>,
     pub(crate) binding: Binding,
     pub(crate) observed: Observed,
-}
-
-/// Approval requests that calls of this process have left open for their callers, by the binding of the call. With
-/// them, a caller that makes a call again learns that it was denied.
-#[derive(Default)]
-pub(super) struct LeftRequests(Mutex<PrincipalMap<String, String>>);
-
-impl LeftRequests {
-    /// Remembers a request that its call has left.
-    pub(super) fn put(&self, principal: &str, binding: String, id: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(principal, binding, id);
-    }
-
-    /// Returns the request of a call with one of these bindings.
-    pub(super) fn look(&self, principal: &str, bindings: &[String; 2]) -> Option<String> {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        bindings.iter().find_map(|binding| left.get(principal, binding).cloned())
-    }
-
-    /// Returns the request of a call with one of these bindings, and forgets both.
-    pub(super) fn take(&self, principal: &str, bindings: &[String; 2]) -> Option<String> {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = bindings.iter().find_map(|binding| left.get(principal, binding).cloned());
-        bindings.iter().for_each(|binding| left.remove(principal, binding));
-        id
-    }
-}
-
-impl Body {
-    /// Makes the request of the call again.
-    pub(super) fn request(&self, row: &QuestionRow) -> Result<Request, ApprovalError> {
-        let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(&row.id, error))?;
-        let request = Request::new(&*row.tool, &*self.question.arguments).session(&row.session).principal(principal);
-        Ok(request.automated(self.automated).written_by(self.message.as_deref(), self.agent.as_deref()))
-    }
 }
 
 impl LeftCall {
@@ -91,9 +33,9 @@ impl LeftCall {
         else {
             return Ok(None);
         };
-        let (request, arguments) = (body.request(row)?, covered(&row.id, &body)?);
+        let (origin, arguments) = (body.origin(row)?, covered(&row.id, &body)?);
         let Body { question, binding, .. } = body;
-        Ok(Some(Self { request, question, arguments, binding, observed }))
+        Ok(Some(Self { origin, question, arguments, binding, observed }))
     }
 }
 
@@ -156,23 +98,5 @@ impl Approvals {
             Some(row) if change.is_waited_for(&row) && !is_own(&row)? => None,
             row => row,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_flood_of_one_principal_does_not_remove_requests_of_another() {
-        let left = LeftRequests::default();
-        let bindings = |name: &str| [name.to_owned(), format!("{name} again")];
-        left.put("alice", "call".to_owned(), "id".to_owned());
-        for number in 0..10_000 {
-            left.put("bob", number.to_string(), number.to_string());
-        }
-        assert_eq!(left.take("bob", &bindings("call")), None);
-        assert_eq!(left.take("alice", &bindings("call")).as_deref(), Some("id"));
-        assert_eq!(left.take("alice", &bindings("call")), None, "it is returned once");
     }
 }

@@ -1,6 +1,6 @@
 //! The audit entries about approvals, as they are written.
 
-use super::rollback::RolledBack;
+use super::rolled_back::RolledBack;
 use serde::Serialize;
 
 /// The entry of a ledger that was rolled back.

@@ -1,11 +1,13 @@
 //! Finds remembered approvals that answer a request.
 
-use super::ask::Case;
+use super::answer::subject_text;
 use super::binding::{Binding, Coverage};
+use super::case::Case;
 use super::concern::Concern;
+use super::error::ApprovalError;
 use super::line::AnswerLine;
 use super::recorded::Announcer;
-use super::{ApprovalError, Approvals};
+use super::shared::Approvals;
 use crate::audit::Kind;
 use crate::json;
 use crate::ledger::{AnswerRow, Change, Held, now};
@@ -32,7 +34,7 @@ pub(super) struct Remembered {
 
 /// The part of a request that no remembered approval has answered yet.
 struct Unanswered<'a> {
-    /// Whether the policy, or a fixed rule of the host, asks.
+    /// Whether the policy or a fixed rule of the host asks.
     by_host: bool,
     concerns: Vec<&'a Concern>,
 }
@@ -110,7 +112,7 @@ fn line<'a>(case: &'a Case, row: &'a AnswerRow) -> AnswerLine<'a> {
     AnswerLine {
         call: &case.question.call,
         question: None,
-        subject: super::answer::subject_text(&case.question.subject),
+        subject: subject_text(&case.question.subject),
         answer: "remembered",
         covers: None,
         held: Some(&row.id),

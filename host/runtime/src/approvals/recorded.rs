@@ -4,7 +4,8 @@
 //! back if the commit fails. A change that removes a right is posted: its entry is committed with the change and
 //! written afterwards. So the log never says that a right ended which still applies.
 
-use super::{ApprovalError, Approvals};
+use super::error::ApprovalError;
+use super::shared::Approvals;
 use crate::audit::{Announced, AuditError, AuditLog, Kind};
 use crate::ledger::{Change, Durable, LedgerError, Status};
 use serde::Serialize;

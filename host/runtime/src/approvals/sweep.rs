@@ -1,7 +1,8 @@
 //! Settles what dead processes and expired requests left in the ledger, when a process opens it.
 
 use super::desk::SETTLED_KEPT;
-use super::{ApprovalError, Approvals};
+use super::error::ApprovalError;
+use super::shared::Approvals;
 use crate::audit::{AuditError, Ending, LogScan};
 use crate::ledger::{Change, Durable, QuestionRow, Status, Step, now};
 

@@ -1,13 +1,27 @@
 //! Trust in the policies of projects. Each is identified by its place, its text and the places of its grants.
 
+use super::error::ApprovalError;
 use super::line::TrustLine;
-use super::{ApprovalError, Approvals};
+use super::shared::Approvals;
 use crate::audit::Kind;
 use crate::ledger::Durable;
-use crate::open::OpenError;
 use crate::places::{PlaceError, resolve};
 use crate::project_policy::{ProjectGrantError, ProjectPolicy};
 use std::path::Path;
+
+/// Why a project's policy cannot be trusted, or the trust not be taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// One of its grants leads out of the project.
+    #[error(transparent)]
+    Grant(#[from] ProjectGrantError),
+    /// Its place cannot be used.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The ledger or the record cannot be used.
+    #[error(transparent)]
+    Approvals(#[from] ApprovalError),
+}
 
 impl Approvals {
     /// Trusts an identity ([`ProjectPolicy::identity`]). The path is for display, and to remove the trust by path.
@@ -25,7 +39,7 @@ impl Approvals {
     ///
     /// # Errors
     /// A grant leads out of the project, or the ledger or the audit log cannot be written.
-    pub fn trust_policy(&self, policy: &ProjectPolicy) -> Result<String, OpenError> {
+    pub fn trust_policy(&self, policy: &ProjectPolicy) -> Result<String, TrustError> {
         if let Some((grant, fault)) = policy.fault() {
             return Err(ProjectGrantError::Untrustworthy {
                 policy: policy.path.clone(),
@@ -65,7 +79,7 @@ impl Approvals {
     ///
     /// # Errors
     /// The path cannot be resolved, or the ledger or the audit log cannot be written.
-    pub fn distrust_policy(&self, path: &Path) -> Result<bool, OpenError> {
+    pub fn distrust_policy(&self, path: &Path) -> Result<bool, TrustError> {
         let folder = resolve(path.parent().unwrap_or(path));
         let folder = folder.map_err(|source| PlaceError::Io { what: "the policy", path: path.to_owned(), source })?;
         let place = folder.join(path.file_name().unwrap_or_default());

@@ -1,12 +1,16 @@
 //! Waits for the answer to an approval request of this process. The first answer of any channel counts.
 
-use super::ask::{Asked, Case, WaitingFor, unkept};
+use super::answer::subject_text;
+use super::asked::{AskError, Asked, WaitingFor};
 use super::attendance::Attendance;
+use super::case::Case;
+use super::channel::Channel;
+use super::desk::OpenQuestion;
+use super::error::ApprovalError;
 use super::line::{AnswerLine, WithdrawalLine};
-use super::{ApprovalError, Approvals, Channel, OpenQuestion};
+use super::shared::Approvals;
 use crate::approver::{Answer, Question};
 use crate::audit::Kind;
-use crate::call::Rejection;
 use crate::ledger::{Durable, Status, Step, Subject, blocking, drop_blocking};
 use std::future::Future;
 use std::time::Duration;
@@ -67,21 +71,21 @@ impl Waiting {
     }
 
     /// Waits for an answer. When this returns without one, the request is withdrawn, unless another call waits for it.
-    pub(super) async fn wait(
+    pub(super) async fn wait<S>(
         mut self,
         channel: &Channel,
-        stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
-    ) -> Result<Ended, Rejection> {
+        stopped: impl Future<Output = Result<Asked, S>> + Send,
+    ) -> Result<Ended, AskError<S>> {
         let ended = self.until_ended(channel, stopped).await;
         self.withdraw().await;
         ended
     }
 
-    async fn until_ended(
+    async fn until_ended<S>(
         &mut self,
         channel: &Channel,
-        stopped: impl Future<Output = Result<Asked, Rejection>> + Send,
-    ) -> Result<Ended, Rejection> {
+        stopped: impl Future<Output = Result<Asked, S>> + Send,
+    ) -> Result<Ended, AskError<S>> {
         let (approvals, question) = (self.approvals.clone(), self.case.question.clone());
         let leaves = left(self.leaving(channel));
         let late = tokio::time::sleep_until(Instant::now() + self.case.times.waiting);
@@ -107,7 +111,7 @@ impl Waiting {
                     if matches!(stopped, Ok(Asked::Redecided)) {
                         self.why = "a new policy decides on the call";
                     }
-                    return stopped.map(Ended::Asked);
+                    return stopped.map(Ended::Asked).map_err(AskError::Stopped);
                 }
                 Woken::Answered(answer, turn) => {
                     _attention = turn;
@@ -120,7 +124,7 @@ impl Waiting {
                     None => continue,
                 },
             };
-            return self.settle(status).await;
+            return Ok(self.settle(status).await?);
         }
     }
 
@@ -153,18 +157,18 @@ impl Waiting {
     }
 
     /// Applies the answer of this process's own approver, unless another answer was first.
-    async fn answered(&self, answer: &Answer) -> Result<Status, Rejection> {
+    async fn answered(&self, answer: &Answer) -> Result<Status, ApprovalError> {
         let (approvals, id, answer) = (self.approvals.clone(), self.id().to_owned(), answer.clone());
         match blocking(move || approvals.answer(&id, &answer)).await {
             Ok(_) => Ok(self.status().await?.0),
             Err(ApprovalError::Settled(status)) => Ok(status),
             Err(ApprovalError::Expired) => Ok(Status::Expired),
-            Err(error) => Err(unkept(&error)),
+            Err(error) => Err(error),
         }
     }
 
     /// Handles the timeout, unless an answer was first.
-    async fn late(&self) -> Result<Status, Rejection> {
+    async fn late(&self) -> Result<Status, ApprovalError> {
         let (approvals, id) = (self.approvals.clone(), self.id().to_owned());
         let (call, subject) = (self.case.question.call.clone(), self.case.question.subject.clone());
         let owned = self.owned;
@@ -181,7 +185,7 @@ impl Waiting {
                 let line = AnswerLine {
                     call: &call,
                     question: Some(&id),
-                    subject: super::answer::subject_text(&subject),
+                    subject: subject_text(&subject),
                     answer: "expired",
                     covers: None,
                     held: None,
@@ -192,12 +196,12 @@ impl Waiting {
                 Ok(Status::Expired)
             })
         };
-        blocking(expire).await.map_err(|error| unkept(&error))
+        blocking(expire).await
     }
 
     /// Returns the request's status if another process, or another part of this one, has settled it.
-    async fn look(&self, seen: &mut Option<i64>) -> Result<Option<Status>, Rejection> {
-        let version = self.approvals.shared.ledger.version().map_err(|error| unkept(&error.into()))?;
+    async fn look(&self, seen: &mut Option<i64>) -> Result<Option<Status>, ApprovalError> {
+        let version = self.approvals.shared.ledger.version()?;
         if version.is_none() || *seen == version {
             return Ok(None);
         }
@@ -207,7 +211,7 @@ impl Waiting {
     }
 
     /// Claims an approved request, and turns every other status into a denial.
-    async fn settle(&mut self, status: Status) -> Result<Ended, Rejection> {
+    async fn settle(&mut self, status: Status) -> Result<Ended, ApprovalError> {
         let (approvals, id, subject) = (self.approvals.clone(), self.id().to_owned(), self.case.subject);
         match status {
             Status::Approved => {
@@ -220,7 +224,7 @@ impl Waiting {
                     // Revoked between the answer and the run.
                     Err(ApprovalError::Settled(Status::Rejected)) => self.rejected().await,
                     Err(ApprovalError::Settled(status)) => self.overtaken(status),
-                    Err(error) => Err(unkept(&error)),
+                    Err(error) => Err(error),
                 }
             }
             Status::Rejected => self.rejected().await,
@@ -233,13 +237,13 @@ impl Waiting {
 
     /// Handles a request that another identical call finished. A running call's request is its own, so this cannot
     /// happen to it.
-    fn overtaken(&mut self, status: Status) -> Result<Ended, Rejection> {
+    fn overtaken(&mut self, status: Status) -> Result<Ended, ApprovalError> {
         match (self.case.subject, status) {
             (Subject::Call | Subject::Repeat, Status::Running | Status::Done | Status::Withdrawn | Status::Lost) => {
                 self.settled = true;
                 Ok(Ended::Again)
             }
-            (_, status) => Err(unkept(&ApprovalError::Settled(status))),
+            (_, status) => Err(ApprovalError::Settled(status)),
         }
     }
 
@@ -247,14 +251,14 @@ impl Waiting {
         &self.case.question.id
     }
 
-    async fn status(&self) -> Result<(Status, Option<String>), Rejection> {
+    async fn status(&self) -> Result<(Status, Option<String>), ApprovalError> {
         let (approvals, id) = (self.approvals.clone(), self.id().to_owned());
         let row = move || approvals.shared.ledger.look(|change| change.question(&id)?.ok_or(ApprovalError::Unknown));
-        let row = blocking(row).await.map_err(|error| unkept(&error))?;
+        let row = blocking(row).await?;
         Ok((row.status, row.note))
     }
 
-    async fn rejected(&mut self) -> Result<Ended, Rejection> {
+    async fn rejected(&mut self) -> Result<Ended, ApprovalError> {
         self.settled = true;
         // One denial of several calls that wait for one request counts once.
         if self.approvals.shared.waiters.count(self.id()) <= 1 {

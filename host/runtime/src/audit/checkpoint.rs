@@ -1,8 +1,7 @@
 //! The checkpoint of the audit log, in the same file as the head and under a separate MAC. It has the position up to
 //! which every decision has an outcome, and the newest generation of the ledger that was committed.
 
-use super::head::HEAD_BYTES;
-use super::{Chain, MAC_BYTES};
+use super::chain::{Chain, HEAD_BYTES, MAC_BYTES};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;

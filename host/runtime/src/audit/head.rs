@@ -1,14 +1,11 @@
 //! The head: the length of the audit log and the MAC of its last line. It is written after every line, under a separate
 //! MAC. The checkpoint follows it in the same file.
 
+use super::chain::{Chain, GENESIS, HEAD_BYTES, MAC_BYTES};
 use super::checkpoint::{CHECKPOINT_BYTES, Checkpoint};
-use super::{Chain, GENESIS, MAC_BYTES};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-
-/// Length, number of lines, last MAC, own MAC.
-pub(super) const HEAD_BYTES: usize = 16 + 2 * MAC_BYTES;
 
 /// The head and the checkpoint.
 const FILE_BYTES: usize = HEAD_BYTES + CHECKPOINT_BYTES;

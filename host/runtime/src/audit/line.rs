@@ -1,6 +1,6 @@
 //! Writes and checks single lines of the audit log.
 
-use super::{Chain, LINE_BYTES_MAX, MAC_BYTES};
+use super::chain::{Chain, LINE_BYTES_MAX, MAC_BYTES};
 use crate::text::{hex, is_deceptive};
 use serde::Serialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Reads the lines of the log, up to the maximum length of a line.
 
-use super::LINE_BYTES_MAX;
+use super::chain::LINE_BYTES_MAX;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;

@@ -1,7 +1,8 @@
 //! Appends to the audit log.
 
-use super::Chain;
+use super::chain::{Chain, LINE_BYTES_MAX};
 use super::checkpoint::{Checkpoint, LedgerMark};
+use super::error::AuditError;
 use super::head::{Head, HeadFile};
 use super::line::{self, Beginning, Kind, LineMembers};
 use super::queue::Queue;
@@ -18,41 +19,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
 pub(crate) const HEAD_FILE: &str = "audit.head";
-
-/// Why the audit log cannot be written or read. A call that cannot be recorded is not made.
-#[derive(Debug, thiserror::Error)]
-pub enum AuditError {
-    /// The system reports an error.
-    #[error("the audit log cannot be used: {0}")]
-    Io(#[from] io::Error),
-    /// This host did not write the head as it is now.
-    #[error(
-        "the audit log's head (audit.head) is damaged or was written with another key: run `portcullis audit verify`, \
-         then move audit.jsonl and audit.head away to start a new log. Remembered approvals are not valid with a new \
-         log"
-    )]
-    Head,
-    /// The audit log is shorter than its head says.
-    #[error(
-        "the end of the audit log is missing: it has {found} bytes instead of {expected}; run `portcullis audit \
-         verify`, then move audit.jsonl and audit.head away to start a new log"
-    )]
-    Cut {
-        /// The actual length, in bytes.
-        found: u64,
-        /// The length in the head, in bytes.
-        expected: u64,
-    },
-    /// The file was removed while the host had it open.
-    #[error("the audit log was removed while the host had it open: restart the host")]
-    Gone,
-    /// The entry cannot be serialized.
-    #[error("the audit entry cannot be written: {0}")]
-    Form(#[from] serde_json::Error),
-    /// Too many entries wait for the file.
-    #[error("too many entries wait for audit.jsonl: another process holds its lock, or the disk is too slow")]
-    Busy,
-}
 
 /// How often a writer that must not block tries to get the file from another thread before it queues its entry. The
 /// other thread needs a few microseconds; queueing takes longer than that.
@@ -78,6 +44,9 @@ pub(super) struct Files {
     pub(super) log: File,
     pub(super) head: File,
     directory: Dir,
+    /// Maximum length of the log after the head, in bytes: the decisions of all running calls of one process. Another
+    /// process moves the head before it appends.
+    tail_bytes_max: usize,
     /// The end of the log after this process's last append. `None` at first, and after a failed write. The next append
     /// then reads the end from the files.
     left: Option<Head>,
@@ -86,17 +55,20 @@ pub(super) struct Files {
 }
 
 impl AuditLog {
-    /// Opens the audit log, and creates it if it does not exist.
+    /// Opens the audit log, and creates it if it does not exist. `calls_max` is the maximum number of calls that run
+    /// in one process at the same time.
     ///
     /// # Errors
     /// It cannot be opened.
-    pub(crate) fn open(directory: &Dir, key: &[u8; 32]) -> Result<Self, AuditError> {
+    pub(crate) fn open(directory: &Dir, key: &[u8; 32], calls_max: u32) -> Result<Self, AuditError> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
         let log = directory.open_with(LOG_FILE, &options)?.into_std();
         options.append(false).write(true);
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
-        let mut files = Files { log, head, directory: directory.try_clone()?, left: None, ledger_unsaid: None };
+        let directory = directory.try_clone()?;
+        let tail_bytes_max = calls_max as usize * LINE_BYTES_MAX;
+        let mut files = Files { log, head, directory, tail_bytes_max, left: None, ledger_unsaid: None };
         let chain = Chain::new(key);
         files.locked(|files| files.begin(&chain))?;
         Ok(Self {
@@ -337,7 +309,7 @@ impl Files {
         if found == head.bytes {
             return Ok(head);
         }
-        let end = recover::recover(&mut self.log, &self.directory, chain, head)?;
+        let end = recover::recover(&mut self.log, &self.directory, chain, head, self.tail_bytes_max)?;
         end.write(&self.head, chain)?;
         Ok(end)
     }

@@ -4,7 +4,9 @@
 //! written after the lines, reveals a missing end. Several processes may append. Each takes a lock, and trusts the head
 //! instead of its memory.
 
+mod chain;
 mod checkpoint;
+mod error;
 mod head;
 mod line;
 mod lines;
@@ -13,44 +15,12 @@ mod queue;
 mod recover;
 mod settle;
 mod verify;
+mod write;
 
 pub(crate) use checkpoint::LedgerMark;
+pub use error::AuditError;
 pub use line::{Entry, Kind};
-pub use log::{AuditError, AuditLog};
-pub(crate) use queue::WrittenEntry;
+pub use log::AuditLog;
 pub(crate) use settle::{Announced, Ending, LogScan};
 pub use verify::{Fault, Verified};
-
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
-
-/// Length of a MAC, in bytes.
-pub(crate) const MAC_BYTES: usize = 32;
-
-/// Maximum length of a line, in bytes. An entry has digests, names and two texts of 4 KiB, in which every byte may
-/// become an escape of six bytes, and some two escapes.
-pub(crate) const LINE_BYTES_MAX: usize = 128 * 1024;
-
-/// The MAC that the first line is chained to.
-pub(crate) const GENESIS: [u8; MAC_BYTES] = [0; MAC_BYTES];
-
-/// Makes and checks MACs.
-#[derive(Clone)]
-pub(crate) struct Chain(Hmac<Sha256>);
-
-impl Chain {
-    pub(crate) fn new(key: &[u8; 32]) -> Self {
-        // HMAC pads a key that is shorter than a block with zeros (RFC 2104).
-        let mut block = [0_u8; 64];
-        block[..32].copy_from_slice(key);
-        Self(Hmac::new(&block.into()))
-    }
-
-    /// Computes the MAC of bytes that follow a line with the MAC `previous`.
-    pub(crate) fn next(&self, previous: &[u8; MAC_BYTES], bytes: &[u8]) -> [u8; MAC_BYTES] {
-        let mut mac = self.0.clone();
-        mac.update(previous);
-        mac.update(bytes);
-        mac.finalize().into_bytes().into()
-    }
-}
+pub(crate) use write::WrittenEntry;

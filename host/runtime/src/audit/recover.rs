@@ -1,19 +1,14 @@
 //! Recovers lines after the head. Whole lines, of a call that has not ended or of a process that died, are kept. A
 //! partial line is moved to another file.
 
+use super::chain::Chain;
+use super::error::AuditError;
 use super::head::Head;
 use super::line::{self, Beginning, Kind, LineMembers};
-use super::log::AuditError;
-use super::{Chain, LINE_BYTES_MAX};
-use crate::concurrency::CALLS_MAX;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-
-/// Maximum length of the log after the head, in bytes: the decisions of all running calls of one process. Another
-/// process moves the head before it appends.
-const TAIL_BYTES_MAX: usize = CALLS_MAX as usize * LINE_BYTES_MAX;
 
 #[derive(Serialize)]
 struct Repair<'a> {
@@ -21,9 +16,15 @@ struct Repair<'a> {
     set_aside_in: Option<&'a str>,
 }
 
-/// Moves the head to the end of the log.
-pub(super) fn recover(log: &mut File, directory: &Dir, chain: &Chain, mut head: Head) -> Result<Head, AuditError> {
-    let tail = read_tail(log, head.bytes)?;
+/// Moves the head to the end of the log. At most `tail_bytes_max` bytes follow the head.
+pub(super) fn recover(
+    log: &mut File,
+    directory: &Dir,
+    chain: &Chain,
+    mut head: Head,
+    tail_bytes_max: usize,
+) -> Result<Head, AuditError> {
+    let tail = read_tail(log, head.bytes, tail_bytes_max)?;
     let mut rest = tail.as_slice();
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
         // A crashed host cannot have written a whole line that does not follow the chain.
@@ -44,13 +45,13 @@ pub(super) fn recover(log: &mut File, directory: &Dir, chain: &Chain, mut head: 
     Ok(Head { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac })
 }
 
-fn read_tail(log: &File, from: u64) -> Result<Vec<u8>, AuditError> {
+fn read_tail(log: &File, from: u64, tail_bytes_max: usize) -> Result<Vec<u8>, AuditError> {
     let mut reader = log.try_clone()?;
     reader.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();
     // The file is open for appending, so the read position does not affect writes.
-    reader.take(TAIL_BYTES_MAX as u64 + 1).read_to_end(&mut tail)?;
-    if tail.len() > TAIL_BYTES_MAX { Err(AuditError::Head) } else { Ok(tail) }
+    reader.take(tail_bytes_max as u64 + 1).read_to_end(&mut tail)?;
+    if tail.len() > tail_bytes_max { Err(AuditError::Head) } else { Ok(tail) }
 }
 
 fn set_aside(directory: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {

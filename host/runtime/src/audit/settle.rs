@@ -2,9 +2,10 @@
 //! opens the state directory writes one. The same scan finds announced answers, so that answers that were never
 //! committed can be undone.
 
+use super::error::AuditError;
 use super::line::{Kind, LineMembers};
 use super::lines::Lines;
-use super::log::{AuditError, AuditLog};
+use super::log::AuditLog;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;

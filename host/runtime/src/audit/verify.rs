@@ -1,11 +1,12 @@
 //! Reads the audit log, and finds the first line that is not what the host wrote.
 
-use super::LINE_BYTES_MAX;
+use super::chain::LINE_BYTES_MAX;
 use super::checkpoint::LedgerMark;
+use super::error::AuditError;
 use super::head::{Head, HeadFile};
 use super::line::{self, Entry};
 use super::lines::Lines;
-use super::log::{AuditError, AuditLog};
+use super::log::AuditLog;
 use crate::ledger::FIRST_GENERATION;
 use serde_json::Value;
 use std::fmt;

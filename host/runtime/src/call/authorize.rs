@@ -1,27 +1,29 @@
 //! Step 3: decides whether the call may run. The policy decides first. The plugin's reviewer and the hooks can only
 //! tighten its decision. If the decision is `ask`, an approver has the last word.
 
-use super::Rejection;
+use super::approved::ApprovedCall;
 use super::grant;
 use super::hooks;
 use super::question::{self, Reasons};
 use super::record::CallRecord;
 use super::redecide::redecide_left;
+use super::rejection::{Rejection, unkept};
 use super::unwanted::unwanted;
-use super::validate::ValidCall;
+use super::valid_call::ValidCall;
+use super::verdict_text::verdict_text;
 use crate::alone;
 use crate::approvals::{
-    ApprovalError, Asked, AskedUnder, Asker, Case, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow, Ticket,
-    WaitingFor, unkept,
+    ApprovalError, Asked, AskedUnder, Asker, Case, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow, Ticket, WaitingFor,
 };
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::ledger::{Subject, blocking};
+use crate::origin::Origin;
 use crate::provenance::{Provenance, Repair};
 use crate::reply::Code;
-use crate::request::{Origin, Request};
-use crate::standard;
+use crate::request::Request;
+use crate::reserved;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Source, Verdict};
+use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Verdict};
 use portcullis_sandbox::{CallContext, ReviewRequest, Stop, Verdict as Review};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,14 +39,6 @@ const REPAIR_BYTES_MAX: usize = 160;
 
 /// Maximum repairs listed per call. An approver would not read a longer list.
 const REPAIRS_TOLD_MAX: usize = 8;
-
-/// A call that may run, exactly as it was decided.
-pub(crate) struct ApprovedCall {
-    pub(super) call: Arc<ValidCall>,
-    pub(super) limits: Limits,
-    /// Whether an approver approved the call, now or with a remembered approval.
-    pub(super) by_a_person: bool,
-}
 
 impl ValidCall {
     pub(super) async fn authorize(
@@ -100,7 +94,7 @@ impl ValidCall {
     /// Returns the row in which this call counts as a repetition.
     fn repetition_row<'a>(&self, request: &'a Request) -> RepetitionRow<'a> {
         let Origin { session, principal, .. } = &request.origin;
-        RepetitionRow { session, principal, explanations: standard::explains(&self.tool.name) }
+        RepetitionRow { session, principal, explanations: reserved::explains(&self.tool.name) }
     }
 
     /// Returns the approval request for the call, with the policy and observations that it was made under.
@@ -203,7 +197,7 @@ impl ValidCall {
         reasons: Reasons,
     ) -> Result<ApprovedCall, Rejection> {
         let case = self.case(request, record.id(), observed, reasons)?;
-        let channel = request.channel(host, &self.policy.policy);
+        let channel = host.channel_of(request, &self.policy.policy);
         let stopped = async {
             tokio::select! {
                 biased;
@@ -277,7 +271,7 @@ impl ValidCall {
         request: &Request,
         record: &CallRecord,
     ) -> Result<Review, Rejection> {
-        if standard::is_reserved(&self.plugin.name) {
+        if reserved::is_reserved(&self.plugin.name) {
             return Ok(Review::Clear);
         }
         let code = host.code(&self.plugin).await?;
@@ -295,16 +289,6 @@ impl ValidCall {
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));
         record.reviewed(&review).await?;
         Ok(review)
-    }
-}
-
-/// Formats a verdict of the policy as one line.
-pub(super) fn verdict_text(verdict: &Verdict) -> String {
-    let reason = verdict.reason.to_string();
-    match &verdict.source {
-        // The reason of a rule that gives none already starts with the rule's name.
-        Source::Rule(rule) if !reason.starts_with(&rule.to_string()) => format!("{rule}: {reason}"),
-        Source::Rule(_) | Source::Default => reason,
     }
 }
 

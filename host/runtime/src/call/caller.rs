@@ -1,21 +1,21 @@
 //! Serves a running call: receives its progress, and answers its permission requests with the same policy and the same
 //! approver as the call itself.
 
-use super::Rejection;
 use super::answer::RunningAnswer;
-use super::authorize::verdict_text;
 use super::grant;
 use super::question::{self, Resource};
 use super::record::CallRecord;
-use super::validate::ValidCall;
+use super::rejection::Rejection;
+use super::valid_call::ValidCall;
+use super::verdict_text::verdict_text;
 use crate::approvals::{Asked, NOTE_BYTES_MAX};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
-use portcullis_policy::{Decision, Permission, RESOURCE_BYTES, ResourceQuestion, Verdict};
-use portcullis_sandbox::{Ask, CallHost, Effects, OutputFull, Progress, Traffic};
+use portcullis_policy::{Decision, Limits, Permission, RESOURCE_BYTES, ResourceQuestion, Verdict};
+use portcullis_sandbox::{Ask, CallContext, CallHost, Effects, OutputFull, Progress, Traffic};
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,6 +27,28 @@ pub(super) struct Caller {
     request: Request,
     call: Arc<ValidCall>,
     answer: Option<Arc<RunningAnswer>>,
+}
+
+impl CallRecord {
+    /// Returns what the guest may know about the call, and the host services that it can use.
+    pub(super) fn context(
+        &self,
+        host: &Arc<Inner>,
+        request: &Request,
+        call: &Arc<ValidCall>,
+        limits: &Limits,
+        answer: Option<Arc<RunningAnswer>>,
+    ) -> CallContext {
+        let record = self.of_the_run();
+        CallContext {
+            id: Arc::from(self.id()),
+            session: Arc::clone(&request.origin.session),
+            message: request.origin.message.clone(),
+            agent: request.origin.agent.clone(),
+            host: Arc::new(Caller::new(Arc::clone(host), record, request, Arc::clone(call), answer)),
+            approval_time: limits.approval_time,
+        }
+    }
 }
 
 impl CallHost for Caller {
@@ -53,7 +75,7 @@ impl CallHost for Caller {
 }
 
 impl Caller {
-    pub(super) fn new(
+    fn new(
         host: Arc<Inner>,
         record: CallRecord,
         request: &Request,
@@ -150,10 +172,10 @@ impl Caller {
                 () = self.redecided(policy, resource) => Ok(Asked::Redecided),
             }
         };
-        let channel = self.request.channel(host, &policy.policy);
+        let channel = host.channel_of(&self.request, &policy.policy);
         let asked = host.approvals.ask(&channel, case, || ready(None), || self.let_go(), stopped).await;
         self.go_on().await?;
-        asked.map_err(refused)
+        asked.map_err(|error| refused(error.into()))
     }
 
     /// Waits until a policy is in force that decides without an approver.

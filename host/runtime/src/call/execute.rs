@@ -1,6 +1,5 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
-use super::Rejection;
 use super::answer::{Keeper, RunningAnswer, Text};
 use super::effects;
 use super::foresee;
@@ -8,11 +7,12 @@ use super::grant::{self, GrantedCall};
 use super::instantiate::{ReadyCall, Runnable};
 use super::question;
 use super::record::CallRecord;
+use super::rejection::Rejection;
 use crate::admission::Admitted;
 use crate::catalog::Tool;
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::ledger::OutputOrigin;
-use crate::reply::Code;
+use crate::reply::{CallUsage, Code};
 use crate::request::Request;
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
@@ -78,7 +78,7 @@ impl ReadyCall {
             Ok(Err(failure)) => failed(&failure),
             Err(stop) => stopped(stop, &limits),
         };
-        let rejection = Rejection { usage, ..rejection };
+        let rejection = Rejection { usage: Box::new(CallUsage { run: usage, bytes_in, bytes_out: 0 }), ..rejection };
         let rejection = match ran.undeclared {
             Some(what) => Rejection {
                 message: format!(

@@ -2,19 +2,20 @@
 //! and no approver is asked. The plugin's reviewer runs in its sandbox. The hooks run too, and see that the call is
 //! only explained.
 
-use super::Rejection;
 use super::authorize::disapproved;
 use super::grant::{self, GrantedCall};
 use super::parse::ParsedCall;
 use super::record::CallRecord;
+use super::rejection::{Rejection, unkept};
 use super::unwanted;
-use super::validate::{ValidCall, find_portable};
-use crate::approvals::{Foreseen, unkept};
-use crate::host::Inner;
+use super::valid_call::ValidCall;
+use super::validate::find_portable;
+use crate::approvals::Foreseen;
+use crate::inner::Inner;
 use crate::ledger::blocking;
 use crate::outlook::Outlook;
 use crate::request::Request;
-use crate::standard;
+use crate::reserved;
 use portcullis_sandbox::{Answer, LimitKind, Output, Stop, Success, Usage};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -50,7 +51,7 @@ impl ValidCall {
         grant::check_answerable(self)?;
         let reason = reasons.text.clone();
         let case = self.case(request, record.id(), &observed, reasons)?;
-        let (approvals, channel) = (host.approvals.clone(), request.channel(host, &self.policy.policy));
+        let (approvals, channel) = (host.approvals.clone(), host.channel_of(request, &self.policy.policy));
         let foreseen = blocking(move || approvals.foresee(&channel, &case)).await;
         match foreseen.map_err(|error| unkept(&error))? {
             Foreseen::Answered(approvals) => self.would_run(host, approvals).await,
@@ -62,7 +63,7 @@ impl ValidCall {
     /// Checks what an approved call still needs: its handles and its code.
     async fn would_run(&self, host: &Inner, approvals: Vec<String>) -> Result<Outlook, Rejection> {
         grant::check(self)?;
-        if !standard::is_reserved(&self.plugin.name) {
+        if !reserved::is_reserved(&self.plugin.name) {
             host.code(&self.plugin).await?;
         }
         Ok(Outlook::Run { approvals })

@@ -1,14 +1,14 @@
 //! Asks the host's hooks about a call. Each has a time limit. A hook that panics or takes too long counts as a refusal.
 
-use super::Rejection;
 use super::grant;
 use super::record::CallRecord;
+use super::rejection::Rejection;
 use super::unwanted::unwanted;
-use super::validate::ValidCall;
+use super::valid_call::ValidCall;
 use crate::approvals::{Asker, Concern};
 use crate::caught::caught;
 use crate::hooks::{HOOK_TIME_MAX, HookCall, HookStores, Hooked, Hooking, Stage};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::OneLine;
@@ -48,7 +48,7 @@ pub(super) async fn after(host: &Inner, record: &CallRecord, request: &Request, 
         Err(rejection) => {
             record.note_detail(rejection.detail);
             let Rejection { code, message, .. } = rejection;
-            Reply { code, output: None, title: None, metadata: None, message, reference: None, ..reply }
+            reply.withheld(code, message)
         }
     }
 }

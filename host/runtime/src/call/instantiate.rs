@@ -3,14 +3,15 @@
 //!
 //! The sandbox makes the store when it runs the code, with every limit armed.
 
-use super::Rejection;
 use super::grant::GrantedCall;
+use super::rejection::Rejection;
 use super::unwanted::unwanted;
 use crate::admission::{Admitted, Applicant, NotAdmitted};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::reply::Code;
 use crate::request::Request;
-use crate::standard::{self, Standard};
+use crate::reserved;
+use crate::standard::Standard;
 use portcullis_sandbox::Code as PluginCode;
 
 /// A granted call that may start now.
@@ -35,7 +36,7 @@ impl GrantedCall {
     pub(super) async fn instantiate(self, host: &Inner, request: &Request) -> Result<ReadyCall, Rejection> {
         let code = match Standard::named(&self.call.tool.name) {
             Some(standard) => Runnable::Standard(standard),
-            None if standard::explains(&self.call.tool.name) => Runnable::Explanation,
+            None if reserved::explains(&self.call.tool.name) => Runnable::Explanation,
             None => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };
         let admitted = tokio::select! {

@@ -1,6 +1,6 @@
 //! Step 1: parses the bytes of the arguments into a JSON document. It looks nothing up.
 
-use super::Rejection;
+use super::rejection::Rejection;
 use crate::json;
 use crate::reply::Code;
 use crate::request::Request;

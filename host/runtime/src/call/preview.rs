@@ -4,10 +4,10 @@
 use super::authorize::stopped;
 use super::grant;
 use super::record::CallRecord;
-use super::validate::ValidCall;
+use super::valid_call::ValidCall;
 use crate::alone;
 use crate::approvals::{PREVIEW_TEXTS_BYTES_MAX, Preview};
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::ledger::{LedgerError, blocking};
 use crate::request::Request;
 use portcullis_policy::Limits;

@@ -1,14 +1,14 @@
 //! Builds approval requests, for a call or for a resource that a running call asks for, and their bindings.
 
-use super::Rejection;
 use super::grant::{bound_lines, describe_handles};
-use super::validate::ValidCall;
+use super::rejection::Rejection;
+use super::valid_call::ValidCall;
 use crate::approvals::{Asker, Binding, Case, Concern, Times, proposals, resource_arguments};
 use crate::approver::{Question, Subject};
 use crate::ledger;
+use crate::origin::Origin;
 use crate::outputs::session_name;
 use crate::reply::Code;
-use crate::request::Origin;
 use crate::text::new_id;
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
 use serde_json::{Map, Value};

@@ -3,21 +3,24 @@
 //!
 //! A waiting call does this itself. The host does it for a request that was left behind.
 
-use super::Rejection;
-use super::authorize::verdict_text;
+use super::decided_requests::DecidedRequests;
 use super::question;
 use super::record::CallRecord;
-use super::validate::{ValidCall, is_callable};
+use super::rejection::Rejection;
+use super::valid_call::ValidCall;
+use super::validate::is_callable;
+use super::verdict_text::verdict_text;
 use crate::approvals::{ApprovalError, Binding, LeftCall, Observed};
 use crate::catalog::Catalog;
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::ledger::{Subject, blocking};
+use crate::origin::Origin;
 use crate::reply::Code;
-use crate::request::{Origin, Request};
+use crate::request::Request;
 use portcullis_policy::{Decision, ToolName};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, PoisonError};
 
 /// A call with an open approval request, and everything that a new policy needs to decide on it.
 struct AskedCall<'a> {
@@ -132,14 +135,6 @@ impl ValidCall {
     }
 }
 
-/// The approval requests without a waiting call that were decided again under a catalog. The same catalog would decide
-/// the same, so each of them is read once.
-#[derive(Default)]
-pub(crate) struct DecidedRequests {
-    under: Weak<Catalog>,
-    ids: HashSet<String>,
-}
-
 /// Decides again, under the policy in force, on every approval request that no call waits for and that was made under
 /// an earlier version of this policy. Withdraws the requests that the policy does not ask for.
 ///
@@ -167,7 +162,7 @@ fn obsolete(catalog: &Catalog, left: &LeftCall) -> Option<String> {
         return None;
     }
     let asked = AskedCall {
-        origin: &left.request.origin,
+        origin: &left.origin,
         tool: &left.question.tool,
         arguments: &left.arguments,
         canonical: &left.question.arguments,

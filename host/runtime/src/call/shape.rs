@@ -1,34 +1,36 @@
 //! Step 7: checks the guest's answer against the contract and the tool's definition. An answer that is too large is
 //! kept as an output, and only its beginning is passed on.
 
+mod flaw;
 mod form;
 mod parts;
+mod passed;
 
-pub(crate) use form::{Flaw, check};
+pub(crate) use flaw::Flaw;
+pub(crate) use form::check;
 
 use super::answer::{JSON, Keeper, TEXT, Text};
 use super::execute::RawOutcome;
-use super::{Rejection, Shaped};
+use super::rejection::Rejection;
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};
 use crate::text::cut;
-use portcullis_sandbox::{LimitKind, Output, Part, Success};
+use passed::{Passed, part_bytes};
+use portcullis_sandbox::{LimitKind, Output, Success};
+use serde_json::Value;
 use std::fmt::Write;
 
 /// Maximum length of a title, in bytes: one line for a person.
 const TITLE_BYTES_MAX: usize = 256;
 
-/// The part of an answer that is passed on.
-struct Passed {
-    output: Output,
-    message: String,
-    reference: Option<Reference>,
-}
-
-impl Passed {
-    fn text(text: String, reference: Option<Reference>) -> Self {
-        Self { output: Output::Text(text.clone()), message: text, reference }
-    }
+/// An answer that passed every check.
+pub(crate) struct Shaped {
+    pub(crate) output: Output,
+    pub(crate) title: Option<String>,
+    pub(crate) metadata: Option<Value>,
+    pub(crate) message: String,
+    pub(crate) reference: Option<Reference>,
+    pub(crate) usage: CallUsage,
 }
 
 impl RawOutcome {
@@ -37,17 +39,22 @@ impl RawOutcome {
             return self.shape_now();
         }
         // A large answer is written to disk, so shape it off the async threads.
-        let usage = self.usage;
+        let usage = self.usage_so_far();
         let shaped = tokio::task::spawn_blocking(move || self.shape_now()).await;
         shaped.unwrap_or_else(|error| {
             let broken = Rejection::new(Code::HostPanic, "The host failed while it stored the tool's answer.");
-            Err(Rejection { usage, ..broken.with_detail(error.to_string()) })
+            Err(Rejection { usage: Box::new(usage), ..broken.with_detail(error.to_string()) })
         })
     }
 
     fn shape_now(self) -> Result<Shaped, Rejection> {
-        let usage = self.usage;
-        self.checked().map_err(|rejection| Rejection { usage, ..rejection })
+        let usage = self.usage_so_far();
+        self.checked().map_err(|rejection| Rejection { usage: Box::new(usage), ..rejection })
+    }
+
+    /// What the call took, without an answer.
+    fn usage_so_far(&self) -> CallUsage {
+        CallUsage { run: self.usage, bytes_in: self.bytes_in, bytes_out: 0 }
     }
 
     fn checked(self) -> Result<Shaped, Rejection> {
@@ -121,13 +128,4 @@ fn output_size(output: &Output) -> u64 {
         Output::Parts(parts) => parts.iter().map(part_bytes).sum(),
     };
     bytes as u64
-}
-
-fn part_bytes(part: &Part) -> usize {
-    match part {
-        Part::Text(text) => text.len(),
-        Part::Image(blob) | Part::File(blob) => {
-            blob.name.as_ref().map_or(0, String::len) + blob.media_type.len() + blob.data.len()
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Ends calls that were cancelled, superseded or refused by their caller before they started.
 
-use super::Rejection;
+use super::rejection::Rejection;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};

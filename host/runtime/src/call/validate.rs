@@ -1,16 +1,17 @@
 //! Step 2: finds the tool, and checks the arguments against its schema.
 
-use super::Rejection;
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
-use crate::catalog::{Catalog, Plugin, Tool, ToolNames};
-use crate::host::Inner;
-use crate::policy_in_force::PolicyInForce;
+use super::rejection::Rejection;
+use super::valid_call::ValidCall;
+use crate::catalog::{Catalog, Tool, ToolNames};
+use crate::inner::Inner;
+use crate::plugin::Plugin;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::schema::Mismatch;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Leniency, LocalName, PluginName, Policy, ToolName};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,17 +22,6 @@ const LOADING_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Maximum tools that are named to a model that called an unknown tool.
 const SUGGESTIONS_MAX: usize = 5;
-
-/// A call of a known tool with arguments that match its schema. It is shared and never copied, so what is decided on is
-/// what runs.
-pub(crate) struct ValidCall {
-    /// The policy that decides the call, taken together with the plugin.
-    pub(crate) policy: Arc<PolicyInForce>,
-    pub(crate) plugin: Arc<Plugin>,
-    pub(crate) tool: Arc<Tool>,
-    pub(crate) arguments: Map<String, Value>,
-    pub(crate) canonical: String,
-}
 
 impl ParsedCall {
     pub(super) fn validate(self, host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {

@@ -1,8 +1,8 @@
 //! The cache of plugins' code and descriptions, each under a seal. It lasts from one start to the next.
 
-use super::file::PluginFile;
-use super::load::{Loader, blocking};
 use super::load_error::LoadError;
+use super::loader::{Loader, blocking};
+use super::plugin_file::PluginFile;
 use crate::audit::{AuditError, Kind};
 use crate::text::{cut, hex};
 use portcullis_policy::PluginName;

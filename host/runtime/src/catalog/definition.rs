@@ -1,6 +1,6 @@
 //! Checks that a manifest can be shown to models and people, and that calls can be checked against its schemas.
 
-use super::plugin::{Dependency, Tool};
+use super::tool::{Dependency, Tool};
 use crate::schema::{Schema, SchemaError};
 use crate::text::{OneLine, cut, excess_mark, hex, is_deceptive};
 use portcullis_policy::{DependencyKey, LocalName, PluginName, ToolName};

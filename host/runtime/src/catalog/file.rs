@@ -1,13 +1,12 @@
 //! Reads plugin files. A file is read once and whole, as the regular file that was opened, so that the same bytes are
 //! checked, compiled and run.
 
-use super::description::Beside;
-use crate::standard;
+use crate::reserved;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::COMPONENT_BYTES_MAX;
-use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -53,21 +52,13 @@ pub enum FileError {
     Io(#[from] io::Error),
 }
 
-/// A plugin's bytes and their hash, and its description files.
-pub(crate) struct PluginFile {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) sha256: [u8; 32],
-    pub(crate) sighting: Sighting,
-    pub(crate) beside: Beside,
-}
-
 /// The state of a file when it was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sighting {
-    stamp: Stamp,
+    pub(super) stamp: Stamp,
     pub(crate) sha256: [u8; 32],
     /// Whether the file was old enough that its stamp identifies these bytes.
-    settled: bool,
+    pub(super) settled: bool,
 }
 
 impl Sighting {
@@ -93,6 +84,9 @@ impl Sighting {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)
     }
 }
+
+/// The sightings of the files that were read, by file name.
+pub(crate) type Seen = BTreeMap<String, Sighting>;
 
 /// The metadata of a file, so that an unchanged one need not be read again, and the hash of its description files,
 /// which are read each time.
@@ -121,12 +115,12 @@ impl Stamp {
         }
     }
 
-    fn with(self, beside: &Beside) -> Self {
-        Self { beside: beside.sha256, ..self }
+    pub(super) fn with(self, beside: [u8; 32]) -> Self {
+        Self { beside, ..self }
     }
 
     /// Returns whether every later change must change the stamp.
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = Duration::from_secs(u64::try_from(self.changed.0).unwrap_or(u64::MAX));
         changed.saturating_add(STAMP_GRAIN) <= now
@@ -163,24 +157,7 @@ pub(crate) fn plugin_name(file: &str) -> Result<PluginName, FileError> {
 /// Checks that a plugin may have this name.
 pub(crate) fn checked_name(name: &str) -> Result<PluginName, FileError> {
     let name = PluginName::new(name).map_err(|_| FileError::Name)?;
-    if standard::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
-}
-
-/// Returns the stamp of a plugin file with its description files.
-pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<Stamp, FileError> {
-    plugin_name(name)?;
-    open(directory, name, COMPONENT_BYTES_MAX).map(|(_, stamp)| stamp.with(beside))
-}
-
-/// Reads a plugin file.
-pub(crate) fn read(directory: &Dir, name: &str, beside: Beside) -> Result<PluginFile, FileError> {
-    plugin_name(name)?;
-    // Take the stamp before the content, so that a write in between changes the next stamp.
-    let (file, stamp) = open(directory, name, COMPONENT_BYTES_MAX)?;
-    let (stamp, settled) = (stamp.with(&beside), stamp.is_settled());
-    let bytes = read_whole(file, stamp, COMPONENT_BYTES_MAX)?;
-    let sha256 = Sha256::digest(&bytes).into();
-    Ok(PluginFile { bytes, sha256, sighting: Sighting { stamp, sha256, settled }, beside })
+    if reserved::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
 }
 
 /// Reads a file next to a plugin, with the same checks as for a plugin.
@@ -190,13 +167,13 @@ pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Resul
     read_whole(file, stamp, bytes_max)
 }
 
-fn read_whole(file: File, stamp: Stamp, bytes_max: u64) -> Result<Vec<u8>, FileError> {
+pub(super) fn read_whole(file: File, stamp: Stamp, bytes_max: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max { Err(FileError::TooLarge) } else { Ok(bytes) }
 }
 
-fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, Stamp), FileError> {
+pub(super) fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, Stamp), FileError> {
     let mut options = OpenOptions::new();
     // Do not follow links, and do not block on a pipe without a writer.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);

@@ -1,6 +1,6 @@
 //! Lists the plugin files of a directory, each with its description files.
 
-use super::description::{self, Beside};
+use super::beside::{self, Beside};
 use super::file::{self, EXTENSION, FileError};
 use cap_std::fs::Dir;
 use portcullis_policy::{LocalName, PluginName};
@@ -17,7 +17,7 @@ pub(crate) struct Listed {
 
 /// Returns whether a file is a plugin or a description file by its name. Other files are ignored.
 pub(crate) fn is_ours(name: &str) -> bool {
-    is_plugin(name) || description::names(name).is_some()
+    is_plugin(name) || beside::names(name).is_some()
 }
 
 fn is_plugin(name: &str) -> bool {
@@ -31,7 +31,7 @@ pub(crate) fn list(directory: &Dir) -> io::Result<Vec<Listed>> {
     let mut tools: BTreeMap<PluginName, Vec<LocalName>> = BTreeMap::new();
     let mut listed = Vec::with_capacity(plugins.len());
     for file in others {
-        let Some((plugin, tool)) = description::names(&file) else { continue };
+        let Some((plugin, tool)) = beside::names(&file) else { continue };
         if plugins.contains(&format!("{plugin}{EXTENSION}")) {
             tools.entry(plugin).or_default().push(tool);
         } else {

@@ -1,67 +1,25 @@
 //! Loads a file of the plugin directory into a plugin that can be called, or returns the reason for a refusal.
 
+use super::beside::Beside;
+use super::contents::{Catalog, RefusedPlugin};
 use super::definition;
 use super::describing::describe;
-use super::description::{self, Beside};
-use super::directory::PluginDirectory;
-use super::file::{self, FileError, PluginFile, Sighting};
+use super::description;
+use super::file::{self, FileError};
 use super::load_error::LoadError;
-use super::observer::Observer;
-use super::plugin::Plugin;
+use super::loaded_plugin::LoadedPlugin;
+use super::loader::{Loader, blocking};
+use super::plugin_file::{self, PluginFile};
 use super::refusal::Attempt;
-use super::{Catalog, RefusedPlugin};
-use crate::audit::AuditLog;
-use crate::grants::Grants;
+use crate::plugin::Plugin;
 use crate::text::hex;
 use cap_std::fs::Dir;
 use portcullis_policy::PluginName;
-use portcullis_sandbox::{
-    Code, CodeStore, Compiler, Contract, DESCRIBE_SLOTS, Engine, Manifest, Surface, check_component,
-};
-use std::collections::BTreeMap;
+use portcullis_sandbox::{Code, Contract, Manifest, Surface, check_component};
 use std::io;
 use std::sync::Arc;
-use std::thread::available_parallelism;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
-
-/// Maximum plugins that are compiled at the same time, if the machine has that many cores. A worker needs 600 MB for
-/// CPython, and uses all cores for part of its time.
-const COMPILATIONS_MAX: usize = 8;
-
-/// The sightings of the files that were read, by file name.
-pub(crate) type Seen = BTreeMap<String, Sighting>;
-
-/// Everything that is needed to load plugins.
-pub(crate) struct Loader {
-    pub(crate) engine: Engine,
-    pub(crate) compiler: Compiler,
-    pub(crate) store: Arc<CodeStore>,
-    pub(crate) plugins: PluginDirectory,
-    pub(crate) audit: Arc<AuditLog>,
-    pub(crate) observer: Arc<dyn Observer>,
-    pub(crate) slots: LoadSlots,
-}
-
-/// Limits how much loading runs at the same time.
-pub(crate) struct LoadSlots {
-    /// Limits the files that are in memory while they load in the background.
-    pub(super) files: Semaphore,
-    compilations: Semaphore,
-    descriptions: Semaphore,
-}
-
-impl Default for LoadSlots {
-    fn default() -> Self {
-        let descriptions = Semaphore::new(DESCRIBE_SLOTS as usize);
-        Self { files: Semaphore::new(compilations()), compilations: Semaphore::new(compilations()), descriptions }
-    }
-}
-
-/// Returns how many plugins are compiled at the same time: one per core.
-pub(super) fn compilations() -> usize {
-    available_parallelism().map_or(1, usize::from).min(COMPILATIONS_MAX)
-}
 
 /// The result of compiling and describing a file.
 struct Made {
@@ -72,7 +30,7 @@ struct Made {
 /// The result of looking for a file in the cache.
 pub(super) enum CachedPlugin {
     /// The description is cached, so the plugin is loaded.
-    Loaded(Box<Plugin>),
+    Loaded(Arc<LoadedPlugin>),
     /// The file has to be compiled and described.
     Unmade(Unmade),
 }
@@ -107,10 +65,10 @@ impl Loader {
     }
 
     /// Loads a plugin without its grants and with its own descriptions.
-    pub(crate) async fn load(&self, file: &str, content: &Arc<PluginFile>) -> Result<Plugin, LoadError> {
+    pub(crate) async fn load(&self, file: &str, content: &Arc<PluginFile>) -> Result<Arc<LoadedPlugin>, LoadError> {
         match self.load_cached(file, content).await? {
-            CachedPlugin::Loaded(plugin) => Ok(*plugin),
-            CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await,
+            CachedPlugin::Loaded(plugin) => Ok(plugin),
+            CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await.map(Arc::new),
         }
     }
 
@@ -125,7 +83,7 @@ impl Loader {
         match self.cached_manifest(&name, content).await? {
             Some(manifest) => {
                 let plugin = self.assembled(file, content, contract, manifest, None).await?;
-                Ok(CachedPlugin::Loaded(Box::new(plugin)))
+                Ok(CachedPlugin::Loaded(Arc::new(plugin)))
             }
             None => {
                 let attempt = self.attempt(&name, content).await?;
@@ -140,7 +98,7 @@ impl Loader {
         file: &str,
         content: &Arc<PluginFile>,
         Unmade { name, contract, attempt }: Unmade,
-    ) -> Result<Plugin, LoadError> {
+    ) -> Result<LoadedPlugin, LoadError> {
         let made = self.compile_and_describe(&name, content).await;
         self.conclude(&attempt, content, &made);
         let Made { manifest, code } = made?;
@@ -155,7 +113,7 @@ impl Loader {
         contract: Contract,
         manifest: Manifest,
         code: Option<Code>,
-    ) -> Result<Plugin, LoadError> {
+    ) -> Result<LoadedPlugin, LoadError> {
         let (name, assembled) = (file.to_owned(), Arc::clone(content));
         let mut plugin = blocking(move || assemble(&name, &assembled, contract, manifest, code)).await?;
         plugin.in_use = self.store.mark_in_use(&content.sha256).map(Arc::new);
@@ -173,12 +131,12 @@ impl Loader {
     }
 
     /// Returns the code of a loaded plugin. Maps it on first use.
-    pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a Code, LoadError> {
+    pub(crate) async fn code<'a>(&self, plugin: &'a LoadedPlugin) -> Result<&'a Code, LoadError> {
         plugin.code.get_or_try_init(|| self.map_again(plugin)).await
     }
 
     /// Maps the code of a plugin whose file may have been replaced since. The cache finds the code by its hash.
-    async fn map_again(&self, plugin: &Plugin) -> Result<Code, LoadError> {
+    async fn map_again(&self, plugin: &LoadedPlugin) -> Result<Code, LoadError> {
         if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256).await? {
             return Ok(code);
         }
@@ -226,20 +184,9 @@ impl Loader {
 /// Reads a file of a plugin directory on a thread that may block on the disk.
 pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Result<Arc<PluginFile>, FileError> {
     let (directory, file) = (Arc::clone(directory), file.to_owned());
-    match spawn_blocking(move || file::read(&directory, &file, beside)).await {
+    match spawn_blocking(move || plugin_file::read(&directory, &file, beside)).await {
         Ok(read) => read.map(Arc::new),
         Err(error) => Err(io::Error::other(error).into()),
-    }
-}
-
-/// Runs long work on a thread that may block. Checking and mapping a plugin of 20 MB takes a good part of a second,
-/// which would block a worker of the async runtime.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
-) -> Result<T, LoadError> {
-    match spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(FileError::Io(io::Error::other(error)).into()),
     }
 }
 
@@ -251,11 +198,11 @@ fn assemble(
     contract: Contract,
     manifest: Manifest,
     code: Option<Code>,
-) -> Result<Plugin, LoadError> {
+) -> Result<LoadedPlugin, LoadError> {
     let name = file::plugin_name(file)?;
     let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
     let Surface { imports, reviews, previews } = Surface::of(&content.bytes)?;
-    Ok(Plugin {
+    Ok(LoadedPlugin {
         name,
         file: file.to_owned(),
         sha256: content.sha256,
@@ -267,12 +214,10 @@ fn assemble(
         previews,
         version: manifest.version,
         description: manifest.description,
-        tools: checked.tools.clone(),
         dependencies: checked.dependencies,
-        grants: Grants::default(),
         beside: content.beside.clone(),
         own_tools: checked.tools,
-        code: Arc::new(OnceCell::new_with(code)),
+        code: OnceCell::new_with(code),
         in_use: None,
     })
 }

@@ -1,13 +1,15 @@
 //! Loads the plugin directory when a host opens.
 
 use super::background::BackgroundLoads;
-use super::file::{FileError, Sighting};
+use super::contents::{Catalog, RefusedPlugin};
+use super::file::{FileError, Seen, Sighting};
 use super::listing::{self, Listed};
-use super::load::{Loader, Seen, compilations, read};
+use super::load::read;
 use super::load_error::LoadError;
-use super::plugin::Plugin;
+use super::loaded_plugin::LoadedPlugin;
+use super::loader::{Loader, compilations};
 use super::wanted::Wanted;
-use super::{Catalog, RefusedPlugin};
+use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyInForce;
 use cap_std::fs::Dir;
 use std::io;
@@ -18,20 +20,22 @@ use tokio::task::JoinSet;
 struct LoadedFile {
     file: String,
     sighting: Option<Sighting>,
-    loaded: Result<Option<Plugin>, LoadError>,
+    loaded: Result<Option<Arc<LoadedPlugin>>, LoadError>,
 }
 
 impl Loader {
     /// Loads the plugins of the directory, several at a time: all of them, or those that a call of one tool needs. A
     /// refused plugin does not stop the others. With `background`, plugins that have to be compiled load in the
     /// background.
+    /// The catalog begins with `standard`, the plugins of the host's own tools.
     pub(crate) async fn load_all(
         self: &Arc<Self>,
         policy: &Arc<PolicyInForce>,
+        standard: &[Arc<Plugin>],
         only_for: Option<&str>,
         background: Option<&Arc<BackgroundLoads>>,
     ) -> Result<(Catalog, Seen), LoadError> {
-        let (mut catalog, mut seen) = (Catalog::under(policy), Seen::new());
+        let (mut catalog, mut seen) = (Catalog::under(policy, standard), Seen::new());
         let directory = self.plugins.held();
         let mut loading = JoinSet::new();
         let mut listed = listing::list(&directory).map_err(FileError::Io)?;
@@ -50,7 +54,9 @@ impl Loader {
             let LoadedFile { file, sighting, loaded } = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
             seen.extend(sighting.map(|sighting| (file.clone(), sighting)));
             match loaded {
-                Ok(Some(plugin)) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
+                Ok(Some(plugin)) => {
+                    drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(Plugin::unbound(plugin))))
+                }
                 Ok(None) => {}
                 Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
             }

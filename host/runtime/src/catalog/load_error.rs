@@ -1,10 +1,10 @@
 //! Why a file of the plugin directory is not loaded.
 
+use super::beside::DescriptionError;
 use super::definition::DefinitionError;
-use super::description::DescriptionError;
 use super::file::FileError;
 use crate::audit::AuditError;
-use crate::open::OpenError;
+use crate::grants::GrantError;
 use portcullis_sandbox::{CompileError, Refusal};
 
 /// Why a file was not loaded.
@@ -36,8 +36,8 @@ pub enum LoadError {
     Changed,
     /// A binding of the policy cannot be opened, or is not what the plugin asks for. When a host opens, this is the
     /// host's error instead.
-    #[error("{0}")]
-    Grants(Box<OpenError>),
+    #[error(transparent)]
+    Grants(Box<GrantError>),
     /// The audit log cannot be used.
     #[error(transparent)]
     Audit(#[from] AuditError),

@@ -2,7 +2,7 @@
 //!
 //! A name is mapped back to its tool with a table, never by parsing, so that no tool can be mistaken for another.
 
-use super::Offer;
+use super::offer::Offer;
 use portcullis_policy::ToolName;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

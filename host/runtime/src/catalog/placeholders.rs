@@ -2,8 +2,11 @@
 //!
 //! The text is processed once from beginning to end. Inserted values are not searched for more placeholders.
 
-use super::description::DESCRIPTION_FILE_BYTES_MAX;
 use crate::text::{OneLine, cut};
+
+/// Maximum size of a description file, in bytes, before and after its placeholders are filled in. It is four times the
+/// limit of a plugin's own description. A model reads it in every turn.
+pub(super) const DESCRIPTION_FILE_BYTES_MAX: usize = 16 * 1024;
 
 /// The start of a placeholder.
 const OPENS: &str = "${";

@@ -5,9 +5,9 @@
 //! until the limits change or the file is touched. The machine may be to blame for some refusals: such a file is tried
 //! again after a time that doubles with each attempt.
 
-use super::file::PluginFile;
-use super::load::Loader;
 use super::load_error::LoadError;
+use super::loader::Loader;
+use super::plugin_file::PluginFile;
 use crate::audit::AuditError;
 use crate::open::OpenError;
 use crate::places::{self, State};

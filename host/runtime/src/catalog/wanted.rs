@@ -2,7 +2,7 @@
 
 use super::file;
 use super::listing::Listed;
-use crate::standard;
+use crate::reserved;
 use portcullis_policy::{PluginName, Policy};
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ impl Wanted {
         let is_installed =
             || listed.iter().any(|listed| file::plugin_name(&listed.file).is_ok_and(|name| name == plugin));
         // An explanation can be about any tool.
-        let explains = tool.parse().is_ok_and(|name| standard::explains(&name));
-        match !explains && (standard::is_reserved(&plugin) || is_installed()) {
+        let explains = tool.parse().is_ok_and(|name| reserved::explains(&name));
+        match !explains && (reserved::is_reserved(&plugin) || is_installed()) {
             true => Self::Only(policy.named_with(&plugin)),
             false => Self::All,
         }

@@ -9,6 +9,7 @@ mod trial;
 use crate::catalog::{self, Lint, LoadError};
 use crate::text::OneLine;
 use portcullis_sandbox::{Code, Compiler, Contract, Engine, Manifest};
+pub use trial::NotTried;
 use trial::Trial;
 
 /// A level of conformance. A higher level includes the lower ones.
@@ -63,15 +64,6 @@ pub struct Conformance {
     pub kept_from_next: Vec<String>,
     /// The tools that were not run. That does not affect the level.
     pub not_tried: Vec<NotTried>,
-}
-
-/// A tool that was not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotTried {
-    /// The tool's name within the plugin.
-    pub tool: String,
-    /// Why it was not run, in one line.
-    pub why: String,
 }
 
 /// A plugin that was loaded for a conformance check.

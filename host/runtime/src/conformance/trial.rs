@@ -1,7 +1,7 @@
 //! Trial runs for the highest level: of each tool, with a review and a preview if the plugin exports them, and of a
 //! tool that does not exist.
 
-use super::{NotTried, smallest};
+use super::smallest;
 use crate::alone;
 use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
 use crate::schema::Schema;
@@ -26,6 +26,15 @@ const LOG_BYTES_MAX: usize = 4096;
 
 /// Maximum length of the quoted arguments, in characters. They can be a megabyte long.
 const ARGUMENTS_SHOWN_MAX: usize = 300;
+
+/// A tool that was not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotTried {
+    /// The tool's name within the plugin.
+    pub tool: String,
+    /// Why it was not run, in one line.
+    pub why: String,
+}
 
 /// A plugin and the engine for its trial runs.
 pub(super) struct Trial<'a> {

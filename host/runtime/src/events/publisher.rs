@@ -1,7 +1,7 @@
 //! Publishes each event to all subscribers, in the same order for all of them.
 
+use super::event::{CallState, Event, EventKind};
 use super::queue::Queue;
-use super::{CallState, Event, EventKind, Events};
 use portcullis_sandbox::Progress;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -33,6 +33,50 @@ impl Drop for Ear {
     }
 }
 
+/// A subscription to events from its creation on. Dropping it ends it.
+///
+/// It delivers all states in the order in which they happened, unless its last event is [`EventKind::Lagged`]. A slow
+/// subscriber loses the oldest progress.
+pub struct Events {
+    queue: Arc<Queue>,
+    publisher: Weak<Publisher>,
+}
+
+impl Events {
+    /// Waits for the next event. Returns `None` if no more events can come, because the host and its calls have ended
+    /// or this subscriber has lagged. Dropping the future loses no event.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.queue.take() {
+                return Some(event);
+            }
+            if self.queue.is_over() {
+                return None;
+            }
+            self.queue.changed().await;
+        }
+    }
+
+    /// Returns the next event if one is queued.
+    pub fn try_next(&mut self) -> Option<Event> {
+        self.queue.take()
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        if let Some(publisher) = self.publisher.upgrade() {
+            publisher.forget(&self.queue);
+        }
+    }
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Events").finish_non_exhaustive()
+    }
+}
+
 /// Publishes the events of one host.
 #[derive(Default)]
 pub(crate) struct Publisher {
@@ -48,7 +92,7 @@ impl Publisher {
         Events { queue, publisher: Arc::downgrade(self) }
     }
 
-    pub(super) fn forget(&self, queue: &Arc<Queue>) {
+    fn forget(&self, queue: &Arc<Queue>) {
         self.change(|queues| queues.retain(|known| !Arc::ptr_eq(known, queue)));
     }
 

@@ -1,6 +1,6 @@
 //! The queue of events for one subscriber.
 
-use super::{Event, EventKind};
+use super::event::{Event, EventKind};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;

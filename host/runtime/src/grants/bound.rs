@@ -1,9 +1,8 @@
 //! Opens what the policy binds to the keys of a loaded plugin.
 
-use super::{Bases, Own};
+use super::bases::{Bases, Own};
+use super::error::GrantError;
 use crate::audit::AuditError;
-use crate::catalog::{Catalog, Plugin};
-use crate::open::OpenError;
 use crate::places;
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use cap_std::fs::Dir;
@@ -100,19 +99,8 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Opens everything that the policy binds to the plugins of a catalog that is not shared yet.
-    pub(crate) fn bind_all(&self, catalog: &mut Catalog) -> Result<(), OpenError> {
-        // A shared plugin was bound when it was loaded, and keeps its grants.
-        catalog.plugins.values_mut().filter_map(Arc::get_mut).try_for_each(|plugin| self.bind(plugin))
-    }
-
-    /// Opens everything that the policy binds to a plugin.
-    pub(crate) fn bind(&self, plugin: &mut Plugin) -> Result<(), OpenError> {
-        plugin.grants = self.grants(&plugin.name)?;
-        Ok(())
-    }
-
-    fn grants(&self, plugin: &PluginName) -> Result<Grants, OpenError> {
+    /// Makes ready everything that the policy binds to a plugin of this name.
+    pub(super) fn grants(&self, plugin: &PluginName) -> Result<Grants, GrantError> {
         let policy = self.policy;
         let mut keys = BTreeMap::new();
         for (key, binding) in policy.bindings(plugin) {
@@ -144,7 +132,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// Refuses a grant of a project if it leads to another place than when it was trusted.
-    fn check_trusted(&self, trusted: &[GrantPlace]) -> Result<(), OpenError> {
+    fn check_trusted(&self, trusted: &[GrantPlace]) -> Result<(), GrantError> {
         for trusted in trusted.iter().filter(|trusted| trusted.plugin == *self.plugin && trusted.key == *self.key) {
             let now = places::resolve(&self.base.join(&trusted.written)).map_err(AuditError::Io)?;
             if now != trusted.resolved {
@@ -159,14 +147,14 @@ impl Place<'_> {
         &self,
         binding: &portcullis_policy::DirectoryBinding,
         opening: &Opening<'_>,
-    ) -> Result<BoundDirectory, OpenError> {
+    ) -> Result<BoundDirectory, GrantError> {
         let path = self.base.join(&binding.path);
         let opened = Directory::open_from(self.base, Path::new(&binding.path), binding.access);
         let directory =
-            opened.map_err(|error| OpenError::Grant { plugin: self.plugin.clone(), key: self.key.clone(), error })?;
+            opened.map_err(|error| GrantError::Grant { plugin: self.plugin.clone(), key: self.key.clone(), error })?;
         if let Some(what) = opening.own.covered_by(&directory, opening.plugins).map_err(AuditError::Io)? {
             let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
-            return Err(OpenError::Covers { plugin, key, path, what });
+            return Err(GrantError::Covers { plugin, key, path, what });
         }
         let place = places::resolve(&path).map_err(AuditError::Io)?;
         // Check what was opened, because a link may have changed in between.
@@ -179,8 +167,8 @@ impl Place<'_> {
         Ok(BoundDirectory { directory, place, narrow: binding.narrow.clone() })
     }
 
-    fn client(&self, binding: &HttpBinding, network: &Network) -> Result<Client, OpenError> {
-        Client::new(network, Arc::new(binding.clone()), self.base.clone()).map_err(|error| OpenError::Client {
+    fn client(&self, binding: &HttpBinding, network: &Network) -> Result<Client, GrantError> {
+        Client::new(network, Arc::new(binding.clone()), self.base.clone()).map_err(|error| GrantError::Client {
             plugin: self.plugin.clone(),
             key: self.key.clone(),
             error,

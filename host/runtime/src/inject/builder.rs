@@ -1,7 +1,6 @@
 //! Builder methods to provide values and services, for a host or for one request.
 
-use super::injection::ProviderError;
-use super::injector::Injector;
+use super::injection::{Injector, ProviderError};
 use super::key::Key;
 use super::service::Service;
 use crate::open::HostBuilder;

@@ -1,7 +1,8 @@
 //! The facts about a call for providers and services.
 
 use crate::call::ValidCall;
-use crate::request::{Origin, Request};
+use crate::origin::Origin;
+use crate::request::Request;
 use portcullis_policy::ToolName;
 use serde_json::{Map, Value};
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Services of one call, limited to what the policy grants and to the limits of the call.
 
+use super::error::InjectError;
 use super::facts::CallFacts;
-use super::injection::{Exposed, Injection};
-use super::injector::{InjectError, Values};
+use super::injection::{Exposed, Injection, Values};
 use super::overrides::Overrides;
 use super::service::{Service, ServiceError};
 use super::uses::Uses;
@@ -24,8 +24,15 @@ pub(crate) struct CallInjection {
     uses: Uses,
 }
 
+impl Injection {
+    /// Begins the injection for one call. Values are only created when they are needed.
+    pub(crate) fn begin(self: &Arc<Self>, facts: CallFacts, overrides: &Overrides) -> CallInjection {
+        CallInjection::new(Arc::clone(self), facts, overrides.clone())
+    }
+}
+
 impl CallInjection {
-    pub(super) fn new(injection: Arc<Injection>, facts: CallFacts, overrides: Overrides) -> Self {
+    fn new(injection: Arc<Injection>, facts: CallFacts, overrides: Overrides) -> Self {
         let values = Arc::new(Values::new(Arc::clone(&injection), facts, overrides));
         Self { injection, values, uses: Uses::default() }
     }

@@ -1,16 +1,17 @@
-//! The providers and services of an application. They are set while a host is built, and read by every call.
+//! The providers and services of an application. They are set while a host is built, and read by every call. Each value
+//! of a call is created once, when it is first needed, and shared.
 
-use super::CallFacts;
-use super::grant::CallInjection;
-use super::injector::Injector;
+use super::error::{InjectError, Made};
+use super::facts::CallFacts;
 use super::key::{Erased, Key, KeyId};
 use super::overrides::Overrides;
 use super::service::Service;
+use super::waiting::Board;
 use crate::caught::caught;
 use portcullis_sandbox::BoxFuture;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// The error of a provider. It is for the operator, and goes into the audit log.
 pub type ProviderError = Box<dyn Error + Send + Sync>;
@@ -62,11 +63,6 @@ impl Injection {
         self.services.keys().map(String::as_str)
     }
 
-    /// Begins the injection for one call. Values are only created when they are needed.
-    pub(crate) fn begin(self: &Arc<Self>, facts: CallFacts, overrides: &Overrides) -> CallInjection {
-        CallInjection::new(Arc::clone(self), facts, overrides.clone())
-    }
-
     pub(super) fn exposed(&self, name: &str) -> Option<Exposed> {
         self.services.get(name).copied()
     }
@@ -75,5 +71,74 @@ impl Injection {
     pub(super) async fn make(&self, key: KeyId, injector: Injector) -> Option<Result<Erased, ProviderError>> {
         let provider = self.providers.get(&key)?;
         Some(caught(|| provider(injector)).await.unwrap_or_else(|panic| Err(panic.into())))
+    }
+}
+
+/// A provider's access to the other values of the same call, and to the facts of the call. Cheap to clone. It does not
+/// keep the values alive.
+#[derive(Clone, Debug)]
+pub struct Injector {
+    values: Weak<Values>,
+    facts: CallFacts,
+    /// The key whose provider uses this injector.
+    wanted_by: KeyId,
+}
+
+impl Injector {
+    /// Returns the value of a key. Its provider creates it on first use, and all uses in this call share it.
+    ///
+    /// # Errors
+    /// The key has no provider, its provider fails, providers need each other, or the call has ended.
+    pub async fn get<T: ?Sized + Send + Sync + 'static>(&self, key: &Key<T>) -> Result<Arc<T>, InjectError> {
+        let values = self.values.upgrade().ok_or(InjectError::Ended)?;
+        let value = values.get(key.id(), Some(self.wanted_by)).await?;
+        value.value().ok_or(InjectError::NotProvided { key: key.name() })
+    }
+
+    /// Returns the facts of the call.
+    #[must_use]
+    pub fn call(&self) -> &CallFacts {
+        &self.facts
+    }
+}
+
+/// The values of one call. They are dropped with it, because providers only hold a weak reference.
+pub(super) struct Values {
+    injection: Arc<Injection>,
+    overrides: Overrides,
+    pub(super) facts: CallFacts,
+    board: Board,
+}
+
+impl Values {
+    pub(super) fn new(injection: Arc<Injection>, facts: CallFacts, overrides: Overrides) -> Self {
+        Self { injection, overrides, facts, board: Board::default() }
+    }
+
+    /// Returns the value of a key, for a provider or for the call itself.
+    pub(super) async fn get(self: &Arc<Self>, key: KeyId, wanted_by: Option<KeyId>) -> Made {
+        let cell = self.board.cell(key);
+        if let Some(made) = cell.get() {
+            return made.clone();
+        }
+        let _waiting = wanted_by.map(|provider| self.board.wait(provider, key)).transpose()?;
+        cell.get_or_init(|| self.make(key)).await.clone()
+    }
+
+    async fn make(self: &Arc<Self>, key: KeyId) -> Made {
+        if let Some(value) = self.overrides.get(key) {
+            return Ok(value.clone());
+        }
+        let injector = Injector { values: Arc::downgrade(self), facts: self.facts.clone(), wanted_by: key };
+        match self.injection.make(key, injector).await {
+            Some(made) => made.map_err(|error| InjectError::Failed { key: key.name, error: Arc::from(error) }),
+            None => Err(InjectError::NotProvided { key: key.name }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Values {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Values").field("facts", &self.facts).finish_non_exhaustive()
     }
 }

@@ -6,19 +6,19 @@
 //! call for another user, can replace the value with [`crate::Request::provide`], without changes to plugins.
 
 mod builder;
+mod error;
 mod facts;
 mod grant;
 mod injection;
-mod injector;
 mod key;
 mod overrides;
 mod service;
 mod uses;
 mod waiting;
 
+pub use error::InjectError;
 pub use facts::CallFacts;
-pub use injection::ProviderError;
-pub use injector::{InjectError, Injector};
+pub use injection::{Injector, ProviderError};
 pub use key::Key;
 pub use service::{SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
 

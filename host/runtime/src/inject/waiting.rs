@@ -1,7 +1,7 @@
 //! Detects cycles among the providers of one call. A provider that would wait for itself, directly or through others,
 //! gets an error instead of waiting forever.
 
-use super::injector::{InjectError, Made};
+use super::error::{InjectError, Made};
 use super::key::KeyId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

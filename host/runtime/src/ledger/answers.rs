@@ -1,6 +1,7 @@
 //! Remembered approvals in the ledger.
 
-use super::{Change, LedgerError};
+use super::database::Change;
+use super::error::LedgerError;
 use rusqlite::{OptionalExtension, Row, params};
 
 /// The table's name in its seals.

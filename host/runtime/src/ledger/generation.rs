@@ -1,8 +1,9 @@
 //! The generation of the ledger: a sealed number that increases with each change of a sealed row. If the audit log
 //! names a newer generation, the file is an older copy, and its rows do not count.
 
+use super::database::{BUSY_TIME, Change, LEDGER_FILE, now};
+use super::error::LedgerError;
 use super::seal::Seal;
-use super::{BUSY_TIME, Change, LEDGER_FILE, LedgerError, now};
 use crate::places::State;
 use cap_std::fs::Dir;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};

@@ -1,6 +1,7 @@
 //! The outbox: entries of the audit log that are committed with a change and written to the log afterwards.
 
-use super::{Change, LedgerError};
+use super::database::Change;
+use super::error::LedgerError;
 use rusqlite::{Row, params};
 use serde::Serialize;
 use serde_json::Value;

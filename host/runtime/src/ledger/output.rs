@@ -1,8 +1,10 @@
 //! The index of kept outputs: which exist, to whom they belong, and how much room they take. The bytes are stored
 //! elsewhere.
 
+use super::database::Change;
+use super::error::LedgerError;
+use super::owner;
 use super::store::ROOT_OF_PRINCIPAL;
-use super::{Change, LedgerError, owner};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::BTreeSet;
 

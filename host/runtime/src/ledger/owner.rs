@@ -26,7 +26,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    fn new(directory: &Dir) -> io::Result<Self> {
+    pub(super) fn new(directory: &Dir) -> io::Result<Self> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let id = hex(&bytes);
@@ -51,21 +51,6 @@ impl Drop for Owner {
     fn drop(&mut self) {
         // A file that cannot be removed is unlocked, so the next process removes it.
         let _ = self.directory.remove_file(&self.id);
-    }
-}
-
-impl super::Ledger {
-    /// Registers this process as an owner of requests.
-    ///
-    /// # Errors
-    /// Its lock file cannot be created.
-    pub(crate) fn owner(&self) -> io::Result<Owner> {
-        Owner::new(&self.owners)
-    }
-
-    /// Returns whether the process with this name still runs.
-    pub(crate) fn is_alive(&self, owner: &str) -> bool {
-        is_alive(&self.owners, owner)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Approval requests in the ledger. They are written before an approver is asked, and change their status one step at a
 //! time.
 
+use super::database::{Change, now};
+use super::error::LedgerError;
+use super::owner;
 use super::status::{Status, Step};
 use super::store::{ROOT_OF_PRINCIPAL, root_of_principal};
-use super::{Change, LedgerError, now, owner};
 use rusqlite::{OptionalExtension, Params, Row, params};
 
 /// The table's name in its seals.

@@ -1,6 +1,7 @@
 //! Stores of plugins: keys and values that survive the process. The transaction that writes checks the quotas.
 
-use super::{Change, LedgerError, milliseconds};
+use super::database::{Change, milliseconds};
+use super::error::LedgerError;
 use rusqlite::{OptionalExtension, params};
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
 //! Trusted policies. Each is an identity: a hash over the place, the text and the places of the grants. The column is
 //! called `sha256`. A row of an earlier version has the hash of a text alone, which is not an identity.
 
-use super::{Change, LedgerError, now};
+use super::database::{Change, now};
+use super::error::LedgerError;
 use rusqlite::{OptionalExtension, params};
 
-/// The table, as its seals name it.
+/// The table's name in its seals.
 const TABLE: &str = "trusted";
 
 impl Change<'_> {

@@ -1,6 +1,6 @@
 //! Removes leftovers of killed processes and outdated outputs when a host opens.
 
-use super::{KEPT_TIME, OutputError, Outputs, is_id};
+use super::kept::{KEPT_TIME, OutputError, Outputs, is_id};
 use crate::ledger::{LedgerError, milliseconds, now};
 use std::collections::BTreeSet;
 use std::io;

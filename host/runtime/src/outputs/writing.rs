@@ -1,10 +1,9 @@
 //! Writes an output to the disk in pieces. Room is reserved before each write.
 
 use super::cursor::MARK_BYTES;
-use super::{Outputs, Reference, new_id};
+use super::kept::{Outputs, Reference, new_id, signed};
 use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, now};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
-use rusqlite::ErrorCode;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -32,9 +31,7 @@ impl KeepError {
         match self {
             Self::NoRoom => "there is no room for it among the kept outputs",
             Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => "the host's disk is full",
-            Self::Ledger(LedgerError::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
-                "the host's disk is full"
-            }
+            Self::Ledger(error) if error.is_disk_full() => "the host's disk is full",
             Self::Ledger(_) | Self::Io(_) => "the host could not write it",
         }
     }
@@ -116,8 +113,8 @@ impl Writing {
         let lines = is_text.then(|| self.lines());
         let finished = FinishedOutput {
             media_type,
-            bytes: super::signed(self.bytes),
-            lines: lines.map(super::signed),
+            bytes: signed(self.bytes),
+            lines: lines.map(signed),
             complete,
             marks: &self.marks,
         };
@@ -145,7 +142,7 @@ impl Writing {
     /// # Errors
     /// There is none.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
-        let (id, room, claimed) = (&self.id, self.outputs.0.room, super::signed(bytes));
+        let (id, room, claimed) = (&self.id, self.outputs.0.room, signed(bytes));
         let forgotten = self.outputs.change(|change| {
             // An error rolls back the removal of other outputs.
             change.claim_output(id, claimed, room)?.ok_or(KeepError::NoRoom)

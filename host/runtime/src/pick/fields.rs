@@ -1,8 +1,7 @@
 //! The fields of a tool that a query is compared with, by how much each says about the tool.
 
-use super::index::{FIELDS, Field};
+use super::index::{FIELDS, Field, Index};
 use super::lexicon::{Lexicon, Term};
-use crate::catalog::Offer;
 use serde_json::Value;
 
 /// Maximum depth of a schema that is read. Deeper parts say little about the tool.
@@ -17,18 +16,34 @@ const NESTING: [&str; 8] = ["items", "prefixItems", "additionalProperties", "any
 /// The keywords that contain schemas by names that say nothing about the tool.
 const NAMING: [&str; 3] = ["patternProperties", "$defs", "definitions"];
 
+/// The texts of a tool.
+pub(crate) struct DescribedTool<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) plugin: &'a str,
+    pub(crate) plugin_description: &'a str,
+    /// The schema of its arguments.
+    pub(crate) schema: &'a Value,
+}
+
+/// The index of tools. It knows them by their places.
+pub(crate) fn index<'a>(tools: impl Iterator<Item = DescribedTool<'a>>) -> Index {
+    let tools: Vec<_> = tools.collect();
+    Index::new(&tools, of)
+}
+
 /// Returns the terms of a tool, by field.
-pub(super) fn of(offer: &Offer, lexicon: &mut Lexicon) -> [Vec<Term>; FIELDS] {
-    let Offer { plugin, tool } = offer;
+fn of(tool: &DescribedTool<'_>, lexicon: &mut Lexicon) -> [Vec<Term>; FIELDS] {
     let mut fields = Fields { terms: Default::default(), lexicon };
-    fields.put(Field::Name, tool.name().tool.as_str());
-    fields.put(Field::Title, tool.title().unwrap_or_default());
-    let (lead, rest) = lead(tool.description());
+    fields.put(Field::Name, tool.name);
+    fields.put(Field::Title, tool.title);
+    let (lead, rest) = lead(tool.description);
     fields.put(Field::Lead, lead);
     fields.put(Field::Description, rest);
-    fields.put(Field::Plugin, plugin.name().as_str());
-    fields.put(Field::PluginDescription, plugin.description());
-    fields.schema(tool.schema().document(), true, 0);
+    fields.put(Field::Plugin, tool.plugin);
+    fields.put(Field::PluginDescription, tool.plugin_description);
+    fields.schema(tool.schema, true, 0);
     fields.terms
 }
 

@@ -1,9 +1,9 @@
 //! A change of the catalog, for the audit log and for the caller of a reload.
 
-use super::Reloaded;
+use super::reloaded::Reloaded;
 use crate::audit::{AuditError, Kind};
 use crate::catalog::file;
-use crate::host::Inner;
+use crate::inner::Inner;
 use crate::text::{cut, hex};
 use portcullis_policy::PluginName;
 use serde::Serialize;

@@ -2,14 +2,17 @@
 //! at all.
 
 use super::change::{self, Change, What};
-use super::{ReloadError, Reloaded, policy};
-use crate::catalog::file::{self, FileError, PluginFile, Stamp};
+use super::error::ReloadError;
+use super::policy;
+use super::reloaded::Reloaded;
+use crate::catalog::file::{self, FileError, Stamp};
 use crate::catalog::listing::{self, Listed};
-use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, Plugin, RefusedPlugin, Seen};
-use crate::grants;
-use crate::host::Inner;
+use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, LoadedPlugin, PluginFile, RefusedPlugin, Seen};
+use crate::grants::{self, GrantError};
+use crate::inner::Inner;
 use crate::ledger::blocking;
 use crate::open::OpenError;
+use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyInForce;
 use cap_std::fs::Dir;
 use std::io;
@@ -43,7 +46,7 @@ pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
             files => files?,
         };
         let found = files.into_iter().map(|Listed { file, beside }| {
-            let at = beside.and_then(|beside| Ok((file::stamp(&directory, &file, &beside)?, beside)));
+            let at = beside.and_then(|beside| Ok((catalog::stamp(&directory, &file, &beside)?, beside)));
             Found { file, at }
         });
         Ok(found.filter(|found| !found.at.as_ref().is_err_and(is_gone)).collect())
@@ -177,7 +180,7 @@ impl<'a> Look<'a> {
         self.arrived.push(Arc::clone(&load));
         let bound = match &load.loaded {
             Ok(plugin) if self.has(plugin) => return self.clear(file, plugin.sha256),
-            Ok(plugin) => self.bind(plugin.unbound()).await.map_err(Arc::new),
+            Ok(plugin) => self.bind(Arc::clone(plugin)).await.map_err(Arc::new),
             Err(error) => Err(Arc::clone(error)),
         };
         match bound {
@@ -187,8 +190,8 @@ impl<'a> Look<'a> {
     }
 
     /// Returns whether the same plugin is loaded, with the same description files.
-    fn has(&self, plugin: &Plugin) -> bool {
-        let identity = |plugin: &Plugin| (plugin.sha256, plugin.beside.sha256);
+    fn has(&self, plugin: &LoadedPlugin) -> bool {
+        let identity = |plugin: &LoadedPlugin| (plugin.sha256, plugin.beside.sha256);
         self.before.plugins.get(&plugin.name).is_some_and(|loaded| identity(loaded) == identity(plugin))
     }
 
@@ -212,8 +215,9 @@ impl<'a> Look<'a> {
     }
 
     /// Gives a plugin its grants and its descriptions.
-    async fn bind(&self, mut plugin: Plugin) -> Result<Plugin, LoadError> {
-        let ungranted = |error: OpenError| LoadError::Grants(Box::new(error));
+    async fn bind(&self, loaded: Arc<LoadedPlugin>) -> Result<Plugin, LoadError> {
+        let mut plugin = Plugin::unbound(loaded);
+        let ungranted = |error: GrantError| LoadError::Grants(Box::new(error));
         let (host, policy, directory) =
             (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directory));
         grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
@@ -223,7 +227,7 @@ impl<'a> Look<'a> {
             grants::check_rules_with(&policy.policy, &self.next, &plugin, &policy.bases).map_err(ungranted)?;
         }
         // This blocks, because it opens directories and certificates.
-        let bind = move || -> Result<(Arc<Inner>, Plugin), OpenError> {
+        let bind = move || -> Result<(Arc<Inner>, Plugin), GrantError> {
             policy.opening(&host.state, &directory).bind(&mut plugin)?;
             Ok((host, plugin))
         };

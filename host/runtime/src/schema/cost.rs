@@ -5,7 +5,7 @@
 //! recursive schema needs few evaluations. A schema that was made to explode exceeds the limit at a small depth and is
 //! refused. In between, a document that is too deep for its schema is refused.
 
-use super::SchemaError;
+use super::error::SchemaError;
 use super::gate::refuse;
 use super::parts::{Step, children, pointer_of};
 use crate::json::JSON_DEPTH_MAX;

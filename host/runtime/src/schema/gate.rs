@@ -1,6 +1,6 @@
 //! Checks a schema before it is compiled, because a schema is a program of the plugin's author that the host runs.
 
-use super::SchemaError;
+use super::error::SchemaError;
 use super::parts::children;
 use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 //! The validator only reports that no alternative of a union matches. A caller needs to know the alternative that was
 //! probably meant, and the member in it that is wrong.
 
-use super::ERROR_BYTES_MAX;
+use super::error::ERROR_BYTES_MAX;
 use crate::nearest::nearest;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};

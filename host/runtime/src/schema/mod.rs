@@ -2,12 +2,15 @@
 //! that a model can correct them.
 
 mod cost;
+mod error;
 mod gate;
 mod mismatch;
 pub mod parts;
 
 use crate::json;
 use cost::Cost;
+use error::ERROR_BYTES_MAX;
+pub use error::SchemaError;
 use jsonschema::{Draft, PatternOptions, Validator};
 pub use mismatch::Mismatch;
 use serde_json::Value;
@@ -15,28 +18,11 @@ use serde_json::Value;
 /// Maximum compiled size of one regular expression, in bytes. It is enough for any pattern that a person would write.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Maximum length of one error, in bytes.
-const ERROR_BYTES_MAX: usize = 400;
-
 /// Maximum errors that are listed. More do not help to correct a call.
 const ERRORS_TOLD_MAX: usize = 32;
 
 /// The validator library and its version.
 pub const VALIDATOR: &str = "jsonschema 0.60.2";
-
-/// Why a schema is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaError {
-    /// It is not a JSON document.
-    #[error("it is not valid JSON: {0}")]
-    NotJson(String),
-    /// Checking it would cost too much, or it uses something that this host does not support.
-    #[error("{0}")]
-    Gate(String),
-    /// It is not a JSON Schema.
-    #[error("it is not a valid JSON Schema: {0}")]
-    Invalid(String),
-}
 
 /// A compiled schema.
 #[derive(Debug)]

@@ -1,12 +1,10 @@
 //! The manifests of the built-in tools. They are checked like the manifest of a plugin.
 
-use crate::catalog::Plugin;
-use portcullis_policy::{Hint, Permissions, PluginName};
+use crate::catalog::LoadedPlugin;
+use crate::plugin::Plugin;
+use portcullis_policy::{Hint, Permissions};
 use portcullis_sandbox::{Definition, Manifest};
 use std::sync::{Arc, LazyLock};
-
-/// Plugin names that are reserved for the built-in tools, and for the search of clients.
-const RESERVED: [&str; 3] = ["done", "output", "tools"];
 
 /// The schema of `output.read`.
 const READ_SCHEMA: &str = include_str!("read.schema.json");
@@ -20,16 +18,17 @@ const EXPLAIN_SCHEMA: &str = include_str!("explain.schema.json");
 /// The schema of `done`.
 const DONE_SCHEMA: &str = include_str!("done.schema.json");
 
-/// Returns whether a name is reserved for the built-in tools, so that no plugin may have it.
-#[must_use]
-pub fn is_reserved(name: &PluginName) -> bool {
-    RESERVED.contains(&name.as_str())
-}
-
 /// Returns the built-in plugins.
 pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
-    static PLUGINS: LazyLock<Vec<Arc<Plugin>>> =
-        LazyLock::new(|| [output(), done(), tools()].into_iter().filter_map(Plugin::standard).map(Arc::new).collect());
+    static PLUGINS: LazyLock<Vec<Arc<Plugin>>> = LazyLock::new(|| {
+        [output(), done(), tools()]
+            .into_iter()
+            .filter_map(LoadedPlugin::standard)
+            .map(Arc::new)
+            .map(Plugin::unbound)
+            .map(Arc::new)
+            .collect()
+    });
     &PLUGINS
 }
 
@@ -79,7 +78,8 @@ fn tool(name: &str, description: &str, schema: &str) -> Definition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standard::{Standard, explains};
+    use crate::reserved::{explains, is_reserved};
+    use crate::standard::Standard;
 
     #[test]
     fn every_built_in_tool_has_a_valid_definition() {

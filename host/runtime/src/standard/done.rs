@@ -1,6 +1,6 @@
 //! `done`: the model reports that the work is done. A program that runs a model stops when it sees the metadata.
 
-use super::{Call, Trouble};
+use super::call::{Call, Trouble};
 use portcullis_sandbox::{Output, Success};
 
 #[expect(clippy::unnecessary_wraps, reason = "each of the host's tools answers alike")]

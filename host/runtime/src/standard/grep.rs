@@ -1,7 +1,7 @@
 //! `output.grep`: finds the lines of a kept output that match a regular expression, with the lines around them. The
 //! time is linear in the output's size. The memory does not depend on it, because lines are searched in windows.
 
-use super::{Call, Stopping, Trouble, answer};
+use super::call::{Call, Stopping, Trouble, answer};
 use crate::outputs::{Lines, Piece};
 use crate::text::{OneLine, cut};
 use portcullis_sandbox::{Failure, Success};

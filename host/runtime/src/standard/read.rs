@@ -1,6 +1,6 @@
 //! `output.read`: returns the numbered lines of a kept output, as many as fit into one answer.
 
-use super::{Call, Stopping, Trouble, answer};
+use super::call::{Call, Stopping, Trouble, answer};
 use crate::outputs::{KeptOutput, Piece};
 use portcullis_sandbox::Success;
 use std::fmt::Write;

@@ -1,20 +1,13 @@
 //! Describes the handles of a call, for people and for the binding of an approval.
 
-use super::{given, narrow};
-use crate::catalog::{Dependency, Plugin, Tool};
+use super::given::{given, noun};
+use super::narrow;
+use crate::catalog::{Dependency, Tool};
 use crate::grants::{BoundDirectory, Grant};
+use crate::plugin::Plugin;
 use portcullis_policy::{Binding, DependencyKey, Policy};
 use portcullis_sandbox::DependencyKind;
 use serde_json::{Map, Value};
-
-pub(super) fn noun(kind: DependencyKind) -> &'static str {
-    match kind {
-        DependencyKind::Directory => "the directory",
-        DependencyKind::Http => "the HTTP client",
-        DependencyKind::Store => "the store",
-        DependencyKind::Service => "the service",
-    }
-}
 
 /// Describes the handles that a call of this tool would get, one line each, for people. With arguments, the lines show
 /// the narrowed handles.

@@ -1,8 +1,8 @@
 //! Narrows a grant to what the arguments name, so that the sandbox can do no more than the approver approved.
 
-use super::given;
-use crate::call::Rejection;
-use crate::call::validate::ValidCall;
+use super::given::given;
+use crate::call::rejection::Rejection;
+use crate::call::valid_call::ValidCall;
 use crate::catalog::Tool;
 use crate::grants::{BoundDirectory, Grant};
 use crate::reply::Code;

@@ -1,8 +1,10 @@
 //! Computes what a tool can reach under the policy: the upper bound for all of its calls.
 
-use super::{given, narrow};
-use crate::catalog::{Plugin, Tool};
+use super::given::given;
+use super::narrow;
+use crate::catalog::Tool;
 use crate::grants::Grant;
+use crate::plugin::Plugin;
 use portcullis_policy::{Access, Permission};
 
 /// The safe methods of HTTP, RFC 9110 section 9.2.1.

@@ -1,18 +1,9 @@
 //! Finds handles that a tool tried to open without declaring the permission. Only the tool's author can fix that, not a
 //! policy.
 
-use super::describe::noun;
-use portcullis_policy::{Permission, Permissions};
+use super::given::{noun, permissions_reach};
+use portcullis_policy::Permissions;
 use portcullis_sandbox::{DependencyKind, RefusedKeys};
-
-/// Returns whether permissions reach handles of a kind.
-pub(super) fn reaches(kind: DependencyKind, permissions: Permissions) -> bool {
-    match kind {
-        DependencyKind::Directory => permissions.contains(Permission::Read) || permissions.contains(Permission::Write),
-        DependencyKind::Http => permissions.contains(Permission::Network),
-        DependencyKind::Store | DependencyKind::Service => true,
-    }
-}
 
 /// Describes the handles that a tool could not open because it does not declare their permission. Returns `None` if it
 /// declares the permissions of everything it opened. `kind_of` gives the kind of a declared key.
@@ -23,7 +14,7 @@ pub(crate) fn undeclared(
 ) -> Option<String> {
     let opened = opened.keys();
     let kinds = opened.iter().filter_map(|key| Some((key, kind_of(key)?)));
-    let undeclared = kinds.filter(|(_, kind)| !reaches(*kind, permissions));
+    let undeclared = kinds.filter(|(_, kind)| !permissions_reach(*kind, permissions));
     let told = undeclared.map(|(key, kind)| format!("{} `{key}` without declaring {}", noun(kind), permission(kind)));
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| format!("the tool opened {}", told.join(", and ")))

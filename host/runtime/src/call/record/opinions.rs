@@ -1,9 +1,8 @@
 //! Records the answers of reviewers and hooks, and the policy's answers to a running call.
 
-use super::lines::{Facts, HookLine};
-use super::{CallRecord, unrecorded};
-use crate::audit::Kind;
-use crate::call::Rejection;
+use super::CallRecord;
+use super::lines::HookLine;
+use crate::call::rejection::Rejection;
 use crate::hooks::{Hooked, Stage};
 use crate::text::cut;
 use portcullis_sandbox::Verdict as Review;
@@ -16,7 +15,7 @@ impl CallRecord {
             Review::Ask(request) => ("ask", &request.reason),
             Review::Refuse(text) => ("refuse", text),
         };
-        self.shared.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024))).await
+        self.shared.entry.answer("the plugin's review".to_owned(), answer, Some(cut(text, 1024))).await
     }
 
     /// Records the policy's answer to a running call. If this fails, the answer has no effect.
@@ -26,7 +25,7 @@ impl CallRecord {
         answer: &str,
         note: Option<&str>,
     ) -> Result<(), Rejection> {
-        self.shared.answer(subject, answer, note).await
+        self.shared.entry.answer(subject, answer, note).await
     }
 
     /// Records a hook's answer, unless it only passes the call. If this fails, the answer has no effect.
@@ -43,6 +42,6 @@ impl CallRecord {
             notes: hooked.notes(),
             notes_dropped: Some(hooked.notes_dropped()).filter(|dropped| *dropped > 0),
         };
-        self.shared.audit.write(Kind::Hook, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
+        self.shared.entry.hook(&line).await
     }
 }

@@ -13,8 +13,7 @@ pub(super) fn unless_recorded(reply: Reply, recorded: Result<(), AuditError>) ->
                 "The call ended as {}, but its answer is withheld because the audit log could not be written: {error}.",
                 reply.outcome().as_str()
             );
-            let code = Code::RecordUnavailable;
-            Reply { code, output: None, title: None, metadata: None, message, reference: None, ..reply }
+            reply.withheld(Code::RecordUnavailable, message)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Checks an answer against the contract and the tool's definition. Calls and conformance trials both use it, so it
 //! stores and shows nothing.
 
+use super::flaw::{Flaw, broken};
 use super::parts;
 use crate::json::{self, JsonError};
 use crate::schema::Schema;
@@ -15,17 +16,6 @@ const METADATA_BYTES_MAX: usize = 16 * 1024;
 
 /// Maximum mismatches with the output schema that an error lists.
 const MISMATCHES_TOLD_MAX: usize = 3;
-
-/// Why an answer is not usable.
-#[derive(Debug)]
-pub(crate) enum Flaw<'a> {
-    /// It breaks the contract or the definition, as this text says.
-    Broken(String),
-    /// Reading its JSON would take too much memory.
-    Memory(String),
-    /// This JSON is too large for the reply, and its beginning would not match the output schema.
-    TooLarge(&'a str),
-}
 
 /// Checks an answer and returns its metadata. `has_written` says whether the tool wrote text before it returned.
 /// `bytes_max` is the size that may be passed on.
@@ -49,10 +39,6 @@ pub(crate) fn check<'a>(
         Output::Parts(parts) => parts::check(parts),
     }?;
     Ok(metadata)
-}
-
-pub(super) fn broken(why: impl Into<String>) -> Flaw<'static> {
-    Flaw::Broken(why.into())
 }
 
 fn check_metadata(text: &str) -> Result<Value, Flaw<'static>> {

@@ -1,8 +1,8 @@
 //! Answers of several parts. A part that does not fit is kept as an output. A line about it, or the beginning of a
 //! text, replaces it.
 
-use super::form::{Flaw, broken};
-use super::{Passed, part_bytes};
+use super::flaw::{Flaw, broken};
+use super::passed::{Passed, part_bytes};
 use crate::call::answer::{Keeper, TEXT, Text};
 use crate::outputs::Reference;
 use crate::text::{cut, is_deceptive};
@@ -55,7 +55,7 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
         Part::File(blob) => ("file", blob),
     };
     let (described, Blob { media_type, data, .. }) = (blob.described(), blob);
-    let is_text = media_type.starts_with("text/") || media_type.starts_with(super::JSON);
+    let is_text = media_type.starts_with("text/") || media_type.starts_with(crate::call::answer::JSON);
     match keeper.keep(&data, &media_type, is_text) {
         Ok(reference) => {
             let line = format!("[Portcullis: this {kind} is not shown. {described}, kept as {}.]", reference.id);

@@ -1,6 +1,7 @@
 //! Lints for the schema of a tool's arguments: every parameter at every depth, including references.
 
-use super::{Found, PARAMETER_CHARS_MAX, Rule, phrases};
+use super::finding::{Found, PARAMETER_CHARS_MAX, Rule};
+use super::phrases;
 use crate::schema::parts::{down, pointer_of};
 use portcullis_sandbox::Definition;
 use serde_json::Value;

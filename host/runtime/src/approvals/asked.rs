@@ -1,0 +1,48 @@
+//! What became of a question.
+
+use super::claim::Ticket;
+use super::error::ApprovalError;
+
+/// The result of an approval request.
+pub(crate) enum Asked {
+    /// The call may run. Dropping the ticket, if there is one, tells that the call has ended.
+    Yes(Option<Ticket>),
+    /// The call may not run.
+    No {
+        /// A note for the model.
+        note: Option<String>,
+    },
+    /// The request stays open without its call.
+    Pending {
+        /// The id of the request.
+        question: String,
+        /// What it waits for.
+        waits_for: WaitingFor,
+    },
+    /// A new policy decided the call before an answer, so the request is withdrawn.
+    Redecided,
+}
+
+/// Who runs a call whose request was left open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitingFor {
+    /// The approver, who also runs the call.
+    Approver,
+    /// The caller, who makes the call again after the approval.
+    Caller,
+}
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub(crate) enum AskError<S> {
+    /// The answer was no longer needed.
+    Stopped(S),
+    /// The question or its answer could not be kept.
+    Unkept(ApprovalError),
+}
+
+impl<S> From<ApprovalError> for AskError<S> {
+    fn from(error: ApprovalError) -> Self {
+        Self::Unkept(error)
+    }
+}

@@ -1,0 +1,66 @@
+//! What the ledger keeps of an open question.
+
+use super::asked_under::AskedUnder;
+use super::binding::Binding;
+use super::concern::Concern;
+use super::error::ApprovalError;
+use super::preview::Preview;
+use crate::approver::Question;
+use crate::ledger::{LedgerError, QuestionRow};
+use crate::origin::Origin;
+use portcullis_policy::{Pattern, Principal};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The part of an open request that the ledger stores: what approvers see, and what is needed to run the call later.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Body {
+    pub(crate) question: Question,
+    pub(crate) binding: Binding,
+    pub(crate) patterns: Vec<Pattern>,
+    pub(crate) automated: bool,
+    pub(crate) message: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) keeps_payloads: bool,
+    /// How long an approval for a session is valid, in milliseconds. The next field is the same for all sessions.
+    pub(crate) session_milliseconds: i64,
+    pub(crate) always_milliseconds: i64,
+    /// The changes that the plugin computed. The difference to the current files is computed whenever the request is
+    /// shown.
+    #[serde(default)]
+    pub(crate) preview: Option<Preview>,
+    /// What a later policy needs to decide on the call again. `None` if a running call asks.
+    #[serde(default)]
+    pub(crate) asked_under: Option<AskedUnder>,
+}
+
+impl Body {
+    /// Returns the concerns that the approver is shown.
+    pub(super) fn concerns(&self) -> &[Concern] {
+        self.asked_under.as_ref().map_or(&[], |asked| &asked.observed.concerns)
+    }
+
+    /// Computes the diff against the current files.
+    pub(super) fn difference(&self) -> Option<String> {
+        self.preview.as_ref().map(Preview::difference)
+    }
+
+    pub(super) fn parse(id: &str, text: Option<&str>) -> Result<Self, ApprovalError> {
+        let text = text.ok_or(ApprovalError::Gone)?;
+        Ok(serde_json::from_str(text).map_err(|error| LedgerError::form(id, error))?)
+    }
+
+    /// Where the call comes from.
+    pub(super) fn origin(&self, row: &QuestionRow) -> Result<Origin, ApprovalError> {
+        let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(&row.id, error))?;
+        Ok(Origin {
+            session: Arc::from(&*row.session),
+            principal,
+            automated: self.automated,
+            message: self.message.as_deref().map(Arc::from),
+            agent: self.agent.as_deref().map(Arc::from),
+            trace: None,
+        })
+    }
+}

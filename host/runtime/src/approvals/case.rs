@@ -1,0 +1,52 @@
+//! Everything that a question is made of.
+
+use super::asked_under::AskedUnder;
+use super::binding::Binding;
+use super::concern::Concern;
+use super::preview::Preview;
+use crate::approver::Question;
+use crate::ledger;
+use portcullis_policy::Pattern;
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// Everything about one approval request.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) question: Question,
+    pub(crate) subject: ledger::Subject,
+    pub(crate) binding: Binding,
+    /// The arguments or the resource that the request is about.
+    pub(crate) covered: Map<String, Value>,
+    /// The patterns that the host offers for a remembered approval.
+    pub(crate) patterns: Vec<Pattern>,
+    /// Whether the policy, or a fixed rule of the host, asks.
+    pub(crate) by_host: bool,
+    /// The concerns of reviewers and hooks.
+    pub(crate) concerns: Vec<Concern>,
+    /// The changes that the call would make. They are computed just before an approver is asked.
+    pub(crate) preview: Option<Preview>,
+    /// Whether remembered approvals do not apply, because the arguments were repaired or no schema checked them.
+    pub(crate) afresh: bool,
+    pub(crate) automated: bool,
+    pub(crate) message: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) keeps_payloads: bool,
+    pub(crate) times: Times,
+    pub(crate) asked_under: Option<AskedUnder>,
+}
+
+/// How long requests, calls and approvals last.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    /// How long the call waits for an answer.
+    pub(crate) waiting: Duration,
+    /// When the call stops waiting and leaves its request open. Its caller then makes the call again.
+    pub(crate) leaving: Option<Duration>,
+    /// How long the request can be answered after its process has ended.
+    pub(crate) pending: Duration,
+    /// How long an approval for a session is valid.
+    pub(crate) session: Duration,
+    /// How long an approval for all sessions is valid.
+    pub(crate) always: Duration,
+}

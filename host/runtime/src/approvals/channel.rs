@@ -1,0 +1,26 @@
+//! Who is asked.
+
+use crate::approver::Approver;
+use portcullis_policy::Unattended;
+use std::sync::Arc;
+
+/// Who answers approval requests.
+#[derive(Clone)]
+pub(crate) enum Channel {
+    /// This approver, and answers through the ledger.
+    Approver(Arc<dyn Approver>),
+    /// Only answers through the ledger. The call waits for them.
+    Elsewhere,
+    /// No one while the call waits.
+    Nobody(Unattended),
+}
+
+impl std::fmt::Debug for Channel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Approver(_) => "Approver",
+            Self::Elsewhere => "Elsewhere",
+            Self::Nobody(_) => "Nobody",
+        })
+    }
+}

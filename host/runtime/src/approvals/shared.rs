@@ -1,0 +1,79 @@
+//! What the approvals of a state directory share.
+
+use super::error::ApprovalError;
+use super::left_requests::LeftRequests;
+use super::repetition::{Attention, Refusals};
+use super::rolled_back::RolledBack;
+use super::waiters::Waiters;
+use crate::audit::AuditLog;
+use crate::ledger::{Ledger, LedgerError, Owner};
+use portcullis_policy::Principal;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::sync::Notify;
+
+/// A handle to the approval requests and approvals of a state directory. Clones share them. Code that holds this handle
+/// can answer as an approver.
+#[derive(Clone)]
+pub struct Approvals {
+    pub(super) shared: Arc<Shared>,
+    /// If set, only requests of this principal and of its sub-agents are visible.
+    pub(super) within: Option<Principal>,
+}
+
+pub(super) struct Shared {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) audit: Arc<AuditLog>,
+    owner: Mutex<Option<Arc<Owner>>>,
+    /// Notified when a request is answered in this process.
+    pub(super) answered: Notify,
+    pub(super) rolled_back: OnceLock<RolledBack>,
+    pub(super) refusals: Refusals,
+    pub(super) attention: Attention,
+    /// How many calls of this process wait for each approval request.
+    pub(super) waiters: Waiters,
+    /// Approval requests whose calls have left, by their binding.
+    pub(super) left: LeftRequests,
+}
+
+impl Approvals {
+    pub(crate) fn new(ledger: Arc<Ledger>, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
+        let shared = Shared {
+            ledger,
+            audit,
+            owner: Mutex::new(None),
+            answered: Notify::new(),
+            rolled_back: OnceLock::new(),
+            refusals: Refusals::default(),
+            attention: Attention::default(),
+            waiters: Waiters::default(),
+            left: LeftRequests::default(),
+        };
+        let approvals = Self { shared: Arc::new(shared), within: None };
+        approvals.settle_left()?;
+        Ok(approvals)
+    }
+
+    /// Returns a handle that is restricted to this principal and its sub-agents. All other ids are unknown to it.
+    #[must_use]
+    pub fn within(&self, principal: &Principal) -> Self {
+        Self { shared: Arc::clone(&self.shared), within: Some(principal.clone()) }
+    }
+
+    /// Returns whether this handle may see requests and approvals of a principal.
+    pub(super) fn may_know(&self, principal: &str) -> bool {
+        let Some(within) = &self.within else { return true };
+        let below = principal.strip_prefix(within.as_str());
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    /// Returns this process as an owner of requests. It is created when the process first runs or waits for a call.
+    pub(crate) fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
+        let mut owner = self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owner) = &*owner {
+            return Ok(Arc::clone(owner));
+        }
+        let new = Arc::new(self.shared.ledger.owner().map_err(LedgerError::from)?);
+        *owner = Some(Arc::clone(&new));
+        Ok(new)
+    }
+}

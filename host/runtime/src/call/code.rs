@@ -1,0 +1,17 @@
+//! The code that a call runs.
+
+use super::rejection::Rejection;
+use crate::inner::Inner;
+use crate::plugin::Plugin;
+use crate::reply::Code;
+use portcullis_sandbox::Code as PluginCode;
+
+impl Inner {
+    /// Returns the code of a plugin. Maps it on first use.
+    pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
+        self.loader.code(plugin).await.map_err(|error| {
+            let message = format!("The plugin {} can no longer be used.", plugin.name);
+            Rejection::new(Code::PluginRefused, message).with_detail(error.to_string())
+        })
+    }
+}

@@ -1,0 +1,16 @@
+//! Why an answer is not usable.
+
+/// Why an answer is not usable.
+#[derive(Debug)]
+pub(crate) enum Flaw<'a> {
+    /// It breaks the contract or the definition, as this text says.
+    Broken(String),
+    /// Reading its JSON would take too much memory.
+    Memory(String),
+    /// This JSON is too large for the reply, and its beginning would not match the output schema.
+    TooLarge(&'a str),
+}
+
+pub(super) fn broken(why: impl Into<String>) -> Flaw<'static> {
+    Flaw::Broken(why.into())
+}

@@ -1,0 +1,101 @@
+//! The steps of a call, one after the other.
+
+use super::hooks;
+use super::parse::ParsedCall;
+use super::record::CallRecord;
+use super::rejection::Rejection;
+use super::shape::Shaped;
+use super::unwanted;
+use crate::inner::Inner;
+use crate::ledger::blocking;
+use crate::reply::{Code, Reply};
+use crate::request::Request;
+use crate::turn::Turn;
+use std::sync::Arc;
+
+/// Runs one call. Its audit record is always finished, even if this future is dropped. `id` is the id of a call that
+/// already has an approval request, and `None` for a new call.
+pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<String>) -> Reply {
+    // A request may be cloned and called again, and each call needs its own admission.
+    request.admission = Arc::default();
+    let record = CallRecord::begin(host, &request, id);
+    go(host, request, record).await
+}
+
+/// Begins the record of a call that runs later or never. The record is finished in both cases.
+pub(crate) fn begin(host: &Inner, request: &Request) -> CallRecord {
+    CallRecord::begin(host, request, None)
+}
+
+/// Runs a call whose record was begun with [`begin`].
+pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) -> Reply {
+    // Declared before the record, so that they are released after the record is finished, even if this future is
+    // dropped.
+    let _turn = request.turn.as_ref().map(Turn::until_over);
+    let _order = request.admission.until_over();
+    let mut record = record;
+    let ended = steps(host, &request, &mut record).await;
+    if ended.is_err() && !record.is_parsed() {
+        record.unparsed(&request);
+    }
+    let reply = reply(&record, &request, ended);
+    let kept = reply.reference.is_some();
+    let reply = hooks::after(host, &record, &request, reply).await;
+    let call = reply.id.clone();
+    let reply = record.finish(reply).await;
+    if kept && reply.reference.is_none() {
+        // The answer is withheld, so the kept output is withdrawn too. If that fails, only this caller can read it.
+        let outputs = host.outputs.clone();
+        let _ = blocking(move || outputs.withdraw(&call)).await;
+    }
+    reply
+}
+
+/// Rejects a request without examining it, and records the rejection.
+pub(crate) async fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
+    let record = begin(host, request);
+    let reply = reply(&record, request, Err(rejection));
+    record.finish(reply).await
+}
+
+async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) -> Result<Shaped, Rejection> {
+    if record.id().is_empty() {
+        let message = "The call was not made: the system provides no randomness, so the call has no id.";
+        return Err(Rejection::new(Code::RecordUnavailable, message));
+    }
+    unwanted::refused(request)?;
+    let parsed = ParsedCall::parse(request, host.arguments_bytes_max)?;
+    record.parsed(&parsed);
+    let valid = parsed.validate(host, request)?;
+    record.valid(&valid);
+    unwanted::check(request)?;
+    let approved = valid.authorize(host, request, record).await?;
+    let granted = approved.grant(host, request, record)?;
+    let instance = granted.instantiate(host, request).await?;
+    let raw = instance.execute(host, request, record).await?;
+    raw.shape().await
+}
+
+fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, Rejection>) -> Reply {
+    let (id, tool) = (record.id().to_owned(), request.tool.clone());
+    match ended {
+        Ok(shaped) => Reply {
+            title: shaped.title,
+            metadata: shaped.metadata,
+            reference: shaped.reference,
+            usage: shaped.usage,
+            ..Reply::completed(id, tool, shaped.output, shaped.message)
+        },
+        Err(mut rejection) => {
+            record.note_detail(rejection.detail.take());
+            let approval_request = record.approval_request.clone();
+            Reply { approval_request, ..rejection.into_reply(id, tool) }
+        }
+    }
+}
+
+/// Checks at compile time that the future of a call is `Send`, so that a caller can spawn it on any runtime.
+const _: fn(&Arc<Inner>, Request) = |host, request| {
+    fn movable(_: impl Send) {}
+    movable(call(host, request, None));
+};

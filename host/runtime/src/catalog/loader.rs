@@ -1,0 +1,59 @@
+//! Everything that loading needs, and how much of it runs at one time.
+
+use super::directory::PluginDirectory;
+use super::file::FileError;
+use super::load_error::LoadError;
+use super::observer::Observer;
+use crate::audit::AuditLog;
+use portcullis_sandbox::{CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
+use std::io;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+/// Maximum plugins that are compiled at the same time, if the machine has that many cores. A worker needs 600 MB for
+/// CPython, and uses all cores for part of its time.
+const COMPILATIONS_MAX: usize = 8;
+
+/// Everything that is needed to load plugins.
+pub(crate) struct Loader {
+    pub(crate) engine: Engine,
+    pub(crate) compiler: Compiler,
+    pub(crate) store: Arc<CodeStore>,
+    pub(crate) plugins: PluginDirectory,
+    pub(crate) audit: Arc<AuditLog>,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) slots: LoadSlots,
+}
+
+/// Limits how much loading runs at the same time.
+pub(crate) struct LoadSlots {
+    /// Limits the files that are in memory while they load in the background.
+    pub(super) files: Semaphore,
+    pub(super) compilations: Semaphore,
+    pub(super) descriptions: Semaphore,
+}
+
+impl Default for LoadSlots {
+    fn default() -> Self {
+        let descriptions = Semaphore::new(DESCRIBE_SLOTS as usize);
+        Self { files: Semaphore::new(compilations()), compilations: Semaphore::new(compilations()), descriptions }
+    }
+}
+
+/// Returns how many plugins are compiled at the same time: one per core.
+pub(super) fn compilations() -> usize {
+    available_parallelism().map_or(1, usize::from).min(COMPILATIONS_MAX)
+}
+
+/// Runs long work on a thread that may block. Checking and mapping a plugin of 20 MB takes a good part of a second,
+/// which would block a worker of the async runtime.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
+) -> Result<T, LoadError> {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(FileError::Io(io::Error::other(error)).into()),
+    }
+}

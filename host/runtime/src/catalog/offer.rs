@@ -1,0 +1,14 @@
+//! A tool of the catalog, to be held on to.
+
+use super::tool::Tool;
+use crate::plugin::Plugin;
+use std::sync::Arc;
+
+/// A tool that can be offered to a model, with its plugin. It does not change when the catalog does.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The plugin.
+    pub plugin: Arc<Plugin>,
+    /// The tool.
+    pub tool: Arc<Tool>,
+}

@@ -1,0 +1,58 @@
+//! What subscribers hear: the states of a call and the progress of its tool.
+
+use crate::reply::Outcome;
+use portcullis_sandbox::Progress;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// The state of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallState {
+    /// The call was received, and is checked.
+    Pending,
+    /// The call waits for an approver.
+    Waiting,
+    /// The tool runs.
+    Running,
+    /// The call has ended and is recorded. No more events of this call follow.
+    Ended(Outcome),
+}
+
+impl CallState {
+    /// Returns the stable name. For an ended call, it is that of the outcome.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Ended(outcome) => outcome.as_str(),
+        }
+    }
+}
+
+/// An event about a call.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The id of the call.
+    pub call: Arc<str>,
+    /// The session of the call, as in the audit log.
+    pub session: Arc<str>,
+    /// The tool's name as the caller wrote it, as in the audit log. Untrusted text.
+    pub tool: Arc<str>,
+    /// When it happened.
+    pub at: SystemTime,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum EventKind {
+    /// The call has entered this state.
+    State(CallState),
+    /// The tool reported progress. Its texts are untrusted.
+    Progress(Arc<Progress>),
+    /// Too many states were queued for the subscriber, so the subscription has ended. This event names the call of the
+    /// first state that was lost.
+    Lagged,
+}

@@ -1,0 +1,104 @@
+//! Why what the policy binds to a plugin is not granted.
+
+use crate::audit::AuditError;
+use crate::ledger::LedgerError;
+use crate::project_policy::ProjectGrantError;
+use portcullis_policy::{DeadRule, DependencyKey, PluginName};
+use portcullis_sandbox::{DirectoryError, NetworkError};
+use std::path::PathBuf;
+
+/// Why a policy does not fit the plugins, or why what it grants cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum GrantError {
+    /// A rule that no call can match.
+    #[error("{}: {dead}; {}", path.display(), .dead.remedy())]
+    DeadRule {
+        /// The policy's file.
+        path: PathBuf,
+        /// The rule, and why no call can match it.
+        dead: Box<DeadRule>,
+    },
+    /// The policy binds a key that the plugin does not ask for.
+    #[error("the policy binds the key `{key}` of the plugin `{plugin}`, which only has {asks}: correct the key")]
+    UnknownKey {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The keys that it asks for.
+        asks: String,
+    },
+    /// A grant cannot be opened.
+    #[error("the grant {plugin}.{key}: {error}")]
+    Grant {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// Why.
+        #[source]
+        error: DirectoryError,
+    },
+    /// A grant would include the host's own plugins, state or policy.
+    #[error(
+        "the grant {plugin}.{key} ({path}) contains {what}, where a plugin could change its own rights. Grant another \
+         directory, or move {what} out of it (--plugins, --policy, --state)"
+    )]
+    Covers {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The path in the policy.
+        path: String,
+        /// What it covers.
+        what: &'static str,
+    },
+    /// A grant of a project's policy does not lead to the place that was trusted.
+    #[error(transparent)]
+    ProjectGrant(#[from] ProjectGrantError),
+    /// An HTTP client cannot be created.
+    #[error("the grant {plugin}.{key}: {error}")]
+    Client {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// Why.
+        #[source]
+        error: NetworkError,
+    },
+    /// A grant is narrowed by something that is not an argument.
+    #[error(
+        "the grant {plugin}.{key} is narrowed by {narrow}, but no tool of the plugin has such an argument: correct \
+         `narrow`, or remove it"
+    )]
+    DeadNarrow {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The pointer.
+        narrow: String,
+    },
+    /// A key is bound to a service that the application does not have.
+    #[error(
+        "the policy binds {plugin}.{key} to the service `{service}`, but the application has {has}: correct the name"
+    )]
+    UnknownService {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The name in the policy.
+        service: String,
+        /// The services that exist.
+        has: String,
+    },
+    /// The audit log cannot be used.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}

@@ -1,0 +1,104 @@
+//! What the clones of a host share.
+
+use crate::admission::Admissions;
+use crate::approvals::{Approvals, Channel, Repetition};
+use crate::audit::AuditLog;
+use crate::call::DecidedRequests;
+use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, Loader, Seen};
+use crate::events::Publisher;
+use crate::hooks::Hook;
+use crate::inject::Injection;
+use crate::ledger::Owner;
+use crate::outputs::Outputs;
+use crate::places::State;
+use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
+use crate::policy_source::PolicySources;
+use crate::request::Request;
+use crate::stores::Stores;
+use crate::under_way::CallsUnderWay;
+use portcullis_policy::{PluginName, Policy};
+use portcullis_sandbox::TimeSource;
+use std::sync::{self, Arc};
+use tokio::sync::{Mutex, Semaphore, watch};
+
+pub(crate) struct Inner {
+    /// The current catalog. A call keeps the catalog that it started with.
+    pub(crate) catalog: watch::Sender<Arc<Catalog>>,
+    /// The files that the catalog was loaded from. A reload holds this lock.
+    pub(crate) seen: Mutex<Seen>,
+    /// The files of the policy, for reading it again.
+    pub(crate) sources: PolicySources,
+    /// The policy in force, which is the one in the catalog.
+    pub(crate) policy_status: watch::Sender<PolicyStatus>,
+    /// The limits that memory was reserved for when the host opened.
+    pub(crate) reserved: Reserved,
+    pub(crate) state: State,
+    pub(crate) stores: Stores,
+    pub(crate) outputs: Outputs,
+    pub(crate) injection: Arc<Injection>,
+    /// The time that guests see, if it is not the system's.
+    pub(crate) time: Option<Arc<dyn TimeSource>>,
+    /// The seed of the guests' randomness, if it is not the system's.
+    pub(crate) seed: Option<u64>,
+    pub(crate) loader: Arc<Loader>,
+    /// The background loads, if the host does not wait for plugins.
+    pub(crate) background: Option<BackgroundLoading>,
+    pub(crate) audit: Arc<AuditLog>,
+    pub(crate) approvals: Approvals,
+    /// The requests without a waiting call that the catalog in force has decided on.
+    pub(crate) decided_left: sync::Mutex<DecidedRequests>,
+    /// This process, as the audit log and the ledger name it.
+    pub(crate) owner: Arc<Owner>,
+    /// Who answers approval requests. If `None`, the policy decides.
+    pub(crate) channel: Option<Channel>,
+    /// Command-line options that lead a person to this host's state. They follow the id of an approval request.
+    pub(crate) approval_options: String,
+    pub(crate) repetition: Repetition,
+    pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    pub(crate) events: Arc<Publisher>,
+    /// Counts the calls of this host.
+    pub(crate) under_way: CallsUnderWay,
+    pub(crate) admissions: Admissions,
+    /// The slots for reviews and previews, which do not use run slots.
+    pub(crate) reviews: Semaphore,
+    /// The maximum size of arguments for any plugin, which is checked before the tool is known.
+    pub(crate) arguments_bytes_max: usize,
+}
+
+impl Inner {
+    /// Returns who answers the approval requests of calls that do not choose a channel themselves.
+    fn channel(&self, policy: &Policy) -> Channel {
+        self.channel.clone().unwrap_or(Channel::Nobody(policy.approvals().unattended))
+    }
+
+    /// Returns who answers the approval requests of a call.
+    pub(crate) fn channel_of(&self, request: &Request, policy: &Policy) -> Channel {
+        request.channel.clone().unwrap_or_else(|| self.channel(policy))
+    }
+
+    /// Returns the policy that decides a call that begins now.
+    pub(crate) fn policy(&self) -> Arc<PolicyInForce> {
+        Arc::clone(&self.catalog.borrow().policy)
+    }
+
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.catalog.borrow())
+    }
+
+    pub(crate) fn background(&self) -> Option<&Arc<BackgroundLoads>> {
+        self.background.as_ref().map(|background| &background.0)
+    }
+
+    /// Returns whether a plugin that is not in a catalog is being compiled, or has become ready since.
+    pub(crate) fn is_loading(&self, plugin: &str, catalog: &Catalog) -> bool {
+        let is_named = |name: &PluginName| name.as_str() == plugin;
+        catalog.plugin(plugin).is_none()
+            && self.background().is_some_and(|background| {
+                background.plugins().iter().any(is_named) || self.catalog().plugin(plugin).is_some()
+            })
+    }
+
+    pub(crate) fn approval_command(&self, request: &str) -> String {
+        format!("portcullis approvals approve {request}{}", self.approval_options)
+    }
+}

@@ -1,0 +1,14 @@
+//! A tool in the form that the policy checks its rules against.
+
+use crate::catalog::Tool;
+use portcullis_policy::KnownTool;
+
+/// Returns a tool in the form that the policy checks its rules against.
+pub(crate) fn known(tool: &Tool) -> KnownTool<'_> {
+    KnownTool {
+        name: tool.name(),
+        permissions: tool.permissions(),
+        hints: tool.hints(),
+        arguments: tool.schema().closed_names(),
+    }
+}

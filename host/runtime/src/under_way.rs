@@ -1,0 +1,31 @@
+//! How many calls are under way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts the calls that are under way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallsUnderWay(Arc<AtomicUsize>);
+
+/// A call that has begun. It counts as under way until this is dropped.
+#[must_use = "the call counts only as long as this is held"]
+pub(crate) struct CallUnderWay(Arc<AtomicUsize>);
+
+impl CallsUnderWay {
+    /// Counts one call more.
+    pub(crate) fn begin(&self) -> CallUnderWay {
+        self.0.fetch_add(1, Ordering::AcqRel);
+        CallUnderWay(Arc::clone(&self.0))
+    }
+
+    /// Returns how many calls have begun and have not ended.
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for CallUnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
