@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::TARGET;
+use super::target::TARGET;
 use crate::{cache, process};
 
 /// An empty crate, so that cargo has something to build the library for.

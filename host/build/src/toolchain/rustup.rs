@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::{Installed, TARGET, say};
+use super::installed::Installed;
+use super::progress::say;
+use super::target::TARGET;
 use crate::process;
 
 /// The target is some 20 MB; a line that needs longer than this is better served by hand.
