@@ -161,6 +161,16 @@ impl std::fmt::Debug for Directory {
 }
 
 impl Directory {
+    /// Returns whether this is the directory at a resolved path, which has no link.
+    ///
+    /// # Errors
+    /// The system refuses the path or one of the directories.
+    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let there = openat(CWD, path, flags, Mode::empty())?;
+        Ok(Identity::of(there)? == Identity::of(&*self.dir.dir)?)
+    }
+
     /// Opens a directory to grant it. Whoever holds the result can reach everything below the directory with this
     /// access, through any link that stays below it, and nothing above it.
     ///

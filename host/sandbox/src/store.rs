@@ -10,11 +10,15 @@ mod room;
 pub use room::{CACHE_BYTES_MAX, InUse};
 
 use crate::compile::Artefact;
-use cap_std::fs::{Dir, File};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use hmac::{Hmac, KeyInit, Mac};
+use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_NOW, flock, futimens};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
 /// The first bytes of an entry; a new number for a new layout.
@@ -25,6 +29,18 @@ const MAC_BYTES: usize = 32;
 
 /// The largest entry, in bytes. Code is at most about four times its component.
 const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
+
+/// Entries that a host marks as used by an open file at one time. A process may often open no more than 1024 files.
+const MARKED_MAX: usize = 256;
+
+/// How exactly the cache knows when an entry was used last. A change of the time is a write to the disk.
+const USED_GRAIN: Duration = Duration::from_secs(60 * 60);
+
+/// What the name of a file ends with that is being written.
+const UNFINISHED: &str = ".new";
+
+/// Counts the writers of this process.
+static WRITERS: AtomicU64 = AtomicU64::new(0);
 
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +93,7 @@ pub struct CodeStore {
 impl CodeStore {
     /// A store in a private directory, for an engine of this fingerprint, under a key that never lies in it.
     pub fn new(directory: Dir, key: &[u8; 32], fingerprint: [u8; 32]) -> Self {
-        let marks = Arc::new(Semaphore::new(room::MARKED_MAX));
+        let marks = Arc::new(Semaphore::new(MARKED_MAX));
         Self { directory, mac: keyed(key), fingerprint, marks }
     }
 
@@ -172,10 +188,36 @@ impl CodeStore {
     fn read(&self, entry: Entry, id: &[u8; 32]) -> io::Result<Vec<u8>> {
         let file = self.open_entry(&file_name(entry, id))?;
         check_private(&file)?;
-        room::note_use(&file);
+        note_use(&file);
         let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0).min(1 << 28));
         file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Creates a file to write an entry into, which no other writer has. Its lock says that it is being written.
+    fn begin_entry(&self, name: &str) -> io::Result<(String, std::fs::File)> {
+        loop {
+            let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
+            let unfinished = format!("{name}.{}.{writer}{UNFINISHED}", std::process::id());
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
+            let file = match self.directory.open_with(&unfinished, &options) {
+                // A process of this number in another container has it, or an earlier process has left it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file?.into_std(),
+            };
+            flock(&file, FlockOperation::LockExclusive)?;
+            // Another host may have removed it before it was locked.
+            if rustix::fs::fstat(&file)?.st_nlink > 0 {
+                return Ok((unfinished, file));
+            }
+        }
+    }
+
+    fn open_entry(&self, name: &str) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        self.directory.open_with(name, &options)
     }
 }
 
@@ -191,6 +233,16 @@ fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
     let mut block = [0_u8; 64];
     block[..32].copy_from_slice(key);
     Hmac::new(&block.into())
+}
+
+/// Notes that an entry is used now. Where that fails, it makes room for others earlier.
+fn note_use(file: &File) {
+    let modified = file.metadata().and_then(|metadata| metadata.modified()).map(cap_std::time::SystemTime::into_std);
+    let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
+    if age.is_none_or(|age| age >= USED_GRAIN) {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let _ = futimens(file, &Timestamps { last_access: now, last_modification: now });
+    }
 }
 
 /// A regular file of this user that nobody else can write.

@@ -3,10 +3,12 @@
 //! directory checks its handle first: what a narrowed call may do is decided there alone.
 
 use super::effects::Deed;
+use super::guard::Guard;
 use super::listing::listing_bytes;
 use super::open::{Opened, Request};
-use super::reach::{Reach, Use};
-use super::{Guard, Handle, reading};
+use super::reach::Reach;
+use super::uses::Use;
+use super::{Handle, reading};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasmtime::component::Resource;

@@ -1,7 +1,6 @@
 //! A client: what one HTTP key of a plugin is granted, and whether a request is within it.
 
 use super::budget::Pace;
-use super::call::Call;
 use super::error::{Refusal, Unreachable};
 use super::network::{Network, NetworkError};
 use super::secret::Vault;
@@ -10,7 +9,7 @@ use crate::base::PathBase;
 use http::HeaderMap;
 use portcullis_policy::{Destination, Host, HttpBinding, Scheme, SecretSlot, Unnamed};
 use rustls::ClientConfig;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// An HTTP client that a plugin is granted. Clones share its budget of requests in a minute and its secret.
@@ -136,21 +135,6 @@ impl Client {
             return Err(Refusal::NoAddress(super::error::bounded(&host.to_string())).into());
         }
         Ok(())
-    }
-
-    /// All addresses of a host. An address that was written as one is not looked up, nor is a name that the call looked
-    /// up a moment ago.
-    pub(super) async fn addresses(&self, host: &Host, call: &Call) -> Result<Vec<IpAddr>, super::error::Failure> {
-        let name = match host {
-            Host::Name(name) => name,
-            Host::Address(address) => return Ok(vec![*address]),
-        };
-        if let Some(kept) = call.kept_addresses(name) {
-            return Ok(kept);
-        }
-        let found = self.shared.network.name_servers().addresses(name).await?;
-        call.keep_addresses(name, &found);
-        Ok(found)
     }
 
     /// Whom TLS trusts.

@@ -2,7 +2,7 @@
 //!
 //! The texts are ours. Of what a guest or a server said they repeat little, bounded, and never a secret.
 
-use super::secret::SecretError;
+use super::secret_error::SecretError;
 use crate::host_memory::HostMemoryFull;
 use portcullis_policy::{DestinationError, HttpRefusal};
 use std::net::IpAddr;

@@ -4,8 +4,9 @@
 //! when it is dropped. Copies within a request, which hyper owns, are not wiped.
 
 use super::command;
+use super::opened_secrets::OpenedSecrets;
 use super::redact::Redactor;
-use super::watch::OpenedSecrets;
+use super::secret_error::{SECRET_BYTES_MAX, SECRET_BYTES_MIN, SecretError};
 use crate::base::PathBase;
 use data_encoding::BASE64;
 use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
@@ -18,41 +19,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// The shortest secret, in bytes: what is shorter also occurs by chance, and could not be redacted.
-const SECRET_BYTES_MIN: usize = 8;
-/// The longest secret, in bytes: what servers take in one header.
-const SECRET_BYTES_MAX: usize = 8192;
 /// The most that is read of a file or a program, in bytes.
 const SOURCE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long the host does not retry an unreadable secret just to search for it. A request that needs it retries at
 /// once. Without this, each call of a plugin would wait for a keyring that does not answer.
 const RETRY_TIME: Duration = Duration::from_secs(60);
-
-/// Why there is no secret. Says nothing of what was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SecretError {
-    #[error("its environment variable is not set")]
-    Unset,
-    #[error("its file cannot be read")]
-    File,
-    #[error("its file is not a regular file")]
-    Irregular,
-    #[error("its program does not start, or ends with an error")]
-    Command,
-    #[error("its program takes too long")]
-    Slow,
-    #[error("it is shorter than {SECRET_BYTES_MIN} bytes, too short to be told from other text")]
-    Short,
-    #[error("it is longer than {SECRET_BYTES_MAX} bytes")]
-    Long,
-    #[error("it has a line break or another character that cannot be sent where it belongs")]
-    Characters,
-    #[error("the host looks for so many secrets that it has no room for this one")]
-    Many,
-    #[error("the host could not prepare to look for it")]
-    Internal,
-}
 
 /// A secret. Wiped when dropped; never printed, copied or written.
 pub(super) struct Secret(Zeroizing<String>);

@@ -1,7 +1,7 @@
 //! TLS with fixed roots: those compiled in, or those of the file that a grant names. The environment has no say.
 
 use super::error::Failure;
-use super::tasks::Socket;
+use super::socket::Socket;
 use crate::base::PathBase;
 use portcullis_policy::Host;
 use rustix::fs::OFlags;
