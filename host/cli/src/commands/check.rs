@@ -1,6 +1,9 @@
 //! `portcullis check`: would this plugin load, how well does it keep the contract, and what would have to change?
 
 mod conformance;
+mod examined;
+
+pub(super) use examined::Examined;
 
 use super::Context;
 use crate::arguments::CheckArguments;
@@ -12,25 +15,12 @@ use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Conformance, DefinitionError, Engine, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
+use portcullis::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A plain name that is lent to a file without one, so that the rest of it can be looked at.
 const NAME_LENT: &str = "unnamed";
-
-/// What a look at a file found.
-pub(super) struct Examined {
-    /// What the plugin says of itself, with the descriptions of files beside it, where it came to that and would be
-    /// accepted under its own name.
-    pub(super) manifest: Option<Manifest>,
-    /// The description files beside it.
-    descriptions: Vec<String>,
-    /// Why a host would refuse it.
-    pub(super) problems: Vec<LoadError>,
-    /// The plugin, and what it can be run with.
-    loaded: Option<(Engine, Loaded)>,
-}
 
 pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
@@ -63,12 +53,6 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
 fn forget_refusal(file: &PluginFile, examined: &Examined, context: &Context) {
     if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
         let _ = portcullis::forget_refusal(state, &file.bytes, engine);
-    }
-}
-
-impl Examined {
-    fn refused(problem: LoadError) -> Self {
-        Self { manifest: None, descriptions: Vec::new(), problems: vec![problem], loaded: None }
     }
 }
 

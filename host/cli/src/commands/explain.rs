@@ -1,6 +1,7 @@
 //! `portcullis explain`: what would become of a call, and why; asks nobody, records nothing.
 
 use super::Context;
+use super::typed_arguments::read_arguments;
 use crate::arguments::ExplainArguments;
 use crate::exit_code::Exit;
 use crate::failure::OpenFault;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use std::fmt::Write;
 
 pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyhow::Result<Exit> {
-    let bytes = super::read_arguments(arguments.arguments, context)?;
+    let bytes = read_arguments(arguments.arguments, context)?;
     let tool = arguments.tool.clone();
     let request = super::call::of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
     // A call at this terminal would ask here, whatever the policy says of calls that nobody attends.

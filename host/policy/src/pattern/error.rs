@@ -5,7 +5,8 @@ use crate::glob::GlobError;
 /// Why a stored pattern is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// It names more than [`PATTERN_ARGUMENTS`](super::PATTERN_ARGUMENTS) arguments, or one with a name longer than any that is offered.
+    /// It names more than [`PATTERN_ARGUMENTS`](super::PATTERN_ARGUMENTS) arguments, or one with a name longer than any
+    /// that is offered.
     #[error("the pattern names more arguments, or longer ones, than any that is offered")]
     Arguments,
     /// It names a list, an object or a long text exactly.

@@ -1,6 +1,7 @@
 //! Why an approval has no effect, and how the program then ends.
 
-use super::super::{Context, fail};
+use super::super::Context;
+use super::super::no_result::fail;
 use crate::exit_code::Exit;
 use portcullis::{ApprovalError, Approvals, Status};
 
