@@ -1,7 +1,7 @@
 //! Who calls: the principal and the session of a request.
 
 use crate::identity::Identity;
-use crate::server::Server;
+use crate::server::{Server, Session};
 use portcullis::Reader;
 use portcullis::policy::Principal;
 use rmcp::RoleServer;
@@ -39,15 +39,6 @@ impl Caller {
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { session: &self.session, principal: &self.principal }
     }
-}
-
-/// The session of what comes without one of its own.
-#[derive(Clone, Debug)]
-pub(crate) enum Session {
-    /// The operator's.
-    Said(Arc<str>),
-    /// One for each client, derived from a random id of this process.
-    Process(Arc<str>),
 }
 
 /// Returns the session of a request over HTTP. A request without a session belongs to its principal's session with this

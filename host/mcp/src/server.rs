@@ -1,11 +1,10 @@
 //! The server: what every transport serves, and what lasts from one request to the next.
 
 use crate::approval;
-use crate::caller::Session;
 use crate::error::ServerError;
 use crate::options::ServerOptions;
 use crate::stopping::Stopping;
-use crate::subscriptions::Subscribers;
+use crate::subscribers::Subscribers;
 use crate::tasks::Tasks;
 use crate::tools::{Listing, ListingOptions, Listings};
 use portcullis::Host;
@@ -17,6 +16,15 @@ pub struct Server {
     inner: Arc<Inner>,
     /// The end of the transport that this clone is served by.
     stopping: Stopping,
+}
+
+/// The session of what comes without one of its own.
+#[derive(Clone, Debug)]
+pub(crate) enum Session {
+    /// The operator's.
+    Said(Arc<str>),
+    /// One for each client, derived from a random id of this process.
+    Process(Arc<str>),
 }
 
 pub(crate) struct Inner {

@@ -8,31 +8,11 @@ use rmcp::service::{Peer, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
-
-/// Subscribers of one server: each costs a task, and a client that never goes away must not use up the host.
-const SUBSCRIBERS_MAX: usize = 1024;
 
 /// How often a subscriber is looked at, to see whether it is still there.
 const LIFE_CHECKED: Duration = Duration::from_secs(30);
-
-/// The subscribers of a server.
-pub(crate) struct Subscribers {
-    places: Arc<Semaphore>,
-}
-
-impl Default for Subscribers {
-    fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(SUBSCRIBERS_MAX)) }
-    }
-}
-
-impl Subscribers {
-    fn place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
-    }
-}
 
 /// What of a subscription is served.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {

@@ -1,7 +1,7 @@
 //! The place where a call's question becomes known to whoever speaks with its client.
 
-use super::Client;
-use super::running::{At, Stage};
+use super::client::Client;
+use super::stage::{At, Stage};
 use portcullis::{Answering, Approver, Question};
 use std::sync::Arc;
 use tokio::sync::watch;

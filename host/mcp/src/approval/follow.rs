@@ -1,29 +1,16 @@
 //! A call that may go on without its request: followed until it is over, or until its client is sent away to come back.
 
+use super::called::Called;
 use super::form::waits_elsewhere;
 use super::running::{Heard, Running};
-use super::{Called, Client, answer, denies_unattended, rounds, unattended};
-use crate::call::Named;
-use crate::server::Server;
+use super::spoken::Spoken;
+use super::unattended::{denies_unattended, unattended};
+use super::{answer, rounds};
 use crate::tasks;
 use portcullis::Question;
-use rmcp::model::CallToolRequestParams;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
+use rmcp::ErrorData;
 use std::sync::Arc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-
-/// One `tools/call`, as it was made.
-#[derive(Clone, Copy)]
-pub(super) struct Spoken<'a> {
-    pub(super) server: &'a Server,
-    pub(super) named: &'a Named,
-    pub(super) params: &'a CallToolRequestParams,
-    pub(super) cx: &'a RequestContext<RoleServer>,
-    pub(super) client: Client,
-    pub(super) unwanted: &'a CancellationToken,
-}
 
 impl Spoken<'_> {
     /// Follows a call. A client that can wait for a task is given one when the call waits for somebody else, or runs
@@ -78,12 +65,5 @@ impl Spoken<'_> {
         running.settle(question);
         self.say(&waits_elsewhere(&self.server.inner().host, question)).await;
         running
-    }
-
-    /// Tells the client something by progress, where it wants to hear any.
-    pub(super) async fn say(&self, text: &str) {
-        if let Some(voice) = &self.named.voice {
-            voice.say(text).await;
-        }
     }
 }

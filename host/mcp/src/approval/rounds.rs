@@ -4,12 +4,13 @@
 //! The state names one waiting call, is sealed with a key of this process, holds for the principal, the tool and the
 //! arguments it was given for, and finds its call once: the call is taken from where it waits.
 
-use super::follow::Spoken;
-use super::running::{At, Running};
-use super::{Called, Shelf, answer, form, lifetime};
-use portcullis::{Answer, Question, Subject};
-use rmcp::ErrorData;
-use rmcp::model::{InputRequests, InputRequiredResult, RequestStateCodec, SealOptions};
+use super::form;
+use super::lifetime::lifetime;
+use super::running::Running;
+use super::spoken::Spoken;
+use super::waiting::Asked;
+use portcullis::{Question, Subject};
+use rmcp::model::{InputRequests, InputRequiredResult, SealOptions};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -21,27 +22,6 @@ const KEY_BYTES_MAX: usize = 64;
 
 /// What the seal is for: no other use of the key can be taken for it.
 const PURPOSE: &str = "portcullis tools/call approval";
-
-/// The calls whose clients were sent away with a question.
-pub(crate) struct Waiting {
-    calls: Shelf<Asked>,
-    /// None where the system gives no randomness: no client is then sent away.
-    codec: Option<RequestStateCodec>,
-}
-
-/// A call, and the question that its client took away.
-struct Asked {
-    running: Running,
-    question: Arc<Question>,
-}
-
-impl Default for Waiting {
-    fn default() -> Self {
-        let mut key = [0_u8; RequestStateCodec::MIN_KEY_LENGTH];
-        let codec = getrandom::fill(&mut key).ok().and_then(|()| RequestStateCodec::try_new(key).ok());
-        Self { calls: Shelf::default(), codec }
-    }
-}
 
 /// Sends the client away with a question, while the call waits. Gives the call back where it cannot.
 pub(super) fn ask(
@@ -63,41 +43,8 @@ pub(super) fn ask(
     Ok(InputRequiredResult::new(Some(requests), Some(state)))
 }
 
-/// Goes on with the call that a state names, after giving the answer that came with it.
-///
-/// # Errors
-/// The state is none of ours, was given for another request, was used, or its call is gone.
-pub(super) async fn resume(spoken: &Spoken<'_>) -> Result<Called, ErrorData> {
-    let Some(Asked { running, question }) = taken(spoken) else {
-        let message = "this requestState belongs to no call that waits: it was altered, given for another request, used \
-                       before, or its time is over; make the call again without it";
-        return Err(ErrorData::invalid_params(message, None));
-    };
-    let Some(answer) = response(spoken, &question).filter(|_| spoken.client.answers) else {
-        // Nothing was answered here. Where nobody else has answered either, it is asked again.
-        return spoken.follow(running, None).await;
-    };
-    let is_open = matches!(running.stage().at, At::Asking(open) if open.id == question.id);
-    if is_open {
-        answer::give(spoken.server, &spoken.named.caller.principal, &question, answer).await?;
-    }
-    spoken.follow(running, Some(&question)).await
-}
-
-fn taken(spoken: &Spoken<'_>) -> Option<Asked> {
-    let waiting = &spoken.server.inner().approvals;
-    let state = spoken.params.request_state.as_deref()?;
-    let id = waiting.codec.as_ref()?.open_with(state, &bound(spoken)).ok()?;
-    waiting.calls.take(&spoken.named.caller.principal, std::str::from_utf8(&id).ok()?)
-}
-
-/// The answer that came with the state.
-fn response(spoken: &Spoken<'_>, question: &Question) -> Option<Answer> {
-    answer::read(spoken.params.input_responses.as_ref()?.get(&key(question))?, question)
-}
-
 /// What a state holds for: this principal, tool and arguments.
-fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
+pub(super) fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
     // A map of JSON values cannot fail to be written, and its keys stand in one order.
     let arguments = spoken.params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
     let mut bound = Sha256::new();
@@ -111,7 +58,7 @@ fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
 
 /// The key of a question: what the tool asks for, where that is a plain name. It is for a client's log; what counts is
 /// the state.
-fn key(question: &Question) -> String {
+pub(super) fn key(question: &Question) -> String {
     let is_plain = |name: &str| {
         let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
         name.len() <= KEY_BYTES_MAX

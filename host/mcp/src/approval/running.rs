@@ -1,43 +1,16 @@
 //! A call that outlives the request that asked for it. Whoever holds it keeps it alive; dropped, it ends at once and is
 //! recorded as cancelled.
 
-use super::Client;
 use super::announce::Announcer;
-use crate::server::Server;
-use portcullis::{Cancellation, Question, Reply, Request};
-use rmcp::task_manager::current_timestamp;
+use super::client::Client;
+use super::stage::{At, Stage};
+use portcullis::{Cancellation, Host, Question, Reply, Request};
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-
-/// Where a call is.
-#[derive(Clone, Debug)]
-pub(crate) enum At {
-    /// On its way.
-    Work,
-    /// A person is asked.
-    Asking(Arc<Question>),
-    /// It is over.
-    Over(Arc<Reply>),
-}
-
-/// Where a call is, and since when.
-#[derive(Clone, Debug)]
-pub(crate) struct Stage {
-    pub(crate) at: At,
-    /// In the form of RFC 3339.
-    pub(crate) since: String,
-}
-
-impl Stage {
-    /// Where it is now.
-    pub(super) fn now(at: At) -> Self {
-        Self { at, since: current_timestamp() }
-    }
-}
 
 /// What is heard of a call.
 pub(super) enum Heard {
@@ -64,14 +37,14 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts a call. Its questions come here first where they are `announced`.
-    pub(super) fn start(server: &Server, request: Request, client: Client, announced: bool) -> Self {
+    pub(super) fn start(host: &Host, request: Request, client: Client, announced: bool) -> Self {
         let (sender, stage) = watch::channel(Stage::now(At::Work));
         let cancellation = Cancellation::new();
         let mut request = request.cancellation(cancellation.clone());
         if announced {
             request = request.approver(Arc::new(Announcer::new(sender.clone(), client)));
         }
-        let host = server.inner().host.clone();
+        let host = host.clone();
         let run = async move {
             let reply = host.call(request).await;
             sender.send_replace(Stage::now(At::Over(Arc::new(reply))));

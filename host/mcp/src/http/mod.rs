@@ -29,7 +29,7 @@ pub use options::{
     HEADERS_TIME, HttpLimits, HttpOptions, LINGER_TIME, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach,
     SESSION_IDLE_TIME, SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
 };
-pub use running::{Running, settled};
+pub use running::{ENDPOINT, Running, settled};
 pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};
 
 use crate::server::Server;
@@ -59,9 +59,6 @@ use usage::Usage;
 /// Connections that the system holds until they are accepted: more than there may be in all. With the usual 128, some
 /// of 200 clients that come at one moment wait a second, until the system tries again.
 const WAITING_CONNECTIONS_MAX: u32 = 1024;
-
-/// The path of the server.
-pub const ENDPOINT: &str = "/mcp";
 
 /// Serves clients over HTTP, from when this returns until it is stopped.
 ///

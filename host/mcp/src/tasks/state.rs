@@ -3,36 +3,8 @@
 use crate::approval::{self, At, Client};
 use crate::result::{self, Shape};
 use portcullis::{Host, Outcome, Reply, Tool};
-use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload, TaskStatus};
+use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload};
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// How often a client should look, in milliseconds: a person does not notice a second.
-const POLL_MILLISECONDS: u64 = 1000;
-
-/// What never changes of a task.
-#[derive(Clone)]
-pub(super) struct Base {
-    created_at: String,
-    pub(super) lifetime: Duration,
-}
-
-impl Base {
-    /// A task from now on, and for this time.
-    pub(super) fn now(lifetime: Duration) -> Self {
-        Self { created_at: rmcp::task_manager::current_timestamp(), lifetime }
-    }
-
-    /// The task as the extension has it. A call is older than the task that it becomes, but a task is updated no
-    /// earlier than it is created. Both times are in UTC and of one form, so they are in order as text.
-    pub(super) fn task(&self, id: &str, status: TaskStatus, since: &str) -> Task {
-        let since = since.max(&self.created_at);
-        let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
-        Task::new(id, status, self.created_at.clone(), since)
-            .with_ttl_ms(lifetime)
-            .with_poll_interval_ms(POLL_MILLISECONDS)
-    }
-}
 
 /// What a task adds to that.
 pub(super) struct State {

@@ -1,8 +1,10 @@
 //! Where a client without a token finds the authorization server (RFC 9728).
 
-use super::SCOPE;
 use crate::http::error::SettingError;
 use serde::Serialize;
+
+/// The scope that a token needs. There is one, because listing tools and calling them show and do the same things.
+pub const SCOPE: &str = "tools:call";
 
 /// Where the metadata of a resource lies, before the path of the resource.
 pub(crate) const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";

@@ -1,0 +1,24 @@
+//! The places for those who want to hear that the list of tools has changed.
+
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Subscribers of one server: each costs a task, and a client that never goes away must not use up the host.
+const SUBSCRIBERS_MAX: usize = 1024;
+
+/// The subscribers of a server.
+pub(crate) struct Subscribers {
+    places: Arc<Semaphore>,
+}
+
+impl Default for Subscribers {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(SUBSCRIBERS_MAX)) }
+    }
+}
+
+impl Subscribers {
+    pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+}
