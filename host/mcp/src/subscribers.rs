@@ -1,4 +1,4 @@
-//! The places for those who want to hear that the list of tools has changed.
+//! Limits how many subscribers are notified of changes to the list of tools.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

@@ -1,4 +1,4 @@
-//! What a policy is asked.
+//! The questions that a policy answers.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! How a command ends that has no result.
+//! Reports why a command has no result.
 
 use crate::context::Context;
 use crate::exit_code::Exit;

@@ -1,4 +1,4 @@
-//! Goes on with a call whose client was sent away with a question and has come back.
+//! Continues a call whose client makes its request again with an answer.
 
 use super::answer;
 use super::called::Called;

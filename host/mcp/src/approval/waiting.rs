@@ -1,4 +1,4 @@
-//! The calls whose clients were sent away with a question.
+//! The calls that wait for their clients to make the request again with an answer.
 
 use super::running::Running;
 use super::shelf::Shelf;

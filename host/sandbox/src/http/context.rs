@@ -1,4 +1,4 @@
-//! The HTTP state of a call, and what wasmtime's types ask it: which headers are kept, and how a request is sent.
+//! The HTTP state of a call, and the hooks that wasmtime's types call to check headers and to send requests.
 
 use super::Traffic;
 use super::call::{Call, Record};

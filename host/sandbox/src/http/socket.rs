@@ -1,4 +1,4 @@
-//! A socket that its owner can close while somebody else reads and writes it.
+//! A socket that can be closed while another task reads and writes it.
 
 use std::io;
 use std::pin::Pin;

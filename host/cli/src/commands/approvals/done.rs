@@ -1,4 +1,4 @@
-//! Says that an answer was given or taken back.
+//! Reports that a request was answered or an approval revoked.
 
 use crate::context::Context;
 use crate::exit_code::Exit;

@@ -1,4 +1,4 @@
-//! Values that several tables of a plugin have.
+//! Reads the values that several tables of a plugin have in common.
 
 use toml::de::DeValue;
 
