@@ -2,6 +2,7 @@
 
 mod author;
 mod export;
+mod principal;
 mod serve;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
@@ -10,7 +11,8 @@ pub(crate) use serve::{Answers, HttpArguments, Names, ServeArguments};
 
 use crate::exit_code::Exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use portcullis::policy::{Principal, PrincipalError};
+use portcullis::policy::Principal;
+use principal::principal;
 use std::path::PathBuf;
 
 /// Run untrusted tools in a sandbox, under your policy.
@@ -157,10 +159,6 @@ pub(crate) struct CallerArguments {
     /// The session was started by a schedule or a program, without a person
     #[arg(long)]
     pub(crate) automated: bool,
-}
-
-fn principal(text: &str) -> Result<Principal, String> {
-    text.parse().map_err(|error: PrincipalError| format!("{error}: {}", error.remedy()))
 }
 
 #[derive(Debug, Args)]

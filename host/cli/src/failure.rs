@@ -40,7 +40,7 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
 pub(crate) enum OpenFault {
     /// The plugin directory.
     Plugins,
-    /// The state directory.
+    /// Returns the state directory.
     State,
     /// The policy.
     Policy,

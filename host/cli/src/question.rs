@@ -12,6 +12,7 @@ use crate::terminal::Terminal;
 use crate::time::span;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Question, Subject};
+pub(crate) use sheet::Extent;
 use sheet::Sheet;
 use std::time::Duration;
 
@@ -38,15 +39,6 @@ const OFFERS_MAX: usize = 6;
 
 /// Digits of a hash that are shown, enough to distinguish a user's plugins. The audit log has all of them.
 const HASH_DIGITS: usize = 12;
-
-/// How much is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// What fits on a screen.
-    Screen,
-    /// Everything.
-    Whole,
-}
 
 /// A request as text, and whether the text leaves something out.
 pub(crate) struct Shown {

@@ -1,78 +1,22 @@
 //! One `tools/call`, from the client's request to its result.
 
+mod named;
+
+pub(crate) use named::Named;
+
 use crate::approval::{self, Called};
 use crate::caller::Caller;
-use crate::explained::Explained;
-use crate::progress::{self, Voice};
+use crate::progress;
 use crate::result;
 use crate::server::Server;
 use crate::tools::loading;
-use portcullis::{Cancellation, Plugin, Request, Tool};
+use named::request;
+use portcullis::{Cancellation, Request};
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use std::pin::pin;
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-
-/// The tool that a request names, and its caller.
-#[derive(Clone)]
-pub(crate) struct Named {
-    /// The plugin, kept alive for the duration of the call.
-    pub(crate) plugin: Arc<Plugin>,
-    /// The tool.
-    pub(crate) tool: Arc<Tool>,
-    /// The caller.
-    pub(crate) caller: Caller,
-    /// The progress channel to the client, if the request carried a progress token.
-    pub(crate) voice: Option<Arc<Voice>>,
-    /// The tool to explain, if this is a call of `tools.explain`.
-    explained: Option<Explained>,
-}
-
-impl Named {
-    /// Finds a tool by its listed name or by its full name.
-    ///
-    /// # Errors
-    /// There is no such tool.
-    pub(crate) fn find(
-        server: &Server,
-        params: &CallToolRequestParams,
-        cx: &RequestContext<RoleServer>,
-    ) -> Result<Self, ErrorData> {
-        let listing = server.listing();
-        let listed = listing.find(&params.name).ok_or_else(|| loading::unknown(server))?;
-        let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
-        let explained = Explained::of(server, &listing, &tool, params.arguments.as_ref());
-        Ok(Self { plugin, tool, caller: Caller::of(server, cx), voice: Voice::of(cx).map(Arc::new), explained })
-    }
-
-    /// Returns the request to the host.
-    pub(crate) fn request(&self, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
-        let tool = self.tool.name().to_string();
-        let Some(explained) = &self.explained else { return request(tool, &self.caller, params, cx) };
-        let mut params = params.clone();
-        if let Some(arguments) = &mut params.arguments {
-            explained.name_in(arguments);
-        }
-        explained.check(request(tool, &self.caller, &params, cx))
-    }
-}
-
-fn request(tool: String, caller: &Caller, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
-    // Serializing a map of JSON values cannot fail. If it did, the host would refuse the empty text.
-    let arguments = params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
-    let mut request = Request::new(tool, arguments.unwrap_or_else(|| b"{}".to_vec()))
-        .principal(caller.principal.clone())
-        .session(&caller.session);
-    if let Some(trace) = cx.meta.get_traceparent() {
-        request = request.trace(trace);
-    }
-    if let Some(client) = cx.client_info() {
-        request = request.agent(&client.name);
-    }
-    request
-}
 
 /// Calls a tool.
 ///

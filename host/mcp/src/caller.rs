@@ -1,7 +1,7 @@
 //! The caller of a request: its principal and its session.
 
 use crate::identity::Identity;
-use crate::server::Server;
+use crate::server::{Server, Session};
 use portcullis::Reader;
 use portcullis::policy::Principal;
 use rmcp::RoleServer;
@@ -39,15 +39,6 @@ impl Caller {
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { session: &self.session, principal: &self.principal }
     }
-}
-
-/// How the session of a call without its own session is determined.
-#[derive(Clone, Debug)]
-pub(crate) enum Session {
-    /// The session that the operator set.
-    Said(Arc<str>),
-    /// One session per client, derived from a random id of this process.
-    Process(Arc<str>),
 }
 
 /// Returns the session of a request over HTTP. Requests without a session share one session per principal, so that a

@@ -21,6 +21,7 @@ mod result;
 mod server;
 mod stdio;
 mod stopping;
+mod subscribers;
 mod subscriptions;
 mod tasks;
 mod tools;

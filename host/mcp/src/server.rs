@@ -1,11 +1,10 @@
 //! The server that every transport serves, and its state across requests.
 
 use crate::approval;
-use crate::caller::Session;
 use crate::error::ServerError;
 use crate::options::ServerOptions;
 use crate::stopping::Stopping;
-use crate::subscriptions::Subscribers;
+use crate::subscribers::Subscribers;
 use crate::tasks::Tasks;
 use crate::tools::{Listing, ListingOptions, Listings};
 use portcullis::Host;
@@ -17,6 +16,15 @@ pub struct Server {
     inner: Arc<Inner>,
     /// The stop signal of the transport that serves this clone.
     stopping: Stopping,
+}
+
+/// How the session of a call without its own session is determined.
+#[derive(Clone, Debug)]
+pub(crate) enum Session {
+    /// The session that the operator set.
+    Said(Arc<str>),
+    /// One session per client, derived from a random id of this process.
+    Process(Arc<str>),
 }
 
 pub(crate) struct Inner {

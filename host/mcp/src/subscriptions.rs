@@ -8,31 +8,11 @@ use rmcp::service::{Peer, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout;
-
-/// Maximum subscribers of one server. Each costs a task, and clients that never disconnect must not exhaust the host.
-const SUBSCRIBERS_MAX: usize = 1024;
 
 /// Interval at which a task checks whether its subscriber is still connected.
 const LIFE_CHECKED: Duration = Duration::from_secs(30);
-
-/// The subscribers of a server.
-pub(crate) struct Subscribers {
-    places: Arc<Semaphore>,
-}
-
-impl Default for Subscribers {
-    fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(SUBSCRIBERS_MAX)) }
-    }
-}
-
-impl Subscribers {
-    fn place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
-    }
-}
 
 /// Returns the part of a subscription filter that this server supports.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {

@@ -3,10 +3,11 @@
 //! It must not decide anything, and it promises nothing: another call is decided anew.
 
 use crate::decision::Decision;
-use crate::evaluate::{Matter, Question, Weighing};
+use crate::evaluate::{Matter, Weighing};
 use crate::matcher::Reading;
 use crate::permission::Permission;
 use crate::policy::Policy;
+use crate::question::Question;
 use crate::rule::{Asked, Reach, Rule};
 
 /// The most alternatives that a refusal names: a model that reads three knows what kind of call is welcome.

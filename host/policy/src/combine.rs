@@ -9,13 +9,14 @@ use std::net::SocketAddr;
 
 use crate::approvals::Approvals;
 use crate::decision::Decision;
-use crate::error::PolicyFault;
+use crate::error::{LayerError, PolicyError, PolicyFault};
 use crate::file::{self, Place, PluginSection, Sections};
-use crate::layer::{Layer, LayerError, Layers, Trust};
+use crate::layer::{Layer, Layers, Trust};
 use crate::limit::LimitSettings;
 use crate::limits::Limits;
 use crate::name::PluginName;
-use crate::policy::{POLICY_RULES, PluginPolicy, Policy, default_reason};
+use crate::policy::{PluginPolicy, Policy, default_reason};
+use crate::policy_size::POLICY_RULES;
 use crate::record_keeping::RecordKeeping;
 
 /// One layer, read.
@@ -26,8 +27,32 @@ struct Part<'t> {
     sections: Sections,
 }
 
+impl Policy {
+    /// Reads the user's policy, where it is the only one. It is accepted as a whole or refused as a whole.
+    ///
+    /// # Errors
+    ///
+    /// The first thing in the text that is not exactly as it should be: a key that is not known, a key that is written
+    /// twice, a name, pattern, word or amount that is malformed, a limit that is off or above its ceiling.
+    pub fn parse(text: &str) -> Result<Self, PolicyError> {
+        Self::layered(&Layers { user: Some(text), ..Layers::default() }).map_err(|refused| refused.error)
+    }
+
+    /// Parses and combines the layers of a policy. Their rules are weighed together. The default is the strictest one
+    /// that a trusted text sets, or deny if none does. An untrusted project can only make it stricter. A trusted
+    /// project adds bindings and overrides limits.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Policy::parse`], in any of the texts. Also: two layers bind the same key, have the same setting
+    /// for a plugin, or have more than [`POLICY_RULES`] together.
+    pub fn layered(layers: &Layers<'_>) -> Result<Self, LayerError> {
+        combine(layers)
+    }
+}
+
 /// Reads and combines the layers.
-pub(crate) fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
+fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
     let mut parts = read(layers)?;
     let mut plugins = BTreeMap::new();
     for name in parts.iter().flat_map(|part| part.sections.plugins.keys()) {

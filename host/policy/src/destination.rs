@@ -4,17 +4,17 @@
 
 mod error;
 mod host;
+mod limits;
 mod path;
 mod text;
 
 use std::fmt;
-use std::net::IpAddr;
 
 pub use error::DestinationError;
+pub use host::Host;
+pub use limits::URL_BYTES;
+pub(crate) use limits::{HOST_BYTES, LABEL_BYTES};
 pub(crate) use path::{hides_a_separator, is_plain_path};
-
-/// The longest URL, in bytes: what common servers take as a request line.
-pub const URL_BYTES: usize = 8 * 1024;
 
 /// How a request travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,15 +51,6 @@ impl Scheme {
     }
 }
 
-/// The host of a destination.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Host {
-    /// A name in lower case, in ASCII, without the dot of the root.
-    Name(Box<str>),
-    /// An address that was written as one.
-    Address(IpAddr),
-}
-
 /// Where one request goes. There is one way to write each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
@@ -87,26 +78,6 @@ impl Destination {
         let (host, port) = host::read_authority(authority)?;
         let (path, query) = path::read(path_with_query)?;
         Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), path, query })
-    }
-
-    /// Reads a URL as a person or a model writes it, and holds it to the same plain form. Letters outside ASCII become
-    /// punycode in the host and are escaped in path and query, as is a space; a fragment is left out. What the WHATWG
-    /// URL standard would repair beyond that is refused.
-    ///
-    /// # Errors
-    ///
-    /// What is not as it should be.
-    pub fn from_url(url: &str) -> Result<Self, DestinationError> {
-        text::read(url)
-    }
-
-    /// Where a `Location` of a response from here leads to, absolute or relative.
-    ///
-    /// # Errors
-    ///
-    /// What of it is not as it should be.
-    pub fn join(&self, location: &str) -> Result<Self, DestinationError> {
-        text::join(self, location)
     }
 
     /// How.
@@ -166,16 +137,6 @@ impl Destination {
 impl fmt::Display for Scheme {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => formatter.write_str(name),
-            Self::Address(IpAddr::V4(address)) => address.fmt(formatter),
-            Self::Address(IpAddr::V6(address)) => write!(formatter, "[{address}]"),
-        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::layer::Layer;
 use crate::name::NameError;
 use crate::permission::PermissionError;
 use crate::pointer::PointerError;
-use crate::policy::{POLICY_BYTES, POLICY_RULES};
+use crate::policy_size::{POLICY_BYTES, POLICY_RULES};
 use crate::rule::{REASON_BYTES, ToolPatternError};
 use crate::text::LiteralError;
 
@@ -45,6 +45,24 @@ impl PolicyError {
 
 fn place(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("`{key}`: ") }
+}
+
+/// A layer that is refused, and the whole policy with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {error}", .layer.phrase())]
+pub struct LayerError {
+    /// Whose text it is.
+    pub layer: Layer,
+    /// What is wrong with it.
+    #[source]
+    pub error: PolicyError,
+}
+
+impl LayerError {
+    /// What to write instead.
+    pub fn remedy(&self) -> String {
+        self.error.remedy()
+    }
 }
 
 /// What is wrong with a policy.

@@ -6,11 +6,12 @@ use serde::Serialize;
 
 use crate::caller::Member;
 use crate::decision::{Decision, RuleId, Verdict};
-use crate::evaluate::{Matter, Question, Weighing};
+use crate::evaluate::{Matter, Weighing};
 use crate::layer::Trust;
 use crate::matcher::Reading;
 use crate::permission::Permission;
 use crate::policy::Policy;
+use crate::question::Question;
 use crate::rule::{Asked, Reach, Rule};
 
 /// A decision with all that led to it.
@@ -60,8 +61,16 @@ struct Findings<'r> {
     waiting: Vec<&'r Rule>,
 }
 
+impl Policy {
+    /// Decides on a call and says what led to it and what would change it. The verdict is that of [`Policy::decide`].
+    pub fn explain(&self, question: &Question<'_>) -> Explanation {
+        let verdict = self.decide(question);
+        explain(self, question, verdict)
+    }
+}
+
 /// Explains a verdict.
-pub(crate) fn explain(policy: &Policy, question: &Question<'_>, verdict: Verdict) -> Explanation {
+fn explain(policy: &Policy, question: &Question<'_>, verdict: Verdict) -> Explanation {
     let matter = Matter::from(question);
     let Some((member, weighing)) = matter.strictest(&policy.rules, policy.default) else {
         return Explanation { verdict, matched: Vec::new(), changes: Vec::new() };

@@ -7,6 +7,7 @@ mod approvals;
 mod limits;
 mod network;
 mod node;
+mod place;
 mod plugin;
 mod record;
 mod rules;
@@ -25,11 +26,12 @@ use crate::excerpt::Excerpt;
 use crate::layer::{Layer, Trust};
 use crate::limit::LimitSettings;
 use crate::name::PluginName;
-use crate::policy::POLICY_BYTES;
+use crate::policy_size::POLICY_BYTES;
 use crate::record_keeping::RecordSettings;
 use crate::rule::Rule;
 pub(crate) use node::Misplaced;
 use node::Node;
+pub(crate) use place::Place;
 pub(crate) use plugin::PluginSection;
 
 /// The sections of a policy.
@@ -98,54 +100,5 @@ fn syntax_error(error: &toml::de::Error) -> Misplaced {
         offset: error.span().map_or(0, |span| span.start),
         key: String::new(),
         fault: PolicyFault::Syntax { message },
-    }
-}
-
-/// The text, for lines and columns.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'t> {
-    pub(crate) text: &'t str,
-}
-
-impl Place<'_> {
-    /// The line on which `offset` is, counted from 1.
-    fn line(&self, offset: usize) -> usize {
-        1 + self.before(offset).bytes().filter(|byte| *byte == b'\n').count()
-    }
-
-    /// The lines of ascending offsets; each counts on from the one before, since counting all from the top takes
-    /// quadratic time.
-    fn lines(&self, offsets: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
-        offsets.scan((0, 1), |(counted, line), offset| {
-            let between = self.text.as_bytes().get(*counted..offset).unwrap_or_default();
-            *line += between.iter().filter(|byte| **byte == b'\n').count();
-            *counted = offset;
-            Some(*line)
-        })
-    }
-
-    fn column(&self, offset: usize) -> usize {
-        let line = self.before(offset).rsplit('\n').next().unwrap_or_default();
-        1 + line.chars().count()
-    }
-
-    fn before(&self, offset: usize) -> &str {
-        let offset = offset.min(self.text.len());
-        self.text.get(..offset).unwrap_or(self.text)
-    }
-
-    /// The error for what is wrong with the text as a whole.
-    pub(crate) fn error_at_top(&self, fault: PolicyFault) -> PolicyError {
-        self.error(Misplaced { offset: 0, key: String::new(), fault })
-    }
-
-    /// The error for what is wrong at one place.
-    pub(crate) fn error(&self, misplaced: Misplaced) -> PolicyError {
-        PolicyError {
-            line: self.line(misplaced.offset),
-            column: self.column(misplaced.offset),
-            key: misplaced.key,
-            fault: misplaced.fault,
-        }
     }
 }

@@ -16,23 +16,16 @@
 //! It must not know of paths, tools or rules.
 
 mod advance;
+mod error;
 mod segment;
 mod syntax;
 
 use std::fmt;
 
 pub(crate) use advance::{NextName, Position};
+pub use error::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
+pub(crate) use segment::Case;
 use segment::Segment;
-pub use syntax::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
-
-/// Whether two letters that differ only in case are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Case {
-    /// They differ.
-    Exact,
-    /// They are the same. Whatever matches exactly also matches this way.
-    Folded,
-}
 
 /// A pattern that was read and found sound.
 #[derive(Clone, PartialEq, Eq)]

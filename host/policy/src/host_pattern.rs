@@ -5,12 +5,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::destination::Host;
-
-/// The longest host name that the domain name system has, in bytes.
-pub(crate) const HOST_BYTES: usize = 253;
-/// The longest label of a host name that the domain name system has, in bytes.
-pub(crate) const LABEL_BYTES: usize = 63;
+use crate::destination::{HOST_BYTES, Host, LABEL_BYTES};
 
 /// A pattern for hosts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,8 +6,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::error::PolicyError;
-
 /// Whose text a part of the policy is. A greater layer is a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -68,22 +66,4 @@ pub struct Layers<'t> {
     pub user: Option<&'t str>,
     /// The project's, and whether the person has accepted exactly this text.
     pub project: Option<(&'t str, Trust)>,
-}
-
-/// A layer that is refused, and the whole policy with it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {error}", .layer.phrase())]
-pub struct LayerError {
-    /// Whose text it is.
-    pub layer: Layer,
-    /// What is wrong with it.
-    #[source]
-    pub error: PolicyError,
-}
-
-impl LayerError {
-    /// What to write instead.
-    pub fn remedy(&self) -> String {
-        self.error.remedy()
-    }
 }

@@ -31,6 +31,8 @@ mod subject;
 mod rule;
 
 // How rules are weighed, and how that is explained.
+mod question;
+
 mod evaluate;
 
 mod alternatives;
@@ -65,6 +67,7 @@ mod error;
 mod excerpt;
 mod file;
 mod layer;
+mod policy_size;
 
 mod combine;
 
@@ -87,26 +90,27 @@ pub use clock::ClockResolution;
 pub use dead_rule::{DeadReason, DeadRule, KnownTool};
 pub use decision::{Decision, DecisionError, RuleId, Source, Verdict};
 pub use destination::{Destination, DestinationError, Host, Scheme, URL_BYTES};
-pub use error::{PolicyError, PolicyFault};
-pub use evaluate::{Question, ResourceQuestion};
+pub use error::{LayerError, PolicyError, PolicyFault};
 pub use explain::{Explanation, MatchedRule};
 pub use glob::{EXPANDED_TOKENS, Glob, GlobError, PATTERN_CHARACTERS};
 pub use hint::{Hint, HintError};
 pub use host_pattern::{HostError, HostPattern};
-pub use layer::{Layer, LayerError, Layers, Trust};
+pub use layer::{Layer, Layers, Trust};
 pub use leniency::Leniency;
 pub use limit::Limit;
 pub use limits::Limits;
 pub use mask::{MASKS_MAX, Mask, MaskError, MaskTrail, Masks};
-pub use matcher::{MATCHED_TEXT_BYTES, When};
+pub use matcher::When;
 pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
 pub use pattern::{
     EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, PROPOSALS_MAX, Pattern, PatternError, RESOURCE_PATH_BYTES, Variation,
 };
 pub use permission::{Permission, PermissionError, Permissions};
 pub use pointer::{Pointer, PointerError};
-pub use policy::{POLICY_BYTES, POLICY_RULES, Policy, RESOURCE_BYTES};
+pub use policy::{Policy, RESOURCE_BYTES};
+pub use policy_size::{POLICY_BYTES, POLICY_RULES};
+pub use question::{Question, ResourceQuestion};
 pub use record_keeping::{Durability, Payloads, RecordKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
 pub use rule_gap::RuleGap;
-pub use text::LiteralError;
+pub use text::{LiteralError, MATCHED_TEXT_BYTES};

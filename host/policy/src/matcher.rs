@@ -23,11 +23,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::argument::{ArgumentKey, Found};
 use crate::bounds::Bounds;
-use crate::text::{Spellings, TextPattern};
-
-/// The longest text that a pattern is tried on, in bytes: four times the longest path of common systems, so that the
-/// worst pattern on the worst text takes milliseconds.
-pub const MATCHED_TEXT_BYTES: usize = 16 * 1024;
+use crate::text::{MATCHED_TEXT_BYTES, Spellings, TextPattern};
 
 /// How a rule is read; see the head of this file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,11 @@
 //! It names every argument of the call that was seen, and a call with one more or one less is another call. It must not
 //! know what else an approval is bound to: the host compares the plugin, the definition, the grants and the caller.
 
+mod argument_names;
+mod constraint;
+mod error;
 mod form;
+mod limits;
 mod offer;
 mod propose;
 mod url_scope;
@@ -15,23 +19,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::glob::Glob;
-use crate::lexical::is_plain;
+pub(crate) use argument_names::RESOURCES;
+use constraint::Constraint;
+pub use error::PatternError;
 use form::Form;
-pub use form::PatternError;
-pub(crate) use offer::RESOURCES;
+pub use limits::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, RESOURCE_PATH_BYTES};
 pub use propose::{PROPOSALS_MAX, Variation};
-use url_scope::UrlScope;
-
-/// The most patterns that are offered for one call: more than these nobody compares before answering.
-pub const OFFERS_MAX: usize = 4;
-/// The most arguments of a call for which patterns are offered: a person has to read one line with all of them.
-pub const PATTERN_ARGUMENTS: usize = 16;
-/// The longest text that a pattern names exactly, in bytes: a person has to read it.
-pub const EXACT_BYTES: usize = 256;
-/// The longest path for which patterns are offered, and which they cover, in bytes: a person has to read it. For a URL
-/// it includes scheme, host and port.
-pub const RESOURCE_PATH_BYTES: usize = 512;
 
 /// What a remembered approval covers: one constraint for each argument of the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,35 +33,7 @@ pub struct Pattern {
     arguments: BTreeMap<String, Constraint>,
 }
 
-/// What one argument may be.
-#[derive(Debug, Clone, PartialEq)]
-enum Constraint {
-    /// This null, boolean, number or text.
-    Exact(Value),
-    /// A plain path within the directory that this pattern names; the directory itself is not within it.
-    Glob(Glob),
-    /// A URL of this path, or of this scheme, host and port.
-    Url(UrlScope),
-    /// Anything.
-    Any,
-}
-
 impl Pattern {
-    /// What may be offered to a person who is asked about a call with these arguments, from narrow to wide. The exact
-    /// call is not among them. Nothing is offered where no argument names a path or a URL, or where another argument is
-    /// a list, an object or a long text.
-    pub fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Self> {
-        offer::offers(arguments, schema)
-    }
-
-    /// Returns the pattern that lets only some arguments differ from those of a call, as a plugin or a hook proposes
-    /// it. Returns none if the proposal names an argument twice or one that the call does not have, if it lets an
-    /// argument be anything that names a path, a URL or a resource, if it names something wider than one directory, if
-    /// the pattern would not cover the call itself, or if it would name a list, an object or a long text exactly.
-    pub fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Self> {
-        propose::varying(arguments, variations)
-    }
-
     /// Whether the approval covers a call with these arguments.
     pub fn covers(&self, arguments: &Map<String, Value>) -> bool {
         arguments.len() == self.arguments.len()
@@ -79,35 +44,17 @@ impl Pattern {
     }
 }
 
-impl Constraint {
-    fn covers(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Any, _) => true,
-            (Self::Exact(exact), value) => exact == value,
-            (Self::Glob(glob), Value::String(text)) => is_path(text) && parent(text).is_some_and(|it| glob.matches(it)),
-            (Self::Url(scope), Value::String(text)) => scope.covers(text),
-            (Self::Glob(_) | Self::Url(_), _) => false,
-        }
+impl From<Pattern> for Form {
+    fn from(pattern: Pattern) -> Self {
+        Self::of(pattern.arguments)
     }
 }
 
-/// Whether a text is a relative path in one plain spelling.
-fn is_path(text: &str) -> bool {
-    let drive = text.split('/').next().is_some_and(|first| first.contains(':'));
-    text.len() <= RESOURCE_PATH_BYTES && is_plain(text) && !drive && text.split('/').all(|segment| !segment.is_empty())
-}
+impl TryFrom<Form> for Pattern {
+    type Error = PatternError;
 
-/// The directory of a path, where it has one.
-fn parent(path: &str) -> Option<&str> {
-    path.rsplit_once('/').map(|(parent, _)| parent)
-}
-
-/// Whether a pattern may name a value exactly.
-fn is_nameable(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => true,
-        Value::String(text) => text.len() <= EXACT_BYTES,
-        Value::Array(_) | Value::Object(_) => false,
+    fn try_from(form: Form) -> Result<Self, PatternError> {
+        Ok(Self { arguments: form.constraints()? })
     }
 }
 

@@ -9,24 +9,18 @@ use std::sync::Arc;
 use crate::approvals::Approvals;
 use crate::binding::Binding;
 use crate::clock::ClockResolution;
-use crate::combine::combine;
 use crate::decision::{Decision, Source, Verdict};
-use crate::error::PolicyError;
-use crate::evaluate::{Matter, Question, ResourceQuestion, Settled};
-use crate::explain::{Explanation, explain};
+use crate::evaluate::{Matter, Settled};
 use crate::hint::Hint;
-use crate::layer::{Layer, LayerError, Layers};
+use crate::layer::Layer;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::name::{DependencyKey, PluginName, ToolName};
 use crate::permission::{Permission, Permissions};
+use crate::question::{Question, ResourceQuestion};
 use crate::record_keeping::RecordKeeping;
 use crate::rule::Rule;
 
-/// The longest text of a policy, in bytes. People write and review policies; nobody reviews a megabyte.
-pub const POLICY_BYTES: usize = 1024 * 1024;
-/// The most rules in a policy. Each call looks at all of them, and this many take about a millisecond.
-pub const POLICY_RULES: usize = 10_000;
 /// The longest resource that a tool may ask about, in bytes: a person has to read it.
 pub const RESOURCE_BYTES: usize = 4096;
 
@@ -78,28 +72,6 @@ impl Policy {
         }
     }
 
-    /// Reads the user's policy, where it is the only one. It is accepted as a whole or refused as a whole.
-    ///
-    /// # Errors
-    ///
-    /// The first thing in the text that is not exactly as it should be: a key that is not known, a key that is written
-    /// twice, a name, pattern, word or amount that is malformed, a limit that is off or above its ceiling.
-    pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        Self::layered(&Layers { user: Some(text), ..Layers::default() }).map_err(|refused| refused.error)
-    }
-
-    /// Parses and combines the layers of a policy. Their rules are weighed together. The default is the strictest one
-    /// that a trusted text sets, or deny if none does. An untrusted project can only make it stricter. A trusted
-    /// project adds bindings and overrides limits.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Policy::parse`], in any of the texts. Also: two layers bind the same key, have the same setting
-    /// for a plugin, or have more than [`POLICY_RULES`] together.
-    pub fn layered(layers: &Layers<'_>) -> Result<Self, LayerError> {
-        combine(layers)
-    }
-
     /// Decides on a call. It gets the strictest of what the rules say of the caller and of each principal whose
     /// sub-agent the caller is.
     pub fn decide(&self, question: &Question<'_>) -> Verdict {
@@ -116,12 +88,6 @@ impl Policy {
             return Verdict { decision: Decision::Deny, source: Source::Default, reason };
         }
         self.verdict_on(&Matter::from(question))
-    }
-
-    /// Decides on a call and says what led to it and what would change it. The verdict is that of [`Policy::decide`].
-    pub fn explain(&self, question: &Question<'_>) -> Explanation {
-        let verdict = self.decide(question);
-        explain(self, question, verdict)
     }
 
     /// The plugins that the user's and the project's policy name: those with a section, and those that a rule spells

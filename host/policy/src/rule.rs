@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 use crate::caller::Member;
 use crate::decision::{Decision, RuleId};
-use crate::evaluate::Question;
 use crate::glob::{Glob, GlobError};
 use crate::hint::Hint;
 use crate::layer::Trust;
 use crate::matcher::{Reading, When};
 use crate::name::{LocalName, NameError, PluginName, ToolName, is_name_byte};
 use crate::permission::{Permission, Permissions};
+use crate::question::Question;
 use crate::subject::Subject;
 
 /// The longest reason that a rule may give, in bytes: a reply and an approval show all of it.

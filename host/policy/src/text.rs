@@ -8,8 +8,11 @@ use std::fmt;
 
 use crate::glob::{Case, Glob, GlobError};
 use crate::lexical::{Normalized, Separators, is_plain, normalize};
-use crate::matcher::MATCHED_TEXT_BYTES;
 use crate::plain::plain_form;
+
+/// The longest text that a pattern is tried on, in bytes: four times the longest path of common systems, so that the
+/// worst pattern on the worst text takes milliseconds.
+pub const MATCHED_TEXT_BYTES: usize = 16 * 1024;
 
 /// Why a text cannot stand for itself in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -100,7 +100,7 @@ pub enum NarrowError {
     /// The kernel cannot resolve a path without following links.
     #[error("this system cannot limit a call to one path: it has no openat2, which needs Linux 5.6 or later")]
     Unsupported,
-    /// The handle could not be made.
+    /// The handle could not be opened.
     #[error("the directory cannot be opened: {0}")]
     Open(#[source] io::Error),
 }
@@ -161,6 +161,16 @@ impl std::fmt::Debug for Directory {
 }
 
 impl Directory {
+    /// Returns whether this is the directory at a resolved path, which has no link.
+    ///
+    /// # Errors
+    /// The system refuses the path or one of the directories.
+    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let there = openat(CWD, path, flags, Mode::empty())?;
+        Ok(Identity::of(there)? == Identity::of(&*self.dir.dir)?)
+    }
+
     /// Opens a directory to grant it. The result gives this access to everything below the directory, including through
     /// links that stay below it, and to nothing above it.
     ///

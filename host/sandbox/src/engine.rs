@@ -1,5 +1,10 @@
 //! The engine of all stores: its settings, its pool and its linker.
 
+mod config;
+
+pub use config::{DESCRIBE_SLOTS, EngineConfig, EngineError, REVIEW_SLOTS};
+pub(crate) use config::{FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};
+
 use crate::footprint::Footprint;
 use crate::state::State;
 use crate::ticker::{Ticker, Ticking};
@@ -20,55 +25,9 @@ use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 /// Size of the guest's stack, in bytes: wasmtime's default. Deeper recursion ends the run at the stack limit.
 const WASM_STACK_BYTES: usize = 512 * 1024;
 
-/// Size of a fiber's stack, in bytes. Host functions run on the part that the guest does not use: 1.5 MiB, as wasmtime
-/// recommends.
-pub(crate) const FIBER_STACK_BYTES: usize = 2 * 1024 * 1024;
-
-/// Linear memory of an idle slot that stays mapped, in bytes. It is the largest value that measurements showed to be
-/// faster (`docs/performance.md`).
-pub(crate) const MEMORY_KEEP_RESIDENT_BYTES: usize = 512 * 1024;
-
-/// Table memory of an idle slot that stays mapped, in bytes.
-pub(crate) const TABLE_KEEP_RESIDENT_BYTES: usize = 64 * 1024;
-
 /// Maximum bytes of engine structures of a core instance or component. Measurements showed that it is enough for
 /// CPython.
 const INSTANCE_STRUCTURES_BYTES_MAX: usize = 1024 * 1024;
-
-/// Maximum concurrent reviews, in addition to the admitted calls. Each takes at most two seconds.
-pub const REVIEW_SLOTS: u32 = 2;
-
-/// Maximum concurrent descriptions of plugins, in addition to the admitted calls. Each takes a few milliseconds, and
-/// that of a bad plugin a few seconds.
-pub const DESCRIBE_SLOTS: u32 = 2;
-
-/// The configuration of an engine, which determines the size of its pool.
-#[derive(Clone, Copy, Debug)]
-pub struct EngineConfig {
-    /// Maximum concurrent calls.
-    pub calls: u32,
-    /// The largest limits of any call.
-    pub largest: Limits,
-    /// Maximum length of a value in any store of a call, in bytes. 0 if no call has a store.
-    pub store_value_bytes: usize,
-}
-
-/// Why the engine cannot start.
-#[derive(Debug, thiserror::Error)]
-#[error("the WebAssembly engine cannot start: {0}")]
-pub struct EngineError(String);
-
-impl EngineError {
-    pub(crate) fn new(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<wasmtime::Error> for EngineError {
-    fn from(error: wasmtime::Error) -> Self {
-        Self(format!("{error:#}"))
-    }
-}
 
 /// A WebAssembly engine. Clones share it.
 #[derive(Clone)]
@@ -144,10 +103,6 @@ pub(crate) fn compile_settings() -> Config {
     config.wasm_tail_call(false).wasm_relaxed_simd(false).wasm_custom_page_sizes(false).wasm_wide_arithmetic(false);
     config.cranelift_nan_canonicalization(false);
     config
-}
-
-pub(crate) fn slots(config: &EngineConfig) -> u32 {
-    config.calls.saturating_add(REVIEW_SLOTS + DESCRIBE_SLOTS)
 }
 
 fn pool(config: &EngineConfig) -> PoolingAllocationConfig {

@@ -1,12 +1,12 @@
 //! `wasi:keyvalue/store` and `wasi:keyvalue/atomics`: the stores of a call, by key. The runtime decides where their
 //! data is.
 
+mod bucket;
+
+#[expect(unreachable_pub, reason = "the bindings name it as public")]
+pub use bucket::Bucket;
+
 use crate::BoxFuture;
-use crate::handles::Unavailable;
-use crate::state::State;
-use crate::wasi::keyvalue::{atomics, store};
-use std::sync::Arc;
-use wasmtime::component::Resource;
 
 /// Maximum length of a key, in bytes. Keys are opaque: they never name a plugin or a file.
 pub const STORE_KEY_BYTES_MAX: usize = 512;
@@ -18,9 +18,6 @@ pub const STORE_OPERATIONS_MAX: u32 = 10_000;
 /// Maximum bytes of keys and values that one call sends to its stores, in all. A quota limits what is stored; this
 /// limits what is written. It is far more than the quota of one store, and little for a disk.
 pub const STORE_WRITTEN_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// Maximum length of a number that an increment writes, in bytes: the digits of `u64::MAX`.
-const NUMBER_BYTES_MAX: usize = 20;
 
 /// Why a store refuses an operation. The message is for the guest.
 ///
@@ -90,10 +87,6 @@ enum Refused {
     Written,
 }
 
-/// A store that a guest has opened.
-#[expect(unreachable_pub, reason = "the bindings name it as public")]
-pub struct Bucket(Arc<dyn Store>);
-
 impl StoreBudget {
     pub(crate) fn new() -> Self {
         Self { operations: STORE_OPERATIONS_MAX, written_bytes: STORE_WRITTEN_BYTES_MAX }
@@ -113,116 +106,6 @@ impl StoreBudget {
         }
         self.written_bytes = self.written_bytes.checked_sub(written_bytes as u64).ok_or(Refused::Written)?;
         Ok(())
-    }
-}
-
-impl State {
-    fn bucket(&self, bucket: &Resource<Bucket>) -> wasmtime::Result<Arc<dyn Store>> {
-        Ok(Arc::clone(&self.table.get(bucket)?.0))
-    }
-}
-
-impl store::Host for State {
-    async fn open(&mut self, identifier: String) -> wasmtime::Result<Result<Resource<Bucket>, store::Error>> {
-        match self.handles.store(&identifier) {
-            Ok(store) => Ok(Ok(self.table.push(Bucket(Arc::clone(store)))?)),
-            Err(Unavailable::UnknownKey | Unavailable::WrongKind) => Ok(Err(store::Error::NoSuchStore)),
-            Err(Unavailable::NotGranted | Unavailable::Failed) => Ok(Err(store::Error::AccessDenied)),
-        }
-    }
-}
-
-impl store::HostBucket for State {
-    async fn get(
-        &mut self,
-        bucket: Resource<Bucket>,
-        key: String,
-    ) -> wasmtime::Result<Result<Option<Vec<u8>>, store::Error>> {
-        let store = self.bucket(&bucket)?;
-        if let Err(refused) = self.stores.spend_on(&key, 0) {
-            return Ok(Err(refused.into()));
-        }
-        let value = store.get(key).await;
-        if let Ok(Some(value)) = &value {
-            self.weights.has_room(value.len())?;
-        }
-        Ok(value.map_err(Into::into))
-    }
-
-    async fn set(
-        &mut self,
-        bucket: Resource<Bucket>,
-        key: String,
-        value: Vec<u8>,
-    ) -> wasmtime::Result<Result<(), store::Error>> {
-        let store = self.bucket(&bucket)?;
-        Ok(match self.stores.spend_on(&key, key.len() + value.len()) {
-            Ok(()) => store.set(key, value).await.map_err(Into::into),
-            Err(refused) => Err(refused.into()),
-        })
-    }
-
-    async fn delete(&mut self, bucket: Resource<Bucket>, key: String) -> wasmtime::Result<Result<(), store::Error>> {
-        let store = self.bucket(&bucket)?;
-        Ok(match self.stores.spend_on(&key, 0) {
-            Ok(()) => store.delete(key).await.map_err(Into::into),
-            Err(refused) => Err(refused.into()),
-        })
-    }
-
-    async fn exists(&mut self, bucket: Resource<Bucket>, key: String) -> wasmtime::Result<Result<bool, store::Error>> {
-        let store = self.bucket(&bucket)?;
-        Ok(match self.stores.spend_on(&key, 0) {
-            Ok(()) => store.exists(key).await.map_err(Into::into),
-            Err(refused) => Err(refused.into()),
-        })
-    }
-
-    async fn list_keys(
-        &mut self,
-        bucket: Resource<Bucket>,
-        cursor: Option<u64>,
-    ) -> wasmtime::Result<Result<store::KeyResponse, store::Error>> {
-        let store = self.bucket(&bucket)?;
-        Ok(match self.stores.spend() {
-            Ok(()) => {
-                let page = store.keys(cursor).await;
-                page.map(|(keys, cursor)| store::KeyResponse { keys, cursor }).map_err(Into::into)
-            }
-            Err(refused) => Err(refused.into()),
-        })
-    }
-
-    async fn drop(&mut self, bucket: Resource<Bucket>) -> wasmtime::Result<()> {
-        self.table.delete(bucket)?;
-        Ok(())
-    }
-}
-
-impl atomics::Host for State {
-    async fn increment(
-        &mut self,
-        bucket: Resource<Bucket>,
-        key: String,
-        delta: u64,
-    ) -> wasmtime::Result<Result<u64, store::Error>> {
-        let store = self.bucket(&bucket)?;
-        Ok(match self.stores.spend_on(&key, key.len() + NUMBER_BYTES_MAX) {
-            Ok(()) => store.increment(key, delta).await.map_err(Into::into),
-            Err(refused) => Err(refused.into()),
-        })
-    }
-}
-
-impl From<StoreFault> for store::Error {
-    fn from(fault: StoreFault) -> Self {
-        Self::Other(fault.to_string())
-    }
-}
-
-impl From<Refused> for store::Error {
-    fn from(refused: Refused) -> Self {
-        Self::Other(refused.to_string())
     }
 }
 

@@ -1,14 +1,15 @@
 //! The text answer that a guest writes while it runs. It is passed on in pieces, and never held as a whole.
 
 mod characters;
+mod shared_text;
 mod stream;
 
-use crate::context::{CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull};
-use crate::http::{Call, OutgoingRedactor};
+use crate::context::{CallHost, OutputFull};
+use crate::http::Call;
 use crate::manifest::{Output, Success};
-use characters::Characters;
 use portcullis_policy::Limits;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use shared_text::{SharedText, Taker};
+use std::sync::Arc;
 use stream::TextStream;
 use wasmtime_wasi::p2::DynOutputStream;
 
@@ -17,11 +18,6 @@ pub(crate) struct OutputContext {
     /// The receiver of the text, or `None` if the run has no text answer.
     taker: Option<Taker>,
     text: Option<SharedText>,
-}
-
-struct Taker {
-    host: Arc<dyn CallHost>,
-    bytes_max: usize,
 }
 
 impl OutputContext {
@@ -70,73 +66,5 @@ impl Drop for OutputContext {
     fn drop(&mut self) {
         // The run is over, so no one needs the error.
         let _ = self.finish();
-    }
-}
-
-/// The text of an answer, shared by all streams that append to it.
-#[derive(Clone)]
-struct SharedText(Arc<Mutex<Text>>);
-
-struct Text {
-    redactor: OutgoingRedactor,
-    characters: Characters,
-    host: Arc<dyn CallHost>,
-    handed_on: u64,
-    left: usize,
-    is_begun: bool,
-    is_full: bool,
-}
-
-impl SharedText {
-    fn new(taker: &Taker, call: Arc<Call>) -> Self {
-        Self(Arc::new(Mutex::new(Text {
-            redactor: OutgoingRedactor::new(call),
-            characters: Characters::default(),
-            host: Arc::clone(&taker.host),
-            handed_on: 0,
-            left: taker.bytes_max,
-            is_begun: false,
-            is_full: false,
-        })))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Text> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Appends text of any length.
-    fn write(&self, bytes: &[u8]) -> Result<(), OutputFull> {
-        bytes.chunks(OUTPUT_PIECE_BYTES_MAX).try_for_each(|piece| self.lock().push(piece))
-    }
-}
-
-impl Text {
-    fn push(&mut self, bytes: &[u8]) -> Result<(), OutputFull> {
-        self.is_begun = true;
-        let certain = self.redactor.push(bytes);
-        let text = self.characters.push(&certain);
-        self.hand_on(&text)
-    }
-
-    fn finish(&mut self) -> Result<(), OutputFull> {
-        let rest = self.redactor.finish();
-        let mut text = self.characters.push(&rest).into_owned();
-        text.push_str(self.characters.finish());
-        self.hand_on(&text)
-    }
-
-    fn hand_on(&mut self, mut text: &str) -> Result<(), OutputFull> {
-        while !self.is_full && !text.is_empty() {
-            let room = self.left.min(OUTPUT_PIECE_BYTES_MAX);
-            let (piece, rest) = text.split_at(text.floor_char_boundary(room));
-            if piece.is_empty() || self.host.write_output(piece.as_bytes()).is_err() {
-                self.is_full = true;
-                break;
-            }
-            self.left -= piece.len();
-            self.handed_on += piece.len() as u64;
-            text = rest;
-        }
-        if self.is_full { Err(OutputFull) } else { Ok(()) }
     }
 }

@@ -63,7 +63,7 @@ enum Job<'a> {
 
 /// The result of the called export.
 enum Returned {
-    /// Two descriptions by one instance.
+    /// Returns two descriptions by one instance.
     Described(Box<(Manifest, Manifest)>),
     Executed(Answer),
     Reviewed(Verdict),

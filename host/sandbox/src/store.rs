@@ -10,11 +10,15 @@ mod room;
 pub use room::{CACHE_BYTES_MAX, InUse};
 
 use crate::compile::Artefact;
-use cap_std::fs::{Dir, File};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use hmac::{Hmac, KeyInit, Mac};
+use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_NOW, flock, futimens};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
 /// The first bytes of an entry. A new layout gets a new number.
@@ -25,6 +29,19 @@ const MAC_BYTES: usize = 32;
 
 /// Maximum size of an entry, in bytes. Code is at most about four times as large as its component.
 const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
+
+/// Maximum entries that a host marks as used at one time. Each mark is an open file, and the usual limit of a process
+/// is 1024.
+const MARKED_MAX: usize = 256;
+
+/// Resolution of the time of an entry's last use. It is coarse, because each update of the time writes to the disk.
+const USED_GRAIN: Duration = Duration::from_secs(60 * 60);
+
+/// The suffix of a file that is being written.
+const UNFINISHED: &str = ".new";
+
+/// Counts the writers of this process.
+static WRITERS: AtomicU64 = AtomicU64::new(0);
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +95,7 @@ impl CodeStore {
     /// Creates a store in a private directory, for an engine with this fingerprint. The key must not be in the
     /// directory.
     pub fn new(directory: Dir, key: &[u8; 32], fingerprint: [u8; 32]) -> Self {
-        let marks = Arc::new(Semaphore::new(room::MARKED_MAX));
+        let marks = Arc::new(Semaphore::new(MARKED_MAX));
         Self { directory, mac: keyed(key), fingerprint, marks }
     }
 
@@ -174,10 +191,36 @@ impl CodeStore {
     fn read(&self, entry: Entry, id: &[u8; 32]) -> io::Result<Vec<u8>> {
         let file = self.open_entry(&file_name(entry, id))?;
         check_private(&file)?;
-        room::note_use(&file);
+        note_use(&file);
         let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0).min(1 << 28));
         file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Creates a file for a new entry that no other writer uses. Its lock marks it as being written.
+    fn begin_entry(&self, name: &str) -> io::Result<(String, std::fs::File)> {
+        loop {
+            let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
+            let unfinished = format!("{name}.{}.{writer}{UNFINISHED}", std::process::id());
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
+            let file = match self.directory.open_with(&unfinished, &options) {
+                // A process with the same id in another container uses the name, or an earlier process left the file.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file?.into_std(),
+            };
+            flock(&file, FlockOperation::LockExclusive)?;
+            // Another host may have removed it before it was locked.
+            if rustix::fs::fstat(&file)?.st_nlink > 0 {
+                return Ok((unfinished, file));
+            }
+        }
+    }
+
+    fn open_entry(&self, name: &str) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        self.directory.open_with(name, &options)
     }
 }
 
@@ -193,6 +236,16 @@ fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
     let mut block = [0_u8; 64];
     block[..32].copy_from_slice(key);
     Hmac::new(&block.into())
+}
+
+/// Updates the time of an entry's last use. If that fails, the entry is only removed earlier.
+fn note_use(file: &File) {
+    let modified = file.metadata().and_then(|metadata| metadata.modified()).map(cap_std::time::SystemTime::into_std);
+    let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
+    if age.is_none_or(|age| age >= USED_GRAIN) {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let _ = futimens(file, &Timestamps { last_access: now, last_modification: now });
+    }
 }
 
 /// Checks that a file is a regular file of this user that no other user can write.

@@ -1,6 +1,5 @@
-//! Why a token, a key or a key set does not count. No error quotes a token.
+//! Why a token or a key does not count. No error quotes a token.
 
-use crate::keys::{KEYS_MAX, KeyNotice};
 use crate::members::WrongMember;
 
 /// Why a token does not count.
@@ -79,25 +78,6 @@ pub enum KeyProblem {
     /// The coordinates are not a point of the curve.
     #[error("its coordinates are not a point of the curve")]
     Point,
-}
-
-/// Why a key set cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeySetError {
-    /// The text is not a JSON object with an array `keys`.
-    #[error("it is not a JSON Web Key Set")]
-    NotAKeySet,
-    /// The set has too many keys.
-    #[error("it has more than {KEYS_MAX} keys")]
-    TooMany,
-    /// No key can be used.
-    #[error("none of its keys can be used{}", listed(.0))]
-    NoUsableKey(Vec<KeyNotice>),
-}
-
-fn listed(notices: &[KeyNotice]) -> String {
-    notices.iter().map(|notice| format!("; {notice}")).collect()
 }
 
 impl From<WrongMember> for KeyProblem {

@@ -1,7 +1,7 @@
 //! The key set of an authorization server (RFC 7517, section 5). One bad key does not spoil the others.
 
 use crate::algorithm::Algorithm;
-use crate::error::{KeyProblem, KeySetError};
+use crate::error::KeyProblem;
 use crate::key::{self, Key};
 use crate::members;
 use serde_json::{Map, Value};
@@ -36,6 +36,25 @@ pub enum KeyFinding {
     Skipped(KeyProblem),
     /// The set publishes the private half of the key.
     Private,
+}
+
+/// Why a key set cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeySetError {
+    /// The text is not a JSON object with an array `keys`.
+    #[error("it is not a JSON Web Key Set")]
+    NotAKeySet,
+    /// The set has too many keys.
+    #[error("it has more than {KEYS_MAX} keys")]
+    TooMany,
+    /// No key can be used.
+    #[error("none of its keys can be used{}", listed(.0))]
+    NoUsableKey(Vec<KeyNotice>),
+}
+
+fn listed(notices: &[KeyNotice]) -> String {
+    notices.iter().map(|notice| format!("; {notice}")).collect()
 }
 
 impl Keys {

@@ -14,8 +14,8 @@ mod signed;
 
 pub use algorithm::Algorithm;
 pub use claims::{CLOCK_LEEWAY, Claims, SUBJECT_BYTES_MAX};
-pub use error::{KeyProblem, KeySetError, TokenError};
-pub use keys::{KEYS_MAX, KeyFinding, KeyNotice, Keys};
+pub use error::{KeyProblem, TokenError};
+pub use keys::{KEYS_MAX, KeyFinding, KeyNotice, KeySetError, Keys};
 pub use signed::TOKEN_BYTES_MAX;
 
 use claims::Expected;

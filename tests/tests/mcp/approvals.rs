@@ -1,7 +1,7 @@
 //! Approval requests of calls over MCP: who can answer them, what an answer covers, and that a call runs once.
 
-use crate::mcp::client::{Client, Era};
-use crate::mcp::office::{Office, answered_by_clients, answered_elsewhere};
+use crate::asking::client::{Client, Era};
+use crate::asking::office::{Office, answered_by_clients, answered_elsewhere};
 use portcullis::Answer;
 use portcullis_mcp::ServerOptions;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `portcullis serve`, started as a user or another program starts it.
 
-use crate::mcp::ask::{Answer, Ask, PATIENCE};
-use crate::mcp::service::{MODERN, modern};
+use crate::guard::ask::{Answer, Ask, PATIENCE};
+use crate::guard::service::{MODERN, modern};
 use portcullis_tests::{HeldWorker, Manifest, Site, guest, program, slow_to_compile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};

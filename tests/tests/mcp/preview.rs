@@ -1,7 +1,7 @@
 //! The preview of a call's changes that a client's user sees.
 
-use crate::mcp::client::{Client, Era};
-use crate::mcp::office::Office;
+use crate::asking::client::{Client, Era};
+use crate::asking::office::Office;
 use serde_json::json;
 
 /// The plugin's preview is shown as its claim, below the arguments. An approval does not count once the file has

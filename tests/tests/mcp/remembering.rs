@@ -1,7 +1,7 @@
 //! What a remembered approval covers, as chosen by a client's user.
 
-use crate::mcp::client::{Client, Era};
-use crate::mcp::office::Office;
+use crate::asking::client::{Client, Era};
+use crate::asking::office::Office;
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Calls that become tasks: when they do, who may see and answer them, and how they end.
 
-use crate::mcp::client::{Client, Era, PATIENCE, TASKS};
-use crate::mcp::office::{Office, answered_by_clients, answered_elsewhere};
+use crate::asking::client::{Client, Era, PATIENCE, TASKS};
+use crate::asking::office::{Office, answered_by_clients, answered_elsewhere};
 use portcullis::Answer;
 use portcullis_mcp::ServerOptions;
 use serde_json::{Value, json};

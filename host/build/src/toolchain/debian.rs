@@ -11,8 +11,10 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::apt::{self, Apt, Suite};
+use super::installed::Installed;
 use super::library::{Recipe, script};
-use super::{Installed, TARGET, say};
+use super::progress::say;
+use super::target::TARGET;
 use crate::process;
 
 /// The folder in a cache entry with libraries for the installed compiler.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use super::TARGET;
+use super::target::TARGET;
 use crate::{cache, process};
 
 /// The manifest of an empty crate, for which cargo builds the library.

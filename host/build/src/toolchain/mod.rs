@@ -7,19 +7,22 @@
 
 mod apt;
 mod debian;
+mod installed;
 mod library;
+mod progress;
 mod rustup;
+mod target;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use self::installed::Installed;
 pub use self::library::{neutral_paths, script};
+use self::progress::say;
+pub use self::target::TARGET;
 use crate::{cache, process};
-
-/// The compilation target of guests.
-pub const TARGET: &str = "wasm32-wasip2";
 
 /// Part of the cache key. Increment it when the recipe changes its result.
 const RECIPE: u32 = 1;
@@ -49,15 +52,6 @@ pub enum Toolchain {
     Sysroot(PathBuf),
     /// Another compiler, whose folder holds `bin/rustc`, `bin/rustdoc` and the libraries under `usr`.
     Compiler(PathBuf),
-}
-
-/// The installed compiler of this machine.
-#[derive(Debug)]
-struct Installed {
-    /// The folder in which it runs. rustup selects the compiler by the folder's `rust-toolchain.toml`.
-    folder: PathBuf,
-    sysroot: PathBuf,
-    description: String,
 }
 
 /// Makes [`TARGET`] usable for the compiler of a folder's crates. The environment can restrict the ways.
@@ -158,30 +152,6 @@ impl Cache {
     }
 }
 
-impl Installed {
-    fn find(folder: &Path) -> Result<Installed> {
-        let rustc = |argument: &[&str]| process::capture(Command::new("rustc").args(argument).current_dir(folder));
-        let sysroot = rustc(&["--print", "sysroot"]).context("install Rust first")?;
-        let (folder, description) = (folder.to_owned(), rustc(&["-vV"])?);
-        Ok(Installed { folder, sysroot: PathBuf::from(sysroot.trim_end()), description })
-    }
-
-    fn has_target(&self) -> bool {
-        self.sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir()
-    }
-
-    /// Returns the value of a line of `rustc -vV`.
-    fn field(&self, name: &str) -> Result<&str> {
-        let value = self.description.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-        value.with_context(|| format!("`rustc -vV` names no {name}"))
-    }
-
-    /// Returns the path of the compiler itself, not of rustup's proxy.
-    fn rustc(&self) -> PathBuf {
-        self.sysroot.join("bin/rustc")
-    }
-}
-
 impl Toolchain {
     fn from_source(entry: &Path) -> Result<Toolchain> {
         debian::stamped(entry, debian::SYSROOT).map(Toolchain::Sysroot)
@@ -233,10 +203,6 @@ fn key(description: &str) -> String {
     digest
 }
 
-fn say(text: &str) {
-    eprintln!("guest toolchain: {text}");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,15 +214,6 @@ mod tests {
         assert_eq!(key(DESCRIPTION), key(DESCRIPTION));
         assert_ne!(key(DESCRIPTION), key(&DESCRIPTION.replace("1.95.0", "1.96.0")));
         assert_eq!(key(DESCRIPTION).len(), 16);
-    }
-
-    #[test]
-    fn a_field_of_the_compiler_is_found_by_its_whole_name() {
-        let installed =
-            Installed { folder: PathBuf::new(), sysroot: PathBuf::new(), description: DESCRIPTION.to_owned() };
-        assert_eq!(installed.field("release").unwrap(), "1.95.0");
-        assert_eq!(installed.field("host").unwrap(), "x86_64-unknown-linux-gnu");
-        assert!(installed.field("rel").is_err());
     }
 
     #[test]

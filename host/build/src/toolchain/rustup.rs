@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::{Installed, TARGET, say};
+use super::installed::Installed;
+use super::progress::say;
+use super::target::TARGET;
 use crate::process;
 
 /// Timeout of the download, which is about 20 MB. On a slower connection the user can run the command by hand.

@@ -1,6 +1,6 @@
 //! The arguments of `portcullis serve`.
 
-use super::principal;
+use super::principal::principal;
 use clap::{Args, ValueEnum};
 use portcullis::policy::Principal;
 use portcullis::{CALLS_DEFAULT, CALLS_MAX};

@@ -1,20 +1,21 @@
 //! `portcullis approvals`: lists, answers and revokes approval requests and approvals.
 
 mod approve;
+mod done;
 mod identify;
 mod list;
+mod opened;
 mod refusal;
 mod show;
 
 use super::Context;
+use super::no_result::fail;
 use crate::arguments::{ApprovalsCommand, RejectArguments};
 use crate::exit_code::Exit;
-use crate::json;
-use crate::opening::note_rollback;
-use anyhow::ensure;
+use done::done;
 use identify::{Found, find};
-use portcullis::{Answer, Approvals};
-use serde_json::json;
+use opened::open;
+use portcullis::Answer;
 
 pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow::Result<Exit> {
     match command {
@@ -26,21 +27,12 @@ pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow:
     }
 }
 
-/// Opens existing approvals. A command that only reads must not create a state directory.
-fn open(context: &Context) -> anyhow::Result<Approvals> {
-    let state = context.environment.state()?;
-    ensure!(state.is_dir(), "there is no state directory {}, so there are no approvals", state.display());
-    let approvals = portcullis::open_approvals(state)?;
-    note_rollback(&approvals, context);
-    Ok(approvals)
-}
-
 fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = open(context)?;
     let id = match find(&approvals, &arguments.id)? {
         Ok(Found::Question(question)) => question.id,
-        Ok(Found::Answer(_)) => return super::fail(refusal::AN_ANSWER, Exit::Usage, context),
-        Err(why) => return super::fail(&why, Exit::Usage, context),
+        Ok(Found::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
+        Err(why) => return fail(&why, Exit::Usage, context),
     };
     let note = arguments.note.clone().unwrap_or_else(|| "the person said no".to_owned());
     match approvals.answer(&id, &Answer::No { note: Some(note) }) {
@@ -54,20 +46,10 @@ fn revoke(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let id = match find(&approvals, typed)? {
         Ok(Found::Question(question)) => question.id,
         Ok(Found::Answer(answer)) => answer.id,
-        Err(why) => return super::fail(&why, Exit::Usage, context),
+        Err(why) => return fail(&why, Exit::Usage, context),
     };
     match approvals.revoke(&id) {
         Ok(()) => done(&id, "revoked", context),
         Err(error) => refusal::tell(&error, context),
     }
-}
-
-/// Reports success.
-fn done(id: &str, what: &str, context: &Context) -> anyhow::Result<Exit> {
-    if context.json {
-        context.terminal.print(&json::line(&json!({ "id": id, "status": what }))?)?;
-    } else {
-        context.terminal.note(what);
-    }
-    Ok(Exit::Completed)
 }

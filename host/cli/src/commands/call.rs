@@ -1,7 +1,9 @@
 //! `portcullis call`: makes one call, under the policy.
 
 use super::conduct::{INTERRUPTED, to_its_end};
+use super::no_result::fail;
 use super::streamed::Streamed;
+use super::typed_arguments::read_arguments;
 use super::{Context, reply, waiting};
 use crate::approver::TerminalApprover;
 use crate::arguments::{Ask, CallArguments, CallerArguments};
@@ -16,7 +18,7 @@ use std::future::pending;
 use std::sync::Arc;
 
 pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::Result<Exit> {
-    let bytes = super::read_arguments(arguments.arguments, context)?;
+    let bytes = read_arguments(arguments.arguments, context)?;
     let request = of_caller(Request::new(arguments.tool.clone(), bytes), &arguments.caller)?;
     let status = StatusLine::new(context.terminal);
     let cancellation = Cancellation::new();
@@ -47,7 +49,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     };
     let ended = to_its_end(&host, &status, &cancellation, call, beside).await?;
     let shown = streamed.end()?;
-    let Some(reply) = ended else { return super::fail(INTERRUPTED, Exit::ToolFailed, context) };
+    let Some(reply) = ended else { return fail(INTERRUPTED, Exit::ToolFailed, context) };
     reply::show_after(&shown, &host, &reply, context)?;
     remind_of_trust(&host, &reply, context);
     remind_of_check(&host, &reply, context);

@@ -1,6 +1,9 @@
 //! `portcullis check`: reports whether a plugin would load, its conformance level, and what would have to change.
 
 mod conformance;
+mod examined;
+
+pub(super) use examined::Examined;
 
 use super::Context;
 use crate::arguments::CheckArguments;
@@ -12,24 +15,12 @@ use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Conformance, DefinitionError, Engine, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
+use portcullis::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// A stand-in name for a file whose own name is invalid, so that the rest of it can be checked.
 const NAME_LENT: &str = "unnamed";
-
-/// The result of examining a file.
-pub(super) struct Examined {
-    /// The plugin's manifest, with the description files next to it. `None` if there is no valid manifest.
-    pub(super) manifest: Option<Manifest>,
-    /// The description files next to it.
-    descriptions: Vec<String>,
-    /// Why a host would refuse it.
-    pub(super) problems: Vec<LoadError>,
-    /// The plugin, and the engine that can run it.
-    loaded: Option<(Engine, Loaded)>,
-}
 
 pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
@@ -62,12 +53,6 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
 fn forget_refusal(file: &PluginFile, examined: &Examined, context: &Context) {
     if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
         let _ = portcullis::forget_refusal(state, &file.bytes, engine);
-    }
-}
-
-impl Examined {
-    fn refused(problem: LoadError) -> Self {
-        Self { manifest: None, descriptions: Vec::new(), problems: vec![problem], loaded: None }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `portcullis explain`: shows what would happen to a call, and why. Asks no approver and records nothing.
 
 use super::Context;
+use super::typed_arguments::read_arguments;
 use crate::arguments::ExplainArguments;
 use crate::exit_code::Exit;
 use crate::failure::OpenFault;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use std::fmt::Write;
 
 pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyhow::Result<Exit> {
-    let bytes = super::read_arguments(arguments.arguments, context)?;
+    let bytes = read_arguments(arguments.arguments, context)?;
     let tool = arguments.tool.clone();
     let request = super::call::of_caller(Request::new(arguments.tool, bytes), &arguments.caller)?;
     // A call from this terminal would ask here, so the policy's `unattended` does not apply.

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::check::{self, Examined};
+use super::no_result::fail;
 use crate::arguments::InspectArguments;
 use crate::exit_code::Exit;
 use crate::plugin_file::PluginFile;
@@ -36,7 +37,7 @@ async fn of_directory(name: &str, context: &Context) -> anyhow::Result<Exit> {
             (format!("there is no plugin {name}; loaded: {known}"), Exit::InvalidArguments)
         }
     };
-    super::fail(&why, exit, context)
+    fail(&why, exit, context)
 }
 
 async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
@@ -60,7 +61,7 @@ async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
 }
 
 fn refused(path: &Path, why: &dyn Display, context: &Context) -> anyhow::Result<Exit> {
-    super::fail(&format!("{}: {why}", path.display()), Exit::PluginRefused, context)
+    fail(&format!("{}: {why}", path.display()), Exit::PluginRefused, context)
 }
 
 fn show(plugin: &PluginView, context: &Context) -> anyhow::Result<Exit> {

@@ -13,22 +13,18 @@ mod inspect;
 mod list;
 mod making;
 mod new;
+mod no_result;
 mod reply;
 mod serve;
 mod streamed;
 mod test;
 mod trust;
+mod typed_arguments;
 mod waiting;
 
 use crate::arguments::{AuditCommand, Command};
 use crate::context::Context;
 use crate::exit_code::Exit;
-use crate::json;
-use crate::style::Look;
-use anyhow::Context as _;
-use portcullis::policy::limits::ARGUMENTS_CEILING_BYTES;
-use portcullis::text::Lines;
-use std::io::Read;
 
 /// Runs a command.
 ///
@@ -53,30 +49,4 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Dev(arguments) => dev::run(&arguments, context).await,
         Command::CompileWorker => anyhow::bail!("`compile-worker` is for internal use"),
     }
-}
-
-/// Returns the arguments of a call: the text itself, or for `-` the content of stdin, up to just above the size limit.
-fn read_arguments(typed: String, context: &Context) -> anyhow::Result<Vec<u8>> {
-    if typed != "-" {
-        return Ok(typed.into_bytes());
-    }
-    if context.terminal.types_input() && context.terminal.has_reader() {
-        context.terminal.note("type the arguments as a JSON object, and end with Ctrl-D");
-    }
-    let mut bytes = Vec::new();
-    // Read one byte more than any policy accepts, so that longer arguments are refused and not cut.
-    let most = ARGUMENTS_CEILING_BYTES as u64 + 1;
-    std::io::stdin().lock().take(most).read_to_end(&mut bytes).context("cannot read stdin")?;
-    Ok(bytes)
-}
-
-/// Reports why there is no result, and returns the exit code.
-fn fail(why: &str, exit: Exit, context: &Context) -> anyhow::Result<Exit> {
-    if context.json {
-        context.terminal.print(&json::line(&serde_json::json!({ "error": why }))?)?;
-    } else {
-        let style = context.terminal.note_style();
-        context.terminal.note(format_args!("{} {}", style.paint(Look::Bad, "error:"), Lines(why)));
-    }
-    Ok(exit)
 }

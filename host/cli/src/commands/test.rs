@@ -1,8 +1,9 @@
 //! `portcullis test`: runs the test cases of a project in the real host.
 
+use super::Context;
 use super::conduct::Interrupts;
 use super::making::{self, Making};
-use super::{Context, fail};
+use super::no_result::fail;
 use crate::arguments::TestArguments;
 use crate::cases::{self, Finished, Located, Refused, Runner};
 use crate::exit_code::Exit;

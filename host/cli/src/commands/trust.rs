@@ -2,6 +2,7 @@
 //! trusts this text at this path with these places.
 
 use super::Context;
+use super::no_result::fail;
 use crate::arguments::TrustArguments;
 use crate::confirmation::confirmed;
 use crate::exit_code::Exit;
@@ -42,7 +43,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
             bail!("there is no terminal to ask at: review the policy, then trust it with --yes");
         }
         if !confirmed(terminal, "Trust exactly this text, with these places?").await {
-            return super::fail("not trusted: nothing was changed", Exit::Denied, context);
+            return fail("it is not trusted: nothing was changed", Exit::Denied, context);
         }
     }
     let identity = approvals(context)?.trust_policy(&project)?;
@@ -78,7 +79,7 @@ fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
     };
     if !removed {
         let why = format!("no policy was trusted at {}: give the path under which it was trusted", named.display());
-        return super::fail(&why, Exit::Usage, context);
+        return fail(&why, Exit::Usage, context);
     }
     if context.json {
         let document = json!({ "identity": identity, "file": named.to_string_lossy(), "trusted": false });

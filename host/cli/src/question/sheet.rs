@@ -1,6 +1,5 @@
 //! Rows of a screen. Encodes every text, cuts it to its maximum number of rows, and counts what is left out.
 
-use super::Extent;
 use crate::answer::Unseen;
 use crate::style::{Look, Style};
 use portcullis::text::{OneLine, count_blanks, rows};
@@ -23,6 +22,15 @@ const FIELD_COLUMN: usize = 15;
 
 /// The column in which the lines of a block begin. Only the host writes to the left of it.
 const BLOCK_COLUMN: usize = 4;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What fits on a screen.
+    Screen,
+    /// Everything.
+    Whole,
+}
 
 /// Text that grows row by row.
 pub(super) struct Sheet {

@@ -1,7 +1,7 @@
 //! Announces a call's approval requests to the code that talks to its client.
 
-use super::Client;
-use super::running::{At, Stage};
+use super::client::Client;
+use super::stage::{At, Stage};
 use portcullis::{Answering, Approver, Question};
 use std::sync::Arc;
 use tokio::sync::watch;

@@ -1,9 +1,10 @@
 //! A call that runs within its request. A client that supports elicitation is asked during that request.
 
 use super::announce::Announcer;
-use super::follow::Spoken;
-use super::running::{At, Stage};
-use super::{answer, denies_unattended, form, unattended};
+use super::spoken::Spoken;
+use super::stage::{At, Stage};
+use super::unattended::{denies_unattended, unattended};
+use super::{answer, form};
 use portcullis::{Answer, Question, Reply, Request};
 use rmcp::RoleServer;
 use rmcp::model::{ClientResult, ElicitRequest, ServerRequest};

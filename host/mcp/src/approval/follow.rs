@@ -1,30 +1,17 @@
 //! A call that may outlive its request. It is followed until it is over, or until its request is answered with a task
 //! or an approval request.
 
+use super::called::Called;
 use super::form::waits_elsewhere;
 use super::running::{Heard, Running};
-use super::{Called, Client, answer, denies_unattended, rounds, unattended};
-use crate::call::Named;
-use crate::server::Server;
+use super::spoken::Spoken;
+use super::unattended::{denies_unattended, unattended};
+use super::{answer, rounds};
 use crate::tasks;
 use portcullis::Question;
-use rmcp::model::CallToolRequestParams;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
+use rmcp::ErrorData;
 use std::sync::Arc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-
-/// The context of one `tools/call` request.
-#[derive(Clone, Copy)]
-pub(super) struct Spoken<'a> {
-    pub(super) server: &'a Server,
-    pub(super) named: &'a Named,
-    pub(super) params: &'a CallToolRequestParams,
-    pub(super) cx: &'a RequestContext<RoleServer>,
-    pub(super) client: Client,
-    pub(super) unwanted: &'a CancellationToken,
-}
 
 impl Spoken<'_> {
     /// Follows a call. A client that supports tasks is given one when the call waits for another approver, or runs
@@ -79,12 +66,5 @@ impl Spoken<'_> {
         running.settle(question);
         self.say(&waits_elsewhere(&self.server.inner().host, question)).await;
         running
-    }
-
-    /// Sends the client a progress message, if it asked for progress.
-    pub(super) async fn say(&self, text: &str) {
-        if let Some(voice) = &self.named.voice {
-            voice.say(text).await;
-        }
     }
 }

@@ -7,79 +7,40 @@
 mod announce;
 mod answer;
 mod attended;
+mod called;
+mod client;
 mod follow;
 mod form;
+mod lifetime;
+mod resume;
 mod rounds;
 mod running;
 mod shelf;
+mod spoken;
+mod stage;
+mod unattended;
+mod waiting;
 
 pub(crate) use answer::{give, read};
+pub(crate) use called::Called;
+pub(crate) use client::Client;
 pub(crate) use form::{form, waits_elsewhere};
-pub(crate) use rounds::Waiting;
-pub(crate) use running::{At, Running};
+pub(crate) use lifetime::lifetime;
+pub(crate) use running::Running;
 pub(crate) use shelf::Shelf;
+pub(crate) use stage::At;
+pub(crate) use waiting::Waiting;
 
 use crate::call::Named;
-use crate::options::ClientAnswers;
 use crate::server::Server;
+use portcullis::Request;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Question, Reply, Request};
-use rmcp::model::{CallToolRequestParams, CreateTaskResult, ElicitationCapability, InputRequiredResult};
+use rmcp::model::CallToolRequestParams;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use std::time::Duration;
+use spoken::Spoken;
 use tokio_util::sync::CancellationToken;
-
-/// How long the result of a call is kept for its client to fetch, counted from the latest time at which the call can
-/// end. A client polls every second, but its user may be away for some minutes.
-const RESULT_KEPT: Duration = Duration::from_secs(300);
-
-/// The response to a `tools/call` request.
-pub(crate) enum Called {
-    /// The call is over.
-    Reply(Reply),
-    /// The client must ask its user and retry the request.
-    InputRequired(InputRequiredResult),
-    /// The call continues as a task.
-    Task(CreateTaskResult),
-}
-
-/// The capabilities of the client of one request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Client {
-    /// Its answers count, and it can show its user a form.
-    pub(crate) answers: bool,
-    /// It supports tasks.
-    pub(crate) tasks: bool,
-    /// It uses a protocol version without a handshake, in which a server can only ask by a result.
-    pub(crate) modern: bool,
-}
-
-impl Client {
-    /// Returns the capabilities that the client of this request declares, as far as the operator lets them count.
-    pub(crate) fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Self {
-        let capabilities = cx.client_capabilities().unwrap_or_default();
-        let counts = match server.inner().options.client_answers {
-            ClientAnswers::Person => true,
-            ClientAnswers::Nobody => false,
-        };
-        Self {
-            answers: counts && capabilities.elicitation.as_ref().is_some_and(has_forms),
-            tasks: capabilities.supports_tasks(),
-            modern: cx.protocol_version().is_some_and(|version| !version.has_initialize()),
-        }
-    }
-
-    /// Returns whether the client is asked: its answers count, and the form can show the whole request.
-    pub(crate) fn is_asked(self, question: &Question) -> bool {
-        self.answers && form::fits(question)
-    }
-}
-
-/// Returns whether the client supports forms. A capability without a mode means forms, as in versions without modes.
-fn has_forms(capability: &ElicitationCapability) -> bool {
-    capability.form.is_some() || capability.url.is_none()
-}
+use unattended::denies_unattended;
 
 /// Calls a tool, or continues a call whose approval request this request answers. `unwanted` ends a call that runs in
 /// its own task.
@@ -94,10 +55,10 @@ pub(crate) async fn call(
     cx: &RequestContext<RoleServer>,
     unwanted: &CancellationToken,
 ) -> Result<Called, ErrorData> {
-    let client = Client::of(server, cx);
-    let spoken = follow::Spoken { server, named, params, cx, client, unwanted };
+    let client = Client::of(&server.inner().options, cx);
+    let spoken = Spoken { server, named, params, cx, client, unwanted };
     if client.modern && params.request_state.is_some() {
-        return rounds::resume(&spoken).await;
+        return resume::resume(&spoken).await;
     }
     let attendance = Attendance::of(server, client);
     let announced = attendance == Attendance::Announced;
@@ -109,7 +70,7 @@ pub(crate) async fn call(
         Attendance::Denied => request.unattended(Unattended::Deny),
     };
     if client.tasks || (client.modern && client.answers) {
-        return spoken.follow(Running::start(server, request, client, announced), None).await;
+        return spoken.follow(Running::start(&server.inner().host, request, client, announced), None).await;
     }
     Ok(Called::Reply(attended::call(&spoken, request, announced).await))
 }
@@ -138,24 +99,4 @@ impl Attendance {
             Self::Announced
         }
     }
-}
-
-/// Returns whether the policy denies an approval request that no client may answer.
-fn denies_unattended(server: &Server) -> bool {
-    match server.inner().host.policy().approvals().unattended {
-        Unattended::Deny => true,
-        Unattended::Pending => false,
-    }
-}
-
-/// Returns the answer to an unattended approval request.
-fn unattended() -> Answer {
-    Answer::No { note: Some("no approver is connected".to_owned()) }
-}
-
-/// Returns the longest remaining time of a call of this tool, including the wait for an approver, and a while to fetch
-/// the result.
-pub(crate) fn lifetime(server: &Server, named: &Named) -> Duration {
-    let limits = server.inner().host.policy().limits(named.plugin.name());
-    limits.approval_time.saturating_add(limits.time).saturating_add(RESULT_KEPT)
 }

@@ -4,12 +4,13 @@
 //! The state names one waiting call and is sealed with a key of this process. It is valid once, for the same principal,
 //! tool and arguments.
 
-use super::follow::Spoken;
-use super::running::{At, Running};
-use super::{Called, Shelf, answer, form, lifetime};
-use portcullis::{Answer, Question, Subject};
-use rmcp::ErrorData;
-use rmcp::model::{InputRequests, InputRequiredResult, RequestStateCodec, SealOptions};
+use super::form;
+use super::lifetime::lifetime;
+use super::running::Running;
+use super::spoken::Spoken;
+use super::waiting::Asked;
+use portcullis::{Question, Subject};
+use rmcp::model::{InputRequests, InputRequiredResult, SealOptions};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -21,27 +22,6 @@ const KEY_BYTES_MAX: usize = 64;
 
 /// The purpose of the seal. It separates this use of the key from any other.
 const PURPOSE: &str = "portcullis tools/call approval";
-
-/// The calls whose clients are expected to retry with an answer.
-pub(crate) struct Waiting {
-    calls: Shelf<Asked>,
-    /// `None` if the system's random number generator failed. No client is asked by a result then.
-    codec: Option<RequestStateCodec>,
-}
-
-/// A waiting call, and the approval request that its client received.
-struct Asked {
-    running: Running,
-    question: Arc<Question>,
-}
-
-impl Default for Waiting {
-    fn default() -> Self {
-        let mut key = [0_u8; RequestStateCodec::MIN_KEY_LENGTH];
-        let codec = getrandom::fill(&mut key).ok().and_then(|()| RequestStateCodec::try_new(key).ok());
-        Self { calls: Shelf::default(), codec }
-    }
-}
 
 /// Returns a result that asks the client, while the call waits. Gives the call back if that is not possible.
 pub(super) fn ask(
@@ -63,41 +43,8 @@ pub(super) fn ask(
     Ok(InputRequiredResult::new(Some(requests), Some(state)))
 }
 
-/// Records the answer that came with a state, and continues the call that the state names.
-///
-/// # Errors
-/// The state is not from this process, is for another request, was already used, or its call is over.
-pub(super) async fn resume(spoken: &Spoken<'_>) -> Result<Called, ErrorData> {
-    let Some(Asked { running, question }) = taken(spoken) else {
-        let message = "no waiting call matches this requestState: it was altered, is for another request, was already \
-                       used, or has expired. Make the call again without requestState";
-        return Err(ErrorData::invalid_params(message, None));
-    };
-    let Some(answer) = response(spoken, &question).filter(|_| spoken.client.answers) else {
-        // The client sent no answer. If no other channel has answered either, the client is asked again.
-        return spoken.follow(running, None).await;
-    };
-    let is_open = matches!(running.stage().at, At::Asking(open) if open.id == question.id);
-    if is_open {
-        answer::give(spoken.server, &spoken.named.caller.principal, &question, answer).await?;
-    }
-    spoken.follow(running, Some(&question)).await
-}
-
-fn taken(spoken: &Spoken<'_>) -> Option<Asked> {
-    let waiting = &spoken.server.inner().approvals;
-    let state = spoken.params.request_state.as_deref()?;
-    let id = waiting.codec.as_ref()?.open_with(state, &bound(spoken)).ok()?;
-    waiting.calls.take(&spoken.named.caller.principal, std::str::from_utf8(&id).ok()?)
-}
-
-/// Returns the answer that came with the state.
-fn response(spoken: &Spoken<'_>, question: &Question) -> Option<Answer> {
-    answer::read(spoken.params.input_responses.as_ref()?.get(&key(question))?, question)
-}
-
 /// Returns the digest that binds a state to this principal, tool and arguments.
-fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
+pub(super) fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
     // Serializing a map of JSON values cannot fail, and its keys always have the same order.
     let arguments = spoken.params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
     let mut bound = Sha256::new();
@@ -111,7 +58,7 @@ fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
 
 /// Returns the key of an approval request: the requested resource, if it is a plain name. The key is only for a
 /// client's log. The state identifies the request.
-fn key(question: &Question) -> String {
+pub(super) fn key(question: &Question) -> String {
     let is_plain = |name: &str| {
         let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
         name.len() <= KEY_BYTES_MAX

@@ -1,42 +1,15 @@
 //! A call that can outlive its request. Dropping it ends the call at once, and the audit log records it as cancelled.
 
-use super::Client;
 use super::announce::Announcer;
-use crate::server::Server;
-use portcullis::{Cancellation, Question, Reply, Request};
-use rmcp::task_manager::current_timestamp;
+use super::client::Client;
+use super::stage::{At, Stage};
+use portcullis::{Cancellation, Host, Question, Reply, Request};
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-
-/// The state of a call.
-#[derive(Clone, Debug)]
-pub(crate) enum At {
-    /// The call is running.
-    Work,
-    /// The call waits for an approver.
-    Asking(Arc<Question>),
-    /// The call is over.
-    Over(Arc<Reply>),
-}
-
-/// The state of a call, and when it was entered.
-#[derive(Clone, Debug)]
-pub(crate) struct Stage {
-    pub(crate) at: At,
-    /// The time in RFC 3339 format.
-    pub(crate) since: String,
-}
-
-impl Stage {
-    /// Returns a stage that begins now.
-    pub(super) fn now(at: At) -> Self {
-        Self { at, since: current_timestamp() }
-    }
-}
 
 /// The next event of a followed call.
 pub(super) enum Heard {
@@ -64,14 +37,14 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts a call. If `announced`, its approval requests come here first.
-    pub(super) fn start(server: &Server, request: Request, client: Client, announced: bool) -> Self {
+    pub(super) fn start(host: &Host, request: Request, client: Client, announced: bool) -> Self {
         let (sender, stage) = watch::channel(Stage::now(At::Work));
         let cancellation = Cancellation::new();
         let mut request = request.cancellation(cancellation.clone());
         if announced {
             request = request.approver(Arc::new(Announcer::new(sender.clone(), client)));
         }
-        let host = server.inner().host.clone();
+        let host = host.clone();
         let run = async move {
             let reply = host.call(request).await;
             sender.send_replace(Stage::now(At::Over(Arc::new(reply))));

@@ -29,7 +29,7 @@ pub use options::{
     HEADERS_TIME, HttpLimits, HttpOptions, LINGER_TIME, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach,
     SESSION_IDLE_TIME, SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
 };
-pub use running::{Running, settled};
+pub use running::{ENDPOINT, Running, settled};
 pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};
 
 use crate::server::Server;
@@ -59,9 +59,6 @@ use usage::Usage;
 /// Length of the system's queue of connections to accept: more than the maximum number of connections. With the usual
 /// 128, some of 200 simultaneous clients wait a second for a retransmission.
 const WAITING_CONNECTIONS_MAX: u32 = 1024;
-
-/// The path of the MCP endpoint.
-pub const ENDPOINT: &str = "/mcp";
 
 /// Starts to serve clients over HTTP, until the returned server is stopped.
 ///

@@ -83,7 +83,7 @@ pub enum Reach {
     Remote,
 }
 
-/// Who may call.
+/// Returns who may call.
 #[derive(Debug)]
 pub enum Access {
     /// Clients with one of these tokens.

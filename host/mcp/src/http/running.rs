@@ -9,6 +9,9 @@ use std::net::SocketAddr;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+/// The path of the MCP endpoint.
+pub const ENDPOINT: &str = "/mcp";
+
 /// A running HTTP server. Dropping it also stops it, without waiting for anything.
 pub struct Running {
     pub(super) address: SocketAddr,
@@ -28,7 +31,7 @@ impl Running {
 
     /// Returns the URL for clients.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.address, super::ENDPOINT)
+        format!("http://{}{}", self.address, ENDPOINT)
     }
 
     /// Replaces the access for later requests, for example when the operator's file of tokens or keys changed. The

@@ -3,32 +3,25 @@
 //! A task belongs to the principal of its call, not to a connection, so it continues when its client disconnects. It is
 //! lost with the process. A client's answers for its user count in a task as they do elsewhere.
 
+mod kept;
 mod state;
 
-use crate::approval::{self, At, Client, Running, Shelf};
+pub(crate) use kept::Tasks;
+
+use crate::approval::{self, At, Client, Running};
 use crate::call::Named;
 use crate::caller::Caller;
 use crate::result::Shape;
 use crate::server::Server;
-use portcullis::{Question, Tool};
+use kept::{Base, Task};
+use portcullis::Question;
 use rmcp::model::{
     CancelTaskParams, CreateTaskResult, GetTaskParams, GetTaskResult, InputResponses, TaskStatus, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use state::{Base, State};
+use state::State;
 use std::sync::Arc;
-
-/// The tasks of a server.
-#[derive(Default)]
-pub(crate) struct Tasks(Shelf<Task>);
-
-/// A call that became a task.
-struct Task {
-    running: Running,
-    tool: Arc<Tool>,
-    base: Base,
-}
 
 /// Turns a call into a task. Gives the call back if there is no room for another task.
 pub(crate) fn begin(server: &Server, named: &Named, running: Running) -> Result<CreateTaskResult, Running> {
@@ -53,7 +46,7 @@ pub(crate) fn get(
     let seen = |task: &Task| (task.running.stage(), Arc::clone(&task.tool), task.base.clone());
     let (stage, tool, base) = look(server, cx, &params.task_id, seen)?;
     let shape = Shape::of(server, cx.protocol_version().as_ref());
-    let state = State::of(&server.inner().host, &stage.at, Client::of(server, cx), &tool, shape);
+    let state = State::of(&server.inner().host, &stage.at, Client::of(&server.inner().options, cx), &tool, shape);
     Ok(GetTaskResult::new(state.detailed(base.task(&params.task_id, TaskStatus::Working, &stage.since))))
 }
 
@@ -67,7 +60,7 @@ pub(crate) async fn update(
     params: UpdateTaskParams,
     cx: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
-    let client = Client::of(server, cx);
+    let client = Client::of(&server.inner().options, cx);
     let answered = |task: &Task| answered(task, client, &params.input_responses);
     let Some((question, answer)) = look(server, cx, &params.task_id, answered)? else { return Ok(()) };
     approval::give(server, &Caller::of(server, cx).principal, &question, answer).await

@@ -3,36 +3,8 @@
 use crate::approval::{self, At, Client};
 use crate::result::{self, Shape};
 use portcullis::{Host, Outcome, Reply, Tool};
-use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload, TaskStatus};
+use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload};
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// Recommended polling interval, in milliseconds. A person does not notice a delay of a second.
-const POLL_MILLISECONDS: u64 = 1000;
-
-/// The properties of a task that never change.
-#[derive(Clone)]
-pub(super) struct Base {
-    created_at: String,
-    pub(super) lifetime: Duration,
-}
-
-impl Base {
-    /// Creates a task that begins now and has this lifetime.
-    pub(super) fn now(lifetime: Duration) -> Self {
-        Self { created_at: rmcp::task_manager::current_timestamp(), lifetime }
-    }
-
-    /// Returns the task in the form of the extension. A call is older than its task, but the task's update time must
-    /// not be before its creation. Both times are UTC in the same format, so they compare correctly as text.
-    pub(super) fn task(&self, id: &str, status: TaskStatus, since: &str) -> Task {
-        let since = since.max(&self.created_at);
-        let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
-        Task::new(id, status, self.created_at.clone(), since)
-            .with_ttl_ms(lifetime)
-            .with_poll_interval_ms(POLL_MILLISECONDS)
-    }
-}
 
 /// The current state of a task.
 pub(super) struct State {

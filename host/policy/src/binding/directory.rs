@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{BindingError, DefaultMask, PATH_BYTES};
+use super::limits::PATH_BYTES;
+use super::{BindingError, DefaultMask};
 use crate::mask::{Mask, Masks};
 use crate::pointer::Pointer;
 

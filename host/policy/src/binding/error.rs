@@ -1,6 +1,6 @@
 //! Why a binding cannot be what the policy says, and what to write instead.
 
-use super::secret::{ARGUMENT_BYTES, ARGUMENTS};
+use super::limits::{ARGUMENT_BYTES, ARGUMENTS};
 use crate::mask::{MASKS_MAX, MaskError};
 
 /// Why a binding cannot be what the policy says. No text of the policy is repeated, since it may be a secret.

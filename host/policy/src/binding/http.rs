@@ -208,6 +208,32 @@ impl HttpBinding {
     }
 }
 
+impl SecretBinding {
+    /// Holds a secret against the client that it is for.
+    pub(crate) fn check(&self, client: &HttpBinding) -> Result<(), BindingError> {
+        let exact = matches!(self.host, HostPattern::Exact(_));
+        if !exact || !client.hosts.contains(&self.host) {
+            return Err(BindingError::SecretHost);
+        }
+        let [scheme] = client.schemes[..] else { return Err(BindingError::SecretOrigins) };
+        if client.ports.len() != 1 {
+            return Err(BindingError::SecretOrigins);
+        }
+        let granted = client.headers.iter().flatten().any(|header| Some(header.as_str()) == self.slot.header());
+        if granted {
+            return Err(BindingError::SecretHeaderGranted);
+        }
+        let private = match self.host.host() {
+            Some(Host::Address(address)) => !is_global(address),
+            // The client then goes to these addresses alone.
+            Some(Host::Name(_)) | None => {
+                !client.addresses.is_empty() && client.addresses.iter().all(AddressRange::is_private)
+            }
+        };
+        if scheme == Scheme::Http && !private { Err(BindingError::SecretInClear) } else { Ok(()) }
+    }
+}
+
 /// Returns whether only the host sets this header, because it decides where a request goes or ends.
 pub fn is_reserved_header(name: &str) -> bool {
     RESERVED_HEADERS.iter().any(|header| is_same_header(header, name))

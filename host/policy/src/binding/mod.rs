@@ -9,6 +9,7 @@ mod directory;
 mod error;
 mod http;
 mod http_limits;
+mod limits;
 mod secret;
 mod service;
 mod store;
@@ -18,6 +19,7 @@ pub use directory::{Access, DirectoryBinding};
 pub use error::BindingError;
 pub use http::{HttpBinding, HttpRefusal, Unnamed};
 pub use http_limits::HttpLimits;
+pub use limits::PATH_BYTES;
 pub use secret::{SecretBinding, SecretSlot, SecretSource};
 pub use service::ServiceBinding;
 pub use store::{StoreBinding, StoreScope};
@@ -32,9 +34,6 @@ pub(crate) use store::StoreLimit;
 pub use http::{is_reserved_header, is_same_header};
 
 use crate::pointer::Pointer;
-
-/// The longest path in a policy, in bytes: that of common systems.
-pub const PATH_BYTES: usize = 4096;
 
 /// What a policy binds to one key of one plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]

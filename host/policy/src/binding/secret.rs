@@ -4,15 +4,11 @@
 
 use std::fmt;
 
-use super::{BindingError, HttpBinding, PATH_BYTES, read_path};
-use crate::address::{AddressRange, is_global};
-use crate::destination::{Destination, Host, Scheme};
+use super::limits::{ARGUMENT_BYTES, ARGUMENTS, PATH_BYTES};
+use super::{BindingError, read_path};
+use crate::destination::Destination;
 use crate::host_pattern::HostPattern;
 
-/// The most words of a command. A longer one belongs into a script.
-pub(crate) const ARGUMENTS: usize = 32;
-/// The longest word of a command, in bytes: that of a path.
-pub(crate) const ARGUMENT_BYTES: usize = 4096;
 /// The longest user of Basic authentication, in bytes: longer than an address of mail.
 const USER_BYTES: usize = 256;
 /// The longest name of a parameter, in bytes.
@@ -95,30 +91,6 @@ impl SecretBinding {
     /// Whether a request to `destination` gets the secret. Scheme and port are those of the client, which has one each.
     pub fn is_for(&self, destination: &Destination) -> bool {
         self.host.matches(&destination.host().to_string())
-    }
-
-    /// Holds a secret against the client that it is for.
-    pub(crate) fn check(&self, client: &HttpBinding) -> Result<(), BindingError> {
-        let exact = matches!(self.host, HostPattern::Exact(_));
-        if !exact || !client.hosts.contains(&self.host) {
-            return Err(BindingError::SecretHost);
-        }
-        let [scheme] = client.schemes[..] else { return Err(BindingError::SecretOrigins) };
-        if client.ports.len() != 1 {
-            return Err(BindingError::SecretOrigins);
-        }
-        let granted = client.headers.iter().flatten().any(|header| Some(header.as_str()) == self.slot.header());
-        if granted {
-            return Err(BindingError::SecretHeaderGranted);
-        }
-        let private = match self.host.host() {
-            Some(Host::Address(address)) => !is_global(address),
-            // The client then goes to these addresses alone.
-            Some(Host::Name(_)) | None => {
-                !client.addresses.is_empty() && client.addresses.iter().all(AddressRange::is_private)
-            }
-        };
-        if scheme == Scheme::Http && !private { Err(BindingError::SecretInClear) } else { Ok(()) }
     }
 }
 

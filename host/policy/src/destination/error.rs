@@ -2,7 +2,7 @@
 //!
 //! No part of the URL is repeated: it is hostile, and may hold a password.
 
-use super::URL_BYTES;
+use super::limits::URL_BYTES;
 
 /// Why something is no destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

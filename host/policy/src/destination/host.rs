@@ -2,13 +2,33 @@
 //!
 //! Nothing is decoded or repaired, so that no other reader can come to another host.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{DestinationError, Host};
-use crate::host_pattern::{HOST_BYTES, LABEL_BYTES};
+use super::error::DestinationError;
+use super::limits::{HOST_BYTES, LABEL_BYTES};
 
 /// What begins a label in punycode.
 const PUNYCODE: &str = "xn--";
+
+/// The host of a destination.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Host {
+    /// A name in lower case, in ASCII, without the dot of the root.
+    Name(Box<str>),
+    /// An address that was written as one.
+    Address(IpAddr),
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => formatter.write_str(name),
+            Self::Address(IpAddr::V4(address)) => address.fmt(formatter),
+            Self::Address(IpAddr::V6(address)) => write!(formatter, "[{address}]"),
+        }
+    }
+}
 
 /// Reads `host` or `host:port`.
 pub(super) fn read_authority(text: &str) -> Result<(Host, Option<u16>), DestinationError> {

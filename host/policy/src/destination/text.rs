@@ -8,8 +8,30 @@ use url::Url;
 
 use super::{Destination, DestinationError, Host, Scheme, URL_BYTES};
 
+impl Destination {
+    /// Reads a URL as a person or a model writes it, and holds it to the same plain form. Letters outside ASCII become
+    /// punycode in the host and are escaped in path and query, as is a space; a fragment is left out. What the WHATWG
+    /// URL standard would repair beyond that is refused.
+    ///
+    /// # Errors
+    ///
+    /// What is not as it should be.
+    pub fn from_url(url: &str) -> Result<Self, DestinationError> {
+        read(url)
+    }
+
+    /// Where a `Location` of a response from here leads to, absolute or relative.
+    ///
+    /// # Errors
+    ///
+    /// What of it is not as it should be.
+    pub fn join(&self, location: &str) -> Result<Self, DestinationError> {
+        join(self, location)
+    }
+}
+
 /// Reads a URL.
-pub(super) fn read(text: &str) -> Result<Destination, DestinationError> {
+fn read(text: &str) -> Result<Destination, DestinationError> {
     if text.len() > URL_BYTES {
         return Err(DestinationError::TooLong);
     }
@@ -32,7 +54,7 @@ pub(super) fn read(text: &str) -> Result<Destination, DestinationError> {
 }
 
 /// Reads what a server says to look at instead.
-pub(super) fn join(from: &Destination, location: &str) -> Result<Destination, DestinationError> {
+fn join(from: &Destination, location: &str) -> Result<Destination, DestinationError> {
     if location.len() > URL_BYTES {
         return Err(DestinationError::TooLong);
     }

@@ -8,21 +8,19 @@ mod http;
 mod secret;
 mod service;
 mod store;
+mod value;
 
 use std::collections::BTreeMap;
 
-use toml::de::DeValue;
-
 use super::limits;
 use super::node::{Misplaced, Node};
-use crate::amount::{AmountError, Unit};
-use crate::binding::{Binding, BindingError};
+use crate::binding::Binding;
 use crate::clock::ClockResolution;
 use crate::error::PolicyFault;
 use crate::leniency::Leniency;
 use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
-use crate::pointer::Pointer;
+use value::Placed;
 
 /// What a section may hold.
 const SECTION: &[&str] =
@@ -37,25 +35,6 @@ pub(crate) struct PluginSection {
     pub(crate) repair: Option<Leniency>,
     pub(crate) unvalidated: Option<Leniency>,
     pub(crate) limits: LimitSettings,
-}
-
-/// Something and where it is in the text.
-#[derive(Debug)]
-pub(crate) struct Placed<T> {
-    pub(crate) value: T,
-    offset: usize,
-    key: String,
-}
-
-impl<T> Placed<T> {
-    fn new(value: T, node: &Node<'_>) -> Self {
-        Self { value, offset: node.offset(), key: node.key().to_owned() }
-    }
-
-    /// Says that `fault` is here.
-    pub(crate) fn misplaced(&self, fault: PolicyFault) -> Misplaced {
-        Misplaced { offset: self.offset, key: self.key.clone(), fault }
-    }
 }
 
 /// Reads the section of every plugin.
@@ -111,29 +90,4 @@ fn bind(
         }
     }
     Ok(())
-}
-
-/// Reads one text of a binding.
-fn part<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<T, Misplaced> {
-    read(node.text()?).map_err(|fault| node.fail(fault))
-}
-
-/// Reads a list of texts of a binding, with at least one.
-fn parts<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<Vec<T>, Misplaced> {
-    node.list()?.iter().map(|node| part(node, &read)).collect()
-}
-
-/// Reads the argument by which a binding is narrowed.
-fn read_narrow(node: &Node<'_>) -> Result<Pointer, Misplaced> {
-    Pointer::new(node.text()?).map_err(|fault| node.fail(fault))
-}
-
-/// Reads an amount and sets it.
-fn set_amount(node: &Node<'_>, unit: Unit, set: impl FnOnce(u64) -> Result<(), AmountError>) -> Result<(), Misplaced> {
-    set(limits::read_amount(node, unit)?).map_err(|fault| node.fail(fault))
-}
-
-/// Whether the value is a list without anything in it.
-fn is_empty_list(node: &Node<'_>) -> bool {
-    matches!(node.value(), DeValue::Array(elements) if elements.is_empty())
 }

@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use super::node::{Misplaced, Node, Table};
-use super::{Place, subject, when};
+use super::place::Place;
+use super::{subject, when};
 use crate::decision::{Decision, RuleId};
 use crate::error::PolicyFault;
 use crate::hint::Hint;
 use crate::layer::{Layer, Trust};
 use crate::permission::Permission;
-use crate::policy::POLICY_RULES;
+use crate::policy_size::POLICY_RULES;
 use crate::rule::{REASON_BYTES, Rule, ToolPattern};
 
 /// Reads every rule.

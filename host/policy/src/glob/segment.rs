@@ -4,7 +4,16 @@
 //! moves it one to the right. An earlier wildcard never needs another try, which is what keeps the work bounded.
 //! It must not know how a pattern is spelt.
 
-use super::{Case, GlobError};
+use super::error::GlobError;
+
+/// Whether two letters that differ only in case are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// They differ.
+    Exact,
+    /// They are the same. Whatever matches exactly also matches this way.
+    Folded,
+}
 
 /// One step of a pattern within a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]

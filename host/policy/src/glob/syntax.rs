@@ -5,82 +5,8 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use super::error::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
 use super::segment::{Class, Token};
-
-/// The longest pattern, in characters. A path is seldom longer than a quarter of this.
-pub const PATTERN_CHARACTERS: usize = 1024;
-
-/// What a pattern may grow to when its braces are written out, in tokens. It bounds both memory and the time of a
-/// match, and sixteen choices of a path of 64 characters still fit.
-pub const EXPANDED_TOKENS: usize = 1024;
-
-/// Why a text is no pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum GlobError {
-    /// The pattern, or one of its choices, is empty.
-    #[error("the pattern, or one of its choices as a whole, is empty")]
-    Empty,
-    /// The pattern has more than [`PATTERN_CHARACTERS`] characters.
-    #[error("the pattern is longer than {PATTERN_CHARACTERS} characters")]
-    TooLong,
-    /// The braces of the pattern stand for more than [`EXPANDED_TOKENS`] tokens.
-    #[error("the braces of the pattern stand for too many choices")]
-    TooManyChoices,
-    /// The pattern holds a control character.
-    #[error("the pattern holds a control character")]
-    ControlCharacter,
-    /// `**` is not a whole segment.
-    #[error("`**` stands beside other text")]
-    DeepBesideText,
-    /// A `[` without its `]`.
-    #[error("a character class is not closed")]
-    UnclosedClass,
-    /// `[]` or `[!]`.
-    #[error("a character class is empty")]
-    EmptyClass,
-    /// A range such as `[z-a]`.
-    #[error("a range in a character class runs backwards")]
-    ReversedRange,
-    /// A class such as `[/]`, which could never match.
-    #[error("a character class names `/`, which no class matches")]
-    SlashInClass,
-    /// A class such as `[^a]`, which other languages read as a negation.
-    #[error("a character class starts with `^`")]
-    CaretInClass,
-    /// A `{` without its `}`.
-    #[error("a brace is not closed")]
-    UnclosedBrace,
-    /// A `}` or `]` without its opening.
-    #[error("a `}}` or `]` closes nothing")]
-    Unopened,
-    /// Braces without a comma, such as `{a}`.
-    #[error("braces hold only one choice")]
-    SingleChoice,
-    /// A backslash at the end.
-    #[error("a backslash at the end escapes nothing")]
-    TrailingBackslash,
-}
-
-impl GlobError {
-    /// What to write instead.
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            Self::Empty => "write `**` to match everything, or remove the entry",
-            Self::TooLong | Self::TooManyChoices => "write several rules, or a list of patterns",
-            Self::ControlCharacter => "write `?` where any character may stand",
-            Self::DeepBesideText => "let `**` stand alone between slashes, or write `*`",
-            Self::UnclosedClass => "close it with `]`, or write `\\[` for the character itself",
-            Self::EmptyClass => "list characters in it, or write `\\[` for the character itself",
-            Self::ReversedRange => "write the lower character first",
-            Self::SlashInClass => "remove the `/`",
-            Self::CaretInClass => "write `[!...]` for a negation, or `\\^` for the character itself",
-            Self::UnclosedBrace => "close it with `}`, or write `\\{` for the character itself",
-            Self::Unopened => "write a backslash before it for the character itself",
-            Self::SingleChoice => "write `{a,b}`, or a backslash before each brace for the character itself",
-            Self::TrailingBackslash => "write `\\\\` for a backslash itself",
-        }
-    }
-}
 
 /// The ways to write a pattern out without braces.
 type Choices = Vec<Vec<Token>>;

@@ -9,10 +9,13 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::offer::{RESOURCES, URLS};
-use super::{Constraint, PATTERN_ARGUMENTS, Pattern, UrlScope, is_nameable};
+use super::argument_names::{RESOURCES, URLS};
+use super::constraint::{Constraint, is_nameable};
+use super::error::PatternError;
+use super::limits::PATTERN_ARGUMENTS;
+use super::url_scope::UrlScope;
 use crate::argument::ARGUMENT_KEY_BYTES;
-use crate::glob::{Glob, GlobError};
+use crate::glob::Glob;
 
 /// The JSON of a pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -34,28 +37,9 @@ enum ConstraintForm {
     Any,
 }
 
-/// Why a stored pattern is none.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PatternError {
-    /// It names more than [`PATTERN_ARGUMENTS`] arguments, or one with a name longer than any that is offered.
-    #[error("the pattern names more arguments, or longer ones, than any that is offered")]
-    Arguments,
-    /// It names a list, an object or a long text exactly.
-    #[error("the pattern names a value that none names exactly")]
-    Exact,
-    /// One of its patterns is malformed.
-    #[error(transparent)]
-    Glob(#[from] GlobError),
-    /// One of its patterns is not for what is in one directory.
-    #[error("the pattern is wider than any that is offered")]
-    TooWide,
-    /// It names a path or an origin of the network, but not in the one plain spelling.
-    #[error("the pattern names a URL in another spelling than those that are offered")]
-    Url,
-}
-
-impl From<Pattern> for Form {
-    fn from(pattern: Pattern) -> Self {
+impl Form {
+    /// Returns the JSON of constraints.
+    pub(super) fn of(constraints: BTreeMap<String, Constraint>) -> Self {
         let form = |constraint| match constraint {
             Constraint::Exact(value) => ConstraintForm::Exact(value),
             Constraint::Glob(glob) => ConstraintForm::Glob(glob.as_str().to_owned()),
@@ -63,17 +47,14 @@ impl From<Pattern> for Form {
             Constraint::Url(scope @ UrlScope::Origin(_)) => ConstraintForm::Origin(scope.text()),
             Constraint::Any => ConstraintForm::Any,
         };
-        let arguments = pattern.arguments.into_iter().map(|(name, constraint)| (name, form(constraint)));
+        let arguments = constraints.into_iter().map(|(name, constraint)| (name, form(constraint)));
         Self { arguments: arguments.collect() }
     }
-}
 
-impl TryFrom<Form> for Pattern {
-    type Error = PatternError;
-
-    fn try_from(form: Form) -> Result<Self, PatternError> {
+    /// Returns the constraints, if they are no wider than any that is offered.
+    pub(super) fn constraints(self) -> Result<BTreeMap<String, Constraint>, PatternError> {
         let long = |name: &String| name.len() > ARGUMENT_KEY_BYTES;
-        if form.arguments.len() > PATTERN_ARGUMENTS || form.arguments.keys().any(long) {
+        if self.arguments.len() > PATTERN_ARGUMENTS || self.arguments.keys().any(long) {
             return Err(PatternError::Arguments);
         }
         let read = |(name, form): (String, ConstraintForm)| {
@@ -85,7 +66,7 @@ impl TryFrom<Form> for Pattern {
                 }
             }
         };
-        Ok(Self { arguments: form.arguments.into_iter().map(read).collect::<Result<_, PatternError>>()? })
+        self.arguments.into_iter().map(read).collect()
     }
 }
 

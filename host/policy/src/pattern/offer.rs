@@ -8,16 +8,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Constraint, OFFERS_MAX, PATTERN_ARGUMENTS, Pattern, UrlScope, is_nameable, is_path, parent};
+use super::Pattern;
+use super::argument_names::{RESOURCES, URLS};
+use super::constraint::{Constraint, is_nameable, is_path, parent};
+use super::limits::{OFFERS_MAX, PATTERN_ARGUMENTS};
+use super::url_scope::UrlScope;
 use crate::argument::ARGUMENT_KEY_BYTES;
 use crate::destination::Destination;
 use crate::glob::Glob;
 
-/// Arguments that name what a call is about.
-pub(crate) const RESOURCES: [&str; 9] =
-    ["dir", "directory", "file", "file_path", "filename", "filepath", "folder", "path", "resource"];
-/// Arguments that name a place in the network.
-pub(super) const URLS: [&str; 6] = ["endpoint", "href", "link", "resource", "uri", "url"];
 /// Arguments that hold what a call puts somewhere.
 const PAYLOADS: [&str; 14] = [
     "body",
@@ -36,7 +35,16 @@ const PAYLOADS: [&str; 14] = [
     "text",
 ];
 
-pub(super) fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
+impl Pattern {
+    /// What may be offered to a person who is asked about a call with these arguments, from narrow to wide. The exact
+    /// call is not among them. Nothing is offered where no argument names a path or a URL, or where another argument is
+    /// a list, an object or a long text.
+    pub fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Self> {
+        offers(arguments, schema)
+    }
+}
+
+fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
     let mut offers = Vec::new();
     // A URL first, so that its host is never what is left out.
     for resource in url(arguments, schema).into_iter().chain(path(arguments)) {

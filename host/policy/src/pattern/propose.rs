@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::offer::{RESOURCES, URLS};
-use super::{Constraint, PATTERN_ARGUMENTS, Pattern, RESOURCE_PATH_BYTES, is_nameable};
+use super::Pattern;
+use super::argument_names::{RESOURCES, URLS};
+use super::constraint::{Constraint, is_nameable};
+use super::limits::{OFFERS_MAX, PATTERN_ARGUMENTS, RESOURCE_PATH_BYTES};
 use crate::argument::ARGUMENT_KEY_BYTES;
 use crate::destination::Destination;
 use crate::glob::Glob;
 
 /// Maximum patterns that one asker proposes for one approval request: as many as the host offers itself.
-pub const PROPOSALS_MAX: usize = super::OFFERS_MAX;
+pub const PROPOSALS_MAX: usize = OFFERS_MAX;
 
 /// How one argument of a later call may differ from that of the call that is asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +28,17 @@ pub struct Variation {
     pub within: Option<String>,
 }
 
-pub(super) fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Pattern> {
+impl Pattern {
+    /// Returns the pattern that lets only some arguments differ from those of a call, as a plugin or a hook proposes
+    /// it. Returns none if the proposal names an argument twice or one that the call does not have, if it lets an
+    /// argument be anything that names a path, a URL or a resource, if it names something wider than one directory, if
+    /// the pattern would not cover the call itself, or if it would name a list, an object or a long text exactly.
+    pub fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Self> {
+        varying(arguments, variations)
+    }
+}
+
+fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Pattern> {
     // Without a variation it would be the exact call, which every request offers.
     if variations.is_empty() || variations.len() > PATTERN_ARGUMENTS || arguments.len() > PATTERN_ARGUMENTS {
         return None;

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use super::{PatternError, RESOURCE_PATH_BYTES};
+use super::error::PatternError;
+use super::limits::RESOURCE_PATH_BYTES;
 use crate::destination::Destination;
 
 /// The URLs that an approval covers.

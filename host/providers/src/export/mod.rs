@@ -14,6 +14,7 @@ mod schema;
 
 use crate::definitions::{Defined, Definitions};
 use crate::format::Format;
+pub use notes::Loss;
 use notes::Notes;
 use serde::Serialize;
 use serde_json::Value;
@@ -28,19 +29,6 @@ pub struct Export {
     pub tools: Value,
     /// What the format cannot say, or the provider would not take. Empty where nothing was lost.
     pub losses: Vec<Loss>,
-}
-
-/// Something of a definition that its export does not say, or says otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Loss {
-    /// The tool, by the name that models know it by.
-    pub tool: String,
-    /// Where in the authoritative schema, as a JSON Pointer; empty for its root or the tool as a whole.
-    pub pointer: String,
-    /// The keyword it is about.
-    pub keyword: String,
-    /// What was done, in words.
-    pub what: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]

@@ -1,7 +1,20 @@
 //! What is lost of one tool, as it is found.
 
-use super::Loss;
+use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// Something of a definition that its export does not say, or says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Loss {
+    /// The tool, by the name that models know it by.
+    pub tool: String,
+    /// Where in the authoritative schema, as a JSON Pointer; empty for its root or the tool as a whole.
+    pub pointer: String,
+    /// The keyword it is about.
+    pub keyword: String,
+    /// What was done, in words.
+    pub what: String,
+}
 
 /// Losses of one tool, each once although it was met on several ways.
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 mod arguments;
 mod cursor;
 mod envelope;
+mod error;
 mod ids;
 mod mend;
 mod near;
@@ -11,29 +12,11 @@ use crate::definitions::{Defined, Definitions};
 use crate::format::Format;
 use arguments::Given;
 use envelope::Asked;
+pub use error::HydrateError;
 use mend::Effort;
 use portcullis::{Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Why a provider's answer has no calls that could be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HydrateError {
-    /// It is larger than any answer of a model.
-    #[error("the answer is larger than {0} bytes")]
-    TooLarge(usize),
-    /// It is no JSON, or not a message of this format.
-    #[error("the answer is no message of the format {format}: {why}")]
-    Form {
-        /// The format.
-        format: Format,
-        /// What is wrong, in words.
-        why: String,
-    },
-    /// It asks for more calls than a batch takes.
-    #[error("the answer asks for {0} calls at once")]
-    TooMany(usize),
-}
 
 /// The calls of one answer of a model, in its order. None where it asked for none.
 #[derive(Clone, Debug)]

@@ -1,12 +1,9 @@
 //! Looks up paths from an open directory: opens a directory below it, or finds what a name refers to. What is opened
 //! here cannot be read or written.
 
-use super::{Directory, Identity};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 
 /// How the directories of a path are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,18 +13,6 @@ pub(crate) enum Lookup {
     Cached,
     /// In the file system. Blocks.
     Stored,
-}
-
-impl Directory {
-    /// Returns whether this is the directory at a resolved path, which has no link.
-    ///
-    /// # Errors
-    /// The system refuses the path or one of the directories.
-    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let there = openat(CWD, path, flags, Mode::empty())?;
-        Ok(Identity::of(there)? == Identity::of(&*self.dir.dir)?)
-    }
 }
 
 /// Opens a directory below another one for further lookups, by a path without links.

@@ -3,10 +3,12 @@
 //! its handle. Only those two steps decide what a narrowed call may do.
 
 use super::effects::Deed;
+use super::guard::Guard;
 use super::listing::listing_bytes;
 use super::open::{Opened, Request};
-use super::reach::{Reach, Use};
-use super::{Guard, Handle, reading};
+use super::reach::Reach;
+use super::uses::Use;
+use super::{Handle, reading};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasmtime::component::Resource;

@@ -3,7 +3,7 @@
 //! A handle keeps the masks that applied to its directory when it was opened. They stay correct, because no masked
 //! handle can move a directory to a place with other masks (`naming.rs`).
 
-use super::reach::Use;
+use super::uses::Use;
 use portcullis_policy::{MaskTrail, Masks};
 use std::sync::Arc;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;

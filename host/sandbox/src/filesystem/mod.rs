@@ -4,6 +4,7 @@
 
 mod delegate;
 mod effects;
+mod guard;
 mod listing;
 mod masked;
 mod naming;
@@ -12,13 +13,15 @@ mod quota;
 mod reach;
 mod reading;
 mod spot;
+mod uses;
 mod walk;
+
+pub(crate) use guard::add_to_linker;
 
 use crate::context::CallHost;
 use crate::directory::Directory;
 use crate::effects::Effects;
-use crate::host_memory::{HostMemory, Weights};
-use crate::state::State;
+use crate::host_memory::HostMemory;
 use effects::Done;
 use masked::Standing;
 use portcullis_policy::Limits;
@@ -26,12 +29,10 @@ use quota::Quota;
 use reach::Reach;
 use std::fs::File;
 use std::sync::{Arc, Weak};
-use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
-use wasmtime_wasi::WasiCtx;
-use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemCtxView};
+use wasmtime::component::Resource;
+use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
-use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
 /// Maximum open files and directories of one call. A walk holds one for each level. Sixteen calls together use nearly
 /// all of the 1024 descriptors that a process has by default.
@@ -126,46 +127,5 @@ impl Drop for FilesystemContext {
         if !effects.is_empty() {
             self.host.effects(effects);
         }
-    }
-}
-
-/// The guard for the duration of one host call.
-pub(crate) struct Guard<'a> {
-    context: &'a mut FilesystemContext,
-    wasi: &'a mut WasiCtx,
-    table: &'a mut ResourceTable,
-    weights: &'a mut Weights,
-}
-
-impl Guard<'_> {
-    /// Returns wasmtime's implementation.
-    fn inner(&mut self) -> WasiFilesystemCtxView<'_> {
-        WasiFilesystemCtxView { ctx: self.wasi.filesystem(), table: self.table }
-    }
-}
-
-struct GuardData;
-
-impl HasData for GuardData {
-    type Data<'a> = Guard<'a>;
-}
-
-/// Adds `wasi:filesystem` to a linker.
-pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    fn guard(state: &mut State) -> Guard<'_> {
-        let State { filesystem, wasi, table, weights, .. } = state;
-        Guard { context: filesystem, wasi, table, weights }
-    }
-    preopens::add_to_linker::<State, GuardData>(linker, guard)?;
-    types::add_to_linker::<State, GuardData>(linker, guard)
-}
-
-impl preopens::Host for Guard<'_> {
-    fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
-        let mut preopens = Vec::with_capacity(self.context.preopens.len());
-        for (path, directory) in &self.context.preopens {
-            preopens.push((self.table.push(directory.descriptor())?, path.clone()));
-        }
-        Ok(preopens)
     }
 }

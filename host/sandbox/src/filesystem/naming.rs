@@ -4,7 +4,7 @@
 //! moves only to a place with the same masks. Whether the name is a directory must not change between that check and
 //! the move. Only these functions create a directory or a link, and they run one at a time.
 
-use super::Guard;
+use super::guard::Guard;
 use super::masked::Standing;
 use super::spot::Placed;
 use cap_primitives::fs::{DirOptions, FileType, FollowSymlinks};

@@ -5,10 +5,12 @@
 //! either, so a concurrent change cannot redirect it. In a directory with masks, it is the same at the end of a walk
 //! that follows links itself.
 
+use super::Handle;
+use super::guard::Guard;
 use super::masked::Standing;
-use super::reach::{Ending, Reach, Station, Target, Use};
+use super::reach::{Ending, Reach, Target};
+use super::uses::{Station, Use};
 use super::walk::Walk;
-use super::{Guard, Handle};
 use crate::directory::{Lookup, Narrowing};
 use cap_primitives::fs::FollowSymlinks;
 use std::fs::File;

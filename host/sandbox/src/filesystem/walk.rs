@@ -5,7 +5,7 @@
 //! name follows no link.
 
 use super::masked::Standing;
-use super::reach::Use;
+use super::uses::Use;
 use crate::directory::{Lookup, find_name, find_no_link, way_point};
 use cap_primitives::fs::Metadata;
 use rustix::io::Errno;

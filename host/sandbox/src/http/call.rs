@@ -4,7 +4,7 @@ use super::client::Client;
 use super::error::{Failure, Refusal, bounded};
 use super::redact::Redactor;
 use super::resolve::CallAddresses;
-use super::tasks::{Holder, close};
+use super::socket::{Holder, close};
 use super::watch::PluginSecrets;
 use super::{Exchange, Traffic};
 use crate::host_memory::{Charge, HostMemory};

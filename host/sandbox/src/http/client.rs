@@ -1,7 +1,6 @@
 //! A client: the grant of one HTTP key of a plugin, and the check of requests against it.
 
 use super::budget::Pace;
-use super::call::Call;
 use super::error::{Refusal, Unreachable};
 use super::network::{Network, NetworkError};
 use super::secret::Vault;
@@ -10,7 +9,7 @@ use crate::base::PathBase;
 use http::HeaderMap;
 use portcullis_policy::{Destination, Host, HttpBinding, Scheme, SecretSlot, Unnamed};
 use rustls::ClientConfig;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// An HTTP client that is granted to a plugin. Clones share its secret and its limit of requests per minute.
@@ -136,20 +135,6 @@ impl Client {
             return Err(Refusal::NoAddress(super::error::bounded(&host.to_string())).into());
         }
         Ok(())
-    }
-
-    /// Returns all addresses of a host. Neither a literal address nor a name in the call's cache needs a lookup.
-    pub(super) async fn addresses(&self, host: &Host, call: &Call) -> Result<Vec<IpAddr>, super::error::Failure> {
-        let name = match host {
-            Host::Name(name) => name,
-            Host::Address(address) => return Ok(vec![*address]),
-        };
-        if let Some(kept) = call.kept_addresses(name) {
-            return Ok(kept);
-        }
-        let found = self.shared.network.name_servers().addresses(name).await?;
-        call.keep_addresses(name, &found);
-        Ok(found)
     }
 
     /// Returns the TLS configuration with the client's roots.

@@ -3,7 +3,7 @@
 //! The program leads its own process group. When it has ended, failed or timed out, the host kills the rest of that
 //! group. It does not kill a process that leaves the group, as a daemon does with `setsid`.
 
-use super::secret::SecretError;
+use super::secret_error::SecretError;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::path::Path;
 use std::process::Stdio;

@@ -3,7 +3,7 @@
 //!
 //! The messages are our own. They quote little of what a guest or a server sent, truncated, and never a secret.
 
-use super::secret::SecretError;
+use super::secret_error::SecretError;
 use crate::host_memory::HostMemoryFull;
 use portcullis_policy::{DestinationError, HttpRefusal};
 use std::net::IpAddr;

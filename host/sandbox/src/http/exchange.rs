@@ -9,17 +9,18 @@ use super::client::Client;
 use super::decode::Decoder;
 use super::error::{Failure, Refusal};
 use super::redact_stream::StreamRedactor;
-use super::secret::{SecretError, Vault, basic};
+use super::secret::{Vault, basic};
+use super::secret_error::SecretError;
 use super::tasks::Connection;
-use super::{connect, headers, tls};
+use super::{connect, headers, response_headers, tls};
 use http::header::{AUTHORIZATION, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper_util::rt::TokioIo;
-use portcullis_policy::{Destination, Scheme, SecretSlot};
-use std::net::SocketAddr;
+use portcullis_policy::{Destination, Host, Scheme, SecretSlot};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -129,8 +130,8 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
         return Err(Failure::Protocol);
     }
     let decoder = Decoder::of(&parts.headers)?;
-    headers::clean(&mut parts.headers, decoder.changes_length(), record.call());
-    headers::detach(&mut parts.headers);
+    response_headers::clean(&mut parts.headers, decoder.changes_length(), record.call());
+    response_headers::detach(&mut parts.headers);
     // Do not pass hyper's own data on to a guest.
     parts.extensions.clear();
     let reading = Reading {
@@ -144,6 +145,22 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
         record,
     };
     Ok(Response::from_parts(parts, ResponseBody::new(incoming, connection, reading).boxed_unsync()))
+}
+
+impl Client {
+    /// Returns all addresses of a host. Neither a literal address nor a name in the call's cache needs a lookup.
+    async fn addresses(&self, host: &Host, call: &Call) -> Result<Vec<IpAddr>, Failure> {
+        let name = match host {
+            Host::Name(name) => name,
+            Host::Address(address) => return Ok(vec![*address]),
+        };
+        if let Some(kept) = call.kept_addresses(name) {
+            return Ok(kept);
+        }
+        let found = self.network().name_servers().addresses(name).await?;
+        call.keep_addresses(name, &found);
+        Ok(found)
+    }
 }
 
 /// Returns the addresses of the destination's host, if the policy allows all of them. A name with an allowed and a

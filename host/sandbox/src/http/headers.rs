@@ -1,9 +1,8 @@
-//! Decides which headers a guest may send, which ones the host sets, and which headers of a response a guest sees.
+//! Which headers a guest may send, and which the host sets.
 
-use super::call::Call;
 use super::encoding::{is_unreserved, percent_decoded};
 use super::error::Refusal;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HOST, RANGE, USER_AGENT};
+use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, RANGE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_policy::{HttpBinding, SecretSlot, is_reserved_header, is_same_header};
 use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
@@ -119,36 +118,6 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(coding));
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
     headers.remove(HOST);
-}
-
-/// Removes the headers that are wrong after decoding and redacting, and the plugin's secrets, from a response.
-pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
-    if decoded {
-        headers.remove(CONTENT_ENCODING);
-        headers.remove(CONTENT_LENGTH);
-    }
-    let Some(redactor) = call.incoming() else { return };
-    headers.remove(CONTENT_LENGTH);
-    let named: Vec<_> = headers.keys().filter(|name| redactor.name(name.as_str()).is_some()).cloned().collect();
-    for name in named {
-        headers.remove(name);
-        call.count_redactions(1);
-    }
-    for value in headers.values_mut() {
-        let Some((redacted, found)) = redactor.bytes(value.as_bytes()) else { continue };
-        call.count_redactions(found);
-        *value = HeaderValue::from_bytes(&redacted).unwrap_or(HeaderValue::from_static(super::redact::REPLACEMENT));
-    }
-}
-
-/// Copies the values out of the connection's buffer, which would otherwise stay allocated as long as any of them.
-pub(super) fn detach(headers: &mut HeaderMap) {
-    for value in headers.values_mut() {
-        // This never fails, because the bytes come from a valid value.
-        if let Ok(copy) = HeaderValue::from_bytes(value.as_bytes()) {
-            *value = copy;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,23 +7,29 @@
 //! `command`). The host searches for secrets in responses and in the plugin's output (`redact`, `redact_stream`,
 //! `spellings`, `watch`). When a call ends, everything that it opened here ends (`tasks`).
 
+mod answer;
 mod body;
 mod budget;
 mod call;
 mod client;
 mod command;
 mod connect;
+mod context;
 mod decode;
 mod encoding;
 mod error;
 mod exchange;
 mod headers;
 mod network;
+mod opened_secrets;
 mod outgoing;
 mod redact;
 mod redact_stream;
 mod resolve;
+mod response_headers;
 mod secret;
+mod secret_error;
+mod socket;
 mod spellings;
 mod tasks;
 #[cfg(test)]
@@ -35,11 +41,12 @@ mod watch;
 
 pub(crate) use call::Call;
 pub use client::Client;
+pub(crate) use context::HttpContext;
 pub use error::Unreachable;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
 pub use secret::check_secret_file;
-pub(crate) use wasi::{HttpContext, add_to_linker};
+pub(crate) use wasi::add_to_linker;
 pub use watch::PluginSecrets;
 
 /// One request of a call, for the audit log. Hosts and paths are untrusted text of the guest.

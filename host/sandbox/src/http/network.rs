@@ -1,9 +1,9 @@
 //! State that all clients of a host share: the name servers, the certificate authorities, the addresses that no guest
 //! may reach, and the opened secrets.
 
+use super::opened_secrets::OpenedSecrets;
 use super::resolve::NameServers;
 use super::tls;
-use super::watch::OpenedSecrets;
 use portcullis_policy::is_global;
 use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};

@@ -4,8 +4,9 @@
 //! when it is dropped. Copies within a request, which hyper owns, are not wiped.
 
 use super::command;
+use super::opened_secrets::OpenedSecrets;
 use super::redact::Redactor;
-use super::watch::OpenedSecrets;
+use super::secret_error::{SECRET_BYTES_MAX, SECRET_BYTES_MIN, SecretError};
 use crate::base::PathBase;
 use data_encoding::BASE64;
 use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
@@ -18,41 +19,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// Minimum length of a secret, in bytes. Shorter text also occurs by chance, so it could not be redacted.
-const SECRET_BYTES_MIN: usize = 8;
-/// Maximum length of a secret, in bytes: what servers accept in one header.
-const SECRET_BYTES_MAX: usize = 8192;
 /// Maximum bytes to read from a file or a program.
 const SOURCE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long the host does not retry an unreadable secret just to search for it. A request that needs it retries at
 /// once. Without this, each call of a plugin would wait for a keyring that does not answer.
 const RETRY_TIME: Duration = Duration::from_secs(60);
-
-/// Why a secret cannot be used. The message reveals nothing about the secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SecretError {
-    #[error("its environment variable is not set")]
-    Unset,
-    #[error("its file cannot be read")]
-    File,
-    #[error("its file is not a regular file")]
-    Irregular,
-    #[error("its program does not start, or ends with an error")]
-    Command,
-    #[error("its program takes too long")]
-    Slow,
-    #[error("it is shorter than {SECRET_BYTES_MIN} bytes, too short to distinguish it from other text")]
-    Short,
-    #[error("it is longer than {SECRET_BYTES_MAX} bytes")]
-    Long,
-    #[error("it contains a line break or another character that cannot be sent")]
-    Characters,
-    #[error("the host already searches for the maximum number of secrets")]
-    Many,
-    #[error("the host could not prepare the search for it")]
-    Internal,
-}
 
 /// A secret. It is wiped when dropped, and never printed, copied or written.
 pub(super) struct Secret(Zeroizing<String>);

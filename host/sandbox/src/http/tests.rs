@@ -2,7 +2,7 @@
 
 mod secure;
 
-use super::wasi::Hooks;
+use super::context::Hooks;
 use super::{Client, Network, PluginSecrets, Traffic};
 use crate::host_memory::HostMemory;
 use bytes::Bytes;

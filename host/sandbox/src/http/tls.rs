@@ -2,7 +2,7 @@
 //! effect.
 
 use super::error::Failure;
-use super::tasks::Socket;
+use super::socket::Socket;
 use crate::base::PathBase;
 use portcullis_policy::Host;
 use rustix::fs::OFlags;

@@ -1,6 +1,6 @@
 //! The stream through which a guest writes its answer.
 
-use super::SharedText;
+use super::shared_text::SharedText;
 use crate::context::OUTPUT_PIECE_BYTES_MAX;
 use bytes::Bytes;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};

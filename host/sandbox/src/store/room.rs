@@ -5,14 +5,11 @@
 //! Unix, removing a file that another process reads is safe in any case, because its bytes stay until the last process
 //! closes it.
 
-use super::{CodeStore, Entry, file_name};
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
-use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_NOW, flock, futimens};
+use super::{CodeStore, Entry, UNFINISHED, file_name, note_use};
+use rustix::fs::{FlockOperation, flock};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// Maximum size of all entries together, in bytes: the code of ten interpreters of about 100 MB each.
@@ -20,19 +17,6 @@ pub const CACHE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Maximum entries. A plugin has two, and a directory of plugins has at most 10,000 files.
 const CACHE_ENTRIES_MAX: usize = 20_000;
-
-/// Maximum entries that a host marks as used at one time. Each mark is an open file, and the usual limit of a process
-/// is 1024.
-pub(super) const MARKED_MAX: usize = 256;
-
-/// Resolution of the time of an entry's last use. It is coarse, because each update of the time writes to the disk.
-const USED_GRAIN: Duration = Duration::from_secs(60 * 60);
-
-/// The suffix of a file that is being written.
-const UNFINISHED: &str = ".new";
-
-/// Counts the writers of this process.
-static WRITERS: AtomicU64 = AtomicU64::new(0);
 
 /// A guard that marks the code of a plugin as used. The cache keeps the code until it is dropped.
 #[derive(Debug)]
@@ -59,26 +43,6 @@ impl CodeStore {
         let locked = file.into_std();
         flock(&locked, FlockOperation::NonBlockingLockShared).ok()?;
         Some(InUse { _locked: locked, _place: place })
-    }
-
-    /// Creates a file for a new entry that no other writer uses. Its lock marks it as being written.
-    pub(super) fn begin_entry(&self, name: &str) -> io::Result<(String, std::fs::File)> {
-        loop {
-            let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
-            let unfinished = format!("{name}.{}.{writer}{UNFINISHED}", std::process::id());
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
-            let file = match self.directory.open_with(&unfinished, &options) {
-                // A process with the same id in another container uses the name, or an earlier process left the file.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                file => file?.into_std(),
-            };
-            flock(&file, FlockOperation::LockExclusive)?;
-            // Another host may have removed it before it was locked.
-            if rustix::fs::fstat(&file)?.st_nlink > 0 {
-                return Ok((unfinished, file));
-            }
-        }
     }
 
     /// Removes files that dead processes left unfinished. If the entries exceed [`CACHE_BYTES_MAX`], also removes the
@@ -133,21 +97,5 @@ impl CodeStore {
         self.directory.remove_file(name)?;
         drop(file);
         Ok(())
-    }
-
-    pub(super) fn open_entry(&self, name: &str) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        self.directory.open_with(name, &options)
-    }
-}
-
-/// Updates the time of an entry's last use. If that fails, the entry is only removed earlier.
-pub(super) fn note_use(file: &File) {
-    let modified = file.metadata().and_then(|metadata| metadata.modified()).map(cap_std::time::SystemTime::into_std);
-    let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
-    if age.is_none_or(|age| age >= USED_GRAIN) {
-        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-        let _ = futimens(file, &Timestamps { last_access: now, last_modification: now });
     }
 }

@@ -1,6 +1,6 @@
 //! The address that the server listens on.
 
-use crate::mcp::service::{Service, anywhere, tokens};
+use crate::guard::service::{Service, anywhere, tokens};
 use portcullis_mcp::http::{self, HttpError, HttpOptions, Reach};
 use portcullis_mcp::{Server, ServerOptions};
 

@@ -1,7 +1,7 @@
 //! Connections: which ones make room for others, and how the server closes them.
 
-use crate::mcp::ask::{Answer, Ask, PATIENCE, parse, read_to_end};
-use crate::mcp::service::{GOOD, SLEEP, Service, under_way};
+use crate::guard::ask::{Answer, Ask, PATIENCE, parse, read_to_end};
+use crate::guard::service::{GOOD, SLEEP, Service, under_way};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -1,7 +1,7 @@
 //! Task IDs and request states: they are worthless to another principal.
 
-use crate::mcp::ask::Answer;
-use crate::mcp::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, modern};
+use crate::guard::ask::Answer;
+use crate::guard::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, modern};
 use portcullis_mcp::{ClientAnswers, ServerOptions};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Overload: too many bytes, slow clients, connections, requests, or calls.
 
-use crate::mcp::ask::{PATIENCE, read_to_end};
-use crate::mcp::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern, under_way};
+use crate::guard::ask::{PATIENCE, read_to_end};
+use crate::guard::service::{GOOD, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern, under_way};
 use serde_json::json;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -89,7 +89,7 @@ async fn streams_and_requests_are_limited_per_principal() {
     }
     under_way(&service, 2).await;
     service.send(&service.list()).await.is(429);
-    let other = |ask: crate::mcp::ask::Ask| ask.having("Authorization", &format!("Bearer {OTHER_TOKEN}"));
+    let other = |ask: crate::guard::ask::Ask| ask.having("Authorization", &format!("Bearer {OTHER_TOKEN}"));
     service.send(&other(service.list())).await.is(200);
 }
 

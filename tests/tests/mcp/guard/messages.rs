@@ -1,6 +1,6 @@
 //! Messages that contradict their headers, or that no version of the protocol defines.
 
-use crate::mcp::service::{GOOD, MODERN, Service, TOKEN, legacy_call, modern};
+use crate::guard::service::{GOOD, MODERN, Service, TOKEN, legacy_call, modern};
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The host name that a request uses for the server, and the origin of the page that sends it.
 
-use crate::mcp::ask::Answer;
-use crate::mcp::service::Service;
+use crate::guard::ask::Answer;
+use crate::guard::service::Service;
 
 #[track_caller]
 fn is_sealed(answer: &Answer) {

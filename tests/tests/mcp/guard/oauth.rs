@@ -1,7 +1,7 @@
 //! Access tokens of an authorization server: subject, audience, expiry, and signature.
 
-use crate::mcp::ask::{Answer, Ask, PATIENCE};
-use crate::mcp::service::{GOOD, LEGACY, Service, TOKEN, legacy_call};
+use crate::guard::ask::{Answer, Ask, PATIENCE};
+use crate::guard::service::{GOOD, LEGACY, Service, TOKEN, legacy_call};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use portcullis_mcp::http::{Access, OAuth};

@@ -1,6 +1,6 @@
 //! A site with small plugins, served over HTTP in this process.
 
-use crate::mcp::ask::{Answer, Ask, PATIENCE};
+use crate::guard::ask::{Answer, Ask, PATIENCE};
 use portcullis::Host;
 use portcullis::policy::Principal;
 use portcullis_mcp::http::{self, Access, HttpOptions, Running, Tokens};

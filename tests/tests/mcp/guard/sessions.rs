@@ -1,6 +1,6 @@
 //! Sessions of the legacy era: who owns them, how many there are, and how long they last.
 
-use crate::mcp::service::{GOOD, MODERN, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
+use crate::guard::service::{GOOD, MODERN, OTHER_TOKEN, SLEEP, Service, TOKEN, legacy_call, modern};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -119,7 +119,7 @@ async fn a_quiet_call_outlasts_the_idle_timeout_and_keeps_its_session() {
             }
         }
     };
-    tokio::time::timeout(crate::mcp::ask::PATIENCE, ended).await.unwrap();
+    tokio::time::timeout(crate::guard::ask::PATIENCE, ended).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! The token: every request needs it, and it never leaks.
 
-use crate::mcp::oauth::read_rest;
-use crate::mcp::service::{GOOD, LEGACY, OTHER_TOKEN, Service, TOKEN};
+use crate::guard::oauth::read_rest;
+use crate::guard::service::{GOOD, LEGACY, OTHER_TOKEN, Service, TOKEN};
 use portcullis::policy::Principal;
 use portcullis_mcp::http::{Access, Tokens};
 use std::fs;

@@ -1,8 +1,11 @@
 //! `portcullis approvals approve`: approves requests, and runs a call if its process no longer waits for it.
 
 use super::super::conduct::{INTERRUPTED, to_its_end};
-use super::super::{Context, call, fail, reply};
+use super::super::no_result::fail;
+use super::super::{Context, call, reply};
+use super::done::done;
 use super::identify::{Found, find};
+use super::opened::open;
 use super::refusal;
 use crate::answer::{CUT, Unseen, covers};
 use crate::arguments::{ApproveArguments, Ask};
@@ -36,7 +39,7 @@ enum Goes {
 
 /// Approves each request in turn. The first failure decides the exit code.
 pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
-    let approvals = super::open(context)?;
+    let approvals = open(context)?;
     let mut questions: Vec<OpenQuestion> = Vec::new();
     for id in &arguments.ids {
         match find(&approvals, id)? {
@@ -58,7 +61,7 @@ pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyh
 }
 
 async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
-    let approvals = super::open(context)?;
+    let approvals = open(context)?;
     let goes = match (&question.question, question.status) {
         (Some(asked), Status::Pending) => {
             let answer = match answer(arguments, &asked.offers) {
@@ -80,8 +83,8 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
         (_, status) => Goes::Nowhere(ApprovalError::Settled(status)),
     };
     match goes {
-        Goes::There => super::done(&question.id, "approved: the call runs in the process that made it", context),
-        Goes::Later => super::done(&question.id, "approved: the call runs when its client makes it again", context),
+        Goes::There => done(&question.id, "approved: the call goes on in the process that asked", context),
+        Goes::Later => done(&question.id, "approved: the call runs when its client makes it again", context),
         Goes::Here => {
             drop(approvals);
             resume(question, context).await

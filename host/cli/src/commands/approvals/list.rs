@@ -2,6 +2,7 @@
 
 use super::super::Context;
 use super::super::waiting::ID_DIGITS;
+use super::opened::open;
 use crate::arguments::ListArguments;
 use crate::exit_code::Exit;
 use crate::json;
@@ -12,7 +13,7 @@ use portcullis::text::OneLine;
 use portcullis::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
 
 pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Result<Exit> {
-    let listing = super::open(context)?.list(arguments.all)?;
+    let listing = open(context)?.list(arguments.all)?;
     if context.json {
         context.terminal.print(&json::line(&listing)?)?;
     } else {

@@ -1,6 +1,7 @@
 //! Reports why an approval has no effect, with the exit code.
 
-use super::super::{Context, fail};
+use super::super::Context;
+use super::super::no_result::fail;
 use crate::exit_code::Exit;
 use portcullis::{ApprovalError, Approvals, Status};
 

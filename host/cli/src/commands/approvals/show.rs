@@ -1,8 +1,10 @@
 //! `portcullis approvals show`: shows one request or approval in full.
 
-use super::super::{Context, fail};
+use super::super::Context;
+use super::super::no_result::fail;
 use super::identify::{Found, find};
 use super::list::{expiry, scope, state};
+use super::opened::open;
 use crate::exit_code::Exit;
 use crate::json;
 use crate::question::{Extent, shown};
@@ -13,7 +15,7 @@ use portcullis::{HeldAnswer, OpenQuestion};
 
 pub(super) fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let terminal = context.terminal;
-    let approvals = super::open(context)?;
+    let approvals = open(context)?;
     let text = match find(&approvals, typed)? {
         Ok(Found::Question(question)) => {
             let question = approvals.question(&question.id)?;

@@ -1,6 +1,6 @@
 //! The conformance level of a plugin, as `portcullis check` shows it.
 
-use super::Examined;
+use super::examined::Examined;
 use crate::context::Context;
 use crate::style::Look;
 use portcullis::text::{Lines, OneLine};

@@ -1,8 +1,10 @@
 //! The metadata that tells a client without a token where the authorization server is (RFC 9728).
 
-use super::SCOPE;
 use crate::http::error::SettingError;
 use serde::Serialize;
+
+/// The scope that a token needs. There is only one, because listing tools and calling them give the same access.
+pub const SCOPE: &str = "tools:call";
 
 /// The path of a resource's metadata. The path of the resource follows.
 pub(crate) const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";

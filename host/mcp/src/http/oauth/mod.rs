@@ -3,6 +3,7 @@
 
 mod metadata;
 
+pub use metadata::SCOPE;
 pub use portcullis_tokens::{KeyFinding, KeyNotice, KeySetError};
 
 pub(super) use metadata::{METADATA_PATH, ResourceMetadata};
@@ -16,9 +17,6 @@ use portcullis::policy::Principal;
 use portcullis_tokens::{Keys, Verifier};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio_util::sync::CancellationToken;
-
-/// The scope that a token needs. There is only one, because listing tools and calling them give the same access.
-pub const SCOPE: &str = "tools:call";
 
 /// The settings for access by tokens of an authorization server.
 #[derive(Debug)]

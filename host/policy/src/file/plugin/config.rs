@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use toml::de::DeValue;
 
-use super::{Misplaced, Node, Placed};
+use super::super::node::{Misplaced, Node};
+use super::value::Placed;
 use crate::binding::BindingError;
 
 /// The most settings of one plugin: more than anybody looks through.

@@ -1,6 +1,7 @@
 //! The tables `directory.KEY`.
 
-use super::{Misplaced, Node, is_empty_list, part, parts, read_narrow};
+use super::super::node::{Misplaced, Node};
+use super::value::{is_empty_list, part, parts, read_narrow};
 use crate::binding::{self, Access, BindingError, DefaultMask, DirectoryBinding};
 use crate::mask::{MASKS_MAX, Mask};
 

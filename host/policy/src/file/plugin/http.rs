@@ -2,8 +2,9 @@
 
 use toml::de::DeValue;
 
-use super::super::node::Table;
-use super::{Misplaced, Node, is_empty_list, part, parts, read_narrow, secret, set_amount};
+use super::super::node::{Misplaced, Node, Table};
+use super::secret;
+use super::value::{is_empty_list, part, parts, read_narrow, set_amount};
 use crate::address::AddressRange;
 use crate::binding::{self, BindingError, HttpBinding, HttpLimit, HttpLimits, Unnamed};
 use crate::destination::Scheme;

@@ -4,8 +4,8 @@
 
 use toml::de::DeValue;
 
-use super::super::node::Table;
-use super::{Misplaced, Node, part};
+use super::super::node::{Misplaced, Node, Table};
+use super::value::part;
 use crate::binding::{self, BindingError, HttpBinding, SecretBinding, SecretSlot, SecretSource};
 use crate::host_pattern::HostPattern;
 

@@ -1,7 +1,8 @@
 //! The tables `service.KEY`.
 
 use super::super::limits::read_amount;
-use super::{Misplaced, Node, part, parts};
+use super::super::node::{Misplaced, Node};
+use super::value::{part, parts};
 use crate::amount::Unit;
 use crate::binding::{self, CALLS_CEILING, ServiceBinding};
 

@@ -1,6 +1,7 @@
 //! The tables `store.KEY`.
 
-use super::{Misplaced, Node, set_amount};
+use super::super::node::{Misplaced, Node};
+use super::value::set_amount;
 use crate::binding::{StoreBinding, StoreLimit, StoreScope};
 
 pub(super) fn read(node: &Node<'_>) -> Result<StoreBinding, Misplaced> {

@@ -1,6 +1,6 @@
 //! Anthropic's Messages: `content[]`, where calls are blocks of type `tool_use`.
 
-use super::{Asked, Keys, Message, call_member, once};
+use super::message::{Asked, Keys, Message, call_member, once};
 use crate::hydrate::cursor::{Cursor, Flaw};
 
 const BLOCK: Keys = Keys { id: "id", name: "name", arguments: "input" };

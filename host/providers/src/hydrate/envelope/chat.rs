@@ -1,7 +1,7 @@
 //! Chat completions, as OpenAI, Mistral and Ollama write them:
 //! `choices[0].message.tool_calls[].function.{name, arguments}`, and with Ollama `message` alone.
 
-use super::{Asked, Keys, Message, call_member, once};
+use super::message::{Asked, Keys, Message, call_member, once};
 use crate::hydrate::cursor::{Cursor, Flaw};
 
 /// The members of `function`; the id stands beside it.

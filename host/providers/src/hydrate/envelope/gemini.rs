@@ -1,7 +1,7 @@
 //! Gemini's generateContent: `candidates[0].content.parts[]`, where calls are parts with a `functionCall`. The Python
 //! SDK writes the same keys with underscores.
 
-use super::{Asked, Keys, Message, call_member, once};
+use super::message::{Asked, Keys, Message, call_member, once};
 use crate::hydrate::cursor::{Cursor, Flaw};
 
 const CALL: Keys = Keys { id: "id", name: "name", arguments: "args" };

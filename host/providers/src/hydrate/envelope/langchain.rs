@@ -1,7 +1,7 @@
 //! LangChain's AIMessage: `tool_calls[].{name, args, id}`, and what it could not parse in `invalid_tool_calls`. As the
 //! message is dumped, as `message_to_dict` writes it (under `data`), and as `dumps` does (under `kwargs`).
 
-use super::{Asked, Keys, Message, call_member, once};
+use super::message::{Asked, Keys, Message, call_member, once};
 use crate::hydrate::cursor::{Cursor, Flaw};
 
 const CALL: Keys = Keys { id: "id", name: "name", arguments: "args" };

@@ -4,93 +4,19 @@ mod anthropic;
 mod chat;
 mod gemini;
 mod langchain;
+mod message;
 mod responses;
 
-use super::HydrateError;
+pub(super) use message::{Asked, Message};
+
 use super::cursor::{Cursor, Flaw};
+use super::error::HydrateError;
 use crate::format::Format;
 use portcullis::BATCH_REQUESTS_MAX;
-use std::borrow::Cow;
 
 /// The longest answer, in bytes. The longest of a model has some 128,000 tokens of at most a few bytes each; an image
 /// in it may have a few millions.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
-
-/// What is said of a call that may be half of one.
-const CUT_OFF: &str = "The answer was cut off in this call or right after it, so it may be incomplete: make it again.";
-
-/// Why a model stopped, in the words of the providers, where it had more to say.
-const CUT_OFF_REASONS: [&str; 7] =
-    ["length", "max_tokens", "MAX_TOKENS", "incomplete", "content_filter", "model_length", "refusal"];
-
-/// What a model asks for, in its own words.
-#[derive(Debug, Default)]
-pub(super) struct Asked<'a> {
-    /// The id of the provider.
-    pub(super) id: Option<Cow<'a, str>>,
-    /// The name of the tool.
-    pub(super) name: Option<Cow<'a, str>>,
-    /// The arguments: what a string holds, or an object as it is written; nothing where there are none.
-    pub(super) arguments: Option<Cow<'a, str>>,
-    /// Why it is no call of a tool, for the model.
-    pub(super) flaw: Option<&'static str>,
-}
-
-/// The calls of an answer.
-#[derive(Debug, Default)]
-pub(super) struct Message<'a> {
-    pub(super) calls: Vec<Asked<'a>>,
-    /// How many there are, those included that are too many to be kept.
-    count: usize,
-    /// Whether the last part of the message is a call.
-    ends_in_call: bool,
-    /// The places of calls that are the last of a list, where lists are out of order.
-    last_of_lists: Vec<usize>,
-    /// Whether the provider says that the model was cut off.
-    cut_off: bool,
-    /// Whether there was something that calls stand in.
-    found: bool,
-}
-
-impl<'a> Message<'a> {
-    /// Takes a call. Only as many are kept as are made: the others are counted.
-    fn push(&mut self, asked: Asked<'a>) {
-        self.count += 1;
-        self.ends_in_call = true;
-        if self.calls.len() < BATCH_REQUESTS_MAX {
-            self.calls.push(asked);
-        }
-    }
-
-    /// Notes that a list of calls ends here, of several.
-    fn list_ends(&mut self) {
-        self.last_of_lists.extend(self.calls.len().checked_sub(1));
-    }
-
-    /// Marks what may be half of a call: the last one, where the model was cut off in it or right after it.
-    fn mark_cut_off(&mut self) {
-        let last = self.calls.len().checked_sub(1).filter(|_| self.ends_in_call);
-        for at in self.last_of_lists.drain(..).chain(last) {
-            self.calls[at].flaw = Some(CUT_OFF);
-        }
-    }
-
-    /// Notes that the calls stand here. They stand in one place: were they read from the first of two, whoever reads
-    /// the other would see others.
-    fn found(&mut self) -> Result<(), Flaw> {
-        match std::mem::replace(&mut self.found, true) {
-            false => Ok(()),
-            true => Err(Flaw("calls could stand in two places of it")),
-        }
-    }
-
-    /// Notes why the model stopped.
-    fn stopped(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-        let why = cursor.text(Flaw("the reason why it ends is no string"))?;
-        self.cut_off |= why.is_some_and(|why| CUT_OFF_REASONS.contains(&&*why));
-        Ok(())
-    }
-}
 
 /// Reads an answer.
 pub(super) fn read(format: Format, answer: &str) -> Result<Message<'_>, HydrateError> {
@@ -115,34 +41,4 @@ pub(super) fn read(format: Format, answer: &str) -> Result<Message<'_>, HydrateE
         message.mark_cut_off();
     }
     Ok(message)
-}
-
-/// Puts a value where there is none yet.
-fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: Flaw) -> Result<(), Flaw> {
-    if slot.is_some() {
-        return Err(twice);
-    }
-    *slot = value;
-    Ok(())
-}
-
-/// Goes past one member of a call that the key is of, if it is one.
-fn call_member<'a>(asked: &mut Asked<'a>, keys: Keys, key: &str, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    if key == keys.id {
-        once(&mut asked.id, cursor.text(Flaw("the id of a call is no string"))?, Flaw("a call has two ids"))
-    } else if key == keys.name {
-        once(&mut asked.name, cursor.text(Flaw("the name of a call is no string"))?, Flaw("a call has two names"))
-    } else if key == keys.arguments {
-        once(&mut asked.arguments, Some(cursor.arguments()?), Flaw("a call has its arguments twice"))
-    } else {
-        cursor.skip().map(drop)
-    }
-}
-
-/// What the members of a call are called.
-#[derive(Clone, Copy)]
-struct Keys {
-    id: &'static str,
-    name: &'static str,
-    arguments: &'static str,
 }

@@ -1,6 +1,6 @@
 //! OpenAI's Responses: `output[]`, where calls are items of type `function_call`.
 
-use super::{Asked, Keys, Message, call_member, once};
+use super::message::{Asked, Keys, Message, call_member, once};
 use crate::hydrate::cursor::{Cursor, Flaw};
 
 const ITEM: Keys = Keys { id: "call_id", name: "name", arguments: "arguments" };

@@ -5,45 +5,14 @@
 //! person. No value is invented, and no member that a model wrote is taken away but a null.
 
 mod convert;
+mod effort;
 mod text;
 mod walk;
 
+pub(super) use effort::Effort;
 use portcullis::{Repair, Tool, parse_json};
 use serde_json::Value;
-use std::time::Duration;
 use walk::{Rules, Walk};
-
-/// Looks at a value beside a schema, of the calls of one answer together. At some 100 ns each this is a tenth of a
-/// second.
-const STEPS_MAX: usize = 1_000_000;
-
-/// Time for which the calls of one answer are validated before they reach the host, which validates each again. A usual
-/// call takes a millionth of it.
-const VALIDATION_TIME_MAX: Duration = Duration::from_secs(1);
-
-/// What the calls of one answer may still cost.
-#[derive(Debug)]
-pub(super) struct Effort {
-    steps: usize,
-    validation: Duration,
-}
-
-impl Effort {
-    /// For a fresh answer.
-    pub(super) fn new() -> Self {
-        Self { steps: STEPS_MAX, validation: VALIDATION_TIME_MAX }
-    }
-
-    /// Whether nothing is left.
-    pub(super) fn is_spent(&self) -> bool {
-        self.steps == 0 || self.validation.is_zero()
-    }
-
-    /// A validation took so long.
-    pub(super) fn validated(&mut self, took: Duration) {
-        self.validation = self.validation.saturating_sub(took);
-    }
-}
 
 /// Takes away the nulls that stand for members left out: those that the schema neither asks for nor lets be null. What
 /// is wrong beside them stays wrong. The pointers of what was taken away.

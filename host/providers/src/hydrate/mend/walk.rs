@@ -4,8 +4,8 @@
 //! last word. Where a value may be one of several things, the first that it fits as it is counts, and then the first
 //! that it can be made to fit.
 
-use super::Effort;
 use super::convert::{convert, is_of, other_case};
+use super::effort::Effort;
 use portcullis::Repair;
 use portcullis::schema_parts::pointer_of;
 use serde_json::{Map, Value};

@@ -1,8 +1,9 @@
 //! Lists: what each place holds.
 
 use super::gather::{Part, Source};
-use super::{Built, Rewriter, Unfit, Words};
+use super::rewriter::{Built, Rewriter, Unfit};
 use crate::export::schema::pointer::{below, down};
+use crate::export::schema::words::Words;
 use serde_json::{Value, json};
 
 impl<'a> Rewriter<'a, '_> {

@@ -1,13 +1,15 @@
 //! A place of the export: what holds there, type by type.
 
 use super::gather::{Gathered, Part, Source};
+use super::nullable::allow_null;
+use super::rewriter::{Built, Rewriter, Unfit};
 use super::union::Alternatives;
-use super::{Built, Rewriter, Unfit, Words, append};
 use crate::export::schema::dialect::{Kept, Types};
 use crate::export::schema::keywords::{is_annotation, is_structure};
 use crate::export::schema::kinds::Kinds;
 use crate::export::schema::pointer::reference;
 use crate::export::schema::references::Target;
+use crate::export::schema::words::{Words, append};
 use serde_json::{Map, Value, json};
 
 /// Keywords that are not said one by one.
@@ -310,15 +312,6 @@ fn inclusive(keyword: &str, value: &Value, kinds: Kinds) -> Option<(&'static str
         "exclusiveMinimum" => value.as_i64()?.checked_add(1).map(|bound| ("minimum", json!(bound))),
         "exclusiveMaximum" => value.as_i64()?.checked_sub(1).map(|bound| ("maximum", json!(bound))),
         _ => None,
-    }
-}
-
-/// Lets a schema of OpenAPI's kind be null too. Alternatives stand alone there, so that one of them has to say it.
-pub(super) fn allow_null(built: &mut Built) {
-    let first = built.get_mut("anyOf").and_then(Value::as_array_mut).and_then(|branches| branches.first_mut());
-    match first.and_then(Value::as_object_mut) {
-        Some(first) => drop(first.insert("nullable".to_owned(), Value::Bool(true))),
-        None => drop(built.insert("nullable".to_owned(), Value::Bool(true))),
     }
 }
 

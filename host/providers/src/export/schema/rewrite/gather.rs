@@ -1,6 +1,6 @@
 //! Everything that has to hold at one place of a schema.
 
-use super::{Rewriter, Unfit};
+use super::rewriter::{Rewriter, Unfit};
 use crate::export::schema::dialect::Kept;
 use crate::export::schema::keywords::is_annotation;
 use crate::export::schema::pointer::below;

@@ -7,49 +7,21 @@ mod array;
 mod conjunction;
 mod definitions;
 mod gather;
+mod nullable;
 mod object;
+mod rewriter;
 mod union;
 mod values;
 
+use super::Census;
 use super::dialect::{Dialect, Kept};
-use super::references::References;
-use super::words::{Words, append};
-use super::{Census, EXPORTED_DEPTH_MAX, INLINED_SUBSCHEMAS_MAX};
 use crate::definitions::Defined;
 use crate::export::notes::Notes;
 use definitions::Definitions;
 use gather::Part;
-use serde_json::{Map, Value, json};
+use rewriter::{Built, Rewriter, Unfit};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-
-/// References that are followed one after the other, where only one answer of them matters.
-const FOLLOWED_MAX: usize = 16;
-
-/// A schema of the export.
-type Built = Map<String, Value>;
-
-/// Why a schema cannot be said in a dialect.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::export) struct Unfit {
-    at: String,
-    why: String,
-}
-
-impl Unfit {
-    fn new(at: &str, why: impl Into<String>) -> Self {
-        Self { at: at.to_owned(), why: why.into() }
-    }
-
-    /// Notes that the tool is not strict.
-    pub(in crate::export) fn note(self, notes: &mut Notes) {
-        notes.add(&self.at, "strict", format!("not strict: {}", self.why));
-    }
-
-    /// Notes that the tool is not there.
-    pub(in crate::export) fn note_left_out(self, notes: &mut Notes) {
-        notes.add(&self.at, "tools", format!("the tool was left out: {}", self.why));
-    }
-}
 
 /// A tool's schema in a dialect.
 ///
@@ -83,28 +55,7 @@ pub(in crate::export) fn rewritten(
     Ok(built)
 }
 
-/// The rewriting of one schema.
-struct Rewriter<'a, 'b> {
-    dialect: &'static Dialect,
-    references: References<'a>,
-    notes: &'b mut Notes,
-    definitions: Definitions<'a>,
-    /// What may be referred to only where it can be left out.
-    open: &'b BTreeSet<String>,
-    /// What is being said in place of a reference, from the outside.
-    within: Vec<String>,
-    /// Properties on the way here that can be left out.
-    optional: usize,
-    inlined: usize,
-}
-
-impl<'a, 'b> Rewriter<'a, 'b> {
-    fn new(schema: &'a Value, dialect: &'static Dialect, open: &'b BTreeSet<String>, notes: &'b mut Notes) -> Self {
-        let references = References::of(schema);
-        let definitions = Definitions::default();
-        Self { dialect, references, notes, definitions, open, within: Vec::new(), optional: 0, inlined: 0 }
-    }
-
+impl<'a> Rewriter<'a, '_> {
     fn whole(mut self) -> Result<(Built, Definitions<'a>), Unfit> {
         let root = Part { schema: self.references.root(), at: String::new() };
         let root = self.root(root)?;
@@ -123,36 +74,5 @@ impl<'a, 'b> Rewriter<'a, 'b> {
             root.insert("$defs".to_owned(), Value::Object(definitions));
         }
         Ok((root, self.definitions))
-    }
-
-    /// Any value, where no more can be said of it.
-    fn any(&mut self, at: &str, why: &str) -> Result<Built, Unfit> {
-        if self.dialect.strict {
-            return Err(Unfit::new(at, format!("{why}, and a strict schema cannot say so")));
-        }
-        Ok(if self.dialect.typed { self.scalars(at) } else { Map::new() })
-    }
-
-    /// Any value that is no list and no object, which have to say what is in them.
-    fn scalars(&mut self, at: &str) -> Built {
-        self.notes.add(at, "type", "narrowed to strings, numbers, booleans and null");
-        let kind = |word: &str| json!({ "type": word });
-        let first = json!({ "type": "string", "nullable": true });
-        let any = Value::Array(vec![first, kind("number"), kind("boolean")]);
-        Map::from_iter([("anyOf".to_owned(), any)])
-    }
-
-    /// Goes on without what cannot be said, unless arguments are held to the export.
-    fn without(&mut self, at: &str, keyword: &str, why: &str) -> Result<(), Unfit> {
-        if self.dialect.strict {
-            return Err(Unfit::new(at, why));
-        }
-        self.notes.add(at, keyword, why);
-        Ok(())
-    }
-
-    /// Whether the export would become too large here.
-    fn is_full(&self, depth: usize) -> bool {
-        depth >= EXPORTED_DEPTH_MAX || self.inlined >= INLINED_SUBSCHEMAS_MAX
     }
 }

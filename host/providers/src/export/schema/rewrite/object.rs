@@ -1,9 +1,10 @@
 //! Objects: their properties, which of them have to be there, and what others there may be.
 
 use super::gather::{Part, Source};
-use super::{Built, FOLLOWED_MAX, Rewriter, Unfit, Words};
+use super::rewriter::{Built, FOLLOWED_MAX, Rewriter, Unfit};
 use crate::export::schema::kinds::Kinds;
 use crate::export::schema::pointer::{below, down};
+use crate::export::schema::words::Words;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

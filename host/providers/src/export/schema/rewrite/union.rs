@@ -1,8 +1,8 @@
 //! Alternatives: one of several schemas.
 
-use super::conjunction::allow_null;
 use super::gather::{Part, Source};
-use super::{Built, FOLLOWED_MAX, Rewriter, Unfit};
+use super::nullable::allow_null;
+use super::rewriter::{Built, FOLLOWED_MAX, Rewriter, Unfit};
 use crate::export::schema::dialect::Types;
 use crate::export::schema::kinds::Kinds;
 use crate::export::schema::pointer::below;

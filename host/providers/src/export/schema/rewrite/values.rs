@@ -1,9 +1,10 @@
 //! One of several values.
 
 use super::gather::Source;
-use super::{Built, Rewriter, Unfit, Words};
+use super::rewriter::{Built, Rewriter, Unfit};
 use crate::export::schema::dialect::Values;
 use crate::export::schema::kinds::Kinds;
+use crate::export::schema::words::Words;
 use serde_json::{Value, json};
 
 impl<'a> Rewriter<'a, '_> {

@@ -1,0 +1,16 @@
+//! Reports that a request was answered or an approval revoked.
+
+use crate::context::Context;
+use crate::exit_code::Exit;
+use crate::json;
+use serde_json::json;
+
+/// Reports success.
+pub(super) fn done(id: &str, what: &str, context: &Context) -> anyhow::Result<Exit> {
+    if context.json {
+        context.terminal.print(&json::line(&json!({ "id": id, "status": what }))?)?;
+    } else {
+        context.terminal.note(what);
+    }
+    Ok(Exit::Completed)
+}

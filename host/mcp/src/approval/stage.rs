@@ -1,0 +1,31 @@
+//! Where a call is.
+
+use portcullis::{Question, Reply};
+use rmcp::task_manager::current_timestamp;
+use std::sync::Arc;
+
+/// The state of a call.
+#[derive(Clone, Debug)]
+pub(crate) enum At {
+    /// The call is running.
+    Work,
+    /// The call waits for an approver.
+    Asking(Arc<Question>),
+    /// It is over.
+    Over(Arc<Reply>),
+}
+
+/// The state of a call, and when it was entered.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    pub(crate) at: At,
+    /// The time in RFC 3339 format.
+    pub(crate) since: String,
+}
+
+impl Stage {
+    /// Returns a stage that begins now.
+    pub(super) fn now(at: At) -> Self {
+        Self { at, since: current_timestamp() }
+    }
+}

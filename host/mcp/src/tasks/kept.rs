@@ -1,0 +1,45 @@
+//! The tasks of a server, and what never changes of each.
+
+use crate::approval::{Running, Shelf};
+use portcullis::Tool;
+use rmcp::model::TaskStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The tasks of a server.
+#[derive(Default)]
+pub(crate) struct Tasks(pub(super) Shelf<Task>);
+
+/// A call that became a task.
+pub(super) struct Task {
+    pub(super) running: Running,
+    pub(super) tool: Arc<Tool>,
+    pub(super) base: Base,
+}
+
+/// Recommended polling interval, in milliseconds. A person does not notice a delay of a second.
+const POLL_MILLISECONDS: u64 = 1000;
+
+/// The properties of a task that never change.
+#[derive(Clone)]
+pub(super) struct Base {
+    created_at: String,
+    pub(super) lifetime: Duration,
+}
+
+impl Base {
+    /// Creates a task that begins now and has this lifetime.
+    pub(super) fn now(lifetime: Duration) -> Self {
+        Self { created_at: rmcp::task_manager::current_timestamp(), lifetime }
+    }
+
+    /// Returns the task in the form of the extension. A call is older than its task, but the task's update time must
+    /// not be before its creation. Both times are UTC in the same format, so they compare correctly as text.
+    pub(super) fn task(&self, id: &str, status: TaskStatus, since: &str) -> rmcp::model::Task {
+        let since = since.max(&self.created_at);
+        let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
+        rmcp::model::Task::new(id, status, self.created_at.clone(), since)
+            .with_ttl_ms(lifetime)
+            .with_poll_interval_ms(POLL_MILLISECONDS)
+    }
+}

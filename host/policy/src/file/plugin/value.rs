@@ -1,0 +1,58 @@
+//! Reads the values that several tables of a plugin have in common.
+
+use toml::de::DeValue;
+
+use super::super::limits;
+use super::super::node::{Misplaced, Node};
+use crate::amount::{AmountError, Unit};
+use crate::binding::BindingError;
+use crate::error::PolicyFault;
+use crate::pointer::Pointer;
+
+/// Something and where it is in the text.
+#[derive(Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    offset: usize,
+    key: String,
+}
+
+impl<T> Placed<T> {
+    pub(super) fn new(value: T, node: &Node<'_>) -> Self {
+        Self { value, offset: node.offset(), key: node.key().to_owned() }
+    }
+
+    /// Says that `fault` is here.
+    pub(crate) fn misplaced(&self, fault: PolicyFault) -> Misplaced {
+        Misplaced { offset: self.offset, key: self.key.clone(), fault }
+    }
+}
+
+/// Reads one text of a binding.
+pub(super) fn part<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<T, Misplaced> {
+    read(node.text()?).map_err(|fault| node.fail(fault))
+}
+
+/// Reads a list of texts of a binding, with at least one.
+pub(super) fn parts<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<Vec<T>, Misplaced> {
+    node.list()?.iter().map(|node| part(node, &read)).collect()
+}
+
+/// Reads the argument by which a binding is narrowed.
+pub(super) fn read_narrow(node: &Node<'_>) -> Result<Pointer, Misplaced> {
+    Pointer::new(node.text()?).map_err(|fault| node.fail(fault))
+}
+
+/// Reads an amount and sets it.
+pub(super) fn set_amount(
+    node: &Node<'_>,
+    unit: Unit,
+    set: impl FnOnce(u64) -> Result<(), AmountError>,
+) -> Result<(), Misplaced> {
+    set(limits::read_amount(node, unit)?).map_err(|fault| node.fail(fault))
+}
+
+/// Whether the value is a list without anything in it.
+pub(super) fn is_empty_list(node: &Node<'_>) -> bool {
+    matches!(node.value(), DeValue::Array(elements) if elements.is_empty())
+}

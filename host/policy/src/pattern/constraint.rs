@@ -1,0 +1,53 @@
+//! What one argument of a later call may be.
+
+use serde_json::Value;
+
+use super::limits::{EXACT_BYTES, RESOURCE_PATH_BYTES};
+use super::url_scope::UrlScope;
+use crate::glob::Glob;
+use crate::lexical::is_plain;
+
+/// What one argument may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Constraint {
+    /// This null, boolean, number or text.
+    Exact(Value),
+    /// A plain path within the directory that this pattern names; the directory itself is not within it.
+    Glob(Glob),
+    /// A URL of this path, or of this scheme, host and port.
+    Url(UrlScope),
+    /// Anything.
+    Any,
+}
+
+impl Constraint {
+    pub(super) fn covers(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Any, _) => true,
+            (Self::Exact(exact), value) => exact == value,
+            (Self::Glob(glob), Value::String(text)) => is_path(text) && parent(text).is_some_and(|it| glob.matches(it)),
+            (Self::Url(scope), Value::String(text)) => scope.covers(text),
+            (Self::Glob(_) | Self::Url(_), _) => false,
+        }
+    }
+}
+
+/// Whether a text is a relative path in one plain spelling.
+pub(super) fn is_path(text: &str) -> bool {
+    let drive = text.split('/').next().is_some_and(|first| first.contains(':'));
+    text.len() <= RESOURCE_PATH_BYTES && is_plain(text) && !drive && text.split('/').all(|segment| !segment.is_empty())
+}
+
+/// The directory of a path, where it has one.
+pub(super) fn parent(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(parent, _)| parent)
+}
+
+/// Whether a pattern may name a value exactly.
+pub(super) fn is_nameable(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => text.len() <= EXACT_BYTES,
+        Value::Array(_) | Value::Object(_) => false,
+    }
+}
