@@ -43,7 +43,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
             bail!("there is no terminal to ask at: review the policy, then trust it with --yes");
         }
         if !confirmed(terminal, "Trust exactly this text, with these places?").await {
-            return fail("it is not trusted: nothing was changed", Exit::Denied, context);
+            return fail("not trusted: nothing was changed", Exit::Denied, context);
         }
     }
     let identity = approvals(context)?.trust_policy(&project)?;

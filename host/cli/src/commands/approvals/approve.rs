@@ -83,7 +83,7 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
         (_, status) => Goes::Nowhere(ApprovalError::Settled(status)),
     };
     match goes {
-        Goes::There => done(&question.id, "approved: the call goes on in the process that asked", context),
+        Goes::There => done(&question.id, "approved: the call runs in the process that made it", context),
         Goes::Later => done(&question.id, "approved: the call runs when its client makes it again", context),
         Goes::Here => {
             drop(approvals);
