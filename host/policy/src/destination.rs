@@ -1,6 +1,6 @@
-//! Where a request goes: scheme, host, port and path, from one parse that both decides and connects.
+//! The destination of a request: scheme, host, port and path. The same parsed value is used to decide and to connect.
 //!
-//! It must not know which destinations anybody is granted, nor which addresses a name resolves to.
+//! This file must not know bindings, or the addresses of a host name.
 
 mod error;
 mod host;
@@ -13,23 +13,23 @@ use std::net::IpAddr;
 pub use error::DestinationError;
 pub(crate) use path::{hides_a_separator, is_plain_path};
 
-/// The longest URL, in bytes: what common servers take as a request line.
+/// Maximum bytes of a URL: what common servers accept as a request line.
 pub const URL_BYTES: usize = 8 * 1024;
 
-/// How a request travels.
+/// The scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheme {
-    /// In the clear.
+    /// Unencrypted.
     Http,
-    /// Through TLS.
+    /// Over TLS.
     Https,
 }
 
 impl Scheme {
-    /// Both, in the order in which they are shown.
+    /// Both values, in display order.
     pub const ALL: [Self; 2] = [Self::Http, Self::Https];
 
-    /// The word that URLs and policies use.
+    /// Returns the word that URLs and policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -37,7 +37,7 @@ impl Scheme {
         }
     }
 
-    /// The port of a URL that names none.
+    /// Returns the default port of the scheme.
     pub fn default_port(self) -> u16 {
         match self {
             Self::Http => 80,
@@ -54,31 +54,31 @@ impl Scheme {
 /// The host of a destination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Host {
-    /// A name in lower case, in ASCII, without the dot of the root.
+    /// A name in lower case and ASCII, without a final dot.
     Name(Box<str>),
-    /// An address that was written as one.
+    /// A literal IP address.
     Address(IpAddr),
 }
 
-/// Where one request goes. There is one way to write each.
+/// The destination of one request. Equal destinations have the same text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     scheme: Scheme,
     host: Host,
     port: u16,
-    /// Begins with `/`; holds no dot segment.
+    /// Starts with `/` and has no dot segment.
     path: String,
     query: Option<String>,
 }
 
 impl Destination {
-    /// Reads the parts of a request as `wasi:http` has them. Whatever is not already in its one plain form is refused,
-    /// so that nobody reads it in another way. Only upper case in scheme and host, the dot of the root, an address of
-    /// version 6 in another spelling and an empty path are set right.
+    /// Parses the parts of a request, as `wasi:http` has them. Text that is not in its plain form is an error, so that
+    /// no other parser can read it differently. Only these are normalized: upper case in scheme and host, a final dot
+    /// of the host, other spellings of an IPv6 address, and an empty path.
     ///
     /// # Errors
     ///
-    /// What is not as it should be.
+    /// The first part that is not in its plain form.
     pub fn from_parts(scheme: &str, authority: &str, path_with_query: &str) -> Result<Self, DestinationError> {
         if scheme.len() + authority.len() + path_with_query.len() > URL_BYTES {
             return Err(DestinationError::TooLong);
@@ -89,63 +89,62 @@ impl Destination {
         Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), path, query })
     }
 
-    /// Reads a URL as a person or a model writes it, and holds it to the same plain form. Letters outside ASCII become
-    /// punycode in the host and are escaped in path and query, as is a space; a fragment is left out. What the WHATWG
-    /// URL standard would repair beyond that is refused.
+    /// Parses a URL as a user or a model writes it. The result is in the same plain form. A host outside ASCII becomes
+    /// punycode. In the path and the query, spaces and characters outside ASCII are escaped. A fragment is removed.
+    /// Other text that the WHATWG URL standard would repair is an error.
     ///
     /// # Errors
     ///
-    /// What is not as it should be.
+    /// The first part that is not in its plain form.
     pub fn from_url(url: &str) -> Result<Self, DestinationError> {
         text::read(url)
     }
 
-    /// Where a `Location` of a response from here leads to, absolute or relative.
+    /// Resolves the `Location` header of a response from this destination, absolute or relative.
     ///
     /// # Errors
     ///
-    /// What of it is not as it should be.
+    /// The first part that is not in its plain form.
     pub fn join(&self, location: &str) -> Result<Self, DestinationError> {
         text::join(self, location)
     }
 
-    /// How.
+    /// Returns the scheme.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Which host.
+    /// Returns the host.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Which port.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Path without query.
+    /// Returns the path without the query.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The query, without its question mark.
+    /// Returns the query without its question mark.
     pub fn query(&self) -> Option<&str> {
         self.query.as_deref()
     }
 
-    /// Whether both have scheme, host and port in common.
+    /// Returns whether both have the same scheme, host and port.
     pub fn same_origin(&self, other: &Self) -> bool {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }
 
-    /// Returns scheme, host and port, with the port also where the scheme implies it, such as `https://docs.rs:443`.
+    /// Returns scheme, host and port. The port is always included, as in `https://docs.rs:443`.
     pub fn origin(&self) -> String {
         format!("{}://{}:{}", self.scheme, self.host, self.port)
     }
 
-    /// `host` or `host:port`, as the Host header and an HTTP/2 authority have it: without the port that the scheme has
-    /// anyway.
+    /// Returns `host` or `host:port`, as in the Host header and an HTTP/2 authority. The default port is omitted.
     pub fn authority(&self) -> String {
         if self.port == self.scheme.default_port() {
             self.host.to_string()
@@ -154,7 +153,7 @@ impl Destination {
         }
     }
 
-    /// Path and query, as a request line has them.
+    /// Returns path and query, as in a request line.
     pub fn path_with_query(&self) -> String {
         match &self.query {
             Some(query) => format!("{}?{query}", self.path),
@@ -180,7 +179,7 @@ impl fmt::Display for Host {
 }
 
 impl fmt::Display for Destination {
-    /// The whole URL.
+    /// Writes the whole URL.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}://{}{}", self.scheme, self.authority(), self.path_with_query())
     }

@@ -1,7 +1,7 @@
-//! From the text of a policy file to its [`Sections`], and what may stand in them.
+//! Parses the text of a policy file into its [`Sections`].
 //!
-//! Each section has a file of its own, and each key is either known or refused. It must not know who wrote the text or
-//! where it is kept.
+//! Each section has its own module, and an unknown key is an error. This file must not know who wrote the text or where
+//! it is stored.
 
 mod approvals;
 mod limits;
@@ -35,7 +35,7 @@ pub(crate) use plugin::PluginSection;
 /// The sections of a policy.
 const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "network", "plugin", "record", "rule"];
 
-/// What one text says.
+/// The parsed content of one policy text.
 #[derive(Debug, Default)]
 pub(crate) struct Sections {
     pub(crate) default: Option<Decision>,
@@ -47,7 +47,7 @@ pub(crate) struct Sections {
     pub(crate) name_servers: Option<Vec<SocketAddr>>,
 }
 
-/// Reads one text. It is accepted as a whole or refused as a whole, whatever its trust.
+/// Parses one text. It is accepted or refused as a whole, whatever its trust.
 pub(crate) fn read(place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Sections, PolicyError> {
     if place.text.len() > POLICY_BYTES {
         return Err(place.error_at_top(PolicyFault::TooLong));
@@ -84,7 +84,7 @@ fn read_sections(top: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) 
     Ok(sections)
 }
 
-/// Reads `[defaults]`. A section that is there has a decision: somebody meant to write one.
+/// Parses `[defaults]`. If the section exists, `decision` is required, because the user meant to set it.
 fn read_default(defaults: &Node<'_>) -> Result<Decision, Misplaced> {
     let section = defaults.table(&["decision"])?;
     let decision = section.require("decision")?;
@@ -92,7 +92,7 @@ fn read_default(defaults: &Node<'_>) -> Result<Decision, Misplaced> {
 }
 
 fn syntax_error(error: &toml::de::Error) -> Misplaced {
-    // Only the message: the error as a whole would quote the line, which may hold a secret.
+    // Use only the message. The full error quotes the line, which may contain a secret.
     let message = Excerpt::of(error.message()).to_string();
     Misplaced {
         offset: error.span().map_or(0, |span| span.start),
@@ -101,20 +101,20 @@ fn syntax_error(error: &toml::de::Error) -> Misplaced {
     }
 }
 
-/// The text, for lines and columns.
+/// The text of a policy, for computing lines and columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'t> {
     pub(crate) text: &'t str,
 }
 
 impl Place<'_> {
-    /// The line on which `offset` is, counted from 1.
+    /// Returns the line of a byte offset, counted from 1.
     fn line(&self, offset: usize) -> usize {
         1 + self.before(offset).bytes().filter(|byte| *byte == b'\n').count()
     }
 
-    /// The lines of ascending offsets; each counts on from the one before, since counting all from the top takes
-    /// quadratic time.
+    /// Returns the lines of ascending offsets. Each count continues from the one before, because counting each from the
+    /// top would take quadratic time.
     fn lines(&self, offsets: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
         offsets.scan((0, 1), |(counted, line), offset| {
             let between = self.text.as_bytes().get(*counted..offset).unwrap_or_default();
@@ -134,12 +134,12 @@ impl Place<'_> {
         self.text.get(..offset).unwrap_or(self.text)
     }
 
-    /// The error for what is wrong with the text as a whole.
+    /// Returns an error for the text as a whole.
     pub(crate) fn error_at_top(&self, fault: PolicyFault) -> PolicyError {
         self.error(Misplaced { offset: 0, key: String::new(), fault })
     }
 
-    /// The error for what is wrong at one place.
+    /// Returns an error for one position.
     pub(crate) fn error(&self, misplaced: Misplaced) -> PolicyError {
         PolicyError {
             line: self.line(misplaced.offset),

@@ -1,8 +1,9 @@
-//! What a remembered approval covers beyond the call for which it was given.
+//! The calls that a remembered approval covers.
 //!
-//! A person chooses a pattern from a few that the host offers, or that a plugin or a hook proposes; nobody writes one.
-//! It names every argument of the call that was seen, and a call with one more or one less is another call. It must not
-//! know what else an approval is bound to: the host compares the plugin, the definition, the grants and the caller.
+//! The approver chooses a pattern from a few that the host offers, or that a plugin or a hook proposes. Approvers do
+//! not write patterns. A pattern names every argument of the approved call, and a call with more or fewer arguments is
+//! not covered. This module must not know what else an approval is bound to: the host compares the plugin, the
+//! definition, the handles and the caller.
 
 mod form;
 mod offer;
@@ -23,29 +24,29 @@ pub(crate) use offer::RESOURCES;
 pub use propose::{PROPOSALS_MAX, Variation};
 use url_scope::UrlScope;
 
-/// The most patterns that are offered for one call: more than these nobody compares before answering.
+/// Maximum patterns that are offered for one call. An approver would not compare more.
 pub const OFFERS_MAX: usize = 4;
-/// The most arguments of a call for which patterns are offered: a person has to read one line with all of them.
+/// Maximum arguments of a call for which patterns are offered. The approver reads one line with all of them.
 pub const PATTERN_ARGUMENTS: usize = 16;
-/// The longest text that a pattern names exactly, in bytes: a person has to read it.
+/// Maximum bytes of a text that a pattern names exactly. The approver has to read it.
 pub const EXACT_BYTES: usize = 256;
-/// The longest path for which patterns are offered, and which they cover, in bytes: a person has to read it. For a URL
-/// it includes scheme, host and port.
+/// Maximum bytes of a path that patterns are offered for and cover. The approver has to read it. For a URL, it includes
+/// scheme, host and port.
 pub const RESOURCE_PATH_BYTES: usize = 512;
 
-/// What a remembered approval covers: one constraint for each argument of the call.
+/// The calls that a remembered approval covers: one constraint for each argument.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Form", into = "Form")]
 pub struct Pattern {
     arguments: BTreeMap<String, Constraint>,
 }
 
-/// What one argument may be.
+/// The permitted values of one argument.
 #[derive(Debug, Clone, PartialEq)]
 enum Constraint {
-    /// This null, boolean, number or text.
+    /// Exactly this null, boolean, number or text.
     Exact(Value),
-    /// A plain path within the directory that this pattern names; the directory itself is not within it.
+    /// A plain path below the directory that this pattern names. The directory itself is not covered.
     Glob(Glob),
     /// A URL of this path, or of this scheme, host and port.
     Url(UrlScope),
@@ -54,9 +55,8 @@ enum Constraint {
 }
 
 impl Pattern {
-    /// What may be offered to a person who is asked about a call with these arguments, from narrow to wide. The exact
-    /// call is not among them. Nothing is offered where no argument names a path or a URL, or where another argument is
-    /// a list, an object or a long text.
+    /// Returns the patterns to offer for a call with these arguments, from narrow to wide, without the exact call.
+    /// There are none if no argument names a path or a URL, or if another argument is a list, an object or a long text.
     pub fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Self> {
         offer::offers(arguments, schema)
     }
@@ -69,7 +69,7 @@ impl Pattern {
         propose::varying(arguments, variations)
     }
 
-    /// Whether the approval covers a call with these arguments.
+    /// Returns whether the approval covers a call with these arguments.
     pub fn covers(&self, arguments: &Map<String, Value>) -> bool {
         arguments.len() == self.arguments.len()
             && self
@@ -91,18 +91,18 @@ impl Constraint {
     }
 }
 
-/// Whether a text is a relative path in one plain spelling.
+/// Returns whether a text is a relative path in its plain form.
 fn is_path(text: &str) -> bool {
     let drive = text.split('/').next().is_some_and(|first| first.contains(':'));
     text.len() <= RESOURCE_PATH_BYTES && is_plain(text) && !drive && text.split('/').all(|segment| !segment.is_empty())
 }
 
-/// The directory of a path, where it has one.
+/// Returns the parent directory of a path, if it has one.
 fn parent(path: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(parent, _)| parent)
 }
 
-/// Whether a pattern may name a value exactly.
+/// Returns whether a pattern may name a value exactly.
 fn is_nameable(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
@@ -112,7 +112,7 @@ fn is_nameable(value: &Value) -> bool {
 }
 
 impl fmt::Display for Pattern {
-    /// One line; every text is escaped.
+    /// Writes one line. Every text is escaped.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, constraint)) in self.arguments.iter().enumerate() {
             formatter.write_str(if position == 0 { "" } else { ", " })?;
@@ -129,7 +129,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The name of an argument, as rules show it.
+/// The name of an argument as rules show it.
 struct Shown<'a>(&'a str);
 
 impl fmt::Display for Shown<'_> {

@@ -19,7 +19,7 @@ use crate::rule::Rule;
 /// A rule on a path that does not stop tools that search a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleGap {
-    /// Which rule it is.
+    /// The rule.
     pub id: RuleId,
     /// The plugin whose tools reach the path.
     pub plugin: PluginName,

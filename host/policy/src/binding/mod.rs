@@ -1,7 +1,7 @@
 //! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores and services.
 //!
-//! A binding only names things. It must not know how a name becomes a handle, and it never holds a secret: it says
-//! where the host will find one.
+//! A binding only names things. It says where the host finds a secret, but never holds one. This module must not know
+//! how a name becomes a handle.
 
 mod default_mask;
 mod describe;
@@ -33,7 +33,7 @@ pub use http::{is_reserved_header, is_same_header};
 
 use crate::pointer::Pointer;
 
-/// The longest path in a policy, in bytes: that of common systems.
+/// Maximum bytes of a path in a policy, as on common systems.
 pub const PATH_BYTES: usize = 4096;
 
 /// What a policy binds to one key of one plugin.
@@ -43,14 +43,14 @@ pub enum Binding {
     Directory(DirectoryBinding),
     /// An HTTP client that reaches some hosts.
     Http(Box<HttpBinding>),
-    /// A store of keys and values.
+    /// A key-value store.
     Store(StoreBinding),
     /// A service of the application that embeds the host.
     Service(ServiceBinding),
 }
 
 impl Binding {
-    /// The argument that a call's handle is narrowed to.
+    /// Returns the argument that a call's handle is narrowed to.
     pub fn narrow(&self) -> Option<&Pointer> {
         match self {
             Self::Directory(directory) => directory.narrow.as_ref(),

@@ -1,6 +1,6 @@
-//! The sections `[plugin.NAME]`: what is bound to a plugin's dependency keys, its settings, clocks and limits.
+//! The sections `[plugin.NAME]`: the bindings of a plugin's dependency keys, its settings, clocks and limits.
 //!
-//! It must not know which dependencies the plugin asks for.
+//! This file must not know which dependencies the plugin declares.
 
 mod config;
 mod directory;
@@ -24,11 +24,11 @@ use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
 use crate::pointer::Pointer;
 
-/// What a section may hold.
+/// The keys of a section.
 const SECTION: &[&str] =
     &["directory", "http", "store", "service", "config", "clock", "limits", "repair", "unvalidated"];
 
-/// What one text says of one plugin.
+/// The settings of one plugin in one policy text.
 #[derive(Debug, Default)]
 pub(crate) struct PluginSection {
     pub(crate) bindings: BTreeMap<DependencyKey, Placed<Binding>>,
@@ -39,7 +39,7 @@ pub(crate) struct PluginSection {
     pub(crate) limits: LimitSettings,
 }
 
-/// Something and where it is in the text.
+/// A value and its position in the text.
 #[derive(Debug)]
 pub(crate) struct Placed<T> {
     pub(crate) value: T,
@@ -52,13 +52,13 @@ impl<T> Placed<T> {
         Self { value, offset: node.offset(), key: node.key().to_owned() }
     }
 
-    /// Says that `fault` is here.
+    /// Returns `fault` with this position.
     pub(crate) fn misplaced(&self, fault: PolicyFault) -> Misplaced {
         Misplaced { offset: self.offset, key: self.key.clone(), fault }
     }
 }
 
-/// Reads the section of every plugin.
+/// Parses the section of every plugin.
 pub(super) fn read(section: &Node<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
     let mut plugins = BTreeMap::new();
     for (name, node) in section.entries()? {
@@ -98,7 +98,7 @@ fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
     Ok(plugin)
 }
 
-/// Binds every key of one kind. A plugin opens a dependency by its key alone, so a key has one kind.
+/// Parses all bindings of one kind. A plugin opens a dependency by its key alone, so a key can have only one kind.
 fn bind(
     plugin: &mut PluginSection,
     kind: &Node<'_>,
@@ -113,27 +113,27 @@ fn bind(
     Ok(())
 }
 
-/// Reads one text of a binding.
+/// Parses one string of a binding.
 fn part<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<T, Misplaced> {
     read(node.text()?).map_err(|fault| node.fail(fault))
 }
 
-/// Reads a list of texts of a binding, with at least one.
+/// Parses a non-empty list of strings of a binding.
 fn parts<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<Vec<T>, Misplaced> {
     node.list()?.iter().map(|node| part(node, &read)).collect()
 }
 
-/// Reads the argument by which a binding is narrowed.
+/// Parses the argument that a binding is narrowed to.
 fn read_narrow(node: &Node<'_>) -> Result<Pointer, Misplaced> {
     Pointer::new(node.text()?).map_err(|fault| node.fail(fault))
 }
 
-/// Reads an amount and sets it.
+/// Parses an amount and sets it.
 fn set_amount(node: &Node<'_>, unit: Unit, set: impl FnOnce(u64) -> Result<(), AmountError>) -> Result<(), Misplaced> {
     set(limits::read_amount(node, unit)?).map_err(|fault| node.fail(fault))
 }
 
-/// Whether the value is a list without anything in it.
+/// Returns whether the value is an empty list.
 fn is_empty_list(node: &Node<'_>) -> bool {
     matches!(node.value(), DeValue::Array(elements) if elements.is_empty())
 }

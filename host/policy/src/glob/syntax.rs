@@ -1,36 +1,36 @@
-//! From the text of a pattern to tokens, one list for each choice of its braces.
+//! Parses a pattern into tokens, one list for each choice of its braces.
 //!
-//! It must not know how tokens match.
+//! This file must not know how tokens match.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use super::segment::{Class, Token};
 
-/// The longest pattern, in characters. A path is seldom longer than a quarter of this.
+/// Maximum characters of a pattern. A path rarely has more than a quarter of this.
 pub const PATTERN_CHARACTERS: usize = 1024;
 
-/// What a pattern may grow to when its braces are written out, in tokens. It bounds both memory and the time of a
-/// match, and sixteen choices of a path of 64 characters still fit.
+/// Maximum tokens of a pattern after its braces are expanded. It limits both the memory and the time of a match.
+/// Sixteen choices of a path of 64 characters fit.
 pub const EXPANDED_TOKENS: usize = 1024;
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
     /// The pattern, or one of its choices, is empty.
-    #[error("the pattern, or one of its choices as a whole, is empty")]
+    #[error("the pattern, or one of its choices, is empty")]
     Empty,
     /// The pattern has more than [`PATTERN_CHARACTERS`] characters.
     #[error("the pattern is longer than {PATTERN_CHARACTERS} characters")]
     TooLong,
-    /// The braces of the pattern stand for more than [`EXPANDED_TOKENS`] tokens.
-    #[error("the braces of the pattern stand for too many choices")]
+    /// The braces expand to more than [`EXPANDED_TOKENS`] tokens.
+    #[error("the braces of the pattern expand to too many choices")]
     TooManyChoices,
-    /// The pattern holds a control character.
-    #[error("the pattern holds a control character")]
+    /// The pattern contains a control character.
+    #[error("the pattern contains a control character")]
     ControlCharacter,
     /// `**` is not a whole segment.
-    #[error("`**` stands beside other text")]
+    #[error("`**` must be a whole segment")]
     DeepBesideText,
     /// A `[` without its `]`.
     #[error("a character class is not closed")]
@@ -39,22 +39,22 @@ pub enum GlobError {
     #[error("a character class is empty")]
     EmptyClass,
     /// A range such as `[z-a]`.
-    #[error("a range in a character class runs backwards")]
+    #[error("a range in a character class is reversed")]
     ReversedRange,
     /// A class such as `[/]`, which could never match.
-    #[error("a character class names `/`, which no class matches")]
+    #[error("a character class contains `/`, which no class matches")]
     SlashInClass,
-    /// A class such as `[^a]`, which other languages read as a negation.
+    /// A class such as `[^a]`, which other pattern languages read as a negation.
     #[error("a character class starts with `^`")]
     CaretInClass,
     /// A `{` without its `}`.
     #[error("a brace is not closed")]
     UnclosedBrace,
     /// A `}` or `]` without its opening.
-    #[error("a `}}` or `]` closes nothing")]
+    #[error("a `}}` or `]` has no opening bracket")]
     Unopened,
     /// Braces without a comma, such as `{a}`.
-    #[error("braces hold only one choice")]
+    #[error("braces contain only one choice")]
     SingleChoice,
     /// A backslash at the end.
     #[error("a backslash at the end escapes nothing")]
@@ -62,13 +62,13 @@ pub enum GlobError {
 }
 
 impl GlobError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Empty => "write `**` to match everything, or remove the entry",
             Self::TooLong | Self::TooManyChoices => "write several rules, or a list of patterns",
-            Self::ControlCharacter => "write `?` where any character may stand",
-            Self::DeepBesideText => "let `**` stand alone between slashes, or write `*`",
+            Self::ControlCharacter => "write `?` in its place",
+            Self::DeepBesideText => "put `**` alone between slashes, or write `*`",
             Self::UnclosedClass => "close it with `]`, or write `\\[` for the character itself",
             Self::EmptyClass => "list characters in it, or write `\\[` for the character itself",
             Self::ReversedRange => "write the lower character first",
@@ -82,10 +82,10 @@ impl GlobError {
     }
 }
 
-/// The ways to write a pattern out without braces.
+/// All expansions of a pattern's braces.
 type Choices = Vec<Vec<Token>>;
 
-/// Reads a pattern.
+/// Parses a pattern.
 pub(super) fn read(text: &str) -> Result<Choices, GlobError> {
     if text.chars().nth(PATTERN_CHARACTERS).is_some() {
         return Err(GlobError::TooLong);
@@ -109,12 +109,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads up to the end or an unescaped `}`, which is left unread. A comma is a character like any other here.
+    /// Parses up to the end or an unescaped `}`, which stays in the input. Here a comma is an ordinary character.
     fn sequence(&mut self) -> Result<Choices, GlobError> {
         self.sequence_until(&['}'])
     }
 
-    /// Reads up to the end or one of `ends`, which is left unread.
+    /// Parses up to the end or one of `ends`, which stays in the input.
     fn sequence_until(&mut self, ends: &[char]) -> Result<Choices, GlobError> {
         let mut choices = vec![Vec::new()];
         while let Some(character) = self.rest.next_if(|character| !ends.contains(character)) {
@@ -132,7 +132,7 @@ impl Reader<'_> {
         Ok(choices)
     }
 
-    /// Reads the choices of braces whose `{` was read.
+    /// Parses the choices of braces after the `{`.
     fn braces(&mut self) -> Result<Choices, GlobError> {
         let mut choices = self.sequence_until(&[',', '}'])?;
         let mut several = false;
@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads on after one star.
+    /// Parses the rest of `*` or `**` after the first star.
     fn stars(&mut self) -> Result<Token, GlobError> {
         let mut following = 0;
         while self.rest.next_if_eq(&'*').is_some() {
@@ -162,7 +162,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a class whose `[` was read.
+    /// Parses a class after the `[`.
     fn class(&mut self) -> Result<Class, GlobError> {
         let negated = self.rest.next_if_eq(&'!').is_some();
         let mut ranges = Vec::new();
@@ -175,7 +175,7 @@ impl Reader<'_> {
         if ranges.is_empty() { Err(GlobError::EmptyClass) } else { Ok(Class { negated, ranges }) }
     }
 
-    /// Reads one character or one range of a class. A `-` at either end of the class is the character itself.
+    /// Parses one character or one range of a class. A `-` at either end of the class is a literal.
     fn range(&mut self) -> Result<(char, char), GlobError> {
         let first = self.class_character()?;
         let mut ahead = self.rest.clone();
@@ -191,7 +191,7 @@ impl Reader<'_> {
         let escaped = self.rest.next_if_eq(&'\\').is_some();
         match self.rest.next() {
             Some('/') => Err(GlobError::SlashInClass),
-            // An unescaped `[` is most often a class inside a class, which there is not.
+            // An unescaped `[` is usually meant as a class inside a class, which does not exist.
             Some('[') if !escaped => Err(GlobError::UnclosedClass),
             Some(character) => Ok(character),
             None => Err(GlobError::UnclosedClass),
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 }
 
-/// Every choice of `heads` followed by every choice of `tails`.
+/// Returns every choice of `heads` followed by every choice of `tails`.
 fn join(mut heads: Choices, tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
     let [tail] = tails else { return multiply(&heads, tails) };
     for head in &mut heads {
@@ -209,7 +209,7 @@ fn join(mut heads: Choices, tails: &[Vec<Token>]) -> Result<Choices, GlobError> 
     if tokens > EXPANDED_TOKENS { Err(GlobError::TooManyChoices) } else { Ok(heads) }
 }
 
-/// As [`join`], for several tails; it counts before it allocates.
+/// Does the same as [`join`] for several tails. It counts the tokens before it allocates.
 fn multiply(heads: &[Vec<Token>], tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
     let tokens: usize =
         heads.iter().flat_map(|head| tails.iter().map(move |tail| (head.len() + tail.len()).max(1))).sum();

@@ -1,6 +1,6 @@
-//! A pattern as it is stored: strict JSON, in which nothing is repaired and nothing is left out.
+//! The stored form of a pattern: strict JSON. Nothing is repaired or ignored.
 //!
-//! It must not know where it is stored.
+//! This file must not know where it is stored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,23 +34,23 @@ enum ConstraintForm {
     Any,
 }
 
-/// Why a stored pattern is none.
+/// Why a stored pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// It names more than [`PATTERN_ARGUMENTS`] arguments, or one with a name longer than any that is offered.
-    #[error("the pattern names more arguments, or longer ones, than any that is offered")]
+    /// It names more than [`PATTERN_ARGUMENTS`] arguments, or one whose name is too long.
+    #[error("the pattern names too many arguments, or an argument whose name is too long")]
     Arguments,
     /// It names a list, an object or a long text exactly.
-    #[error("the pattern names a value that none names exactly")]
+    #[error("the pattern names a list, an object or a long text exactly")]
     Exact,
     /// One of its patterns is malformed.
     #[error(transparent)]
     Glob(#[from] GlobError),
-    /// One of its patterns is not for what is in one directory.
-    #[error("the pattern is wider than any that is offered")]
+    /// One of its patterns is wider than one directory.
+    #[error("the pattern is wider than any pattern that the host offers")]
     TooWide,
-    /// It names a path or an origin of the network, but not in the one plain spelling.
-    #[error("the pattern names a URL in another spelling than those that are offered")]
+    /// It names a URL or an origin that is not in its plain form.
+    #[error("the pattern names a URL that is not in its plain form")]
     Url,
 }
 
@@ -103,7 +103,7 @@ fn read(form: ConstraintForm) -> Result<Constraint, PatternError> {
     }
 }
 
-/// The entries of an object; one that is there twice is an error.
+/// Returns the entries of an object. A duplicate key is an error.
 fn without_duplicates<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ConstraintForm>, D::Error> {
@@ -120,7 +120,7 @@ fn without_duplicates<'de, D: Deserializer<'de>>(
             let mut entries = BTreeMap::new();
             while let Some((name, constraint)) = object.next_entry()? {
                 if entries.insert(name, constraint).is_some() {
-                    return Err(A::Error::custom("an argument is there twice"));
+                    return Err(A::Error::custom("an argument appears twice"));
                 }
             }
             Ok(entries)
