@@ -1,31 +1,31 @@
 //! Which addresses a connection may go to.
 //!
-//! Only what the registries say is the public internet is; everything else needs a grant that names it. It must not
-//! know how an address was found.
+//! Only addresses that the IANA registries list as public internet are permitted. Any other address needs a binding
+//! that names it. This file must not know how an address was resolved.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The fewest bits of a range of version 4: one network of the size that whole companies have.
+/// Shortest prefix of an IPv4 range: one network of the size that a large company has.
 const LEAST_BITS_V4: u8 = 8;
-/// The fewest bits of a range of version 6: less than this mixes private addresses with public ones.
+/// Shortest prefix of an IPv6 range. A shorter one would mix private and public addresses.
 const LEAST_BITS_V6: u8 = 16;
 
-/// What is not the public internet by the IANA IPv4 Special-Purpose Address Registry
+/// Addresses that are not public internet by the IANA IPv4 Special-Purpose Address Registry
 /// (<https://www.iana.org/assignments/iana-ipv4-special-registry/>), RFC 5771 for multicast, and one address of a
-/// cloud. Ranges that the registry has for one protocol each are refused as a whole, even where it calls them
-/// reachable: no web server is there.
+/// cloud. Ranges that are assigned to one protocol are refused as a whole, even where the registry calls them
+/// reachable, because no web server uses them.
 const SPECIAL_V4: [(Ipv4Addr, u8); 20] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),        // This network.
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // Private use.
-    (Ipv4Addr::new(100, 64, 0, 0), 10),    // Shared between a provider and its customers; 100.100.100.200 of Alibaba.
+    (Ipv4Addr::new(100, 64, 0, 0), 10),    // Shared by a provider and its customers; 100.100.100.200 of Alibaba.
     (Ipv4Addr::new(127, 0, 0, 0), 8),      // Loopback.
-    (Ipv4Addr::new(168, 63, 129, 16), 32), // Global by the registries, but the host itself in every machine of Azure.
+    (Ipv4Addr::new(168, 63, 129, 16), 32), // Global by the registries, but on Azure the host of the machine itself.
     (Ipv4Addr::new(169, 254, 0, 0), 16),   // Link-local; 169.254.169.254 of most clouds.
     (Ipv4Addr::new(172, 16, 0, 0), 12),    // Private use.
     (Ipv4Addr::new(192, 0, 0, 0), 24),     // Protocol assignments; 192.0.0.192 of Oracle.
     (Ipv4Addr::new(192, 0, 2, 0), 24),     // Documentation.
-    (Ipv4Addr::new(192, 31, 196, 0), 24),  // AS112: answers for reverse look-ups that should not have been asked.
+    (Ipv4Addr::new(192, 31, 196, 0), 24),  // AS112: answers reverse lookups that should not leave a network.
     (Ipv4Addr::new(192, 52, 193, 0), 24),  // Automatic multicast tunnelling.
     (Ipv4Addr::new(192, 88, 99, 0), 24),   // Relays of 6to4, which is deprecated.
     (Ipv4Addr::new(192, 168, 0, 0), 16),   // Private use.
@@ -38,23 +38,23 @@ const SPECIAL_V4: [(Ipv4Addr, u8); 20] = [
     (Ipv4Addr::BROADCAST, 32),             // All hosts of the network.
 ];
 
-/// Global unicast addresses by the IANA IPv6 Address Space registry. All else is refused: loopback, unspecified, mapped
-/// and compatible IPv4 addresses, NAT64 (`64:ff9b::/96`, `64:ff9b:1::/48`), discard-only, segment routing
+/// Global unicast addresses by the IANA IPv6 Address Space registry. All others are refused: loopback, unspecified,
+/// mapped and compatible IPv4 addresses, NAT64 (`64:ff9b::/96`, `64:ff9b:1::/48`), discard-only, segment routing
 /// (`5f00::/16`), unique local (`fc00::/7`, with `fd00:ec2::254` of Amazon), link-local and multicast.
 const UNICAST_V6: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// What is not the public internet among them, by the IANA IPv6 Special-Purpose Address Registry
+/// The global unicast addresses that are not public internet, by the IANA IPv6 Special-Purpose Address Registry
 /// (<https://www.iana.org/assignments/iana-ipv6-special-registry/>).
 const SPECIAL_V6: [(Ipv6Addr, u8); 5] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // Protocol assignments: Teredo, ORCHID, benchmarking and others.
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // Documentation.
-    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4: an IPv4 address stands in each.
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4: each contains an IPv4 address.
     (Ipv6Addr::new(0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0), 48), // AS112.
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // Documentation.
 ];
 
-/// Whether an address is one of the public internet, by the IANA special-purpose registries. Whatever holds an IPv4
-/// address (mapped, 6to4, NAT64, Teredo) is refused with it.
+/// Returns whether an address is public internet by the IANA special-purpose registries. Addresses that embed an IPv4
+/// address (mapped, 6to4, NAT64, Teredo) are never public.
 pub fn is_global(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !SPECIAL_V4.iter().any(|(first, bits)| shares_v4(*first, address, *bits)),
@@ -83,41 +83,41 @@ pub struct AddressRange {
     bits: u8,
 }
 
-/// Why a text is no range of addresses.
+/// Why a text is not an address range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// It is no address, or what follows the slash is no number of bits.
-    #[error("this is no address or range of addresses")]
+    /// It is not an address, or the text after the slash is not a prefix length.
+    #[error("invalid address or address range")]
     Spelling,
-    /// The address has bits after those that count.
-    #[error("the address has bits set that the range leaves open")]
+    /// The address has bits set after the prefix.
+    #[error("the address has bits set after the prefix")]
     HostBits,
-    /// The range covers addresses of everybody.
+    /// The range covers addresses of many owners.
     #[error("the range is too broad")]
     TooBroad,
-    /// An IPv4 address in IPv6 spelling.
-    #[error("this is an IPv4 address in IPv6 spelling")]
+    /// It is an IPv4-mapped IPv6 address.
+    #[error("this is an IPv4-mapped IPv6 address")]
     Mapped,
 }
 
 impl AddressError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Spelling => "write an address such as \"127.0.0.1\" or \"::1\", or a range such as \"10.0.0.0/8\"",
             Self::HostBits => "write the first address of the range, such as \"10.0.0.0/8\"",
-            Self::TooBroad => "write ranges of at least 8 bits for IPv4 and 16 bits for IPv6",
+            Self::TooBroad => "write a prefix of at least /8 for IPv4 and /16 for IPv6",
             Self::Mapped => "write the IPv4 address",
         }
     }
 }
 
 impl AddressRange {
-    /// Reads an address, or a range as `first address/bits`.
+    /// Parses an address, or a range as `first address/bits`.
     ///
     /// # Errors
     ///
-    /// When it is neither, has bits set after those that count, or covers too much to be meant.
+    /// The text is neither, has bits set after the prefix, or covers too many addresses.
     pub fn new(text: &str) -> Result<Self, AddressError> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
@@ -142,7 +142,7 @@ impl AddressRange {
         if open { Err(AddressError::HostBits) } else { Ok(Self { first, bits }) }
     }
 
-    /// Whether no address of the range is one of the public internet.
+    /// Returns whether no address of the range is public internet.
     pub(crate) fn is_private(&self) -> bool {
         match self.first {
             IpAddr::V4(first) => {
@@ -157,7 +157,7 @@ impl AddressRange {
         }
     }
 
-    /// Whether `address` lies in the range. An IPv4 address in IPv6 spelling is the IPv4 address that it is.
+    /// Returns whether the range contains `address`. An IPv4-mapped IPv6 address counts as the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.first, address.to_canonical()) {
             (IpAddr::V4(first), IpAddr::V4(address)) => shares_v4(first, address, self.bits),
@@ -167,7 +167,7 @@ impl AddressRange {
     }
 }
 
-/// A number of bits in plain decimal.
+/// Parses a prefix length in plain decimal.
 fn read_bits(text: &str, whole: u8) -> Result<u8, AddressError> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     let bits = text.parse().ok().filter(|bits| plain && *bits <= whole);

@@ -1,6 +1,6 @@
-//! With which arguments a denied call might have run: a few lines for whoever was refused.
+//! The arguments with which a denied call could have run, as a few lines for the model.
 //!
-//! It must not decide anything, and it promises nothing: another call is decided anew.
+//! This file must not decide anything. It promises nothing, because another call gets its own decision.
 
 use crate::decision::Decision;
 use crate::evaluate::{Matter, Weighing};
@@ -10,14 +10,14 @@ use crate::policy::Policy;
 use crate::question::Question;
 use crate::rule::{Asked, Reach, Rule};
 
-/// The most alternatives that a refusal names: a model that reads three knows what kind of call is welcome.
+/// Maximum alternatives in a refusal. Three examples show a model which calls are permitted.
 pub const ALTERNATIVES_MAX: usize = 3;
-/// The longest alternative, in bytes: a longer one is left out, since one that is cut means something else.
+/// Maximum bytes of an alternative. A longer one is omitted, because shortening would change its meaning.
 pub const ALTERNATIVE_BYTES: usize = 200;
 
 impl Policy {
-    /// The milder rules for the same tool with other arguments, one line each; none where the call is not denied, or
-    /// where a rule denies the tool whatever the arguments are.
+    /// Returns the less strict rules for the same tool with other arguments, one line each. There are none if the call
+    /// is not denied, or if a rule denies the tool for all arguments.
     pub fn alternatives(&self, question: &Question<'_>) -> Vec<String> {
         let matter = Matter::from(question);
         let weighings: Vec<_> = matter.weighings(&self.rules, self.default).collect();
@@ -38,10 +38,10 @@ impl Policy {
     }
 }
 
-/// What stands in the way of one of those on whose behalf the call is made.
+/// The denied parts of a call for one member of the caller's lineage.
 struct Denial<'a> {
     asked: Asked<'a>,
-    /// The permissions that are denied; the whole call where there is none.
+    /// The denied permissions. `None` is the whole call.
     parts: Vec<Option<Permission>>,
 }
 
@@ -52,12 +52,12 @@ impl<'a> Denial<'a> {
         if parts.is_empty() { None } else { Some(Self { asked, parts }) }
     }
 
-    /// Whether the rule is one of those that deny the call.
+    /// Returns whether the rule denies the call.
     fn is_made_by(&self, rule: &Rule) -> bool {
         rule.decision == Decision::Deny && rule.reach(&self.asked) == Reach::Full
     }
 
-    /// Whether the rule would speak of everything that is denied, had the call other arguments.
+    /// Returns whether the rule would apply to everything that is denied if the call had other arguments.
     fn is_lifted_by(&self, rule: &Rule) -> bool {
         rule.may_lift()
             && rule.reach(&self.asked) != Reach::Full
@@ -70,7 +70,7 @@ fn line(rule: &Rule) -> Option<String> {
     let when = rule.when.as_ref()?;
     match rule.decision {
         Decision::Allow => Some(format!("allowed with {when}")),
-        Decision::Ask => Some(format!("a person can be asked with {when}")),
+        Decision::Ask => Some(format!("allowed after approval with {when}")),
         Decision::Deny => None,
     }
 }

@@ -1,23 +1,23 @@
-//! How a policy spells an amount: `"64 MiB"`, `"30 s"`, or a plain count.
+//! Parses the amounts of a policy: `"64 MiB"`, `"30 s"`, or a plain count.
 //!
-//! It must not know which limit an amount is for.
+//! This file must not know which limit an amount is for.
 
-/// Why a text or number is no amount for a limit.
+/// Why a text or number is not an amount for a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
     /// The amount is zero.
-    #[error("a limit cannot be off")]
+    #[error("a limit cannot be zero")]
     Zero,
-    /// The amount is above the hard ceiling of the limit.
+    /// The amount is above the ceiling of the limit.
     #[error("the amount is above the ceiling of {ceiling}")]
     AboveCeiling {
         /// The ceiling, as a policy would spell it.
         ceiling: String,
     },
-    /// The amount does not fit the limit's unit, or cannot be read at all.
-    #[error("this is not {wanted}")]
+    /// The amount has the wrong unit, or cannot be parsed.
+    #[error("expected {wanted}")]
     Spelling {
-        /// What the limit counts.
+        /// The expected kind of amount.
         wanted: &'static str,
         /// How to spell it.
         remedy: &'static str,
@@ -25,7 +25,7 @@ pub enum AmountError {
 }
 
 impl AmountError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> String {
         match self {
             Self::Zero => "write the smallest amount that is enough, or remove the key to get the default".to_owned(),
@@ -35,18 +35,18 @@ impl AmountError {
     }
 }
 
-/// What an amount counts.
+/// The unit of an amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Bytes: a plain integer, or a text with a binary unit.
+    /// Bytes: an integer, or a text with a binary unit.
     Bytes,
-    /// Things: a plain integer.
+    /// A count: an integer.
     Count,
     /// Milliseconds: a text with a unit of time.
     Milliseconds,
 }
 
-/// The suffixes of sizes. Decimal units are left out: `MB` means two things to two people.
+/// The suffixes of sizes. Decimal units are not accepted, because `MB` is ambiguous.
 const SIZES: [(&str, u64); 4] = [("GiB", 1024 * 1024 * 1024), ("MiB", 1024 * 1024), ("KiB", 1024), ("B", 1)];
 
 /// The suffixes of durations, in milliseconds.
@@ -54,7 +54,7 @@ const DURATIONS: [(&str, u64); 5] =
     [("d", 24 * 60 * 60 * 1000), ("h", 60 * 60 * 1000), ("min", 60 * 1000), ("s", 1000), ("ms", 1)];
 
 impl Unit {
-    /// Reads an amount that a policy wrote as a text.
+    /// Parses an amount that is a text.
     pub(crate) fn read_text(self, text: &str) -> Result<u64, AmountError> {
         let suffixes: &[(&str, u64)] = match self {
             Self::Bytes => &SIZES,
@@ -64,7 +64,7 @@ impl Unit {
         read(text, suffixes).ok_or_else(|| self.misspelt())
     }
 
-    /// Reads an amount that a policy wrote as an integer.
+    /// Parses an amount that is an integer.
     pub(crate) fn read_integer(self, amount: i64) -> Result<u64, AmountError> {
         match self {
             Self::Bytes | Self::Count => u64::try_from(amount).map_err(|_| self.misspelt()),
@@ -72,7 +72,7 @@ impl Unit {
         }
     }
 
-    /// The error for a value that is no amount of this unit.
+    /// Returns the error for a value that is not an amount of this unit.
     pub(crate) fn misspelt(self) -> AmountError {
         let (wanted, remedy) = match self {
             Self::Bytes => {
@@ -84,7 +84,7 @@ impl Unit {
         AmountError::Spelling { wanted, remedy }
     }
 
-    /// `amount` as a number that may become a limit: above zero and not above the ceiling.
+    /// Checks that `amount` is above zero and not above the ceiling, and converts it.
     pub(crate) fn admit(self, amount: u64, ceiling: usize) -> Result<usize, AmountError> {
         match usize::try_from(amount) {
             Ok(0) => Err(AmountError::Zero),
@@ -93,7 +93,7 @@ impl Unit {
         }
     }
 
-    /// Spells `amount` in the largest suffix that divides it.
+    /// Writes `amount` with the largest suffix that divides it.
     pub(crate) fn show(self, amount: usize) -> String {
         let suffixes: &[(&str, u64)] = match self {
             Self::Bytes => &SIZES,
@@ -107,14 +107,14 @@ impl Unit {
         }
     }
 
-    /// `key` and its `amount`, for a person, where it is not the `default` that everybody has.
+    /// Returns `key` and `amount` for display, or none if the amount is the default.
     pub(crate) fn show_changed(self, key: &str, amount: u64, default: usize) -> Option<String> {
         let amount = usize::try_from(amount).unwrap_or(usize::MAX);
         (amount != default).then(|| format!("{key} {}", self.show(amount).trim_matches('"')))
     }
 }
 
-/// Reads digits, at most one space, and a suffix.
+/// Parses digits, at most one space, and a suffix.
 fn read(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
     let (digits, suffix) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
     let suffix = suffix.strip_prefix(' ').unwrap_or(suffix);

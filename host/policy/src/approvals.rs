@@ -1,45 +1,45 @@
-//! What becomes of a question to a person: how long it stays answerable, and how long an answer holds.
+//! The lifetimes of approval requests and approvals.
 //!
-//! It must not know how a person is asked, nor what time it is.
+//! This file must not know how an approver is asked, or what time it is.
 
 use std::time::Duration;
 
 const HOUR_SECONDS: u64 = 60 * 60;
 const HOUR_MILLISECONDS: usize = 60 * 60 * 1000;
 
-/// How long a pending call stays answerable: whoever comes back the next morning still finds it.
+/// How long a pending request can be answered. A user who comes back the next morning still finds it.
 pub(crate) const PENDING_HOURS: u64 = 24;
-/// After thirty days nobody knows any more what the call was for.
+/// After thirty days, nobody remembers what the call was for.
 pub(crate) const PENDING_CEILING_MILLISECONDS: usize = 30 * 24 * HOUR_MILLISECONDS;
-/// How long an answer for a session holds: a session that lasts longer is another day's work.
+/// How long an approval for a session lasts. A longer session is another day's work.
 pub(crate) const SESSION_HOURS: u64 = 24;
-/// The same ceiling as for pending calls: no session that a person remembers is older.
+/// The same ceiling as for pending requests. No session that a user remembers is older.
 pub(crate) const SESSION_CEILING_MILLISECONDS: usize = 30 * 24 * HOUR_MILLISECONDS;
-/// How long an answer for always holds: ninety days, so that what is no longer used is asked again.
+/// How long an approval for always lasts: ninety days, so that unused approvals expire.
 pub(crate) const ALWAYS_HOURS: u64 = 90 * 24;
-/// A year; what must hold longer is a rule, which somebody reviews.
+/// A year. A permission that must last longer should be a rule, which is reviewed.
 pub(crate) const ALWAYS_CEILING_MILLISECONDS: usize = 365 * 24 * HOUR_MILLISECONDS;
 
-/// The call that comes this often in a row is asked about, whatever the rules say: a model in a loop does not stop by
-/// itself, and two tries are common.
+/// From this many identical calls in a row on, a call needs approval, whatever the rules say. A model in a loop does
+/// not stop by itself, and two attempts are common.
 pub(crate) const REPEATS: u64 = 3;
-/// A million calls are as good as any number; a limit cannot be off.
+/// The limit cannot be turned off. A million calls are as good as no limit.
 pub(crate) const REPEATS_CEILING: usize = 1_000_000;
 
-/// What becomes of a question that nobody is there to answer. A greater one is stricter.
+/// What happens to an approval request if no approver is connected. A greater value is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unattended {
-    /// The call waits for an answer.
+    /// The call waits for an approver.
     Pending,
     /// The call is denied.
     Deny,
 }
 
 impl Unattended {
-    /// Both words, from the milder to the stricter.
+    /// Both values, the less strict one first.
     pub const ALL: [Self; 2] = [Self::Pending, Self::Deny];
 
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -51,20 +51,20 @@ impl Unattended {
 /// The section `[approvals]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Approvals {
-    /// What becomes of a question that nobody is there to answer.
+    /// What happens to an approval request if no approver is connected.
     pub unattended: Unattended,
-    /// How long a pending call stays answerable.
+    /// How long a pending request can be answered.
     pub pending_time: Duration,
-    /// How long an answer for a session holds.
+    /// How long an approval for a session lasts.
     pub session_time: Duration,
-    /// How long an answer for always holds.
+    /// How long an approval for always lasts.
     pub always_time: Duration,
-    /// How often the same call may come in a row until a person is asked about it.
+    /// The number of identical calls in a row from which on a call needs approval.
     pub repeats: u64,
 }
 
 impl Default for Approvals {
-    /// What holds where a policy says nothing.
+    /// Returns the defaults.
     fn default() -> Self {
         Self {
             unattended: Unattended::Pending,
@@ -76,7 +76,7 @@ impl Default for Approvals {
     }
 }
 
-/// What one text says under `[approvals]`.
+/// The section `[approvals]` of one policy text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ApprovalSettings {
     pub(crate) unattended: Option<Unattended>,
@@ -87,7 +87,7 @@ pub(crate) struct ApprovalSettings {
 }
 
 impl Approvals {
-    /// As a trusted text says.
+    /// Applies the settings of a trusted text.
     pub(crate) fn set(&mut self, settings: &ApprovalSettings) {
         self.unattended = settings.unattended.unwrap_or(self.unattended);
         self.pending_time = settings.pending_time.unwrap_or(self.pending_time);
@@ -96,7 +96,7 @@ impl Approvals {
         self.repeats = settings.repeats.unwrap_or(self.repeats);
     }
 
-    /// As an untrusted text says, where that is stricter.
+    /// Applies the settings of an untrusted text that are stricter.
     pub(crate) fn narrow(&mut self, settings: &ApprovalSettings) {
         let mut wanted = *self;
         wanted.set(settings);

@@ -1,15 +1,15 @@
-//! Where in the arguments of a call a rule looks: at an argument by its name, or at a place by a JSON pointer.
+//! The place in the arguments of a call that a rule checks: an argument by its name, or a place by a JSON pointer.
 //!
-//! It must not know what a rule expects to find there.
+//! This file must not know what a rule expects there.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// The longest key, in bytes. The names of arguments are words; a pointer has a few of them.
+/// Maximum bytes of a key. Names of arguments are words, and a pointer has a few of them.
 pub const ARGUMENT_KEY_BYTES: usize = 256;
 
-/// Why a text is no key of a `when` table.
+/// Why a text is not a key of a `when` table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentKeyError {
     /// The key is empty.
@@ -18,16 +18,16 @@ pub enum ArgumentKeyError {
     /// The key is longer than [`ARGUMENT_KEY_BYTES`].
     #[error("the name of the argument is longer than {ARGUMENT_KEY_BYTES} bytes")]
     TooLong,
-    /// The key holds a control character.
-    #[error("the name of the argument holds a control character")]
+    /// The key contains a control character.
+    #[error("the name of the argument contains a control character")]
     ControlCharacter,
-    /// A `~` in a pointer that is followed by neither `0` nor `1`.
-    #[error("the JSON pointer holds a `~` that escapes nothing")]
+    /// A `~` in a pointer is not followed by `0` or `1`.
+    #[error("the JSON pointer contains a `~` without `0` or `1` after it")]
     Escape,
 }
 
 impl ArgumentKeyError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Empty | Self::TooLong | Self::ControlCharacter => {
@@ -38,30 +38,30 @@ impl ArgumentKeyError {
     }
 }
 
-/// Where a rule looks.
+/// The place that a rule checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgumentKey {
     text: Box<str>,
     names: Vec<String>,
 }
 
-/// What is there.
+/// What a key finds in the arguments.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Found<'a> {
     /// This value.
     Value(&'a Value),
-    /// Nothing: the argument was left out.
+    /// Nothing. The argument was omitted.
     Missing,
-    /// Something of another shape than the pointer expects is in the way.
+    /// A value on the path is neither an object nor an array with this index.
     Unreachable,
 }
 
 impl ArgumentKey {
-    /// Reads a key: a JSON pointer if it starts with `/`, and otherwise the name of an argument.
+    /// Parses a key: a JSON pointer if it starts with `/`, and otherwise the name of an argument.
     ///
     /// # Errors
     ///
-    /// When the key is empty, too long, holds a control character or a wrong escape.
+    /// The key is empty or too long, or contains a control character or an invalid escape.
     pub fn new(text: &str) -> Result<Self, ArgumentKeyError> {
         if text.is_empty() {
             return Err(ArgumentKeyError::Empty);
@@ -79,17 +79,17 @@ impl ArgumentKey {
         Ok(Self { text: text.into(), names })
     }
 
-    /// The key as it was written.
+    /// Returns the key as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The argument in which the place is.
+    /// Returns the top-level argument that contains the place.
     pub(crate) fn argument(&self) -> Option<&str> {
         self.names.first().map(String::as_str)
     }
 
-    /// Looks at the place in `arguments`.
+    /// Finds the place in `arguments`.
     pub(crate) fn find<'a>(&self, arguments: &'a Map<String, Value>) -> Found<'a> {
         let mut names = self.names.iter();
         let Some(first) = names.next() else { return Found::Missing };
@@ -119,7 +119,7 @@ impl fmt::Display for ArgumentKey {
     }
 }
 
-/// One name of a JSON pointer, without its escapes.
+/// Removes the escapes from one name of a JSON pointer.
 fn unescape(escaped: &str) -> Result<String, ArgumentKeyError> {
     let mut name = String::new();
     let mut characters = escaped.chars();
@@ -136,7 +136,7 @@ fn unescape(escaped: &str) -> Result<String, ArgumentKeyError> {
     Ok(name)
 }
 
-/// The index that a pointer spells; a leading zero or a sign spells none.
+/// Parses an array index. A leading zero or a sign is invalid.
 fn array_index(name: &str) -> Option<usize> {
     let canonical = name == "0" || !name.starts_with('0');
     let digits = name.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,13 +1,13 @@
-//! Bounds of a number, compared as numbers are: an integer and a float meet without either being rounded.
+//! Bounds of a number. Integers and floats are compared without rounding.
 //!
-//! It must not know what the number counts.
+//! This file must not know what the number means.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde_json::Number;
 
-/// From here on a float stands for several integers, so that nobody can say which of them a tool will read.
+/// From this value on, a float can represent several integers, so the host cannot know which one a tool will read.
 const FLOAT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
 /// A number of a policy.
@@ -17,19 +17,19 @@ pub(crate) enum Bound {
     Float(f64),
 }
 
-/// Why a number is no bound.
+/// Why a number is not a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BoundsError {
-    /// A float that is not finite, or so large that it stands for several integers.
-    #[error("no number can be compared exactly with this one")]
+    /// The float is not finite, or so large that it can represent several integers.
+    #[error("this number cannot be compared exactly")]
     Inexact,
     /// The lower bound is above the upper one.
-    #[error("no number is both at least and at most this")]
+    #[error("`at-least` is greater than `at-most`")]
     Contradiction,
 }
 
 impl BoundsError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Inexact => "write a whole number without a dot, or a smaller one",
@@ -39,13 +39,13 @@ impl BoundsError {
 }
 
 impl Bound {
-    /// A float as a bound.
+    /// Returns a float as a bound.
     pub(crate) fn float(value: f64) -> Result<Self, BoundsError> {
         if value.abs() < FLOAT_INTEGERS { Ok(Self::Float(value)) } else { Err(BoundsError::Inexact) }
     }
 }
 
-/// The numbers from one bound to the other, both included.
+/// The numbers from one bound to the other, inclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bounds {
     at_least: Option<Bound>,
@@ -53,7 +53,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds that some number can be within; a bound that is not there bounds nothing.
+    /// Creates bounds that some number is within. A missing bound is no limit.
     pub(crate) fn new(at_least: Option<Bound>, at_most: Option<Bound>) -> Result<Self, BoundsError> {
         match (at_least, at_most) {
             (Some(low), Some(high)) if Exact::of_bound(low).compare(Exact::of_bound(high)) == Ordering::Greater => {
@@ -63,7 +63,7 @@ impl Bounds {
         }
     }
 
-    /// Whether a number is within the bounds; none where it is too large a float to tell.
+    /// Returns whether a number is within the bounds, or none if it is a float that is too large to compare.
     pub(crate) fn contain(&self, number: &Number) -> Option<bool> {
         let value = Exact::of_number(number)?;
         let reaches = self.at_least.is_none_or(|low| value.compare(Exact::of_bound(low)) != Ordering::Less);
@@ -72,7 +72,7 @@ impl Bounds {
     }
 }
 
-/// A number as its whole part, rounded towards zero, and what is left, which has the number's own sign.
+/// A number as its whole part, rounded towards zero, and the remainder with the sign of the number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Exact {
     whole: i128,
@@ -95,7 +95,8 @@ impl Exact {
         }
     }
 
-    /// Nothing is rounded: the whole part of such a float has at most 53 bits, and what is left has fewer bits than it.
+    /// Splits a float without rounding. The whole part of such a float has at most 53 bits, and the remainder has fewer
+    /// bits than the float.
     fn of_float(float: f64) -> Self {
         let whole = float.trunc();
         Self { whole: whole as i128, rest: float - whole }

@@ -1,7 +1,7 @@
-//! Who calls: a session, a principal, and whether a person is behind it.
+//! Callers: a session, a principal, and whether a person started the session.
 //!
-//! A principal is a path: `alice/researcher` is a sub-agent of `alice` and never has more than she has. This file must
-//! not know rules, nor how the host found out who calls.
+//! A principal is a path: `alice/researcher` is a sub-agent of `alice` and never has more rights than she has. This
+//! file must not know rules, or how the host identifies the caller.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,17 +11,18 @@ use serde::{Serialize, Serializer};
 
 use crate::excerpt::Excerpt;
 
-/// The most names in a principal. A sub-agent eight levels down acts for nobody whom a person remembers, and each level
-/// costs a decision of its own.
+/// Maximum names in a principal. No user keeps track of sub-agents more than eight levels deep, and each level costs a
+/// decision.
 pub const PRINCIPAL_NAMES: usize = 8;
-/// The longest name in a principal, in bytes: as for a plugin, and short enough to be read whole in an approval.
+/// Maximum bytes of a name in a principal, as for a plugin. An approval request shows the whole name.
 pub const PRINCIPAL_NAME_BYTES: usize = 64;
 
-/// On whose behalf a call is made: a name, or the path from a name to one of its sub-agents. A clone copies a pointer.
+/// The identity that a call is made for: a name, or the path from a name to one of its sub-agents. A clone copies a
+/// pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Principal(Arc<str>);
 
-/// A text that is no principal.
+/// The error for a text that is not a principal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{shown} is not a principal")]
 pub struct PrincipalError {
@@ -29,7 +30,7 @@ pub struct PrincipalError {
 }
 
 impl PrincipalError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         "write one to eight names with `/` between them; a name has one to 64 ASCII letters, digits, `.`, `_`, `@` \
          and `-`, and is neither `.` nor `..`"
@@ -40,7 +41,7 @@ impl PrincipalError {
     }
 }
 
-/// Whether a principal may have `text` as one of its names.
+/// Returns whether `text` is a valid name in a principal.
 fn is_name(text: &str) -> bool {
     (1..=PRINCIPAL_NAME_BYTES).contains(&text.len())
         && !matches!(text, "." | "..")
@@ -53,13 +54,13 @@ impl Principal {
         &self.0
     }
 
-    /// Whose sub-agent this is; nobody's where the path is one name.
+    /// Returns the parent of a sub-agent, or none for a root principal.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(parent, _)| Self(Arc::from(parent)))
     }
 
-    /// Returns the principal that all of the path acts for: its first name.
+    /// Returns the root principal: the first name of the path.
     ///
     /// ```
     /// use portcullis_policy::Principal;
@@ -76,16 +77,16 @@ impl Principal {
         }
     }
 
-    /// The sub-agent `name` of this principal.
+    /// Returns the sub-agent `name` of this principal.
     ///
     /// # Errors
     ///
-    /// When the name is outside the grammar, or the path would have more than [`PRINCIPAL_NAMES`] names.
+    /// The name is invalid, or the path would have more than [`PRINCIPAL_NAMES`] names.
     pub fn attenuated(&self, name: &str) -> Result<Self, PrincipalError> {
         if is_name(name) { format!("{self}/{name}").parse() } else { Err(PrincipalError::of(name)) }
     }
 
-    /// The path of each principal from the root to this one, this one included.
+    /// Returns the path of each principal from the root to this one, inclusive.
     pub fn lineage(&self) -> impl Iterator<Item = &str> {
         let slashes = self.0.match_indices('/').map(|(end, _)| end);
         slashes.chain([self.0.len()]).filter_map(|end| self.0.get(..end))
@@ -93,7 +94,7 @@ impl Principal {
 }
 
 impl Default for Principal {
-    /// `local`: the person at this machine.
+    /// Returns `local`: the user of this machine.
     fn default() -> Self {
         Self(Arc::from("local"))
     }
@@ -126,23 +127,23 @@ impl Serialize for Principal {
     }
 }
 
-/// What is behind a call.
+/// What started a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// The session of a person.
+    /// A person's session.
     Person,
     /// An agent that another principal started.
     SubAgent,
-    /// A schedule or a program, with nobody there.
+    /// A schedule or a program, without a person.
     Automation,
 }
 
 impl Origin {
-    /// Every origin, in the order in which they are shown.
+    /// Every origin, in display order.
     pub const ALL: [Self; 3] = [Self::Person, Self::SubAgent, Self::Automation];
 
-    /// The word that policies and records use.
+    /// Returns the word that policies and the audit log use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Person => "person",
@@ -158,7 +159,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A word that names no origin.
+/// The error for a word that is not an origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{shown} is not an origin")]
 pub struct OriginError {
@@ -166,7 +167,7 @@ pub struct OriginError {
 }
 
 impl OriginError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         "write one of `person`, `sub-agent`, `automation`"
     }
@@ -181,19 +182,19 @@ impl FromStr for Origin {
     }
 }
 
-/// Who makes a call.
+/// The caller of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caller<'a> {
     /// The name of the session.
     pub session: &'a str,
-    /// On whose behalf.
+    /// The principal.
     pub principal: &'a Principal,
-    /// Whether a schedule or a program began the session rather than a person.
+    /// Whether a schedule or a program started the session instead of a person.
     pub automated: bool,
 }
 
 impl<'a> Caller<'a> {
-    /// What is behind the call.
+    /// Returns the origin of the call.
     pub fn origin(&self) -> Origin {
         if self.principal.as_str().contains('/') { Origin::SubAgent } else { self.root_origin() }
     }
@@ -202,7 +203,7 @@ impl<'a> Caller<'a> {
         if self.automated { Origin::Automation } else { Origin::Person }
     }
 
-    /// Everyone on whose behalf the call is made, from the root to the caller: each must be allowed to make it.
+    /// Returns every principal from the root to the caller. The policy must allow the call for each of them.
     pub(crate) fn members(self) -> impl Iterator<Item = Member<'a>> {
         let origins = std::iter::once(self.root_origin()).chain(std::iter::repeat(Origin::SubAgent));
         let session = self.session;
@@ -210,7 +211,7 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// One of those on whose behalf a call is made.
+/// One principal of a caller's lineage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Member<'a> {
     pub(crate) session: &'a str,

@@ -1,20 +1,20 @@
-//! How fine the clocks of a plugin are.
+//! The resolution of a plugin's clocks.
 
-/// How fine the clocks of a plugin are. A greater one is finer.
+/// The resolution of a plugin's clocks. A greater value is finer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ClockResolution {
-    /// One millisecond: too coarse to measure what another call does to the processor.
+    /// One millisecond: too coarse to measure the effects of another call on the processor.
     #[default]
     Coarse,
-    /// What the system has.
+    /// The resolution of the system.
     Fine,
 }
 
 impl ClockResolution {
-    /// Both, the coarser one first.
+    /// Both values, the coarser one first.
     pub(crate) const ALL: [Self; 2] = [Self::Coarse, Self::Fine];
 
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Coarse => "coarse",

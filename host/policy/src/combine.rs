@@ -1,8 +1,8 @@
-//! From the texts of the layers to one policy.
+//! Combines the layers into one policy.
 //!
-//! What a trusted layer says is added or overrides what an earlier one said. What an untrusted project says can only
-//! narrow: of its settings only those count that are stricter, and of its bindings none. Its rules know themselves that
-//! they must not widen. It must not know how a text is read.
+//! A trusted layer adds to earlier layers or overrides them. An untrusted project can only restrict: its settings count
+//! only if they are stricter, and its bindings do not count. Its rules carry their own trust. This file must not know
+//! how a text is parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use crate::policy::{PluginPolicy, Policy, default_reason};
 use crate::policy_size::POLICY_RULES;
 use crate::record_keeping::RecordKeeping;
 
-/// One layer, read.
+/// One parsed layer.
 struct Part<'t> {
     layer: Layer,
     trust: Trust,
@@ -28,12 +28,12 @@ struct Part<'t> {
 }
 
 impl Policy {
-    /// Reads the user's policy, where it is the only one. It is accepted as a whole or refused as a whole.
+    /// Parses the user's policy without other layers. It is accepted or refused as a whole.
     ///
     /// # Errors
     ///
-    /// The first thing in the text that is not exactly as it should be: a key that is not known, a key that is written
-    /// twice, a name, pattern, word or amount that is malformed, a limit that is off or above its ceiling.
+    /// The first error in the text: an unknown or duplicate key, a malformed name, pattern, word or amount, or a limit
+    /// that is zero or above its ceiling.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         Self::layered(&Layers { user: Some(text), ..Layers::default() }).map_err(|refused| refused.error)
     }
@@ -51,7 +51,7 @@ impl Policy {
     }
 }
 
-/// Reads and combines the layers.
+/// Parses and combines the layers.
 fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
     let mut parts = read(layers)?;
     let mut plugins = BTreeMap::new();
@@ -87,7 +87,7 @@ fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
     })
 }
 
-/// Reads every text that is there. [`POLICY_RULES`] bounds all of them together.
+/// Parses every text. [`POLICY_RULES`] is the limit for all of them together.
 fn read<'t>(layers: &Layers<'t>) -> Result<Vec<Part<'t>>, LayerError> {
     let texts = [
         (Layer::BuiltIn, layers.built_in.map(|text| (text, Trust::Trusted))),
@@ -107,7 +107,8 @@ fn read<'t>(layers: &Layers<'t>) -> Result<Vec<Part<'t>>, LayerError> {
     Ok(parts)
 }
 
-/// The strictest default that a trusted layer wrote, or a deny; an untrusted one can only tighten it.
+/// Returns the strictest default of the trusted layers, or deny if none sets one. An untrusted layer can only make it
+/// stricter.
 fn combine_default(parts: &[Part<'_>]) -> Decision {
     let written = |wanted: Trust| {
         let parts = parts.iter().filter(move |part| part.trust == wanted);
@@ -117,8 +118,8 @@ fn combine_default(parts: &[Part<'_>]) -> Decision {
     written(Trust::Untrusted).map_or(trusted, |untrusted| untrusted.max(trusted))
 }
 
-/// The limits of one plugin, or of all that have none of their own. What is said of one plugin overrides what is said
-/// of all of them, whichever layer says it.
+/// Returns the limits of one plugin, or of all plugins without their own limits. A plugin's own limits override the
+/// general ones, whichever layer sets them.
 fn combine_limits(parts: &[Part<'_>], plugin: Option<&PluginName>) -> Limits {
     let mut limits = Limits::default();
     let none = LimitSettings::default();
@@ -139,8 +140,8 @@ fn combine_limits(parts: &[Part<'_>], plugin: Option<&PluginName>) -> Limits {
     limits
 }
 
-/// The bindings and settings of all trusted layers. Two layers that bind the same key contradict each other, as do two
-/// that have the same setting.
+/// Returns the bindings and settings of all trusted layers. It is an error if two layers bind the same key or have the
+/// same setting.
 fn combine_plugin(parts: &[Part<'_>], name: &PluginName) -> Result<PluginPolicy, LayerError> {
     let mut plugin = PluginPolicy {
         bindings: BTreeMap::new(),
@@ -171,8 +172,8 @@ fn combine_plugin(parts: &[Part<'_>], name: &PluginName) -> Result<PluginPolicy,
     Ok(plugin)
 }
 
-/// What a word of a plugin's section comes to, of which a greater one gives more: what the last trusted layer says, or
-/// less if an untrusted one does.
+/// Returns the value of a word in a plugin's section: the one of the last trusted layer, or a smaller one of an
+/// untrusted layer. A greater value permits more.
 fn combine_word<T: Copy + Default + Ord>(
     parts: &[Part<'_>],
     name: &PluginName,
@@ -186,13 +187,13 @@ fn combine_word<T: Copy + Default + Ord>(
     written(Trust::Untrusted).into_iter().fold(trusted, T::min)
 }
 
-/// The name servers of the last trusted layer that has any.
+/// Returns the name servers of the last trusted layer that has any.
 fn combine_name_servers(parts: &[Part<'_>]) -> Vec<SocketAddr> {
     let trusted = parts.iter().filter(|part| part.trust == Trust::Trusted);
     trusted.filter_map(|part| part.sections.name_servers.clone()).next_back().unwrap_or_default()
 }
 
-/// The plugins that a person named; what is built in speaks of plugins that need not be there.
+/// Returns the plugins that the user or the project names. The built-in policy may name plugins that are not installed.
 fn named(parts: &[Part<'_>]) -> BTreeSet<PluginName> {
     let written = parts.iter().filter(|part| part.layer != Layer::BuiltIn).map(|part| &part.sections);
     written

@@ -1,6 +1,7 @@
-//! Rules that can match no call of the plugins that are loaded: most often a misspelt name, and in a deny rule a hole.
+//! Finds rules that cannot match any call of the loaded plugins. Most often a name is misspelled, and a deny rule then
+//! protects nothing.
 //!
-//! It must not know how plugins are loaded.
+//! This file must not know how plugins are loaded.
 
 use crate::decision::RuleId;
 use crate::excerpt::Excerpt;
@@ -16,41 +17,41 @@ use crate::rule::Rule;
 pub struct KnownTool<'a> {
     /// Its full name.
     pub name: &'a ToolName,
-    /// What it declares, required and optional together.
+    /// Its declared permissions, required and optional.
     pub permissions: Permissions,
-    /// What its author claims of it.
+    /// Its hints.
     pub hints: &'a [Hint],
-    /// The arguments that its schema has; none where the schema lets a call have any.
+    /// The arguments in its schema, or none if the schema permits any arguments.
     pub arguments: Option<Vec<&'a str>>,
 }
 
-/// A rule that can match no call.
+/// A rule that cannot match any call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{id} can match no call: {why}")]
+#[error("{id} cannot match any call: {why}")]
 pub struct DeadRule {
-    /// Which rule it is.
+    /// The rule.
     pub id: RuleId,
-    /// Why it cannot.
+    /// The reason.
     #[source]
     pub why: DeadReason,
 }
 
 impl DeadRule {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         match &self.why {
-            DeadReason::Tool => "write the name of a tool that the plugin has, as `portcullis list` shows them",
+            DeadReason::Tool => "write the name of a tool of the plugin; `portcullis list` shows them",
             DeadReason::Permission { .. } => "remove the permission, or name a tool that declares it",
             DeadReason::Hint { .. } => "remove the hint, or name a tool that has it",
-            DeadReason::Argument { .. } => "write the name of an argument that the tool's schema has",
+            DeadReason::Argument { .. } => "write the name of an argument from the tool's schema",
         }
     }
 }
 
-/// Why a rule can match no call.
+/// Why a rule cannot match any call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeadReason {
-    /// The plugins that it names have no such tool.
+    /// The named plugins have no such tool.
     #[error("the plugin has no such tool")]
     Tool,
     /// None of the tools declares its permission.
@@ -74,15 +75,15 @@ pub enum DeadReason {
 }
 
 impl Policy {
-    /// The first rule that can match no call of `tools`, which are all tools of the loaded plugins. A rule that speaks
-    /// of a plugin which is not among them is not judged, and neither is one that is built in.
+    /// Returns the first rule that cannot match any call of `tools`, which are all tools of the loaded plugins. It
+    /// skips built-in rules and rules for plugins that are not loaded.
     pub fn dead_rule(&self, tools: &[KnownTool<'_>]) -> Option<DeadRule> {
         let mut written = self.rules.iter().filter(|rule| rule.id.layer != Layer::BuiltIn);
         written.find_map(|rule| Some(DeadRule { id: rule.id, why: dead(rule, tools)? }))
     }
 }
 
-/// Why a rule is dead, if it is.
+/// Returns why a rule is dead, or none if it is not.
 fn dead(rule: &Rule, tools: &[KnownTool<'_>]) -> Option<DeadReason> {
     let is_loaded = |plugin| tools.iter().any(|tool| tool.name.plugin == plugin);
     if !rule.tool.names_every_plugin() || !rule.tool.named_plugins().all(is_loaded) {

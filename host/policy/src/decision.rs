@@ -1,6 +1,6 @@
-//! What policy answers: a decision, where it came from, and why.
+//! The answer of a policy: a decision, its source, and the reason.
 //!
-//! It must not know how the answer was found.
+//! This file must not know how the decision is made.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,15 +11,15 @@ use serde::{Serialize, Serializer};
 use crate::excerpt::Excerpt;
 use crate::layer::Layer;
 
-/// What may happen to a call. A greater decision is a stricter one.
+/// What happens to a call. A greater decision is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It runs.
+    /// The call runs.
     Allow,
-    /// It runs if a person approves it.
+    /// The call runs if an approver approves it.
     Ask,
-    /// It does not run.
+    /// The call does not run.
     Deny,
 }
 
@@ -27,7 +27,7 @@ impl Decision {
     /// Every decision, from the mildest to the strictest.
     pub const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
 
-    /// The word that policies and records use.
+    /// Returns the word that policies and the audit log use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -43,7 +43,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// A word that names no decision.
+/// The error for a word that is not a decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{shown} is not a decision")]
 pub struct DecisionError {
@@ -51,7 +51,7 @@ pub struct DecisionError {
 }
 
 impl DecisionError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         "write one of `allow`, `ask`, `deny`"
     }
@@ -66,12 +66,12 @@ impl FromStr for Decision {
     }
 }
 
-/// Which rule of a policy: records name it, and people find it by its line.
+/// Identifies a rule of a policy. Audit entries name it, and users find it by its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RuleId {
-    /// Whose text it is in.
+    /// The policy text that contains it.
     pub layer: Layer,
-    /// The rule's place among the rules of that text, counted from 1.
+    /// The number of the rule in that text, counted from 1.
     pub number: usize,
     /// The line of the text on which the rule starts, counted from 1.
     pub line: usize,
@@ -88,24 +88,24 @@ impl fmt::Display for RuleId {
     }
 }
 
-/// Where a decision came from.
+/// The source of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// This rule decided; where several did, it is the first of them in the file.
+    /// This rule decided. If several did, it is the first of them in the file.
     Rule(RuleId),
-    /// No rule decided: this is what the policy says of everything else.
+    /// No rule decided, so the default applies.
     Default,
 }
 
-/// The answer to a question.
+/// The decision on a call, its source, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// What may happen.
+    /// The decision.
     pub decision: Decision,
-    /// What decided it.
+    /// The rule or default that decided.
     pub source: Source,
-    /// Why, in words: the rule's own reason where it gives one.
+    /// The reason as text. It is the rule's own reason if it gives one.
     #[serde(serialize_with = "as_text")]
     pub reason: Arc<str>,
 }

@@ -1,6 +1,6 @@
-//! Where a request goes: scheme, host, port and path, from one parse that both decides and connects.
+//! The destination of a request: scheme, host, port and path. The same parsed value is used to decide and to connect.
 //!
-//! It must not know which destinations anybody is granted, nor which addresses a name resolves to.
+//! This file must not know bindings, or the addresses of a host name.
 
 mod error;
 mod host;
@@ -16,20 +16,20 @@ pub use limits::URL_BYTES;
 pub(crate) use limits::{HOST_BYTES, LABEL_BYTES};
 pub(crate) use path::{hides_a_separator, is_plain_path};
 
-/// How a request travels.
+/// The scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheme {
-    /// In the clear.
+    /// Unencrypted.
     Http,
-    /// Through TLS.
+    /// Over TLS.
     Https,
 }
 
 impl Scheme {
-    /// Both, in the order in which they are shown.
+    /// Both values, in display order.
     pub const ALL: [Self; 2] = [Self::Http, Self::Https];
 
-    /// The word that URLs and policies use.
+    /// Returns the word that URLs and policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -37,7 +37,7 @@ impl Scheme {
         }
     }
 
-    /// The port of a URL that names none.
+    /// Returns the default port of the scheme.
     pub fn default_port(self) -> u16 {
         match self {
             Self::Http => 80,
@@ -51,25 +51,25 @@ impl Scheme {
     }
 }
 
-/// Where one request goes. There is one way to write each.
+/// The destination of one request. Equal destinations have the same text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     scheme: Scheme,
     host: Host,
     port: u16,
-    /// Begins with `/`; holds no dot segment.
+    /// Starts with `/` and has no dot segment.
     path: String,
     query: Option<String>,
 }
 
 impl Destination {
-    /// Reads the parts of a request as `wasi:http` has them. Whatever is not already in its one plain form is refused,
-    /// so that nobody reads it in another way. Only upper case in scheme and host, the dot of the root, an address of
-    /// version 6 in another spelling and an empty path are set right.
+    /// Parses the parts of a request, as `wasi:http` has them. Text that is not in its plain form is an error, so that
+    /// no other parser can read it differently. Only these are normalized: upper case in scheme and host, a final dot
+    /// of the host, other spellings of an IPv6 address, and an empty path.
     ///
     /// # Errors
     ///
-    /// What is not as it should be.
+    /// The first part that is not in its plain form.
     pub fn from_parts(scheme: &str, authority: &str, path_with_query: &str) -> Result<Self, DestinationError> {
         if scheme.len() + authority.len() + path_with_query.len() > URL_BYTES {
             return Err(DestinationError::TooLong);
@@ -80,43 +80,42 @@ impl Destination {
         Ok(Self { scheme, host, port: port.unwrap_or(scheme.default_port()), path, query })
     }
 
-    /// How.
+    /// Returns the scheme.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Which host.
+    /// Returns the host.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// Which port.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Path without query.
+    /// Returns the path without the query.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The query, without its question mark.
+    /// Returns the query without its question mark.
     pub fn query(&self) -> Option<&str> {
         self.query.as_deref()
     }
 
-    /// Whether both have scheme, host and port in common.
+    /// Returns whether both have the same scheme, host and port.
     pub fn same_origin(&self, other: &Self) -> bool {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }
 
-    /// Returns scheme, host and port, with the port also where the scheme implies it, such as `https://docs.rs:443`.
+    /// Returns scheme, host and port. The port is always included, as in `https://docs.rs:443`.
     pub fn origin(&self) -> String {
         format!("{}://{}:{}", self.scheme, self.host, self.port)
     }
 
-    /// `host` or `host:port`, as the Host header and an HTTP/2 authority have it: without the port that the scheme has
-    /// anyway.
+    /// Returns `host` or `host:port`, as in the Host header and an HTTP/2 authority. The default port is omitted.
     pub fn authority(&self) -> String {
         if self.port == self.scheme.default_port() {
             self.host.to_string()
@@ -125,7 +124,7 @@ impl Destination {
         }
     }
 
-    /// Path and query, as a request line has them.
+    /// Returns path and query, as in a request line.
     pub fn path_with_query(&self) -> String {
         match &self.query {
             Some(query) => format!("{}?{query}", self.path),
@@ -141,7 +140,7 @@ impl fmt::Display for Scheme {
 }
 
 impl fmt::Display for Destination {
-    /// The whole URL.
+    /// Writes the whole URL.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}://{}{}", self.scheme, self.authority(), self.path_with_query())
     }

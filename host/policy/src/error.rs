@@ -1,7 +1,7 @@
-//! Why a policy is refused: where in the text, under which key, what is wrong, and what to write instead.
+//! Errors of the policy parser: the position, the key, what is wrong, and how to fix it.
 //!
-//! No value of the policy is repeated except a name, escaped and cut short: the text may hold what should not be shown.
-//! It must not know how the text is read.
+//! Errors never repeat a value of the policy, because it may be a secret. Names are shown escaped and shortened. This
+//! file must not know how the text is parsed.
 
 use crate::address::AddressError;
 use crate::amount::AmountError;
@@ -21,7 +21,7 @@ use crate::policy_size::{POLICY_BYTES, POLICY_RULES};
 use crate::rule::{REASON_BYTES, ToolPatternError};
 use crate::text::LiteralError;
 
-/// A policy that is refused as a whole.
+/// An error that makes the whole policy invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {}{fault}; {}", place(.key), .fault.remedy())]
 pub struct PolicyError {
@@ -29,15 +29,15 @@ pub struct PolicyError {
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// The key from the top of the file, such as `plugin.web.http.fetch.hosts`, escaped; empty for the file itself.
+    /// The full path of the key, such as `plugin.web.http.fetch.hosts`, escaped. Empty for the file itself.
     pub key: String,
-    /// What is wrong there.
+    /// What is wrong.
     #[source]
     pub fault: PolicyFault,
 }
 
 impl PolicyError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> String {
         self.fault.remedy()
     }
@@ -47,19 +47,19 @@ fn place(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("`{key}`: ") }
 }
 
-/// A layer that is refused, and the whole policy with it.
+/// An error in one layer. It makes the whole policy invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {error}", .layer.phrase())]
 pub struct LayerError {
-    /// Whose text it is.
+    /// The layer with the error.
     pub layer: Layer,
-    /// What is wrong with it.
+    /// The error.
     #[source]
     pub error: PolicyError,
 }
 
 impl LayerError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> String {
         self.error.remedy()
     }
@@ -74,61 +74,61 @@ pub enum PolicyFault {
     /// There are more than [`POLICY_RULES`] rules.
     #[error("the policy has more than {POLICY_RULES} rules")]
     TooManyRules,
-    /// The text is not TOML; a key that is written twice is not, either.
-    #[error("this is not TOML: {message}")]
+    /// The text is not valid TOML. A duplicate key is a syntax error, too.
+    #[error("invalid TOML: {message}")]
     Syntax {
-        /// What the TOML parser says.
+        /// The message of the TOML parser.
         message: String,
     },
-    /// No such key is known here.
-    #[error("this key is not known here")]
+    /// The table has no such key.
+    #[error("unknown key")]
     UnknownKey {
-        /// The keys that are.
+        /// The valid keys.
         known: Vec<&'static str>,
     },
-    /// A key that must be here is not.
+    /// A required key is missing.
     #[error("the key `{name}` is missing")]
     MissingKey {
         /// The key.
         name: &'static str,
     },
-    /// The value is of another type.
-    #[error("this is not {wanted}")]
+    /// The value has the wrong type.
+    #[error("the value has the wrong type")]
     WrongType {
-        /// The type that it should have.
+        /// The expected type.
         wanted: &'static str,
     },
-    /// A table or list has nothing in it.
-    #[error("there is nothing in it")]
+    /// A table or list is empty.
+    #[error("the value is empty")]
     Empty,
     /// The same key is bound twice for one plugin.
     #[error("the same key is already bound for this plugin")]
     BoundTwice,
-    /// A key that an earlier layer binds for the same plugin.
+    /// An earlier layer binds the same key for the same plugin.
     #[error("{} already binds this key for this plugin", .layer.phrase())]
     BoundElsewhere {
         /// That layer.
         layer: Layer,
     },
-    /// A setting that an earlier layer has for the same plugin.
+    /// An earlier layer has the same setting for the same plugin.
     #[error("{} already has this setting for this plugin", .layer.phrase())]
     SetElsewhere {
         /// That layer.
         layer: Layer,
     },
-    /// A word that is none of those which may stand here.
-    #[error("this word is not known here")]
+    /// The value is not one of the valid words.
+    #[error("unknown value")]
     Word {
-        /// Those which may.
+        /// The valid words.
         known: Vec<&'static str>,
     },
-    /// An allow rule that rests on what a plugin claims of itself.
-    #[error("an allow rule rests on what the plugin claims of itself")]
+    /// An allow rule has a `hint`. The plugin sets its own hints, so they must not allow anything.
+    #[error("an allow rule cannot use `hint`, because plugins set their own hints")]
     AllowByHint,
-    /// A table in a `when` with keys of several kinds.
-    #[error("the table asks for more than one thing")]
+    /// A table in a `when` mixes several kinds of test.
+    #[error("the table mixes several kinds of test")]
     MixedTest,
-    /// A pattern for sessions or principals with a segment that no name has.
+    /// A pattern for sessions or principals has a segment that no name can have.
     #[error("no name has a `.` or `..` segment")]
     DotName,
     /// A pattern that no principal matches.
@@ -137,43 +137,43 @@ pub enum PolicyFault {
         /// Its beginning, escaped.
         shown: String,
     },
-    /// A number that no argument equals.
+    /// A number that no argument can equal.
     #[error("no argument can equal this number")]
     Number,
-    /// An allow rule whose pattern has a segment that an allow rule never matches.
+    /// The pattern of an allow rule has a segment that an allow rule never matches.
     #[error("an allow rule never matches a `.` or `..` segment")]
     DotSegment,
-    /// A deny or ask rule whose pattern has a `..` segment.
+    /// The pattern of a deny or ask rule has a `..` segment.
     #[error("a normalized path has no `..` segment")]
     ParentSegment,
-    /// The reason is empty, too long, or holds a control character.
-    #[error("a reason is one line of at most {REASON_BYTES} bytes")]
+    /// The reason is empty or too long, or contains a control character.
+    #[error("a reason must be one line of at most {REASON_BYTES} bytes")]
     Reason,
-    /// A name is outside the grammar.
+    /// A name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
     /// A tool pattern is malformed.
     #[error(transparent)]
     Tool(#[from] ToolPatternError),
-    /// A word names no permission.
+    /// A word is not a permission.
     #[error(transparent)]
     Permission(#[from] PermissionError),
-    /// A word names no hint.
+    /// A word is not a hint.
     #[error(transparent)]
     Hint(#[from] HintError),
-    /// A text names no principal.
+    /// A text is not a principal.
     #[error(transparent)]
     Principal(#[from] PrincipalError),
-    /// A word names no origin.
+    /// A word is not an origin.
     #[error(transparent)]
     Origin(#[from] OriginError),
-    /// A text that stands for itself is malformed.
+    /// A literal text is malformed.
     #[error(transparent)]
     Literal(#[from] LiteralError),
-    /// Bounds that no number is within, or that no number can be compared with.
+    /// The bounds exclude every number, or cannot be compared exactly.
     #[error(transparent)]
     Bounds(#[from] BoundsError),
-    /// A word names no decision.
+    /// A word is not a decision.
     #[error(transparent)]
     Decision(#[from] DecisionError),
     /// A pattern is malformed.
@@ -182,16 +182,16 @@ pub enum PolicyFault {
     /// A key of a `when` table is malformed.
     #[error(transparent)]
     ArgumentKey(#[from] ArgumentKeyError),
-    /// A limit is malformed or out of its range.
+    /// A limit is malformed or out of range.
     #[error(transparent)]
     Amount(#[from] AmountError),
     /// A host pattern is malformed or too broad.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// A range of addresses is malformed or too broad.
+    /// An address range is malformed or too broad.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// A text points to no argument.
+    /// A text is not a pointer to an argument.
     #[error(transparent)]
     Pointer(#[from] PointerError),
     /// A part of a binding is malformed.
@@ -200,7 +200,7 @@ pub enum PolicyFault {
 }
 
 impl PolicyFault {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> String {
         match self {
             Self::TooLong | Self::TooManyRules => "write patterns that cover several tools".to_owned(),
@@ -209,21 +209,20 @@ impl PolicyFault {
             Self::MissingKey { name } => format!("add `{name}`"),
             Self::WrongType { wanted } => format!("write {wanted}"),
             Self::Empty => "write at least one entry, or remove the key".to_owned(),
-            Self::BoundTwice => "give each dependency a key of its own".to_owned(),
-            Self::BoundElsewhere { .. } => "bind it in one of the two only, or to another key".to_owned(),
-            Self::SetElsewhere { .. } => "write it in one of the two only".to_owned(),
+            Self::BoundTwice => "give each dependency its own key".to_owned(),
+            Self::BoundElsewhere { .. } => "bind it in only one of the two policies, or use another key".to_owned(),
+            Self::SetElsewhere { .. } => "keep it in only one of the two policies".to_owned(),
             Self::Word { known } => format!("write one of {}", list(known)),
-            Self::AllowByHint => "name the tools in an allow rule; `hint` is for ask and deny".to_owned(),
+            Self::AllowByHint => "name the tools instead; only ask and deny rules can use `hint`".to_owned(),
             Self::MixedTest => {
-                "write one of `prefix`, `equals`, or bounds, and a list of tables where any of them is enough"
-                    .to_owned()
+                "write one of `prefix`, `equals`, or bounds; for alternatives, write a list of tables".to_owned()
             }
-            Self::DotName => "write the name without it".to_owned(),
+            Self::DotName => "remove the segment".to_owned(),
             Self::PrincipalPattern { .. } => {
                 "write a name, or a pattern such as \"alice/**\" for alice and all of her sub-agents".to_owned()
             }
             Self::Number => "write a finite number".to_owned(),
-            Self::DotSegment => "write the path without it".to_owned(),
+            Self::DotSegment => "remove the segment".to_owned(),
             Self::ParentSegment => {
                 "remove it: a path that climbs above its root matches every deny and ask pattern".to_owned()
             }

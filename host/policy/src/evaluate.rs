@@ -1,8 +1,8 @@
-//! How rules are weighed: deny over ask, ask over allow, and the default where no rule speaks.
+//! Combines rules: deny wins over ask, ask over allow, and the default applies if no rule matches.
 //!
-//! Each permission of a tool needs a decision of its own, and so does each principal from the root to the caller; the
-//! strictest of them is the decision of the call. The order of the rules carries no meaning. It must not know the text
-//! of a policy.
+//! Each permission of a tool gets its own decision, and so does each principal from the root to the caller. The
+//! strictest of them is the decision on the call. The order of the rules has no meaning. This file must not know the
+//! text of a policy.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
 use crate::rule::{Asked, Reach, Rule};
 
-/// A decision and the rule that gave it; without a rule it is the default.
+/// A decision and the rule that made it. Without a rule, it is the default.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settled<'a> {
     pub(crate) decision: Decision,
@@ -22,10 +22,11 @@ pub(crate) struct Settled<'a> {
 }
 
 impl<'a> Settled<'a> {
-    /// What holds where nothing was weighed.
+    /// The decision if there is nothing to combine.
     pub(crate) const DENY: Self = Self { decision: Decision::Deny, rule: None };
 
-    /// The stricter of two. Between equals a rule says more than the default, and the first rule is named.
+    /// Returns the stricter of two decisions. Of two equal ones, a rule wins over the default, and the first rule wins
+    /// over later ones.
     pub(crate) fn stricter(self, other: Self) -> Self {
         if other.is_stricter_than(self) { other } else { self }
     }
@@ -40,12 +41,12 @@ impl<'a> Settled<'a> {
     }
 }
 
-/// What the rules say of one permission, before the default is asked.
+/// The combined rules for one permission, without the default.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally<'a> {
-    /// The strictest of the rules that speak of the call.
+    /// The strictest of the rules that match the call.
     spoken: Option<Settled<'a>>,
-    /// The first ask that speaks of the call only when read widely.
+    /// The first ask rule that matches the call only widely.
     wide_ask: Option<Settled<'a>>,
 }
 
@@ -60,21 +61,22 @@ impl<'a> Tally<'a> {
         *place = Some(place.map_or(new, |old| old.stricter(new)));
     }
 
-    /// A wide ask is weighed after the default: it can stop what would be allowed, and it cannot lift a deny.
+    /// Returns the decision. A wide ask is applied after the default, so it can restrict what would be allowed, but
+    /// cannot lift a deny.
     fn settle(self, default: Decision) -> Settled<'a> {
         let settled = self.spoken.unwrap_or(Settled { decision: default, rule: None });
         self.wide_ask.map_or(settled, |ask| settled.stricter(ask))
     }
 }
 
-/// What the rules say of every part of one call.
+/// The combined rules for every part of one call.
 #[derive(Debug)]
 pub(crate) struct Weighing<'a> {
     permissions: Permissions,
     default: Decision,
-    /// One for each permission, by its index.
+    /// One tally for each permission, by its index.
     tallies: [Tally<'a>; 4],
-    /// Of rules that speak of the whole call; it decides where the tool has no permission.
+    /// The rules for the whole call. They decide if the tool has no permissions.
     whole: Tally<'a>,
 }
 
@@ -95,7 +97,7 @@ impl<'a> Weighing<'a> {
         }
     }
 
-    /// The decision on each permission; one decision on the whole call where there is no permission.
+    /// Returns the decision on each permission, or one decision on the whole call if there are no permissions.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (Option<Permission>, Settled<'a>)> {
         let whole = self.permissions.is_empty().then(|| (None, self.whole.settle(self.default)));
         let each = self.permissions.iter().map(|permission| {
@@ -105,21 +107,21 @@ impl<'a> Weighing<'a> {
         whole.into_iter().chain(each)
     }
 
-    /// The decision on the call.
+    /// Returns the decision on the call.
     pub(crate) fn settle(&self) -> Settled<'a> {
         let strictest = self.parts().map(|(_, settled)| settled).reduce(Settled::stricter);
-        // There is always a part; were there none, nobody would have allowed the call.
+        // There is always at least one part. If there were none, nothing would have allowed the call.
         strictest.unwrap_or(Settled::DENY)
     }
 }
 
-/// What the rules are weighed for: a call, or a permission whatever the arguments are.
+/// What the rules are combined for: a call, or a permission regardless of the arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Matter<'a> {
     pub(crate) tool: &'a ToolName,
     pub(crate) permissions: Permissions,
     pub(crate) hints: &'a [Hint],
-    /// None where the matter is no call: a rule with a `when` says nothing then.
+    /// None if the matter is not a call. A rule with a `when` then does not match.
     pub(crate) arguments: Option<&'a Map<String, Value>>,
     pub(crate) caller: Caller<'a>,
 }
@@ -139,17 +141,17 @@ impl<'a> From<&ResourceQuestion<'a>> for Matter<'a> {
 }
 
 impl<'a> Matter<'a> {
-    /// The matter as a rule sees it, for one of those on whose behalf the call is made.
+    /// Returns the matter as a rule sees it, for one member of the caller's lineage.
     pub(crate) fn asked(&self, member: Member<'a>) -> Asked<'a> {
         Asked { member, arguments: self.arguments }
     }
 
-    /// The rules that speak of the tool.
+    /// Returns the rules that apply to the tool.
     pub(crate) fn concerned<'r>(&self, rules: &'r [Rule]) -> impl Iterator<Item = &'r Rule> {
         rules.iter().filter(|rule| rule.concerns(self.tool, self.permissions, self.hints))
     }
 
-    /// The weighing for each of those on whose behalf the call is made, from the root to the caller.
+    /// Returns the weighing for each principal from the root to the caller.
     pub(crate) fn weighings<'r>(
         &self,
         rules: &'r [Rule],
@@ -158,7 +160,8 @@ impl<'a> Matter<'a> {
         self.caller.members().map(move |member| (member, self.weigh(rules, default, member)))
     }
 
-    /// The strictest of the weighings, and whose it is. A caller is never nobody; were it, nothing would be allowed.
+    /// Returns the strictest weighing and its member. A caller always has at least one member. Without one, nothing
+    /// would be allowed.
     pub(crate) fn strictest<'r>(&self, rules: &'r [Rule], default: Decision) -> Option<(Member<'a>, Weighing<'r>)> {
         self.weighings(rules, default).reduce(|old, new| {
             let (before, after) = (old.1.settle(), new.1.settle());

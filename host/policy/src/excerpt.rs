@@ -1,13 +1,13 @@
-//! What a message may show of text that nobody vouches for: escaped and cut short.
+//! The part of an untrusted text that a message may show: escaped and shortened.
 //!
-//! It must not know where the text came from or who reads the message.
+//! This file must not know where the text is from, or who reads the message.
 
 use std::fmt::{self, Write};
 
-/// Enough to recognize a mistyped word, too little to imitate a message of the host.
+/// Enough to recognize a mistyped word, and too little to imitate a message of the host.
 const EXCERPT_CHARACTERS: usize = 80;
 
-/// The beginning of a text between double quotes, with everything that could move a cursor or hide escaped.
+/// The start of a text in double quotes. Characters that move the cursor or are invisible are escaped.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     beginning: String,

@@ -1,6 +1,6 @@
-//! Why a decision is what it is, and what would change it: for people, never on the way of a call.
+//! Explains a decision and what would change it. This is for users. Calls do not need it.
 //!
-//! It must not decide anything: it reads what the rules said when they were weighed.
+//! This file must not decide anything. It only reports how the rules were combined.
 
 use serde::Serialize;
 
@@ -14,55 +14,55 @@ use crate::policy::Policy;
 use crate::question::Question;
 use crate::rule::{Asked, Reach, Rule};
 
-/// A decision with all that led to it.
+/// A decision with everything that led to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// The answer itself, the same that the call would get.
+    /// The verdict, the same that the call would get.
     pub verdict: Verdict,
-    /// Every rule that speaks of the call, layer by layer in the order of each text.
+    /// Every rule that matches the call, layer by layer in the order of each text.
     pub matched: Vec<MatchedRule>,
-    /// What would change the decision, one sentence each, some with a rule to add.
+    /// What would change the decision. Each is one sentence, and some include a rule to add.
     pub changes: Vec<String>,
 }
 
-/// A rule that speaks of a call.
+/// A rule that matches a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MatchedRule {
-    /// Which rule of which text it is.
+    /// The rule's number, line and layer.
     pub rule: RuleId,
-    /// What it says.
+    /// Its decision.
     pub decision: Decision,
-    /// The tools it speaks of, as the policy spells them.
+    /// The tools that it matches, as the policy spells them.
     pub tool: String,
-    /// The one permission it speaks of, if it names one.
+    /// The permission that it applies to, if it names one.
     pub permission: Option<Permission>,
-    /// The claim of the tool's author on which it rests, if it names one.
+    /// The hint that it requires, if it names one.
     pub hint: Option<String>,
-    /// The sessions it speaks of, as the policy spells them, if it names any.
+    /// The sessions that it matches, as the policy spells them, if it names any.
     pub session: Option<String>,
-    /// The principals it speaks of, as the policy spells them, if it names any.
+    /// The principals that it matches, as the policy spells them, if it names any.
     pub principal: Option<String>,
-    /// The origins it speaks of, if it names any.
+    /// The origins that it matches, if it names any.
     pub origin: Option<String>,
-    /// The arguments it speaks of, as the policy spells them, if it names any.
+    /// The arguments that it matches, as the policy spells them, if it names any.
     pub when: Option<String>,
-    /// Why, in the words of whoever wrote the policy.
+    /// The reason that the policy gives.
     pub reason: Option<String>,
-    /// Whether the decision of the call is this rule's.
+    /// Whether this rule determines the decision on the call.
     pub decisive: bool,
 }
 
-/// What the rules that speak of the tool say of one of those on whose behalf the call is made.
+/// How the rules for a tool apply to one member of the caller's lineage.
 struct Findings<'r> {
     matched: Vec<MatchedRule>,
-    /// Rules that would speak of another call of the tool.
+    /// Rules that would match another call of the tool.
     near: Vec<&'r Rule>,
-    /// Rules that would say more if their project were trusted.
+    /// Rules that would allow more if the project were trusted.
     waiting: Vec<&'r Rule>,
 }
 
 impl Policy {
-    /// Decides on a call and says what led to it and what would change it. The verdict is that of [`Policy::decide`].
+    /// Decides on a call and explains the decision. The verdict is that of [`Policy::decide`].
     pub fn explain(&self, question: &Question<'_>) -> Explanation {
         let verdict = self.decide(question);
         explain(self, question, verdict)
@@ -99,7 +99,7 @@ fn look<'r>(rules: impl Iterator<Item = &'r Rule>, asked: &Asked<'_>, weighing: 
 
 fn describe(rule: &Rule, weighing: &Weighing<'_>) -> MatchedRule {
     let call = weighing.settle();
-    // A part of the call that this rule decides, or decides together with other rules, as strictly as the call.
+    // A rule is decisive if it decides some part of the call as strictly as the whole call is decided.
     let decisive = weighing.parts().any(|(part, settled)| {
         let speaks = rule.permission.is_none() || rule.permission == part;
         speaks && settled.rule.is_some() && settled.decision == call.decision && rule.decision == call.decision
@@ -140,13 +140,16 @@ fn changes(
         }
     }
     if member.principal != question.caller.principal.as_str() {
-        changes.push(format!("This is what `{}` may: a sub-agent never has more than its parent.", member.principal));
+        changes.push(format!(
+            "The decision for `{}` applies: a sub-agent never has more rights than its parent.",
+            member.principal
+        ));
     }
     changes.dedup();
     changes
 }
 
-/// For a rule that decided: nothing milder gets past it.
+/// Describes how to change a rule that decided.
 fn overrules(rule: &MatchedRule) -> String {
     let milder = match rule.decision {
         Decision::Deny => "no other rule overrules a deny",
@@ -156,33 +159,33 @@ fn overrules(rule: &MatchedRule) -> String {
     format!("Remove or narrow {}, which says {}: {milder}.", rule.rule, rule.decision)
 }
 
-/// For a rule that an untrusted project brought.
+/// Describes a rule of an untrusted project.
 fn waits(rule: &Rule) -> String {
-    let says = format!("{} says {}, and what it allows", rule.id, rule.decision);
-    format!("Nobody trusts the project yet: {says} waits for `portcullis trust FILE`.")
+    let says = format!("{} says {}, but it cannot allow anything", rule.id, rule.decision);
+    format!("The project is not trusted: {says} until you run `portcullis trust FILE`.")
 }
 
-/// For a rule that would have been milder had the call been another.
+/// Describes a rule that would match another call.
 fn nearly(rule: &Rule, member: &Member<'_>) -> String {
     if !rule.subject.matches(member, Reading::Exact) {
-        return format!("{} says {}, but only of {}.", rule.id, rule.decision, rule.subject);
+        return format!("{} says {}, but only for {}.", rule.id, rule.decision, rule.subject);
     }
     match &rule.when {
         _when if rule.hint.is_some() => {
-            format!("{} rests on what the plugin claims of itself: it can stop a call and lift nothing.", rule.id)
+            format!("{} depends on a hint that the plugin sets itself, so it can only restrict a call.", rule.id)
         }
         None => format!("{} says {}.", rule.id, rule.decision),
         Some(when) => {
-            format!("Call it with arguments for which {} says {}: {when}, spelt exactly.", rule.id, rule.decision)
+            format!("Use arguments for which {} says {}. They must match exactly: {when}.", rule.id, rule.decision)
         }
     }
 }
 
-/// For a part of the call of which no rule speaks.
+/// Describes a part of the call that no rule matches.
 fn addition(question: &Question<'_>, part: Option<Permission>) -> String {
     let missing = match part {
-        Some(permission) => format!("No rule speaks of `{}` with permission `{permission}`", question.tool),
-        None => format!("No rule speaks of `{}`", question.tool),
+        Some(permission) => format!("No rule matches `{}` with permission `{permission}`", question.tool),
+        None => format!("No rule matches `{}`", question.tool),
     };
     format!("{missing}. To allow it, add a rule:\n{}", rule_text(question, part, Decision::Allow))
 }

@@ -1,7 +1,7 @@
-//! From the text of a policy file to its [`Sections`], and what may stand in them.
+//! Parses the text of a policy file into its [`Sections`].
 //!
-//! Each section has a file of its own, and each key is either known or refused. It must not know who wrote the text or
-//! where it is kept.
+//! Each section has its own module, and an unknown key is an error. This file must not know who wrote the text or where
+//! it is stored.
 
 mod approvals;
 mod limits;
@@ -37,7 +37,7 @@ pub(crate) use plugin::PluginSection;
 /// The sections of a policy.
 const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "network", "plugin", "record", "rule"];
 
-/// What one text says.
+/// The parsed content of one policy text.
 #[derive(Debug, Default)]
 pub(crate) struct Sections {
     pub(crate) default: Option<Decision>,
@@ -49,7 +49,7 @@ pub(crate) struct Sections {
     pub(crate) name_servers: Option<Vec<SocketAddr>>,
 }
 
-/// Reads one text. It is accepted as a whole or refused as a whole, whatever its trust.
+/// Parses one text. It is accepted or refused as a whole, whatever its trust.
 pub(crate) fn read(place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Sections, PolicyError> {
     if place.text.len() > POLICY_BYTES {
         return Err(place.error_at_top(PolicyFault::TooLong));
@@ -86,7 +86,7 @@ fn read_sections(top: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) 
     Ok(sections)
 }
 
-/// Reads `[defaults]`. A section that is there has a decision: somebody meant to write one.
+/// Parses `[defaults]`. If the section exists, `decision` is required, because the user meant to set it.
 fn read_default(defaults: &Node<'_>) -> Result<Decision, Misplaced> {
     let section = defaults.table(&["decision"])?;
     let decision = section.require("decision")?;
@@ -94,7 +94,7 @@ fn read_default(defaults: &Node<'_>) -> Result<Decision, Misplaced> {
 }
 
 fn syntax_error(error: &toml::de::Error) -> Misplaced {
-    // Only the message: the error as a whole would quote the line, which may hold a secret.
+    // Use only the message. The full error quotes the line, which may contain a secret.
     let message = Excerpt::of(error.message()).to_string();
     Misplaced {
         offset: error.span().map_or(0, |span| span.start),

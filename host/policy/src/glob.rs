@@ -1,19 +1,19 @@
-//! Patterns over text that is divided by `/`: the one pattern language of policies.
+//! Patterns for text with `/` as separator: the only pattern language of policies.
 //!
 //! | pattern | matches |
 //! |---|---|
 //! | `?` | one character, never `/` |
-//! | `*` | any run of characters within a segment, also none |
-//! | `**` | any number of whole segments, also none; it stands alone between slashes |
+//! | `*` | any characters within a segment, or none |
+//! | `**` | any number of whole segments, or none; it must be a whole segment itself |
 //! | `[abc]`, `[a-z]`, `[!a-z]` | one character that is, or is not, in the class; never `/` |
-//! | `{a,b}` | either text; choices nest |
+//! | `{a,b}` | either text; choices can be nested |
 //! | `\x` | the character `x` itself |
 //!
-//! Everything else matches itself, and a pattern matches the whole text. A pattern that could not mean what its author
-//! thinks (see [`GlobError`]) is refused. Matching takes at most as many steps as the text and the pattern have
-//! characters, multiplied: there is no text that makes it exponential.
+//! Everything else matches itself, and a pattern matches the whole text. A pattern whose meaning could differ from its
+//! author's intent (see [`GlobError`]) is an error. Matching takes at most the product of the lengths of text and
+//! pattern as steps. No text makes it exponential.
 //!
-//! It must not know of paths, tools or rules.
+//! This module must not know paths, tools or rules.
 
 mod advance;
 mod error;
@@ -27,7 +27,7 @@ pub use error::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
 pub(crate) use segment::Case;
 use segment::Segment;
 
-/// A pattern that was read and found sound.
+/// A parsed pattern.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Glob {
     text: Box<str>,
@@ -35,19 +35,18 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
     ///
-    /// When the pattern is empty, too long, or not in the language described above.
+    /// The pattern is empty, too long, or malformed.
     pub fn new(text: &str) -> Result<Self, GlobError> {
         let choices = syntax::read(text)?;
         let choices = choices.iter().map(|tokens| segment::split(tokens, &['/'])).collect::<Result<_, _>>()?;
         Ok(Self { text: text.into(), choices })
     }
 
-    /// Reads a pattern as the pattern of a normalized path: both slashes divide, and segments that are empty or `.`
-    /// are left out.
+    /// Parses a pattern for normalized paths. Both slashes are separators, and empty and `.` segments are removed.
     pub(crate) fn of_normalized_path(text: &str) -> Result<Self, GlobError> {
         let mut choices = Vec::new();
         for tokens in syntax::read(text)? {
@@ -58,7 +57,7 @@ impl Glob {
         Ok(Self { text: text.into(), choices })
     }
 
-    /// The pattern that only `text` matches, as long as it is short enough and holds no control character.
+    /// Returns a pattern that matches only `text`, if the text is short enough and has no control character.
     #[must_use]
     pub fn escape(text: &str) -> String {
         let mut pattern = String::with_capacity(text.len());
@@ -71,29 +70,29 @@ impl Glob {
         pattern
     }
 
-    /// Whether the whole of `text` matches.
+    /// Returns whether the whole `text` matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.matches_in(text, Case::Exact)
     }
 
-    /// Whether the whole of `text` matches, with or without regard to case.
+    /// Returns whether the whole `text` matches, with this comparison of case.
     pub(crate) fn matches_in(&self, text: &str, case: Case) -> bool {
         self.choices.iter().any(|pattern| segment::all_match(pattern, Some(text), case))
     }
 
-    /// Whether a normalized path matches; the empty path has no segment at all.
+    /// Returns whether a normalized path matches. The empty path has no segments.
     pub(crate) fn matches_normalized_path(&self, path: &str, case: Case) -> bool {
         let path = if path.is_empty() { None } else { Some(path) };
         self.choices.iter().any(|pattern| segment::all_match(pattern, path, case))
     }
 
-    /// Whether some choice has a segment that is exactly `name`.
+    /// Returns whether some choice has a segment that is exactly `name`.
     pub(crate) fn has_segment(&self, name: &str) -> bool {
         self.choices.iter().flatten().any(|segment| segment.is_literally(name))
     }
 
-    /// Whether the pattern stands for one directory and all that is in it: literal segments, and `**` after them.
+    /// Returns whether the pattern is one directory and everything in it: literal segments, and `**` after them.
     pub(crate) fn is_directory(&self) -> bool {
         match self.choices.as_slice() {
             [choice] => match choice.as_slice() {
@@ -107,12 +106,13 @@ impl Glob {
         }
     }
 
-    /// Whether both patterns match the same way, however they are spelt.
+    /// Returns whether both patterns are the same, regardless of their spelling.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         self.choices == other.choices
     }
 
-    /// The choices of a pattern of one segment: its text where the choice is literal, none where it is a pattern.
+    /// Returns the choices of a single-segment pattern: the text of a literal choice, or none for a choice with
+    /// wildcards.
     pub(crate) fn single_segments(&self) -> impl Iterator<Item = Option<&str>> {
         self.choices.iter().map(|segments| match segments.as_slice() {
             [segment] => segment.literal(),
@@ -120,7 +120,7 @@ impl Glob {
         })
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text

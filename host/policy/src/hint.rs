@@ -1,6 +1,7 @@
-//! What a tool's author claims of it.
+//! The hints of a tool: claims of its author about what it does.
 //!
-//! Nobody has checked a claim: a rule may grow stricter by one and never milder. This file must not know rules.
+//! The host does not verify hints. So a hint can make a rule stricter, but never more permissive. This file must not
+//! know rules.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,27 +10,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
 
-/// A claim of a tool's author, for people and models to read.
+/// A claim of a tool's author about the tool, for users and models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {
-    /// Changes nothing outside the sandbox.
+    /// The tool changes nothing outside the sandbox.
     ReadOnly,
-    /// May destroy something.
+    /// The tool may destroy data.
     Destructive,
-    /// Twice is as once.
+    /// Calling the tool twice has the same effect as calling it once.
     Idempotent,
-    /// Reaches beyond the host.
+    /// The tool reaches beyond the host.
     OpenWorld,
-    /// Not beside another call.
+    /// The tool must not run concurrently with other calls.
     Sequential,
 }
 
 impl Hint {
-    /// Every hint, in the order in which they are shown.
+    /// Every hint, in display order.
     pub const ALL: [Self; 5] = [Self::ReadOnly, Self::Destructive, Self::Idempotent, Self::OpenWorld, Self::Sequential];
 
-    /// The word that manifests, policies and records use.
+    /// Returns the word that manifests, policies and the audit log use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
@@ -47,7 +48,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// A word that names no hint.
+/// The error for a word that is not a hint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{shown} is not a hint")]
 pub struct HintError {
@@ -55,7 +56,7 @@ pub struct HintError {
 }
 
 impl HintError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         "write one of `read-only`, `destructive`, `idempotent`, `open-world`, `sequential`"
     }

@@ -1,6 +1,6 @@
-//! Which hosts an HTTP binding reaches: exact names, or all names one label below a domain.
+//! Patterns for the hosts of an HTTP binding: exact names, or all names one label below a domain.
 //!
-//! It must not know addresses that a name resolves to, ports or schemes: the network checks those.
+//! This file must not know resolved addresses, ports or schemes. The network code checks those.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,18 +12,18 @@ use crate::destination::{HOST_BYTES, Host, LABEL_BYTES};
 pub enum HostPattern {
     /// This host.
     Exact(Box<str>),
-    /// Every host that is one label below this domain: neither the domain itself nor anything deeper.
+    /// Every host exactly one label below this domain. It matches neither the domain itself nor deeper names.
     OneLabelBelow(Box<str>),
 }
 
-/// Why a text is no host pattern.
+/// Why a text is not a host pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
-    /// It is empty, too long, or has an empty, too long or misspelt label.
-    #[error("this is not a host name")]
+    /// The text or one of its labels is empty, too long or misspelled.
+    #[error("invalid host name")]
     Name,
     /// It has a scheme, a user or a path.
-    #[error("this is a URL or a part of one, not a host name")]
+    #[error("this is a URL or part of a URL, not a host name")]
     Url,
     /// It has a port.
     #[error("this is a host name with a port")]
@@ -34,25 +34,25 @@ pub enum HostError {
     /// It has a letter outside ASCII.
     #[error("the host name has a letter outside ASCII")]
     NotAscii,
-    /// It has a `*` that is not the whole first label.
-    #[error("a wildcard stands elsewhere than as the whole first label")]
+    /// It has a `*` other than as the whole first label.
+    #[error("a wildcard must be the whole first label")]
     WildcardPlace,
-    /// It is a wildcard for everything, for a top-level domain, or for a domain below which anybody can have a name.
+    /// It is a wildcard for everything, for a top-level domain, or for a domain where anybody can register names.
     #[error("the wildcard covers hosts of many owners")]
     WildcardTooBroad,
-    /// It looks like an address but is neither four plain decimal numbers nor, in brackets, the shortest form of an
+    /// It looks like an address. But it is neither four plain decimal numbers nor, in brackets, the shortest form of an
     /// IPv6 address.
     #[error("this is an address in an unusual spelling")]
     Address,
 }
 
 impl HostError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Name => "write a name such as \"docs.rs\", without a dot at the end",
-            Self::Url => "write only the host: scheme, user and path are no part of it",
-            Self::Port => "write the host without it: ports belong nowhere in `hosts`",
+            Self::Url => "write only the host, without scheme, user and path",
+            Self::Port => "write the host without it; ports go in `ports`",
             Self::UpperCase => "write it in lower case",
             Self::NotAscii => "write it in punycode, as \"xn--...\"",
             Self::WildcardPlace => "write each host, or one `*.` at the beginning",
@@ -65,11 +65,11 @@ impl HostError {
 }
 
 impl HostPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
     ///
-    /// When it is neither an exact lower-case name, an IPv4 address, an IPv6 address in brackets, nor `*.` before a
+    /// The text is neither an exact lower-case name, an IPv4 address, an IPv6 address in brackets, nor `*.` before a
     /// name of at least two labels.
     pub fn new(text: &str) -> Result<Self, HostError> {
         if text.starts_with('[') {
@@ -86,7 +86,7 @@ impl HostPattern {
         if is_shared(&domain) { Err(HostError::WildcardTooBroad) } else { Ok(Self::OneLabelBelow(domain)) }
     }
 
-    /// The host that it stands for, if it is one.
+    /// Returns the host of an exact pattern.
     pub(crate) fn host(&self) -> Option<Host> {
         let Self::Exact(name) = self else { return None };
         let bracketed = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
@@ -94,7 +94,7 @@ impl HostPattern {
         Some(address.map_or_else(|| Host::Name(name.clone()), Host::Address))
     }
 
-    /// Whether the pattern stands for `host`, which may be in any case and may end with the dot of the root.
+    /// Returns whether the pattern matches `host`, which may have any case and a final dot.
     pub fn matches(&self, host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);
         match self {
@@ -115,7 +115,7 @@ impl fmt::Display for HostPattern {
     }
 }
 
-/// Names the commonest mistakes before the name is taken apart.
+/// Reports the most common mistakes before the name is parsed.
 fn check_characters(text: &str) -> Result<(), HostError> {
     if !text.is_ascii() {
         return Err(HostError::NotAscii);
@@ -136,7 +136,7 @@ fn check_characters(text: &str) -> Result<(), HostError> {
     Ok(())
 }
 
-/// An IPv6 address in brackets, in the one form that it is shown in. One that holds an IPv4 address is written as that.
+/// Parses an IPv6 address in brackets, in its shortest form. An IPv4-mapped address must be written as IPv4.
 fn exact_address(text: &str) -> Result<Box<str>, HostError> {
     let (address, after) = text.trim_start_matches('[').split_once(']').ok_or(HostError::Url)?;
     if after.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -150,7 +150,7 @@ fn exact_address(text: &str) -> Result<Box<str>, HostError> {
     if plain == text && address.to_ipv4_mapped().is_none() { Ok(plain.into()) } else { Err(HostError::Address) }
 }
 
-/// A name without any wildcard.
+/// Parses a name without wildcards.
 fn exact(name: &str) -> Result<Box<str>, HostError> {
     if name.contains('*') {
         return Err(HostError::WildcardPlace);
@@ -160,7 +160,7 @@ fn exact(name: &str) -> Result<Box<str>, HostError> {
     }
     name.split('.').try_for_each(check_label)?;
     let last = name.rsplit('.').next().unwrap_or_default();
-    // Parsers of URLs read a name as an address when its last label is a number, in any of a dozen spellings.
+    // URL parsers read a name as an address if its last label is a number, in any of a dozen spellings.
     let numeric = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
     if numeric && name.parse::<Ipv4Addr>().is_err() {
         return Err(HostError::Address);
@@ -174,7 +174,8 @@ fn check_label(label: &str) -> Result<(), HostError> {
     if spelt && sized && !label.starts_with('-') && !label.ends_with('-') { Ok(()) } else { Err(HostError::Name) }
 }
 
-/// Whether hosts one label below `domain` belong to many owners: it is a public suffix, or they are.
+/// Returns whether hosts one label below `domain` can belong to many owners: the domain, or a name one label below it,
+/// is a public suffix.
 fn is_shared(domain: &str) -> bool {
     let is_public = |name: &str| psl::suffix(name.as_bytes()).is_none_or(|suffix| suffix.as_bytes() == name.as_bytes());
     is_public(domain) || is_public(&format!("any-label.{domain}"))

@@ -26,9 +26,9 @@ pub enum JsonError {
     #[error("{0}")]
     Syntax(String),
     /// It has too many values for its length.
-    #[error("it has so many values that reading it would take more memory than the host gives a text of {0} bytes")]
+    #[error("it has too many values: parsing it would take more memory than the host allows for a text of {0} bytes")]
     Memory(usize),
-    /// A number that would be rounded.
+    /// A number would be rounded.
     #[error("the number {0} is too large to be represented exactly; pass it as a string")]
     Inexact(String),
 }
@@ -66,7 +66,7 @@ pub fn extent(value: &Value) -> (usize, usize) {
     children.map(extent).fold((1, 1), |(values, depth), (more, below)| (values + more, depth.max(below + 1)))
 }
 
-/// Refuses integers that do not fit 64 bits. The parser would silently round them to a float.
+/// Refuses integers that do not fit in 64 bits. The parser would silently round them to a float.
 fn check_numbers(text: &str) -> Result<(), JsonError> {
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,20 +1,20 @@
-//! The layers of a policy: what is built in, what the user wrote, and what a project brought along.
+//! The layers of a policy: the built-in policy, the user's policy, and the policy of a project.
 //!
-//! It must not know how layers are combined, nor where their texts are kept.
+//! This file must not know how layers are combined, or where their texts are stored.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Whose text a part of the policy is. A greater layer is a later one.
+/// The text that a part of the policy is from. A greater layer is a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
-    /// The host's own.
+    /// The built-in policy.
     BuiltIn,
-    /// That of the person who runs the host.
+    /// The policy of the user who runs the host.
     User,
-    /// That of a directory in which the host runs.
+    /// The policy of the directory in which the host runs.
     Project,
 }
 
@@ -22,7 +22,7 @@ impl Layer {
     /// Every layer, in the order in which they are read.
     pub const ALL: [Self; 3] = [Self::BuiltIn, Self::User, Self::Project];
 
-    /// The word that records use.
+    /// Returns the word that the audit log uses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built-in",
@@ -31,7 +31,7 @@ impl Layer {
         }
     }
 
-    /// The text of the layer, as a sentence calls it.
+    /// Returns the name of the layer in a sentence.
     pub(crate) fn phrase(self) -> &'static str {
         match self {
             Self::BuiltIn => "the built-in policy",
@@ -47,23 +47,23 @@ impl fmt::Display for Layer {
     }
 }
 
-/// Whether the person has looked at a project's policy and accepted it.
+/// Whether the user has reviewed and accepted a project's policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
-    /// It may widen.
+    /// The policy may widen what is allowed.
     Trusted,
-    /// It can only narrow.
+    /// The policy can only restrict.
     Untrusted,
 }
 
-/// The texts of which a policy is made. A text that is not there says nothing.
+/// The texts of a policy. A missing text has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layers<'t> {
-    /// The host's own.
+    /// The built-in policy of the host.
     pub built_in: Option<&'t str>,
-    /// The user's.
+    /// The user's policy.
     pub user: Option<&'t str>,
-    /// The project's, and whether the person has accepted exactly this text.
+    /// The project's policy, and whether the user has accepted exactly this text.
     pub project: Option<(&'t str, Trust)>,
 }

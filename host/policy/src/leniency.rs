@@ -1,20 +1,20 @@
-//! What of a plugin's calls is let pass that is otherwise refused, and then always put to a person.
+//! Calls of a plugin that are normally refused, but may run with approval.
 
-/// Whether arguments are let pass that are not exactly what a tool asks for. A greater one lets more pass.
+/// Whether arguments that do not match a tool's schema are permitted. A greater value permits more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Leniency {
-    /// They are refused.
+    /// The call is refused.
     #[default]
     Refuse,
-    /// A person is asked, every time.
+    /// Every such call needs approval.
     Ask,
 }
 
 impl Leniency {
-    /// Both, the stricter one first. There is none that allows without asking.
+    /// Both values, the stricter one first. No value allows a call without approval.
     pub(crate) const ALL: [Self; 2] = [Self::Refuse, Self::Ask];
 
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Refuse => "refuse",

@@ -1,10 +1,10 @@
-//! The lexical form of a path: what is left when `.`, `..` and empty segments are resolved by text alone.
+//! The lexical form of a path: `.`, `..` and empty segments are resolved by text alone.
 //!
-//! It must not know a file system: a link that points elsewhere is the business of whoever opens the path.
+//! This file must not know a file system. The code that opens a path handles links.
 
 use std::borrow::Cow;
 
-/// Which characters divide a path into segments.
+/// The characters that separate segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separators {
     /// Only `/`, as on Unix.
@@ -13,16 +13,16 @@ pub(crate) enum Separators {
     BothSlashes,
 }
 
-/// A path in its shortest spelling.
+/// A normalized path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Normalized<'a> {
-    /// The path without a leading slash; empty for the root itself.
+    /// The path without a leading slash. It is empty for the root.
     Inside(Cow<'a, str>),
     /// The path climbs above its root.
     Outside,
 }
 
-/// Resolves `.`, `..` and empty segments. Nothing is allocated when there are none.
+/// Resolves `.`, `..` and empty segments. Without any, it allocates nothing.
 pub(crate) fn normalize(path: &str, separators: Separators) -> Normalized<'_> {
     let needs_work = path.split('/').any(|segment| matches!(segment, "" | "." | ".."));
     if !needs_work && (separators == Separators::Slash || !path.contains('\\')) {
@@ -50,8 +50,7 @@ fn divides(character: char, separators: Separators) -> bool {
     }
 }
 
-/// Whether a path is spelt so that nobody can read it in two ways: no `.` or `..` segment, no backslash and no control
-/// character.
+/// Returns whether a path is unambiguous: it has no `.` or `..` segment, no backslash and no control character.
 pub(crate) fn is_plain(path: &str) -> bool {
     !path.chars().any(|character| character == '\\' || character.is_control())
         && !path.split('/').any(|segment| matches!(segment, "." | ".."))

@@ -1,22 +1,22 @@
-//! May a call run, and with what: names, rules, limits and grants, without any I/O.
+//! Decides whether a call may run, and with what: names, rules, limits and bindings. Does no I/O.
 //!
-//! The host reads the text of a policy and hands it to [`Policy::parse`]; from then on everything here is a question to
-//! a [`Policy`]. Where no rule speaks the answer is no, and a text that is not exactly understood is no policy. This
-//! crate must not know a file system, a network, a clock, or the engine that runs what it allows.
+//! The host passes the text of a policy to [`Policy::parse`], and then asks the [`Policy`] for decisions. A call that
+//! no rule matches is denied by default, and a text with any error is not a policy. This crate must not know a file
+//! system, a network, a clock, or the engine that runs calls.
 
 // Strict parsing of JSON.
 pub mod json;
 
-// The words of policy.
+// The vocabulary of policies.
 mod caller;
 mod hint;
 mod name;
 mod permission;
 
-// What it answers.
+// Decisions.
 mod decision;
 
-// What a rule speaks of.
+// What a rule matches.
 mod glob;
 mod lexical;
 mod plain;
@@ -30,7 +30,7 @@ mod subject;
 
 mod rule;
 
-// How rules are weighed, and how that is explained.
+// How rules are combined, and how that is explained.
 mod question;
 
 mod evaluate;
@@ -39,13 +39,13 @@ mod alternatives;
 mod dead_rule;
 mod explain;
 
-// What a person's answer covers.
+// What an approval covers.
 mod pattern;
 
 // Rules that do not protect the path they name.
 mod rule_gap;
 
-// With what a call runs.
+// Limits and bindings.
 pub mod limits;
 
 mod address;
@@ -62,7 +62,7 @@ mod pointer;
 mod approvals;
 mod record_keeping;
 
-// How the text is read, and refused.
+// How the text is parsed, and its errors.
 mod error;
 mod excerpt;
 mod file;
@@ -71,7 +71,7 @@ mod policy_size;
 
 mod combine;
 
-// What an embedder holds.
+// The policy itself.
 mod policy;
 
 pub use address::{AddressError, AddressRange, is_global};

@@ -1,6 +1,6 @@
-//! Each limit as a value: what a policy calls it, what it counts, and how high it may be set.
+//! Each limit as a value: its key in a policy, its unit, and its ceiling.
 //!
-//! It must not know the text of a policy: an amount arrives here as a number.
+//! This file must not know the text of a policy. It gets amounts as numbers.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ impl Limit {
         Self::ApprovalTime,
     ];
 
-    /// The key under `[limits]` in a policy.
+    /// Returns the key under `[limits]` in a policy.
     pub fn key(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -103,7 +103,7 @@ impl Limit {
         }
     }
 
-    /// What an amount of this limit counts.
+    /// Returns the unit of the limit's amounts.
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Memory
@@ -128,7 +128,7 @@ impl Limit {
         }
     }
 
-    /// The highest amount that a policy may set, in the limit's own unit.
+    /// Returns the highest amount that a policy may set, in the limit's unit.
     fn ceiling(self) -> usize {
         match self {
             Self::Memory => limits::MEMORY_CEILING_BYTES,
@@ -154,24 +154,24 @@ impl Limit {
         }
     }
 
-    /// `amount` as a number that may become this limit: above zero and not above the ceiling.
+    /// Checks that `amount` is above zero and not above the ceiling, and converts it.
     pub(crate) fn admit(self, amount: u64) -> Result<usize, AmountError> {
         self.unit().admit(amount, self.ceiling())
     }
 }
 
 impl Limits {
-    /// Sets `limit` to `amount`, which is in the limit's own unit: bytes, a count, or milliseconds.
+    /// Sets `limit` to `amount`, in the limit's unit: bytes, a count, or milliseconds.
     ///
     /// # Errors
     ///
-    /// When the amount is zero or above the ceiling; nothing is changed then.
+    /// The amount is zero or above the ceiling. Then nothing changes.
     pub fn set(&mut self, limit: Limit, amount: u64) -> Result<(), AmountError> {
         self.store(limit, limit.admit(amount)?);
         Ok(())
     }
 
-    /// The amount of `limit`, in the limit's own unit.
+    /// Returns the amount of `limit`, in its unit.
     pub fn get(&self, limit: Limit) -> usize {
         let milliseconds = |time: Duration| usize::try_from(time.as_millis()).unwrap_or(usize::MAX);
         match limit {
@@ -223,14 +223,14 @@ impl Limits {
         }
     }
 
-    /// As a trusted text says.
+    /// Applies the settings of a trusted text.
     pub(crate) fn apply(&mut self, settings: &LimitSettings) {
         for (limit, admitted) in &settings.0 {
             self.store(*limit, *admitted);
         }
     }
 
-    /// As an untrusted text says, where that is lower.
+    /// Applies the settings of an untrusted text that are lower.
     pub(crate) fn lower(&mut self, settings: &LimitSettings) {
         for (limit, admitted) in &settings.0 {
             self.store(*limit, self.get(*limit).min(*admitted));
@@ -238,7 +238,7 @@ impl Limits {
     }
 }
 
-/// The limits that one section of a text sets.
+/// The limits that one section of a policy text sets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct LimitSettings(Vec<(Limit, usize)>);
 
@@ -249,7 +249,7 @@ impl LimitSettings {
         Ok(())
     }
 
-    /// These settings, overridden by `specific`.
+    /// Returns these settings, overridden by `specific`.
     pub(crate) fn overridden(&self, specific: &Self) -> Self {
         let set = |limit: Limit| specific.0.iter().any(|(other, _)| *other == limit);
         let kept = self.0.iter().filter(|(limit, _)| !set(*limit)).copied();

@@ -1,19 +1,19 @@
-//! What a `when` table means: which arguments a rule matches.
+//! Matches `when` tables against the arguments of a call.
 //!
 //! A rule is matched in one of two ways, and neither fails open.
 //!
 //! **Exactly**, if the rule would widen what may run: an `allow`, or an `ask` that would lift a `deny`. Only the raw
-//! value counts. A text with a `.` or `..` segment, a backslash or a control character never matches, and neither does
-//! one of more than [`MATCHED_TEXT_BYTES`]. An array matches if it is not empty and all of its elements match. All
-//! elements together have the same maximum length as a text. A number matches only in its own representation, and
-//! within bounds only if it can be compared exactly. A missing value does not match.
+//! value counts. A text with a `.` or `..` segment, a backslash or a control character never matches. Neither does one
+//! of more than [`MATCHED_TEXT_BYTES`]. An array matches if it is not empty and all of its elements match. All elements
+//! together have the same maximum length as a text. A number matches only in its own representation, and within bounds
+//! only if it can be compared exactly. A missing value does not match.
 //!
-//! **Widely**, if the rule would narrow it: a `deny`, or an `ask` that stops an `allow`. A text matches if its raw form
-//! or its normalized path form does, without regard to case, to how accents are composed, and to zero-width characters.
-//! A text that climbs above its root through `..`, that has a NUL, or that is too long to compare, matches every
-//! pattern. An array matches if any of its elements does. A value of another type than the rule expects (an object,
-//! null, a nested array, a number in place of a text) matches, because the rule cannot tell. So does a number too large
-//! to compare. Only a missing value does not match.
+//! **Widely**, if the rule would restrict it: a `deny`, or an `ask` that stops an `allow`. A text matches if its raw
+//! form or its normalized path form does. Case, the composition of accents, and zero-width characters are ignored. A
+//! text matches every pattern if it climbs above its root through `..`, has a NUL, or is too long to compare. An array
+//! matches if any of its elements does. A value of another type than the rule expects (an object, null, a nested array,
+//! a number in place of a text) matches, because the rule cannot be evaluated. So does a number that is too large to
+//! compare. Only a missing value does not match.
 //!
 //! A value that matches exactly also matches widely. This file must not know decisions or tools.
 
@@ -25,7 +25,7 @@ use crate::argument::{ArgumentKey, Found};
 use crate::bounds::Bounds;
 use crate::text::{MATCHED_TEXT_BYTES, Spellings, TextPattern};
 
-/// How a rule is read; see the head of this file.
+/// How a rule is matched. See the head of this file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// As little as possible matches.
@@ -34,13 +34,13 @@ pub(crate) enum Reading {
     Wide,
 }
 
-/// What a rule demands of the arguments: every entry must match.
+/// The conditions of a rule on the arguments. Every entry must match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct When {
     entries: Vec<Entry>,
 }
 
-/// What a rule demands of one argument: one of these values.
+/// The condition on one argument: it must have one of these values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: ArgumentKey,
@@ -62,12 +62,12 @@ impl When {
         Self { entries }
     }
 
-    /// Whether every entry matches.
+    /// Returns whether every entry matches.
     pub(crate) fn matches(&self, arguments: &Map<String, Value>, reading: Reading) -> bool {
         self.entries.iter().all(|entry| entry.matches(arguments, reading))
     }
 
-    /// Whether some pattern names a segment `.` or `..`, which an exact reading never matches.
+    /// Returns whether some pattern has this segment, `.` or `..`, which exact matching never matches.
     pub(crate) fn names_dot_segment(&self, name: &str) -> bool {
         self.entries.iter().flat_map(|entry| &entry.accepted).any(|accepted| match accepted {
             Accepted::Text(pattern) => pattern.has_segment(name),
@@ -75,7 +75,7 @@ impl When {
         })
     }
 
-    /// Whether every text that stands for itself is one that an exact reading can match.
+    /// Returns whether exact matching can match every literal text.
     pub(crate) fn is_plain(&self) -> bool {
         self.entries.iter().flat_map(|entry| &entry.accepted).all(|accepted| match accepted {
             Accepted::Text(pattern) => pattern.is_plain(),
@@ -96,7 +96,7 @@ impl When {
         })
     }
 
-    /// The arguments that a call must have for the table to match.
+    /// Returns the arguments that a call must have for the table to match.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter_map(|entry| entry.key.argument())
     }
@@ -150,7 +150,7 @@ impl Entry {
         }
     }
 
-    /// Whether a value of an accepted type matches one of that type; a value of any other type matches.
+    /// Returns whether a value matches an accepted value of its type. A value whose type is not accepted matches, too.
     fn scalar_matches_widely(&self, value: &Value) -> bool {
         let spellings = value.as_str().map(Spellings::of);
         let mut comparable = false;
@@ -180,14 +180,14 @@ impl Entry {
     }
 }
 
-/// Whether an array is short enough to be looked at: its texts together are no longer than one text may be. A model
-/// chooses the array, so it must not choose what a decision costs.
+/// Returns whether an array is short enough to match: its texts together are no longer than one text may be. The model
+/// chooses the array, so the array must not determine the cost of a decision.
 fn is_readable(elements: &[Value]) -> bool {
     let bytes = |element: &Value| element.as_str().map_or(1, |text| text.len() + 1);
     elements.len() <= MATCHED_TEXT_BYTES && elements.iter().map(bytes).sum::<usize>() <= MATCHED_TEXT_BYTES
 }
 
-/// Whether a number is `wanted` when both are read as floats, where large integers meet their neighbours.
+/// Returns whether a number equals `wanted` when both are floats. Large integers then equal their neighbors.
 fn is_about(number: &Number, wanted: f64) -> bool {
     number.as_f64().is_none_or(|value| value == wanted)
 }

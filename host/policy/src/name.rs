@@ -1,7 +1,7 @@
-//! The names that policy speaks of: plugins, tools and dependency keys.
+//! The names in policies: plugins, tools and dependency keys.
 //!
-//! A name outside the grammar is refused and never repaired, so that one thing cannot be spelt in two ways. This file
-//! must not know what the names are used for.
+//! An invalid name is refused and never repaired, so that a thing has only one spelling. This file must not know what
+//! the names are used for.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
 
-/// The longest name: short enough to be read whole in an approval, and no host or file system shortens it.
+/// Maximum bytes of a name. An approval request shows it whole, and no host or file system shortens it.
 pub const NAME_BYTES: usize = 64;
 
-/// A text that is no name.
+/// The error for a text that is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{shown} is not {wanted}")]
 pub struct NameError {
@@ -23,14 +23,14 @@ pub struct NameError {
 }
 
 impl NameError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         "a name starts with a lower-case letter and holds at most 64 lower-case letters, digits, `-` and `_`; \
          a tool's full name is `plugin.tool`"
     }
 }
 
-/// Whether `text` is in the grammar `^[a-z][a-z0-9_-]{0,63}$`.
+/// Returns whether `text` is in the grammar `^[a-z][a-z0-9_-]{0,63}$`.
 fn is_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() <= NAME_BYTES
@@ -38,7 +38,7 @@ fn is_name(text: &str) -> bool {
         && bytes.iter().all(|byte| is_name_byte(*byte))
 }
 
-/// Whether a name may hold `byte` after its first letter.
+/// Returns whether a name may contain `byte` after its first letter.
 pub(crate) fn is_name_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-')
 }
@@ -51,11 +51,11 @@ macro_rules! name {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Accepts `text` if it is in the grammar `^[a-z][a-z0-9_-]{0,63}$`.
+            /// Parses `text` by the grammar `^[a-z][a-z0-9_-]{0,63}$`.
             ///
             /// # Errors
             ///
-            /// When it is not; nothing is trimmed, lower-cased or otherwise repaired.
+            /// The text is not in the grammar. It is not trimmed, lower-cased or otherwise repaired.
             pub fn new(text: &str) -> Result<Self, NameError> {
                 if is_name(text) {
                     Ok(Self(Arc::from(text)))
@@ -64,7 +64,7 @@ macro_rules! name {
                 }
             }
 
-            /// The name as text.
+            /// Returns the name as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -121,7 +121,7 @@ name! {
     LocalName, "a tool's name within its plugin"
 }
 name! {
-    /// The key by which a plugin asks for a dependency: `workspace` in `directory.workspace`.
+    /// The key of a plugin's dependency: `workspace` in `directory.workspace`.
     DependencyKey, "a dependency's key"
 }
 
@@ -157,7 +157,7 @@ impl fmt::Debug for ToolName {
 impl FromStr for ToolName {
     type Err = NameError;
 
-    /// Accepts `plugin.tool`, with exactly one dot and a name on either side.
+    /// Parses `plugin.tool`: two names with exactly one dot between them.
     fn from_str(text: &str) -> Result<Self, NameError> {
         let refuse = || NameError { shown: Excerpt::of(text), wanted: "a tool's full name" };
         let (plugin, tool) = text.split_once('.').ok_or_else(refuse)?;

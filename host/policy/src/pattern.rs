@@ -1,8 +1,9 @@
-//! What a remembered approval covers beyond the call for which it was given.
+//! The calls that a remembered approval covers.
 //!
-//! A person chooses a pattern from a few that the host offers, or that a plugin or a hook proposes; nobody writes one.
-//! It names every argument of the call that was seen, and a call with one more or one less is another call. It must not
-//! know what else an approval is bound to: the host compares the plugin, the definition, the grants and the caller.
+//! The approver chooses a pattern from a few that the host offers, or that a plugin or a hook proposes. Approvers do
+//! not write patterns. A pattern names every argument of the approved call, and a call with more or fewer arguments is
+//! not covered. This module must not know what else an approval is bound to: the host compares the plugin, the
+//! definition, the handles and the caller.
 
 mod argument_names;
 mod constraint;
@@ -26,7 +27,7 @@ use form::Form;
 pub use limits::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, RESOURCE_PATH_BYTES};
 pub use propose::{PROPOSALS_MAX, Variation};
 
-/// What a remembered approval covers: one constraint for each argument of the call.
+/// The calls that a remembered approval covers: one constraint for each argument.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Form", into = "Form")]
 pub struct Pattern {
@@ -34,7 +35,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Whether the approval covers a call with these arguments.
+    /// Returns whether the approval covers a call with these arguments.
     pub fn covers(&self, arguments: &Map<String, Value>) -> bool {
         arguments.len() == self.arguments.len()
             && self
@@ -59,7 +60,7 @@ impl TryFrom<Form> for Pattern {
 }
 
 impl fmt::Display for Pattern {
-    /// One line; every text is escaped.
+    /// Writes one line. Every text is escaped.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, constraint)) in self.arguments.iter().enumerate() {
             formatter.write_str(if position == 0 { "" } else { ", " })?;
@@ -76,7 +77,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The name of an argument, as rules show it.
+/// The name of an argument as rules show it.
 struct Shown<'a>(&'a str);
 
 impl fmt::Display for Shown<'_> {

@@ -1,6 +1,6 @@
-//! The kinds of right that a tool declares, and sets of them.
+//! Permissions that a tool declares, and sets of them.
 //!
-//! It must not know who grants a permission: that is what rules are for.
+//! This file must not know who grants a permission. Rules do.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,24 +10,24 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::excerpt::Excerpt;
 
-/// One kind of right.
+/// A permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
-    /// To look at something.
+    /// Reads something.
     Read,
-    /// To change or delete something.
+    /// Changes or deletes something.
     Write,
-    /// To start something that acts on its own.
+    /// Starts something that acts on its own.
     Execute,
-    /// To send something to another machine.
+    /// Sends something to another machine.
     Network,
 }
 
 impl Permission {
-    /// Every permission, in the order in which they are shown.
+    /// Every permission, in display order.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Execute, Self::Network];
 
-    /// The word that manifests, policies and records use.
+    /// Returns the word that manifests, policies and the audit log use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -41,7 +41,7 @@ impl Permission {
         1 << self.index()
     }
 
-    /// The position in [`Permission::ALL`].
+    /// Returns the position in [`Permission::ALL`].
     pub(crate) fn index(self) -> usize {
         match self {
             Self::Read => 0,
@@ -64,7 +64,7 @@ impl Serialize for Permission {
     }
 }
 
-/// A word that names no permission.
+/// The error for a word that is not a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{shown} is not a permission")]
 pub struct PermissionError {
@@ -72,7 +72,7 @@ pub struct PermissionError {
 }
 
 impl PermissionError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         "write one of `read`, `write`, `execute`, `network`"
     }
@@ -92,34 +92,34 @@ impl FromStr for Permission {
 pub struct Permissions(u8);
 
 impl Permissions {
-    /// No permission at all.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Whether `permission` is in the set.
+    /// Returns whether `permission` is in the set.
     #[must_use]
     pub fn contains(self, permission: Permission) -> bool {
         self.0 & permission.bit() != 0
     }
 
-    /// The permissions that are in either set.
+    /// Returns the permissions that are in either set.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The permissions that are in both sets.
+    /// Returns the permissions that are in both sets.
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether the set holds nothing.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The members, in the order of [`Permission::ALL`].
+    /// Returns the members, in the order of [`Permission::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Permission> {
         Permission::ALL.into_iter().filter(move |permission| self.contains(*permission))
     }

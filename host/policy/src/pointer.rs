@@ -1,6 +1,6 @@
 //! A JSON Pointer (RFC 6901) to one argument.
 //!
-//! It must not know what is narrowed by the argument.
+//! This file must not know what is narrowed to the argument.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use serde_json::{Map, Value};
 
 use crate::argument::{ArgumentKey, ArgumentKeyError, Found};
 
-/// A JSON Pointer to the argument that a grant is narrowed by, such as `/path`.
+/// A JSON Pointer to the argument that a handle is narrowed to, such as `/path`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer(ArgumentKey);
 
-/// Why a text is no pointer to an argument.
+/// Why a text is not a pointer to an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PointerError {
-    /// It does not begin with a slash.
-    #[error("this is no JSON pointer")]
+    /// It does not start with a slash.
+    #[error("this is not a JSON pointer")]
     Slash,
-    /// It is too long, holds a control character, or a wrong escape.
+    /// It is too long, or contains a control character or an invalid escape.
     #[error(transparent)]
     Key(#[from] ArgumentKeyError),
 }
 
 impl PointerError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Slash => "write a slash and the name of the argument, such as \"/path\"",
@@ -34,12 +34,12 @@ impl PointerError {
 }
 
 impl Pointer {
-    /// Reads a pointer.
+    /// Parses a pointer.
     ///
     /// # Errors
     ///
-    /// When it does not begin with a slash, is longer than [`crate::ARGUMENT_KEY_BYTES`], or holds a control character
-    /// or a `~` that escapes nothing.
+    /// The text does not start with a slash, is longer than [`crate::ARGUMENT_KEY_BYTES`], or contains a control
+    /// character or a `~` without `0` or `1` after it.
     pub fn new(text: &str) -> Result<Self, PointerError> {
         if !text.starts_with('/') {
             return Err(PointerError::Slash);
@@ -47,7 +47,7 @@ impl Pointer {
         Ok(Self(ArgumentKey::new(text)?))
     }
 
-    /// The text it points to in validated arguments; none where there is nothing, or something that is no text.
+    /// Returns the text that it points to in validated arguments, or none if there is no text.
     pub fn text<'a>(&self, arguments: &'a Map<String, Value>) -> Option<&'a str> {
         match self.0.find(arguments) {
             Found::Value(Value::String(text)) => Some(text),
@@ -55,7 +55,7 @@ impl Pointer {
         }
     }
 
-    /// The name of the argument at the top that it goes through, without escapes.
+    /// Returns the name of the top-level argument that it goes through, without escapes.
     pub fn argument(&self) -> &str {
         self.0.argument().unwrap_or_default()
     }

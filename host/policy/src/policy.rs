@@ -1,6 +1,6 @@
-//! A policy that was read and found sound, and the questions it answers.
+//! A parsed policy and its decisions.
 //!
-//! It must not know where its texts came from, nor who decided which of them to trust.
+//! This file must not know where its texts are from, or who decides which of them to trust.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -21,15 +21,15 @@ use crate::question::{Question, ResourceQuestion};
 use crate::record_keeping::RecordKeeping;
 use crate::rule::Rule;
 
-/// The longest resource that a tool may ask about, in bytes: a person has to read it.
+/// Maximum bytes of a resource that a tool may request. The approver has to read it.
 pub const RESOURCE_BYTES: usize = 4096;
 
-/// What a plugin without bindings has.
+/// The bindings of a plugin without any.
 static NO_BINDINGS: BTreeMap<DependencyKey, Binding> = BTreeMap::new();
-/// What a plugin without settings has.
+/// The settings of a plugin without any.
 static NO_CONFIG: BTreeMap<String, String> = BTreeMap::new();
 
-/// May a call run, and with what?
+/// A policy: whether a call may run, and with what.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     pub(crate) default: Decision,
@@ -43,11 +43,11 @@ pub struct Policy {
     pub(crate) name_servers: Vec<SocketAddr>,
 }
 
-/// What a policy says of one plugin.
+/// The policy for one plugin.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PluginPolicy {
     pub(crate) bindings: BTreeMap<DependencyKey, Binding>,
-    /// Whose each binding is.
+    /// The layer of each binding.
     pub(crate) layers: BTreeMap<DependencyKey, Layer>,
     pub(crate) config: BTreeMap<String, String>,
     pub(crate) clock: ClockResolution,
@@ -57,7 +57,7 @@ pub(crate) struct PluginPolicy {
 }
 
 impl Policy {
-    /// The policy of an empty file. Every call is denied, no plugin has a binding, and every limit has its default.
+    /// Returns the policy of an empty file. It denies every call, binds nothing, and every limit has its default.
     pub fn deny_all() -> Self {
         Self {
             default: Decision::Deny,
@@ -72,37 +72,36 @@ impl Policy {
         }
     }
 
-    /// Decides on a call. It gets the strictest of what the rules say of the caller and of each principal whose
-    /// sub-agent the caller is.
+    /// Decides on a call. The decision is the strictest of those for the caller and for each of its parents.
     pub fn decide(&self, question: &Question<'_>) -> Verdict {
         self.verdict_on(&Matter::from(question))
     }
 
-    /// Decides on what a tool asks for in the middle of a call. Only rules without a `when` speak of it, since the
-    /// resource is no argument. A resource that a person could not read is denied whatever the rules say: an empty one,
-    /// one with a control character, and one of more than [`RESOURCE_BYTES`].
+    /// Decides on a permission that a tool requests for a resource during a call. Only rules without a `when` apply,
+    /// because the resource is not an argument. A resource that an approver could not read is always denied: an empty
+    /// one, one with a control character, and one of more than [`RESOURCE_BYTES`].
     pub fn decide_resource(&self, question: &ResourceQuestion<'_>) -> Verdict {
         let resource = question.resource;
         if resource.is_empty() || resource.len() > RESOURCE_BYTES || resource.chars().any(char::is_control) {
-            let reason = Arc::from("the resource is empty, too long, or holds control characters");
+            let reason = Arc::from("the resource is empty or too long, or contains control characters");
             return Verdict { decision: Decision::Deny, source: Source::Default, reason };
         }
         self.verdict_on(&Matter::from(question))
     }
 
-    /// The plugins that the user's and the project's policy name: those with a section, and those that a rule spells
-    /// out.
+    /// Returns the plugins that the user's and the project's policy name: those with a section, and those that a rule
+    /// spells out.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginName> {
         self.named.iter()
     }
 
-    /// Returns whether a section of the policy is about a plugin, whatever it says. TOML permits one in each text.
+    /// Returns whether the policy has a section for a plugin, whatever its content.
     pub fn has_section(&self, plugin: &PluginName) -> bool {
         self.plugins.contains_key(plugin)
     }
 
-    /// A plugin, with the plugins that a rule spells out together with it. Only where all of them are loaded can
-    /// [`Policy::dead_rule`] judge such a rule.
+    /// Returns a plugin and the plugins that rules spell out together with it. [`Policy::dead_rule`] can check such a
+    /// rule only if all of them are loaded.
     pub fn named_with(&self, plugin: &PluginName) -> BTreeSet<PluginName> {
         let mut together = BTreeSet::from([plugin.clone()]);
         for rule in self.rules.iter().filter(|rule| rule.id.layer != Layer::BuiltIn) {
@@ -113,73 +112,74 @@ impl Policy {
         together
     }
 
-    /// The limits for a call of `plugin`: the default, overridden by `[limits]`, overridden by the plugin's own.
+    /// Returns the limits for a call of `plugin`: the defaults, overridden by `[limits]`, overridden by the plugin's
+    /// own.
     pub fn limits(&self, plugin: &PluginName) -> Limits {
         self.plugins.get(plugin).map_or(self.limits, |plugin| plugin.limits)
     }
 
-    /// The limits for a call of a plugin that has none of its own.
+    /// Returns the limits for a call of a plugin without its own limits.
     pub fn default_limits(&self) -> Limits {
         self.limits
     }
 
-    /// What the policy binds to the dependency keys of `plugin`; nothing if it has no section.
+    /// Returns the bindings of the plugin's dependency keys. There are none if it has no section.
     pub fn bindings(&self, plugin: &PluginName) -> &BTreeMap<DependencyKey, Binding> {
         self.plugins.get(plugin).map_or(&NO_BINDINGS, |plugin| &plugin.bindings)
     }
 
-    /// The settings of `plugin`, as `wasi:config/store` gives them to it.
+    /// Returns the settings of `plugin`, which it reads through `wasi:config/store`.
     pub fn config(&self, plugin: &PluginName) -> &BTreeMap<String, String> {
         self.plugins.get(plugin).map_or(&NO_CONFIG, |plugin| &plugin.config)
     }
 
-    /// How fine the clocks of `plugin` are.
+    /// Returns the resolution of the plugin's clocks.
     pub fn clock(&self, plugin: &PluginName) -> ClockResolution {
         self.plugins.get(plugin).map_or_else(ClockResolution::default, |plugin| plugin.clock)
     }
 
-    /// Whether arguments of `plugin` that a model got wrong may be mended, once, before a person is asked about them.
+    /// Returns whether wrong arguments from a model may be repaired once. A repaired call always needs approval.
     pub fn repair(&self, plugin: &PluginName) -> Leniency {
         self.plugins.get(plugin).map_or_else(Leniency::default, |plugin| plugin.repair)
     }
 
-    /// Whether tools of `plugin` that have no schema may be called.
+    /// Returns whether tools of `plugin` without a schema may be called.
     pub fn unvalidated(&self, plugin: &PluginName) -> Leniency {
         self.plugins.get(plugin).map_or_else(Leniency::default, |plugin| plugin.unvalidated)
     }
 
-    /// Who is asked for the addresses of a name, in this order; empty for the name servers of the system.
+    /// Returns the name servers to use, in order. If it is empty, use those of the system.
     pub fn name_servers(&self) -> &[SocketAddr] {
         &self.name_servers
     }
 
-    /// Whose text binds `key` for `plugin`. A relative path in the binding is relative to that text.
+    /// Returns the layer that binds `key` for `plugin`. A relative path in the binding is relative to that text.
     pub fn binding_layer(&self, plugin: &PluginName, key: &DependencyKey) -> Option<Layer> {
         self.plugins.get(plugin)?.layers.get(key).copied()
     }
 
-    /// What becomes of a question to a person.
+    /// Returns the lifetimes of approval requests and approvals.
     pub fn approvals(&self) -> Approvals {
         self.approvals
     }
 
-    /// What a record keeps, and when it counts as written.
+    /// Returns what the audit log keeps, and when an entry counts as written.
     pub fn record(&self) -> RecordKeeping {
         self.record
     }
 
-    /// The rules, layer by layer in the order of each text.
+    /// Returns the rules, layer by layer in the order of each text.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// What is decided where no rule speaks.
+    /// Returns the decision if no rule matches.
     pub fn default_decision(&self) -> Decision {
         self.default
     }
 
-    /// Whether some caller could get another decision than deny on some call of a tool. If not, no arguments, session
-    /// or principal make a difference.
+    /// Returns whether some call of a tool could get another decision than deny. If not, no arguments, session or
+    /// principal make a difference.
     pub fn may_permit(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
         let concerning = || self.rules.iter().filter(|rule| rule.concerns(tool, permissions, hints));
         if self.forbids(tool, permissions, hints) {
@@ -196,8 +196,8 @@ impl Policy {
             }
     }
 
-    /// Whether [`Policy::may_permit`] could hold for a tool of a plugin whose tools are not known. It may say yes where
-    /// the plugin then has no such tool.
+    /// Returns whether [`Policy::may_permit`] could be true for a tool of a plugin whose tools are unknown. It may
+    /// return true even if the plugin turns out to have no such tool.
     pub fn may_permit_some(&self, plugin: &PluginName) -> bool {
         let concerning = || self.rules.iter().filter(|rule| rule.tool.matches_some_of(plugin));
         if concerning().any(|rule| rule.denies_everything() && rule.concerns_all_of(plugin)) {
@@ -206,7 +206,7 @@ impl Policy {
         self.default != Decision::Deny || concerning().any(|rule| rule.decision != Decision::Deny && rule.may_lift())
     }
 
-    /// Whether a rule denies every call of a tool. Another rule cannot lift that.
+    /// Returns whether a rule denies every call of a tool. Other rules cannot lift that.
     pub fn forbids(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
         self.rules.iter().any(|rule| rule.denies_everything() && rule.concerns(tool, permissions, hints))
     }
@@ -224,13 +224,13 @@ impl Policy {
 }
 
 impl Default for Policy {
-    /// [`Policy::deny_all`].
+    /// Returns [`Policy::deny_all`].
     fn default() -> Self {
         Self::deny_all()
     }
 }
 
-/// What a verdict says where no rule decided.
+/// Returns the reason of a verdict if no rule decided.
 pub(crate) fn default_reason(default: Decision) -> Arc<str> {
-    Arc::from(format!("no rule of the policy speaks of this, and the default is {default}"))
+    Arc::from(format!("no rule matches, and the default is {default}"))
 }

@@ -1,6 +1,6 @@
 //! Maximum size of a policy.
 
-/// The longest text of a policy, in bytes. People write and review policies; nobody reviews a megabyte.
+/// Maximum bytes of the text of a policy. People write and review policies, and nobody reviews a megabyte.
 pub const POLICY_BYTES: usize = 1024 * 1024;
-/// The most rules in a policy. Each call looks at all of them, and this many take about a millisecond.
+/// Maximum rules of a policy. Each call is checked against all of them, which takes about a millisecond for this many.
 pub const POLICY_RULES: usize = 10_000;

@@ -7,32 +7,32 @@ use crate::hint::Hint;
 use crate::name::ToolName;
 use crate::permission::{Permission, Permissions};
 
-/// May this call run?
+/// A call to decide on.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The tool that is called.
     pub tool: &'a ToolName,
-    /// What the tool declares, required and optional together.
+    /// The tool's declared permissions, required and optional.
     pub permissions: Permissions,
-    /// What its author claims of it.
+    /// The hints of its author.
     pub hints: &'a [Hint],
-    /// The validated arguments: exactly the value that will run.
+    /// The validated arguments: exactly the value that the tool gets.
     pub arguments: &'a Map<String, Value>,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller<'a>,
 }
 
-/// May this tool do this, too, in the middle of a call?
+/// A permission that a tool requests for a resource during a call.
 #[derive(Debug, Clone, Copy)]
 pub struct ResourceQuestion<'a> {
     /// The tool that was called.
     pub tool: &'a ToolName,
-    /// What it asks for.
+    /// The requested permission.
     pub permission: Permission,
-    /// What its author claims of it.
+    /// The hints of its author.
     pub hints: &'a [Hint],
-    /// What it asks for it on.
+    /// The resource.
     pub resource: &'a str,
-    /// Who called.
+    /// The caller.
     pub caller: Caller<'a>,
 }

@@ -1,21 +1,21 @@
-//! What a record keeps of a call, and when it counts as written.
+//! What the audit log keeps of a call, and when an entry counts as written.
 //!
-//! It must not know what a record looks like, nor where it is kept.
+//! This file must not know what an entry looks like, or where it is stored.
 
-/// What a record keeps of arguments and outputs. A greater one keeps more.
+/// What the audit log keeps of arguments and outputs. A greater value keeps more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Payloads {
-    /// Their digest.
+    /// Only their digests.
     Digest,
-    /// All of them.
+    /// Their full content.
     Keep,
 }
 
 impl Payloads {
-    /// Both words, from the one that keeps less.
+    /// Both values, the one that keeps less first.
     pub const ALL: [Self; 2] = [Self::Digest, Self::Keep];
 
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Digest => "digest",
@@ -24,20 +24,20 @@ impl Payloads {
     }
 }
 
-/// What a record survives before it takes effect. A greater one survives more.
+/// What an entry survives before it takes effect. A greater value survives more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
     /// The end of the process.
     Process,
-    /// The end of the machine's power: it is flushed to the disk.
+    /// A power failure: the entry is flushed to the disk.
     Machine,
 }
 
 impl Durability {
-    /// Both words, from the one that survives less.
+    /// Both values, the one that survives less first.
     pub const ALL: [Self; 2] = [Self::Process, Self::Machine];
 
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Process => "process",
@@ -51,18 +51,18 @@ impl Durability {
 pub struct RecordKeeping {
     /// What is kept of arguments and outputs.
     pub payloads: Payloads,
-    /// What a record survives before it takes effect.
+    /// What an entry survives before it takes effect.
     pub durable: Durability,
 }
 
 impl Default for RecordKeeping {
-    /// What holds where a policy says nothing.
+    /// Returns the defaults.
     fn default() -> Self {
         Self { payloads: Payloads::Digest, durable: Durability::Process }
     }
 }
 
-/// What one text says under `[record]`.
+/// The section `[record]` of one policy text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RecordSettings {
     pub(crate) payloads: Option<Payloads>,
@@ -70,13 +70,13 @@ pub(crate) struct RecordSettings {
 }
 
 impl RecordKeeping {
-    /// As a trusted text says.
+    /// Applies the settings of a trusted text.
     pub(crate) fn set(&mut self, settings: &RecordSettings) {
         self.payloads = settings.payloads.unwrap_or(self.payloads);
         self.durable = settings.durable.unwrap_or(self.durable);
     }
 
-    /// As an untrusted text says, where that keeps less or survives more.
+    /// Applies the settings of an untrusted text that keep less or survive more.
     pub(crate) fn narrow(&mut self, settings: &RecordSettings) {
         let mut wanted = *self;
         wanted.set(settings);

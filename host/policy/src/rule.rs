@@ -1,6 +1,6 @@
-//! One rule of a policy, and the pattern by which it names tools.
+//! A rule of a policy, and its pattern for tools.
 //!
-//! It must not know how rules are weighed against each other.
+//! This file must not know how rules are combined.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,32 +18,32 @@ use crate::permission::{Permission, Permissions};
 use crate::question::Question;
 use crate::subject::Subject;
 
-/// The longest reason that a rule may give, in bytes: a reply and an approval show all of it.
+/// Maximum bytes of a rule's reason. Replies and approval requests show all of it.
 pub const REASON_BYTES: usize = 1000;
 
-/// One rule of a policy.
+/// A rule of a policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// Which rule of the file this is.
+    /// The rule's number, line and layer.
     pub id: RuleId,
-    /// The tools it speaks of.
+    /// The tools that it applies to.
     pub tool: ToolPattern,
-    /// The one permission it speaks of; without one it speaks of the whole call.
+    /// The permission that it applies to. Without one, it applies to the whole call.
     pub permission: Option<Permission>,
-    /// The claim of a tool's author on which it rests. Such a rule never widens: it is no allow, and as an ask it lifts
-    /// no deny.
+    /// The hint that a tool must have. Such a rule never widens: it cannot be an allow rule, and as an ask rule it
+    /// cannot lift a deny.
     pub hint: Option<Hint>,
-    /// Whom it speaks of.
+    /// The callers that it applies to.
     pub(crate) subject: Subject,
-    /// The arguments it speaks of; without any it speaks of all.
+    /// The arguments that it applies to. Without any, it applies to all.
     pub when: Option<When>,
-    /// What it says.
+    /// The decision.
     pub decision: Decision,
-    /// Why, in the words of whoever wrote the policy.
+    /// The reason that the policy gives.
     pub reason: Option<Arc<str>>,
-    /// What a verdict says: the reason, or else a sentence that names the rule.
+    /// The reason of a verdict: the rule's reason, or a sentence that names the rule.
     pub(crate) explanation: Arc<str>,
-    /// Whether it may widen.
+    /// Whether the rule may widen what is allowed.
     pub(crate) trust: Trust,
 }
 
@@ -51,47 +51,46 @@ pub struct Rule {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) member: Member<'a>,
-    /// None where the question is about a resource.
+    /// None for a question about a resource.
     pub(crate) arguments: Option<&'a Map<String, Value>>,
 }
 
-/// How far a rule speaks of the arguments of a call.
+/// How well a rule matches the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// It does not.
+    /// It does not match.
     None,
-    /// Only if it is read widely: it can stop a call but lift nothing.
+    /// It matches only widely, so it can restrict a call but not lift a deny.
     Wide,
-    /// It does.
+    /// It matches fully.
     Full,
 }
 
 impl Rule {
-    /// Whether the rule speaks of the tool and the caller of a question, or of somebody on whose behalf the caller is
-    /// there, with some arguments at least.
+    /// Returns whether the rule applies to the tool and to some member of the caller's lineage, for some arguments.
     pub fn may_speak(&self, question: &Question<'_>) -> bool {
         let open = |member| self.subject.matches(&member, Reading::Wide) && !self.waits();
         self.concerns(question.tool, question.permissions, question.hints) && question.caller.members().any(open)
     }
 
-    /// Whom the rule speaks of, as the policy spells it; nothing where it speaks of everybody.
+    /// Returns the callers that the rule applies to, as the policy spells them, or none if it applies to everyone.
     pub fn subject_text(&self) -> Option<String> {
         (self.subject != Subject::default()).then(|| self.subject.to_string())
     }
 
-    /// Whether the rule speaks of this tool with one of these permissions and these hints.
+    /// Returns whether the rule applies to this tool with these permissions and hints.
     pub(crate) fn concerns(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
         self.permission.is_none_or(|permission| permissions.contains(permission))
             && self.hint.is_none_or(|hint| hints.contains(&hint))
             && self.tool.matches(tool)
     }
 
-    /// Whether the rule speaks of every tool that a plugin could have.
+    /// Returns whether the rule applies to every tool that a plugin could have.
     pub(crate) fn concerns_all_of(&self, plugin: &PluginName) -> bool {
         self.permission.is_none() && self.hint.is_none() && self.tool.matches_all_of(plugin)
     }
 
-    /// How far the rule speaks of the call.
+    /// Returns how well the rule matches the call.
     pub(crate) fn reach(&self, asked: &Asked<'_>) -> Reach {
         if self.waits() {
             return Reach::None;
@@ -102,7 +101,7 @@ impl Rule {
         }
     }
 
-    /// How far the rule would speak of the call if the person trusted the project that brought it.
+    /// Returns how well the rule would match the call if its project were trusted.
     pub(crate) fn reach_if_trusted(&self, asked: &Asked<'_>) -> Reach {
         let matches = |reading| self.matches(asked, reading);
         match self.decision {
@@ -116,17 +115,17 @@ impl Rule {
         }
     }
 
-    /// Whether it says nothing until the person trusts the project that brought it.
+    /// Returns whether the rule has no effect until its project is trusted.
     pub(crate) fn waits(&self) -> bool {
         self.trust == Trust::Untrusted && self.decision == Decision::Allow
     }
 
-    /// Whether it denies every call of its tools, for every caller and all arguments.
+    /// Returns whether it denies every call of its tools, for every caller and all arguments.
     pub(crate) fn denies_everything(&self) -> bool {
         self.decision == Decision::Deny && self.when.is_none() && self.subject == Subject::default()
     }
 
-    /// Whether it may lift a deny: neither an untrusted project nor a plugin's claim of itself does.
+    /// Returns whether it may lift a deny. A rule of an untrusted project or with a hint may not.
     pub(crate) fn may_lift(&self) -> bool {
         self.trust == Trust::Trusted && self.hint.is_none()
     }
@@ -141,38 +140,38 @@ impl Rule {
     }
 }
 
-/// Which tools a rule speaks of: a pattern for the plugin and one for the tool, with a dot between.
+/// A pattern for tools: one for the plugin and one for the tool, separated by a dot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolPattern {
     plugin: Glob,
     tool: Glob,
 }
 
-/// Why a text is no tool pattern.
+/// Why a text is not a tool pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolPatternError {
-    /// There is no dot, or more than one.
-    #[error("the pattern does not have exactly one dot")]
+    /// It has no dot, or more than one.
+    #[error("the pattern must have exactly one dot")]
     Dots,
-    /// There is a character that is in no name and has no meaning in a pattern, so that the rule would never match.
-    #[error("the pattern holds a character that no tool's name has")]
+    /// It contains a character that occurs in no name and has no meaning in a pattern. The rule would never match.
+    #[error("the pattern contains a character that no tool's name has")]
     Character,
-    /// There is a `**`.
+    /// It contains `**`.
     #[error("`**` has no meaning in a tool's name")]
     Depth,
-    /// One side is a text that no name is, so that the rule would never match.
+    /// One side is a literal text that is not a valid name. The rule would never match.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// One side is no pattern.
+    /// One side is not a valid pattern.
     #[error(transparent)]
     Glob(#[from] GlobError),
 }
 
 impl ToolPatternError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::Dots => "write `plugin.tool`; `*.*` stands for every tool and `files.*` for every tool of a plugin",
+            Self::Dots => "write `plugin.tool`; `*.*` matches every tool and `files.*` every tool of a plugin",
             Self::Character => {
                 "use lower-case letters, digits, `-` and `_`, and for patterns `*`, `?`, `[a-z]`, `{a,b}`"
             }
@@ -184,11 +183,11 @@ impl ToolPatternError {
 }
 
 impl ToolPattern {
-    /// Reads a pattern such as `files.read`, `files.*` or `*.{read,list}`.
+    /// Parses a pattern such as `files.read`, `files.*` or `*.{read,list}`.
     ///
     /// # Errors
     ///
-    /// When it is no pattern, or one that could not match any tool's name.
+    /// The text is not a pattern, or could not match the name of any tool.
     pub fn new(text: &str) -> Result<Self, ToolPatternError> {
         if !text.bytes().all(|byte| is_name_byte(byte) || b".*?[]{},!".contains(&byte)) {
             return Err(ToolPatternError::Character);
@@ -210,28 +209,27 @@ impl ToolPattern {
         Ok(Self { plugin, tool })
     }
 
-    /// Whether the pattern stands for `tool`.
+    /// Returns whether the pattern matches `tool`.
     pub fn matches(&self, tool: &ToolName) -> bool {
         self.plugin.matches(tool.plugin.as_str()) && self.tool.matches(tool.tool.as_str())
     }
 
-    /// Whether the pattern stands for some tool that a plugin could have.
+    /// Returns whether the pattern matches some tool that a plugin could have.
     pub(crate) fn matches_some_of(&self, plugin: &PluginName) -> bool {
         self.plugin.matches(plugin.as_str())
     }
 
-    /// Whether the pattern stands for every tool that a plugin could have. A pattern that does so in a way other than
-    /// `*` is not seen.
+    /// Returns whether the pattern matches every tool that a plugin could have. It recognizes only `*`.
     pub(crate) fn matches_all_of(&self, plugin: &PluginName) -> bool {
         self.matches_some_of(plugin) && self.tool.as_str() == "*"
     }
 
-    /// Whether the plugins that the pattern spells out are all that it stands for.
+    /// Returns whether the pattern spells out every plugin that it matches.
     pub(crate) fn names_every_plugin(&self) -> bool {
         self.plugin.single_segments().all(|literal| literal.is_some())
     }
 
-    /// The plugins that the pattern spells out, as opposed to those that it only stands for.
+    /// Returns the plugins that the pattern spells out, without those that only a wildcard matches.
     pub fn named_plugins(&self) -> impl Iterator<Item = PluginName> {
         self.plugin.single_segments().flatten().filter_map(|literal| PluginName::new(literal).ok())
     }

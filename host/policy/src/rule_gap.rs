@@ -1,7 +1,7 @@
 //! Finds rules on a path that a tool bypasses: the tool is called with a directory above the path, or without the
 //! argument, and recurses from there. The rule sees only the call. A mask is part of the handle and sees the files.
 //!
-//! It must not know how plugins are loaded.
+//! This file must not know how plugins are loaded.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::rule::Rule;
 /// A rule on a path that does not stop tools that search a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleGap {
-    /// Which rule it is.
+    /// The rule.
     pub id: RuleId,
     /// The plugin whose tools reach the path.
     pub plugin: PluginName,

@@ -1,7 +1,7 @@
-//! Whom a rule speaks of: sessions, principals and origins.
+//! The callers that a rule applies to: sessions, principals and origins.
 //!
-//! As with arguments, a rule that widens reads a name exactly as it is, and a rule that narrows without regard to its
-//! case. It must not know decisions.
+//! As with arguments, a rule that widens matches names exactly, and a rule that restricts ignores their case. This file
+//! must not know decisions.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::caller::{Member, Origin};
 use crate::matcher::Reading;
 use crate::text::{Spellings, TextPattern};
 
-/// Whom a rule speaks of; what it does not name it leaves open.
+/// The callers that a rule applies to. A missing field matches every caller.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Subject {
     pub(crate) session: Option<TextPattern>,
@@ -18,7 +18,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Whether the rule speaks of calls on behalf of `member`.
+    /// Returns whether the rule applies to calls on behalf of `member`.
     pub(crate) fn matches(&self, member: &Member<'_>, reading: Reading) -> bool {
         self.origins.as_ref().is_none_or(|origins| origins.contains(&member.origin))
             && self.session.as_ref().is_none_or(|session| matches(session, member.session, reading))
@@ -27,17 +27,17 @@ impl Subject {
             })
     }
 
-    /// The sessions, as the policy spells them.
+    /// Returns the sessions, as the policy spells them.
     pub(crate) fn session_text(&self) -> Option<String> {
         self.session.as_ref().map(|session| session.as_str().to_owned())
     }
 
-    /// The principals, as the policy spells them.
+    /// Returns the principals, as the policy spells them.
     pub(crate) fn principal_text(&self) -> Option<String> {
         self.principals.as_ref().map(|principals| list(principals.iter().map(TextPattern::as_str)))
     }
 
-    /// The origins.
+    /// Returns the origins.
     pub(crate) fn origin_text(&self) -> Option<String> {
         self.origins.as_ref().map(|origins| list(origins.iter().map(|origin| origin.as_str())))
     }
@@ -55,7 +55,7 @@ fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl fmt::Display for Subject {
-    /// As a table of the policy; "everyone" where the rule names nobody.
+    /// Writes the keys and values of the policy, or "everyone" if there are none.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named =
             [("session", self.session_text()), ("principal", self.principal_text()), ("origin", self.origin_text())];

@@ -1,7 +1,7 @@
-//! What a rule demands of one text: a pattern, a prefix, or exactly this text, each read exactly or widely.
+//! Patterns for one text: a pattern, a prefix, or an exact text. Each can be matched exactly or widely.
 //!
-//! All three are patterns in the end, so that there is one way to match and one way to see through spellings. It must
-//! not know where the text stands in a call.
+//! All three become patterns, so there is only one way to match and to handle spellings. This file must not know where
+//! in a call the text is.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,11 +10,11 @@ use crate::glob::{Case, Glob, GlobError};
 use crate::lexical::{Normalized, Separators, is_plain, normalize};
 use crate::plain::plain_form;
 
-/// The longest text that a pattern is tried on, in bytes: four times the longest path of common systems, so that the
-/// worst pattern on the worst text takes milliseconds.
+/// Maximum bytes of a text that a pattern is matched against: four times the longest path of common systems. The worst
+/// pattern on the worst text then takes milliseconds.
 pub const MATCHED_TEXT_BYTES: usize = 16 * 1024;
 
-/// Why a text cannot stand for itself in a rule.
+/// Why a literal text is invalid in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LiteralError {
     /// It is empty.
@@ -23,8 +23,8 @@ pub enum LiteralError {
     /// It is longer than a pattern may be.
     #[error("the text is longer than a pattern may be")]
     TooLong,
-    /// It holds a control character.
-    #[error("the text holds a control character")]
+    /// It contains a control character.
+    #[error("the text contains a control character")]
     ControlCharacter,
     /// An allow rule with it would never match.
     #[error("an allow rule never matches a text with a `.` or `..` segment or a backslash")]
@@ -32,18 +32,18 @@ pub enum LiteralError {
 }
 
 impl LiteralError {
-    /// What to write instead.
+    /// Returns how to fix it.
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::Empty => "write at least one character; the pattern \"**\" stands for every text",
+            Self::Empty => "write at least one character; the pattern \"**\" matches every text",
             Self::TooLong => "write a shorter prefix",
-            Self::ControlCharacter => "write a pattern with `?` where it stands",
-            Self::NotPlain => "write the text without it",
+            Self::ControlCharacter => "write a pattern with `?` in its place",
+            Self::NotPlain => "remove it",
         }
     }
 }
 
-/// What a rule demands of a text.
+/// A pattern for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextPattern {
     kind: Kind,
@@ -53,15 +53,15 @@ pub(crate) struct TextPattern {
     plain: Option<Box<GlobPair>>,
 }
 
-/// A pattern for a text as it is, and for the path that it spells.
+/// Patterns for a text as it is, and for the path that it spells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct GlobPair {
     raw: Glob,
-    /// The same pattern for normalized paths, where that one differs.
+    /// The pattern for normalized paths, if it differs.
     normalized: Option<Glob>,
 }
 
-/// How the policy spells it.
+/// The form in the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Glob,
@@ -70,22 +70,22 @@ enum Kind {
 }
 
 impl TextPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub(crate) fn new(text: &str) -> Result<Self, GlobError> {
         Self::of(Kind::Glob, text, text, text)
     }
 
-    /// Exactly this text.
+    /// Returns a pattern for exactly this text.
     pub(crate) fn equals(text: &str) -> Result<Self, LiteralError> {
         let escaped = Glob::escape(text);
         Self::literal(Kind::Equals, text, &escaped, &escaped)
     }
 
-    /// Every text that begins with this one.
+    /// Returns a pattern for every text that starts with this one.
     pub(crate) fn prefix(text: &str) -> Result<Self, LiteralError> {
         let escaped = Glob::escape(text);
         let raw = format!("{escaped}*/**");
-        // The directory itself is spelt without its slash once it is normalized.
+        // After normalization, the directory itself has no slash at its end.
         let directory = text.strip_suffix(['/', '\\']).map(|directory| format!("{}/**", Glob::escape(directory)));
         Self::literal(Kind::Prefix, text, &raw, directory.as_deref().unwrap_or(&raw))
     }
@@ -107,7 +107,7 @@ impl TextPattern {
         Ok(Self { kind, text: text.into(), written, plain: plain.map(Box::new) })
     }
 
-    /// The text as the policy spells it.
+    /// Returns the text as the policy spells it.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
@@ -126,12 +126,12 @@ impl TextPattern {
         })
     }
 
-    /// Whether some choice has a segment that is exactly `name`.
+    /// Returns whether some choice has a segment that is exactly `name`.
     pub(crate) fn has_segment(&self, name: &str) -> bool {
         self.written.raw.has_segment(name)
     }
 
-    /// Whether an exact reading can match at all, as far as a text that stands for itself can tell.
+    /// Returns whether exact matching can match a literal text at all.
     pub(crate) fn is_plain(&self) -> bool {
         self.kind == Kind::Glob || !self.text.contains('\\')
     }
@@ -169,7 +169,7 @@ impl GlobPair {
             || windows.as_ref().is_some_and(|path| self.matches_path(path, raw))
     }
 
-    /// Whether a normalized path matches; where it is the raw text, the raw pattern has been tried on it.
+    /// Returns whether a normalized path matches. If the path is the raw text, the raw pattern has been tried already.
     fn matches_path(&self, path: &str, raw: &str) -> bool {
         match &self.normalized {
             Some(pattern) => pattern.matches_normalized_path(path, Case::Folded),
@@ -189,10 +189,10 @@ impl fmt::Display for TextPattern {
     }
 }
 
-/// The forms of a text in which a narrowing rule looks for its pattern.
+/// The forms of a text that a restricting rule matches.
 pub(crate) enum Spellings<'a> {
-    /// The text is too long, climbs above its root, or holds a NUL, at which a tool in C stops reading and others go
-    /// on: every pattern matches.
+    /// Every pattern matches, because the text is too long, climbs above its root, or contains a NUL. Tools in C stop
+    /// reading at a NUL, and others do not.
     Unreadable,
     /// The text as it is written, and in its plain form if that differs.
     Readable { written: Spelling<'a>, plain: Option<Spelling<'a>> },
@@ -202,7 +202,7 @@ pub(crate) enum Spellings<'a> {
 pub(crate) struct Spelling<'a> {
     raw: Cow<'a, str>,
     unix: Cow<'a, str>,
-    /// A backslash is read both ways, since on Unix it is a letter of a name and on Windows it divides.
+    /// The path with backslashes as separators, as on Windows. On Unix, a backslash is part of a name.
     windows: Option<Cow<'a, str>>,
 }
 

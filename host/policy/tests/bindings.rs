@@ -125,13 +125,13 @@ fn every_malformed_key_is_refused_with_a_remedy_of_its_own() {
     let rows = [
         (http("schemes = []"), "write at least one entry"),
         (http("schemes = ['ftp']"), "write one of `http`, `https`"),
-        (http("schemes = 'https'"), "write a list in brackets"),
+        (http("schemes = 'https'"), "write an array: `[...]`"),
         (http("ports = []"), "write at least one entry"),
         (http("ports = [0]"), "write a whole number from 1 to 65535"),
         (http("ports = [65536]"), "write a whole number from 1 to 65535"),
         (http("ports = [-1]"), "write a whole number from 1 to 65535"),
         (http("ports = ['443']"), "write a whole number from 1 to 65535"),
-        (http("ports = 443"), "write a list in brackets"),
+        (http("ports = 443"), "write an array: `[...]`"),
         (http("paths = []"), "write at least one entry"),
         (http("paths = ['api']"), "write a path such as \"/api/\""),
         (http("paths = ['/a/../b']"), "write a path such as \"/api/\""),
@@ -147,7 +147,7 @@ fn every_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (http("addresses = []"), "write at least one entry"),
         (http("addresses = ['localhost']"), "write an address such as"),
         (http("addresses = ['10.0.0.1/8']"), "write the first address of the range"),
-        (http("addresses = ['0.0.0.0/0']"), "write ranges of at least 8 bits"),
+        (http("addresses = ['0.0.0.0/0']"), "write a prefix of at least /8"),
         (http("addresses = ['::ffff:127.0.0.1']"), "write the IPv4 address"),
         (http("roots = ''"), "write the path of a directory or file"),
         (http("narrow = 'url'"), "write a slash and the name of the argument"),
@@ -175,10 +175,10 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (line("service.a = { name = 'a', methods = [] }"), "write at least one entry"),
         (line("service.a = { name = 'a', calls = 10001 }"), "write 10000 or less"),
         (line("service.a = { name = 'a', call = 1 }"), "the known keys are `name`, `methods`, `calls`"),
-        (line("store.a = {}\nservice.a = { name = 'a' }"), "give each dependency a key of its own"),
-        (line("config = { a = 1 }"), "write it as a text in quotes"),
-        (line("config = { a = true }"), "write it as a text in quotes"),
-        (line("config = { a = { b = 'c' } }"), "write it as a text in quotes"),
+        (line("store.a = {}\nservice.a = { name = 'a' }"), "give each dependency its own key"),
+        (line("config = { a = 1 }"), "write it as a string in quotes"),
+        (line("config = { a = true }"), "write it as a string in quotes"),
+        (line("config = { a = { b = 'c' } }"), "write it as a string in quotes"),
         (line("config = { '' = 'a' }"), "write 1 to 128 bytes"),
         (line(&format!("config = {{ {} = 'a' }}", "a".repeat(129))), "write 1 to 128 bytes"),
         (line("config = { \"a\\n\" = 'a' }"), "write 1 to 128 bytes"),
@@ -188,9 +188,9 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (line("clock = 'exact'"), "write one of `coarse`, `fine`"),
         (line("clocks = 'fine'"), "the known keys are `directory`, `http`, `store`, `service`, `config`, `clock`"),
         (line("repair = 'allow'"), "write one of `refuse`, `ask`"),
-        (line("repair = true"), "write a text in quotes"),
+        (line("repair = true"), "write a string in quotes"),
         (line("unvalidated = 'allow'"), "write one of `refuse`, `ask`"),
-        (line("unvalidated = ['ask']"), "write a text in quotes"),
+        (line("unvalidated = ['ask']"), "write a string in quotes"),
         ("\nrepair = 'ask'\n".to_owned(), "the known keys are"),
         ("[network]\nname-servers = []".to_owned(), "write at least one entry"),
         ("[network]\nname-servers = ['localhost']".to_owned(), "write an address with or without a port"),
@@ -422,7 +422,7 @@ fn trusted_layers_add_settings_and_contradict_each_other_in_none() {
     let error = layered("", user, "\n[plugin.web]\nconfig.a = '1'", Trust::Trusted).unwrap_err();
     assert_eq!(error.error.fault, PolicyFault::SetElsewhere { layer: Layer::User });
     let told = "the project's policy: line 3, column 8: `plugin.web.config.a`: the user's policy already has this \
-                setting for this plugin; write it in one of the two only";
+                setting for this plugin; keep it in only one of the two policies";
     assert_eq!(error.to_string(), told);
     let servers = |server: &str| format!("network.name-servers = ['{server}']");
     let later = layered(&servers("10.0.0.1"), &servers("10.0.0.2"), "", Trust::Trusted).unwrap();
@@ -436,19 +436,19 @@ fn a_binding_is_described_with_all_that_it_grants() {
         (
             "http.a = { hosts = ['a.example'], methods = ['GET', 'POST'], secret = { header = 'authorization', \
              value = 'canary {}', from = 'env:TOKEN' } }",
-            "GET POST to a.example, with the secret of the variable TOKEN in the header authorization for a.example",
+            "GET POST to a.example, with the secret from the variable TOKEN in the header authorization for a.example",
         ),
         (
             "http.a = { hosts = ['a.example'], secret = { basic = 'me', from = 'file:my key' } }",
-            "GET to a.example, with the secret of the file \"my key\" as the password of the user me for a.example",
+            "GET to a.example, with the secret from the file \"my key\" as the password of the user me for a.example",
         ),
         (
             "http.a = { hosts = ['a.example'], secret = { query = 'key', from = { command = ['gh', 'a b'] } } }",
-            "GET to a.example, with the secret of the command gh \"a b\" in the parameter key for a.example",
+            "GET to a.example, with the secret from the command gh \"a b\" in the parameter key for a.example",
         ),
         (
             "http.a = { hosts = [], unnamed = 'ask', narrow = '/url' }",
-            "GET to any host that a person approves for a call, for each call only what its argument /url names",
+            "GET to any host that a person approves for a call, narrowed to the argument /url of each call",
         ),
         (
             "http.a = { hosts = ['a.example'], schemes = ['http', 'https'], ports = [80, 443], headers = [] }",
@@ -461,12 +461,12 @@ fn a_binding_is_described_with_all_that_it_grants() {
         ("directory.a = { path = '.' }", "the directory ., read-only"),
         (
             "directory.a = { path = \"a\\u202eb\", access = 'read-write', narrow = '/path' }",
-            "the directory \"a\\u{202e}b\", read-write, for each call only what its argument /path names",
+            "the directory \"a\\u{202e}b\", read-write, narrowed to the argument /path of each call",
         ),
         (
             "directory.a = { path = 'b', access = 'read-write', hidden = ['.env*', 's/**'], read-only = ['k'], \
              writable = ['.git/hooks'] }",
-            "the directory b, read-write, without .env* s/**, never changing k, also changing .git/hooks",
+            "the directory b, read-write, hiding .env* s/**, protecting k, not protecting .git/hooks",
         ),
     ];
     for (line, expected) in rows {
@@ -475,9 +475,9 @@ fn a_binding_is_described_with_all_that_it_grants() {
     let full = binding(&parse(FULL), "fetch").describe();
     let expected = "GET POST to api.github.com *.wikipedia.org, to any other that a person approves for a call, \
                     ports 8443, paths /api/, headers accept, also at the addresses 127.0.0.0/8 ::1, \
-                    trusting only the certificates in ca.pem, for each call only what its argument /url names, \
+                    trusting only the certificates in ca.pem, narrowed to the argument /url of each call, \
                     request-bytes 128 KiB, response-bytes 8 MiB, requests 17, requests-per-minute 61, time 21 s, \
-                    with the secret of the variable GITHUB_TOKEN in the header x-key for api.github.com";
+                    with the secret from the variable GITHUB_TOKEN in the header x-key for api.github.com";
     assert_eq!(full, expected);
 }
 
@@ -531,7 +531,7 @@ fn masks_that_could_not_hold_are_refused() {
         ("hidden = ['a**']", "between slashes"),
         ("writable = ['.git/hooks']", "remove `writable`"),
         ("access = 'read-write', writable = ['hooks']", ".git/hooks"),
-        ("hidden = 'secrets'", "list in brackets"),
+        ("hidden = 'secrets'", "write an array"),
     ] {
         let error = refused(&format!("[plugin.web]\ndirectory.a = {{ path = '.', {keys} }}\n"));
         assert!(error.to_string().contains(remedy), "{keys}: {error}");

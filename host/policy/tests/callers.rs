@@ -146,7 +146,7 @@ fn a_hint_stops_a_call_and_lifts_no_deny() {
     let explained = explain(&rule("ask", "hint = 'destructive'"), destructive);
     assert_eq!(
         explained.changes[0],
-        "rule 1 (line 1) rests on what the plugin claims of itself: it can stop a call and lift nothing."
+        "rule 1 (line 1) depends on a hint that the plugin sets itself, so it can only restrict a call."
     );
 }
 
@@ -164,7 +164,7 @@ fn an_explanation_shows_whom_a_rule_speaks_of_and_who_is_in_the_way() {
     assert_eq!(matched.hint.as_deref(), Some("destructive"));
     assert_eq!(
         stopped.changes.last().unwrap(),
-        "This is what `alice` may: a sub-agent never has more than its parent."
+        "The decision for `alice` applies: a sub-agent never has more rights than its parent."
     );
     let Source::Rule(id) = stopped.verdict.source else { panic!("no rule") };
     assert_eq!(id.to_string(), "rule 2 (line 5)");
@@ -175,7 +175,7 @@ fn an_explanation_shows_whom_a_rule_speaks_of_and_who_is_in_the_way() {
     let others = explain(&rule("allow", keys), Who("t", "alice", false, &[]));
     assert_eq!(
         others.changes[0],
-        "rule 1 (line 1) says allow, but only of session s*, principal alice, b*, origin person, automation."
+        "rule 1 (line 1) says allow, but only for session s*, principal alice, b*, origin person, automation."
     );
     assert!(others.changes.iter().all(|change| !change.contains("sub-agent never")));
 }

@@ -238,11 +238,11 @@ fn a_resource_is_judged_only_by_rules_without_arguments() {
 fn an_explanation_says_what_would_change_the_decision() {
     let policy = parse("[[rule]]\ntool = 'files.write'\nwhen = { path = 'src/**' }\ndecision = 'allow'\n");
     let denied = ask(&policy, "files.write", &[Permission::Write], &json!({ "path": "a" }));
-    assert_eq!(denied.verdict.reason.as_ref(), "no rule of the policy speaks of this, and the default is deny");
+    assert_eq!(denied.verdict.reason.as_ref(), "no rule matches, and the default is deny");
     assert!(denied.matched.is_empty());
     assert_eq!(
         denied.changes[0],
-        r#"Call it with arguments for which rule 1 (line 1) says allow: path = "src/**", spelt exactly."#
+        r#"Use arguments for which rule 1 (line 1) says allow. They must match exactly: path = "src/**"."#
     );
     let (_, rule) = denied.changes[1].split_once('\n').unwrap();
     let changed = parse(rule);
@@ -554,7 +554,7 @@ fn an_error_names_the_place_the_key_and_the_remedy() {
     let rows = [
         (
             "[limits]\n  memry = 1\n",
-            "line 2, column 3: `limits.memry`: this key is not known here; the known keys are `memory`, `table-elements`",
+            "line 2, column 3: `limits.memry`: unknown key; the known keys are `memory`, `table-elements`",
         ),
         (
             "[limits]\nmemory = '2 GiB'",
@@ -563,29 +563,29 @@ fn an_error_names_the_place_the_key_and_the_remedy() {
         ("\n[[rule]]\ntool = 'a.b'\n", "line 2, column 1: `rule`: the key `decision` is missing; add `decision`"),
         (
             "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { 'ä' = 1, x = ['a', 'b]'] }",
-            "line 4, column 29: `rule.when.x`: a `}` or `]` closes nothing; write a backslash",
+            "line 4, column 29: `rule.when.x`: a `}` or `]` has no opening bracket; write a backslash",
         ),
         (
             "[plugin.\"\\u001b[2J\"]",
             "line 1, column 9: `plugin.\"\\u{1b}[2J\"`: \"\\u{1b}[2J\" is not a plugin's name; a name starts with",
         ),
-        ("[limits", "line 1, column 8: this is not TOML: "),
+        ("[limits", "line 1, column 8: invalid TOML: "),
         (
             "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nhint = 'read-only'\n",
-            "line 4, column 1: `rule.hint`: an allow rule rests on what the plugin claims of itself; name the tools in",
+            "line 4, column 1: `rule.hint`: an allow rule cannot use `hint`, because plugins set their own hints; name",
         ),
         (
             "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { n = { at-least = 2, at-most = 1 } }",
-            "line 4, column 10: `rule.when.n`: no number is both at least and at most this; write the smaller number",
+            "line 4, column 10: `rule.when.n`: `at-least` is greater than `at-most`; write the smaller number",
         ),
         (
             "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { n = { above = 2 } }",
-            "line 4, column 16: `rule.when.n.above`: this key is not known here; the known keys are `prefix`, `equals`, \
+            "line 4, column 16: `rule.when.n.above`: unknown key; the known keys are `prefix`, `equals`, \
              `at-least`, `at-most`",
         ),
         (
             "[approvals]\nunattended = 'allow'",
-            "line 2, column 1: `approvals.unattended`: this word is not known here; write one of `pending`, `deny`",
+            "line 2, column 1: `approvals.unattended`: unknown value; write one of `pending`, `deny`",
         ),
         (
             "[plugin.a]\nhttp.b = { hosts = ['docs.rs:443'] }",
@@ -617,33 +617,33 @@ fn every_refusal_of_a_rule_has_its_own_remedy() {
         ),
         ("[record]\nx = 1".to_owned(), "the known keys are `payloads`, `durable`"),
         (rule("when = 1"), "write a table"),
-        (rule("reason = 1"), "write a text in quotes"),
+        (rule("reason = 1"), "write a string in quotes"),
         (rule("when = {}"), "write at least one entry"),
-        ("[plugin.a]\ndirectory.b.path = 'x'\nhttp.b.hosts = ['docs.rs']".to_owned(), "give each dependency a key"),
+        ("[plugin.a]\ndirectory.b.path = 'x'\nhttp.b.hosts = ['docs.rs']".to_owned(), "give each dependency its own"),
         (rule("when = { n = nan }"), "write a finite number"),
         (rule("decision2 = 1"), "the known keys are"),
-        (rule("").replace("deny", "allow") + "when = { p = './a' }", "write the path without it"),
+        (rule("").replace("deny", "allow") + "when = { p = './a' }", "remove the segment"),
         (rule("when = { p = '../a' }"), "remove it: a path that climbs above its root matches every deny"),
         (rule("reason = ''"), "write one short sentence"),
         (rule("").replace("deny", "no"), "write one of `allow`, `ask`, `deny`"),
         (rule("permission = 'x'"), "write one of `read`, `write`, `execute`, `network`"),
         (rule("hint = 'x'"), "write one of `read-only`, `destructive`, `idempotent`, `open-world`, `sequential`"),
-        (rule("").replace("deny", "allow") + "hint = 'read-only'", "name the tools in an allow rule"),
+        (rule("").replace("deny", "allow") + "hint = 'read-only'", "name the tools instead"),
         (rule("origin = 'x'"), "write one of `person`, `sub-agent`, `automation`"),
         (rule("principal = 'a b'"), "write one to eight names with `/` between them"),
         (rule("principal = '/*'"), "write a name, or a pattern such as \"alice/**\""),
-        (rule("principal = 'a/../*'"), "write the name without it"),
+        (rule("principal = 'a/../*'"), "remove the segment"),
         (rule("when = { p = { prefix = '' } }"), "write at least one character"),
-        (rule("when = { p = { prefix = \"\\n\" } }"), "write a pattern with `?` where it stands"),
+        (rule("when = { p = { prefix = \"\\n\" } }"), "write a pattern with `?` in its place"),
         (rule(&format!("when = {{ p = {{ equals = '{}' }} }}", "a".repeat(1025))), "write a shorter prefix"),
-        (rule("").replace("deny", "allow") + "when = { p = { equals = 'a\\b' } }", "write the text without it"),
+        (rule("").replace("deny", "allow") + "when = { p = { equals = 'a\\b' } }", "remove it"),
         (rule("when = { p = { prefix = 'a', at-most = 1 } }"), "write one of `prefix`, `equals`, or bounds"),
         (rule("when = { n = { at-most = 1e99 } }"), "write a whole number without a dot, or a smaller one"),
         (rule("when = { n = { at-least = 2, at-most = 1 } }"), "write the smaller number after `at-least`"),
         (rule("when = { '' = 1 }"), "write the name of an argument, or a JSON pointer"),
         (rule("when = { '/~' = 1 }"), "write `~0` for `~`"),
         (rule("when = { p = '' }"), "write `**` to match everything"),
-        (rule("").replace("a.b", "a"), "write `plugin.tool`; `*.*` stands for every tool"),
+        (rule("").replace("a.b", "a"), "write `plugin.tool`; `*.*` matches every tool"),
         (rule("").replace("a.b", "a.B"), "use lower-case letters, digits"),
         (rule("").replace("a.b", "a.**"), "write `*`"),
         (rule("").replace("a.b", "a.9"), "a name starts with a lower-case letter"),
@@ -672,7 +672,7 @@ fn every_other_refusal_has_its_own_remedy() {
         (http("").replace("docs.rs", "*.com"), "name the domain of one owner"),
         (http("").replace("docs.rs", "a..b"), "write a name such as \"docs.rs\""),
         (http("").replace("docs.rs", "http://a"), "write only the host"),
-        (http("").replace("docs.rs", "a.b:1"), "write the host without it: ports belong nowhere in `hosts`"),
+        (http("").replace("docs.rs", "a.b:1"), "write the host without it; ports go in `ports`"),
         (http("").replace("docs.rs", "A.b"), "write it in lower case"),
         (http("").replace("docs.rs", "é.b"), "write it in punycode"),
         (http("").replace("docs.rs", "a*.b"), "write each host, or one `*.` at the beginning"),

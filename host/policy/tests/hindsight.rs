@@ -34,7 +34,7 @@ fn dead(text: &str) -> Option<String> {
     let policy = Policy::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     policy.dead_rule(&tools).map(|dead| {
         let remedy = match dead.why {
-            DeadReason::Tool => "write the name of a tool that the plugin has",
+            DeadReason::Tool => "write the name of a tool of the plugin",
             DeadReason::Permission { .. } => "remove the permission",
             DeadReason::Hint { .. } => "remove the hint",
             DeadReason::Argument { .. } => "write the name of an argument",
@@ -86,7 +86,7 @@ fn a_rule_that_no_call_can_match_is_named_with_the_reason() {
     ];
     for (body, why) in rows {
         let text = format!("{}[[rule]]\ndecision = 'deny'\n{body}\n", rule(""));
-        assert_eq!(dead(&text), Some(format!("rule 2 (line 5) can match no call: {why}")), "{body}");
+        assert_eq!(dead(&text), Some(format!("rule 2 (line 5) cannot match any call: {why}")), "{body}");
     }
 }
 
@@ -126,7 +126,7 @@ fn a_denied_call_is_told_which_arguments_a_milder_rule_speaks_of() {
     let ask = milder("ask", "when = { path = { prefix = 'docs/' } }");
     assert_eq!(
         alternatives(&(allow.clone() + &ask)),
-        [r#"allowed with path = "src/**""#, r#"a person can be asked with path = { prefix = "docs/" }"#]
+        [r#"allowed with path = "src/**""#, r#"allowed after approval with path = { prefix = "docs/" }"#]
     );
     assert_eq!(alternatives(&(allow.clone() + &allow)).len(), 1, "a line is not said twice");
     let many: String = (0..5).map(|index| milder("allow", &format!("when = {{ path = 'd{index}/*' }}"))).collect();

@@ -153,9 +153,9 @@ fn a_key_that_two_layers_bind_is_refused_where_the_second_is() {
     assert_eq!(
         error.to_string(),
         "the project's policy: line 3, column 11: `plugin.files.directory.a`: the user's policy already binds this key \
-         for this plugin; bind it in one of the two only, or to another key"
+         for this plugin; bind it in only one of the two policies, or use another key"
     );
-    assert!(error.remedy().starts_with("bind it in one"));
+    assert!(error.remedy().starts_with("bind it in only one"));
     let http = "[plugin.files]\nhttp.a = { hosts = ['docs.rs'] }\n";
     assert_eq!(layered(http, BINDING, "", Trust::Trusted).unwrap_err().layer, Layer::User);
 }
@@ -215,10 +215,10 @@ fn an_explanation_says_what_waits_for_the_person_to_trust_the_project() {
     assert_eq!(
         waiting.changes[..2],
         [
-            "Nobody trusts the project yet: rule 1 (line 1) of the project's policy says allow, and what it allows waits \
-             for `portcullis trust FILE`.",
-            "Nobody trusts the project yet: rule 2 (line 5) of the project's policy says ask, and what it allows waits \
-             for `portcullis trust FILE`."
+            "The project is not trusted: rule 1 (line 1) of the project's policy says allow, but it cannot allow \
+             anything until you run `portcullis trust FILE`.",
+            "The project is not trusted: rule 2 (line 5) of the project's policy says ask, but it cannot allow \
+             anything until you run `portcullis trust FILE`."
         ]
     );
     let ids: Vec<_> = waiting.matched.iter().map(|rule| rule.rule.number).collect();

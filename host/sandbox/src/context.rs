@@ -39,7 +39,7 @@ pub struct Ask {
     pub patterns: Vec<String>,
 }
 
-/// The host's side of a running call.
+/// The host services for one running call.
 pub trait CallHost: Send + Sync + 'static {
     /// Receives a progress report. It is called at most as often as the limit allows.
     fn report(&self, progress: Progress);
@@ -72,7 +72,7 @@ pub struct OutputFull;
 pub struct CallContext {
     /// The id of the call.
     pub id: Arc<str>,
-    /// The session it belongs to.
+    /// The session of the call.
     pub session: Arc<str>,
     /// The message that led to the call.
     pub message: Option<Arc<str>>,

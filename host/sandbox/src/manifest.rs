@@ -111,7 +111,7 @@ pub struct Blob {
     pub name: Option<String>,
     /// The media type, such as `image/png`, unchecked.
     pub media_type: String,
-    /// The bytes.
+    /// The content is not an acceptable plugin.
     pub data: Vec<u8>,
 }
 
@@ -131,7 +131,7 @@ pub enum Failure {
     },
     /// The tool saw the cancellation and ended.
     Cancelled,
-    /// Anything else.
+    /// Creates any other error.
     Failed(String),
 }
 

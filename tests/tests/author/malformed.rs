@@ -49,18 +49,14 @@ fn invalid_grants_are_reported_by_their_member() {
     let bench = Bench::new();
     bench.component("good", &guest("good", &Manifest::of("good")));
     for (member, value, says) in [
-        ("limits", json!({"tyme": "1 s"}), "`limits.tyme`: this key is not known here; the known keys are `memory`"),
-        ("limits", json!({"time": "1 parsec"}), "`limits.time`: this is not a duration; write a duration such as"),
+        ("limits", json!({"tyme": "1 s"}), "`limits.tyme`: unknown key; the known keys are `memory`"),
+        ("limits", json!({"time": "1 parsec"}), "`limits.time`: expected a duration; write a duration such as"),
         ("limits", json!({"time": {}}), "`limits.time` must be a text such as \"2 s\", or a whole number"),
         ("limits", json!({"memory": 1.5}), "`limits.memory` must be a text"),
         ("grants", json!({"store": {"A": "session"}}), "\"A\" is not a dependency's key"),
         ("grants", json!({"http": {"a b": {}}}), "\"a b\" is not a dependency's key"),
-        ("grants", json!({"config": {"": "x"}}), "`grants.config.\"\"`: this is not the key of a setting"),
-        (
-            "grants",
-            json!({"http": {"web": {"methods": ["get it"]}}}),
-            "`grants.http.web.methods`: this is not a method",
-        ),
+        ("grants", json!({"config": {"": "x"}}), "`grants.config.\"\"`: invalid key of a setting"),
+        ("grants", json!({"http": {"web": {"methods": ["get it"]}}}), "`grants.http.web.methods`: invalid HTTP method"),
         ("grants", json!({"store": {"a": "plugin"}, "directory": {"a": {}}}), "`grants.store.a`: the same key"),
         ("answer", json!("yes"), "unknown variant `yes`, expected `approve` or `reject`"),
         ("answer", json!(true), "expected `approve` or `reject`, or a list of them"),

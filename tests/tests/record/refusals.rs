@@ -139,7 +139,7 @@ async fn a_rule_that_names_several_plugins_is_checked_for_one_call() {
     site.plugin("other", &guest("good", &Manifest::of("other")));
     let rule = |tool: &str| format!("{}[[rule]]\ntool = \"{tool}\"\ndecision = \"deny\"\n", allow_all(""));
     let opened = site.builder(&rule("{good,other}.misspelt")).only_for("good.run").open().await.map(drop);
-    assert!(opened.is_err_and(|error| error.to_string().contains("can match no call")));
+    assert!(opened.is_err_and(|error| error.to_string().contains("cannot match any call")));
     drop(site.builder(&rule("{good,other}.run")).only_for("good.run").open().await.unwrap());
     // A rule about another plugin has no effect on this call.
     drop(site.builder(&rule("other.misspelt")).only_for("good.run").open().await.unwrap());

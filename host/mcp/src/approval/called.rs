@@ -5,7 +5,7 @@ use rmcp::model::{CreateTaskResult, InputRequiredResult};
 
 /// The response to a `tools/call` request.
 pub(crate) enum Called {
-    /// It is over.
+    /// The call is over.
     Reply(Reply),
     /// The client must ask its user and retry the request.
     InputRequired(InputRequiredResult),

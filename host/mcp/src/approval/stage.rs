@@ -11,7 +11,7 @@ pub(crate) enum At {
     Work,
     /// The call waits for an approver.
     Asking(Arc<Question>),
-    /// It is over.
+    /// The call is over.
     Over(Arc<Reply>),
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Named {
     pub(crate) plugin: Arc<Plugin>,
     /// The tool.
     pub(crate) tool: Arc<Tool>,
-    /// Who calls.
+    /// The caller.
     pub(crate) caller: Caller,
     /// The progress channel to the client, if the request carried a progress token.
     pub(crate) voice: Option<Arc<Voice>>,

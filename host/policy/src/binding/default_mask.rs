@@ -29,7 +29,7 @@ pub enum DefaultMask {
 }
 
 impl DefaultMask {
-    /// All of them.
+    /// All default masks.
     pub const ALL: [Self; 9] = [
         Self::GitHooks,
         Self::GitConfig,

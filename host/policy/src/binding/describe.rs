@@ -1,7 +1,7 @@
-//! A binding in one line, for people.
+//! Describes a binding in one line, for people.
 //!
-//! Somebody decides by this line whether to trust a policy, so it names all that is granted and hides nothing behind
-//! characters that are not seen.
+//! The user decides by this line whether to trust a policy. So it names everything that is granted, and escapes
+//! characters that are invisible.
 
 use super::service::CALLS;
 use super::{
@@ -13,7 +13,7 @@ use crate::mask::Mask;
 use crate::pointer::Pointer;
 
 impl Binding {
-    /// The binding in one line, for people: all that it grants, and where a secret is from, never the secret.
+    /// Returns the binding in one line: everything that it grants, and the source of a secret, never the secret itself.
     pub fn describe(&self) -> String {
         let parts = match self {
             Self::Directory(directory) => of_directory(directory),
@@ -38,20 +38,20 @@ impl DirectoryBinding {
         let masks = |masks: &[Mask]| masks.iter().map(|mask| plain(mask.as_str())).collect::<Vec<_>>().join(" ");
         let mut parts = Vec::new();
         if !self.hidden.is_empty() {
-            parts.push(format!("without {}", masks(&self.hidden)));
+            parts.push(format!("hiding {}", masks(&self.hidden)));
         }
         if !self.read_only.is_empty() {
-            parts.push(format!("never changing {}", masks(&self.read_only)));
+            parts.push(format!("protecting {}", masks(&self.read_only)));
         }
         if !self.writable.is_empty() {
-            parts.push(format!("also changing {}", list(&self.writable)));
+            parts.push(format!("not protecting {}", list(&self.writable)));
         }
         parts
     }
 }
 
 fn of_narrow(narrow: &Pointer) -> String {
-    format!("for each call only what its argument {} names", plain(&narrow.to_string()))
+    format!("narrowed to the argument {} of each call", plain(&narrow.to_string()))
 }
 
 fn of_http(http: &HttpBinding) -> Vec<String> {
@@ -102,7 +102,7 @@ fn of_secret(secret: &SecretBinding) -> String {
         SecretSlot::Basic { user } => format!("as the password of the user {}", plain(user)),
         SecretSlot::Query { name } => format!("in the parameter {}", plain(name)),
     };
-    format!("with the secret of {from} {slot} for {}", secret.host)
+    format!("with the secret from {from} {slot} for {}", secret.host)
 }
 
 fn of_store(store: &StoreBinding) -> Vec<String> {
@@ -131,7 +131,7 @@ fn list<T: ToString>(items: &[T]) -> String {
     items.join(" ")
 }
 
-/// A text as it is if it can be mistaken for nothing else, and otherwise escaped and between quotes, whole.
+/// Returns the text unchanged if it is unambiguous, and otherwise escaped in quotes. It is never shortened.
 fn plain(text: &str) -> String {
     let bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'`,\\".contains(&byte));
     if bare { text.to_owned() } else { format!("\"{}\"", text.escape_debug()) }

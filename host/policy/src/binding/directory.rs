@@ -10,11 +10,11 @@ use crate::pointer::Pointer;
 /// A directory of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirectoryBinding {
-    /// Its path; the host resolves a relative one against the directory of the policy.
+    /// The path. The host resolves a relative path against the directory of the policy.
     pub path: String,
     /// What a guest may do with it.
     pub access: Access,
-    /// The argument whose path is all that a call may touch.
+    /// The argument that the handle is narrowed to.
     pub narrow: Option<Pointer>,
     /// Places that do not exist for a guest.
     pub hidden: Vec<Mask>,
@@ -53,15 +53,15 @@ impl DirectoryBinding {
 /// What a guest may do with a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Access {
-    /// Look at it and at all that is in it.
+    /// The guest can read the directory and everything in it.
     #[default]
     ReadOnly,
-    /// Change it, too.
+    /// The guest can also change it.
     ReadWrite,
 }
 
 impl Access {
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",

@@ -1,6 +1,6 @@
 //! What a policy binds to an HTTP key, and which requests that covers.
 //!
-//! It must not know how a request is sent.
+//! This file must not know how a request is sent.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -11,13 +11,13 @@ use crate::excerpt::Excerpt;
 use crate::host_pattern::HostPattern;
 use crate::pointer::Pointer;
 
-/// The longest method or header name, in bytes: longer than any that is registered.
+/// Maximum bytes of a method or header name: longer than any registered one.
 const TOKEN_BYTES: usize = 64;
 
-/// Methods that turn a client into a tunnel, or a server into an echo of its secrets.
+/// Methods that turn the client into a tunnel, or make a server echo its secrets.
 const REFUSED_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
 
-/// Headers by which a request would go elsewhere or end elsewhere than the host has checked.
+/// Headers that could make a request go or end elsewhere than the host has checked.
 const RESERVED_HEADERS: [&str; 13] = [
     "connection",
     "content-length",
@@ -55,49 +55,49 @@ const LISTED_HEADER_PREFIXES: [&str; 5] = ["x-envoy-", "x-forwarded-", "x-origin
 /// An HTTP client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpBinding {
-    /// How requests travel: https unless said.
+    /// The schemes. The default is https.
     pub schemes: Vec<Scheme>,
-    /// The hosts that it reaches; empty only where others are asked about.
+    /// The hosts that it reaches. It can be empty only if unnamed hosts need approval.
     pub hosts: Vec<HostPattern>,
-    /// What becomes of a host that is not among them.
+    /// What happens to a request to any other host.
     pub unnamed: Unnamed,
-    /// The ports: 443 unless said.
+    /// The ports. The default is 443.
     pub ports: Vec<u16>,
-    /// The methods that it sends, in upper case; never empty.
+    /// The methods, in upper case. It is never empty.
     pub methods: Vec<String>,
-    /// Path prefixes, each ending at a segment; empty for all paths.
+    /// Path prefixes, each of whole segments. If it is empty, all paths are allowed.
     pub paths: Vec<String>,
     /// The headers a guest may set, in lower case. `None` permits every header that the host does not keep for itself
     /// and that need not be listed.
     pub headers: Option<Vec<String>>,
-    /// Addresses that are not global and may be connected to all the same.
+    /// Addresses that are not global, but that connections may use.
     pub addresses: Vec<AddressRange>,
-    /// A file with the certificates to trust in place of the built-in roots.
+    /// A file with the trusted root certificates, which replace the built-in ones.
     pub roots: Option<String>,
     /// The secret that the host adds to its requests.
     pub secret: Option<SecretBinding>,
-    /// The argument whose URL is all that a call may reach.
+    /// The argument whose URL the handle is narrowed to.
     pub narrow: Option<Pointer>,
-    /// How much.
+    /// The limits.
     pub limits: HttpLimits,
 }
 
-/// What becomes of a host that a grant does not name.
+/// What happens to a request to a host that the policy does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unnamed {
     /// It is refused.
     #[default]
     Deny,
-    /// A call to it is possible once a person approved that call, alone or with others of its path or host. The grant
-    /// is narrowed to an argument.
+    /// A call may reach it after an approval, which may also cover other calls with the same path or host. The client
+    /// must be narrowed to an argument.
     Ask,
 }
 
 impl Unnamed {
-    /// Both, in the order in which they are shown.
+    /// Both values, in display order.
     pub(crate) const ALL: [Self; 2] = [Self::Deny, Self::Ask];
 
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Deny => "deny",
@@ -106,7 +106,8 @@ impl Unnamed {
     }
 }
 
-/// Why a client does not send a request. For the model and the record: what a guest wrote is escaped and cut short.
+/// Why the client does not send a request. The text is for the model and the audit log, so text from the guest is
+/// escaped and shortened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HttpRefusal {
     /// The scheme is not granted.
@@ -127,17 +128,18 @@ pub enum HttpRefusal {
 }
 
 impl HttpBinding {
-    /// Whether a host is named. Says nothing of scheme, port and path.
+    /// Returns whether the policy names the host. It does not check the scheme, port and path.
     pub fn names(&self, destination: &Destination) -> bool {
         let host = destination.host().to_string();
         self.hosts.iter().any(|pattern| pattern.matches(&host))
     }
 
-    /// Whether a request may be sent, `unnamed` apart: that is for whoever knows what a person approved.
+    /// Checks whether a request may be sent. It ignores `unnamed`, because only the caller knows what an approver has
+    /// approved.
     ///
     /// # Errors
     ///
-    /// What of the request is not granted.
+    /// The part of the request that is not granted.
     pub fn covers(&self, method: &str, destination: &Destination) -> Result<(), HttpRefusal> {
         if !self.names(destination) {
             return Err(HttpRefusal::Host(destination.host().to_string()));
@@ -145,11 +147,11 @@ impl HttpBinding {
         self.covers_unnamed(method, destination)
     }
 
-    /// Whether a request may be sent to a host that need not be named, because a person's approval covers this call.
+    /// Checks a request to a host that need not be named, because an approval covers this call.
     ///
     /// # Errors
     ///
-    /// What else of the request is not granted.
+    /// The part of the request that is not granted.
     pub fn covers_unnamed(&self, method: &str, destination: &Destination) -> Result<(), HttpRefusal> {
         if !self.schemes.contains(&destination.scheme()) {
             return Err(HttpRefusal::Scheme(destination.scheme()));
@@ -168,8 +170,9 @@ impl HttpBinding {
         Ok(())
     }
 
-    /// Whether a connection for `host` may go to `address`: to a global one; to one in `addresses`; and to one that is
-    /// itself written in `hosts`, for that host. With a secret that travels in the clear, a global one will not do.
+    /// Returns whether a connection for `host` may go to `address`. Permitted are global addresses, those in
+    /// `addresses`, and for its own host an address that `hosts` names. If a secret is sent unencrypted, global
+    /// addresses are not permitted.
     pub fn permits(&self, host: &Host, address: IpAddr) -> bool {
         let in_clear = self.sends_secret_in_clear();
         let written = |pattern: &HostPattern| pattern.host().as_ref() == Some(host);
@@ -209,7 +212,7 @@ impl HttpBinding {
 }
 
 impl SecretBinding {
-    /// Holds a secret against the client that it is for.
+    /// Checks the secret against its client.
     pub(crate) fn check(&self, client: &HttpBinding) -> Result<(), BindingError> {
         let exact = matches!(self.host, HostPattern::Exact(_));
         if !exact || !client.hosts.contains(&self.host) {
@@ -225,7 +228,7 @@ impl SecretBinding {
         }
         let private = match self.host.host() {
             Some(Host::Address(address)) => !is_global(address),
-            // The client then goes to these addresses alone.
+            // The client then connects only to these addresses.
             Some(Host::Name(_)) | None => {
                 !client.addresses.is_empty() && client.addresses.iter().all(AddressRange::is_private)
             }
@@ -260,7 +263,7 @@ fn is_loopback_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// Whether `path` is the prefix or goes on after it with a segment of its own.
+/// Returns whether `path` is the prefix itself or continues it with a new segment.
 fn is_below(path: &str, prefix: &str) -> bool {
     let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -1,6 +1,6 @@
-//! How much an HTTP client may do: defaults and ceilings, each with its reason.
+//! The limits of an HTTP client: defaults and ceilings, each with its reason.
 //!
-//! It must not know how a limit is enforced.
+//! This file must not know how a limit is enforced.
 
 use std::time::Duration;
 
@@ -10,44 +10,45 @@ use crate::limits::milliseconds;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// One request's body: a large form fits, and what a plugin could carry away in one call stays small.
+/// One request's body. A large form fits, and a plugin cannot carry away much in one call.
 const REQUEST_BYTES: usize = 64 * KIB;
-/// More than this is an upload for a program of its own.
+/// A larger upload needs its own program.
 const REQUEST_CEILING_BYTES: usize = 64 * MIB;
-/// One response's body, decoded: the longest pages of documentation fit, a bomb does not.
+/// One response's body, decoded. Long pages of documentation fit, and a decompression bomb does not.
 const RESPONSE_BYTES: usize = 4 * MIB;
-/// It streams, but the guest holds most of what it reads in its memory.
+/// The body is streamed, but the guest keeps most of it in its memory.
 const RESPONSE_CEILING_BYTES: usize = 256 * MIB;
-/// Requests of one call: a page, its redirects and a few pages after it.
+/// Requests of one call: a page, its redirects and a few further pages.
 const REQUESTS: usize = 16;
-/// A call with more of them is a crawler, and runs longer than a call does.
+/// A call with more requests is a crawler, and takes longer than a call may.
 const REQUESTS_CEILING: usize = 1000;
-/// Requests of all calls of a plugin in a minute: one a second, which no server minds.
+/// Requests per minute of all calls of a plugin: one per second, which servers tolerate.
 const REQUESTS_PER_MINUTE: usize = 60;
-/// More than 160 a second is a load test.
+/// More than 160 per second is a load test.
 const REQUESTS_PER_MINUTE_CEILING: usize = 10_000;
-/// From look-up to last byte: shorter than the call's own time, so that the plugin can still say what went wrong.
+/// From DNS lookup to the last byte. It is shorter than the time of the call, so that the plugin can still report an
+/// error.
 const TIME_MILLISECONDS: usize = 20_000;
-/// No server takes ten minutes on purpose.
+/// No server needs longer than ten minutes.
 const TIME_CEILING_MILLISECONDS: usize = 10 * 60 * 1000;
 
-/// How much a client may do.
+/// The limits of an HTTP client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Of one request's body.
+    /// Maximum bytes of one request's body.
     pub request_bytes: u64,
-    /// Of one response's body, decoded.
+    /// Maximum bytes of one response's body, decoded.
     pub response_bytes: u64,
-    /// Requests of one call.
+    /// Maximum requests of one call.
     pub requests: u32,
-    /// Requests of all calls of the plugin in a minute.
+    /// Maximum requests per minute of all calls of the plugin.
     pub requests_per_minute: u32,
-    /// From the first look-up to the last byte of one request.
+    /// Maximum time of one request, from the DNS lookup to the last byte.
     pub time: Duration,
 }
 
 impl Default for HttpLimits {
-    /// The limits of a client that sets none.
+    /// Returns the limits of a client that sets none.
     fn default() -> Self {
         let mut limits =
             Self { request_bytes: 0, response_bytes: 0, requests: 0, requests_per_minute: 0, time: Duration::ZERO };
@@ -73,7 +74,7 @@ impl HttpLimit {
     pub(crate) const ALL: [Self; 5] =
         [Self::RequestBytes, Self::ResponseBytes, Self::Requests, Self::RequestsPerMinute, Self::Time];
 
-    /// The key in a policy.
+    /// Returns the key in a policy.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::RequestBytes => "request-bytes",
@@ -84,7 +85,7 @@ impl HttpLimit {
         }
     }
 
-    /// What an amount of it counts.
+    /// Returns the unit of its amounts.
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::RequestBytes | Self::ResponseBytes => Unit::Bytes,
@@ -115,7 +116,7 @@ impl HttpLimit {
 }
 
 impl HttpLimits {
-    /// Sets `limit`, in its own unit, if that is above zero and not above the ceiling.
+    /// Sets `limit` to an amount in its unit. Zero and amounts above the ceiling are errors.
     pub(crate) fn set(&mut self, limit: HttpLimit, amount: u64) -> Result<(), AmountError> {
         self.store(limit, limit.unit().admit(amount, limit.ceiling())?);
         Ok(())
@@ -142,7 +143,7 @@ impl HttpLimits {
         }
     }
 
-    /// The limits that are not at their defaults, as a policy spells them.
+    /// Returns the limits that differ from their defaults, as a policy spells them.
     pub(super) fn changed(&self) -> impl Iterator<Item = String> {
         HttpLimit::ALL
             .into_iter()

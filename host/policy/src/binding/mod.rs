@@ -1,7 +1,7 @@
 //! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores and services.
 //!
-//! A binding only names things. It must not know how a name becomes a handle, and it never holds a secret: it says
-//! where the host will find one.
+//! A binding only names things. It says where the host finds a secret, but never holds one. This module must not know
+//! how a name becomes a handle.
 
 mod default_mask;
 mod describe;
@@ -42,14 +42,14 @@ pub enum Binding {
     Directory(DirectoryBinding),
     /// An HTTP client that reaches some hosts.
     Http(Box<HttpBinding>),
-    /// A store of keys and values.
+    /// A key-value store.
     Store(StoreBinding),
     /// A service of the application that embeds the host.
     Service(ServiceBinding),
 }
 
 impl Binding {
-    /// The argument that a call's handle is narrowed to.
+    /// Returns the argument that a call's handle is narrowed to.
     pub fn narrow(&self) -> Option<&Pointer> {
         match self {
             Self::Directory(directory) => directory.narrow.as_ref(),

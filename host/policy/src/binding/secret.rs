@@ -1,6 +1,6 @@
-//! Where a secret is from, and the one place of a request it goes to.
+//! The source of a secret, and its place in a request.
 //!
-//! It must not know the secret.
+//! This file must not know the secret itself.
 
 use std::fmt;
 
@@ -9,53 +9,53 @@ use super::{BindingError, read_path};
 use crate::destination::Destination;
 use crate::host_pattern::HostPattern;
 
-/// The longest user of Basic authentication, in bytes: longer than an address of mail.
+/// Maximum bytes of a user name for Basic authentication. Email addresses fit.
 const USER_BYTES: usize = 256;
-/// The longest name of a parameter, in bytes.
+/// Maximum bytes of the name of a query parameter.
 const QUERY_NAME_BYTES: usize = 64;
 
-/// A secret, which the host adds at the boundary to requests to one destination.
+/// A secret that the host adds to requests to one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretBinding {
-    /// The one host it is sent to: an exact one of those the client reaches.
+    /// The host that gets the secret. It is one of the exact hosts of the client.
     pub host: HostPattern,
-    /// Where in a request it goes.
+    /// The place of the secret in a request.
     pub slot: SecretSlot,
-    /// Where the host finds the secret.
+    /// The source of the secret.
     pub from: SecretSource,
 }
 
-/// Where in a request a secret goes. A guest cannot set it.
+/// The place of a secret in a request. A guest cannot set it.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SecretSlot {
-    /// A header, by its name in lower case; the value is a template with exactly one `{}`.
+    /// A header with a lower-case name. Its value is a template with exactly one `{}`.
     Header {
-        /// Its name.
+        /// The name of the parameter.
         name: String,
         /// The template.
         value: String,
     },
     /// HTTP Basic authentication (RFC 7617) with this user and the secret as the password.
     Basic {
-        /// The user.
+        /// The user name.
         user: String,
     },
-    /// A parameter of the query, by its name.
+    /// A query parameter.
     Query {
-        /// Its name.
+        /// The name of the header.
         name: String,
     },
 }
 
 impl SecretSlot {
-    /// The header's value around `secret`.
+    /// Returns the header's value: the template with the secret in place of `{}`.
     pub fn fill(template: &str, secret: &str) -> String {
-        // Not `replace`, so that braces within the secret stay as they are whatever the template holds.
+        // Use `split_once` instead of `replace`, so that `{}` within the secret stays unchanged.
         let (before, after) = template.split_once("{}").unwrap_or_default();
         [before, secret, after].concat()
     }
 
-    /// The header that the host sets, in lower case.
+    /// Returns the header that the host sets, in lower case.
     pub fn header(&self) -> Option<&str> {
         match self {
             Self::Header { name, .. } => Some(name),
@@ -66,7 +66,7 @@ impl SecretSlot {
 }
 
 impl fmt::Debug for SecretSlot {
-    /// Leaves the template out: somebody may have written the secret itself into it.
+    /// Omits the template, because the user may have written the secret itself into it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header { name, .. } => formatter.debug_struct("Header").field("name", name).finish_non_exhaustive(),
@@ -76,19 +76,20 @@ impl fmt::Debug for SecretSlot {
     }
 }
 
-/// Where the host finds a secret.
+/// The source of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
-    /// In this environment variable of the host.
+    /// An environment variable of the host.
     Env(String),
-    /// In this file.
+    /// A file.
     File(String),
-    /// In what this program prints, without the line feed at its end; run without a shell.
+    /// The output of a program without its final line feed. The host runs it without a shell.
     Command(Vec<String>),
 }
 
 impl SecretBinding {
-    /// Whether a request to `destination` gets the secret. Scheme and port are those of the client, which has one each.
+    /// Returns whether a request to `destination` gets the secret. The client has exactly one scheme and port, which
+    /// need no check here.
     pub fn is_for(&self, destination: &Destination) -> bool {
         self.host.matches(&destination.host().to_string())
     }
@@ -127,7 +128,7 @@ pub(crate) fn read_command(words: &[&str]) -> Result<SecretSource, BindingError>
     if sound { Ok(SecretSource::Command(owned())) } else { Err(BindingError::Command) }
 }
 
-/// Whether `name` is in the grammar that shells have for variables.
+/// Returns whether `name` is a valid name of a shell variable.
 fn is_variable(name: &str) -> bool {
     !name.starts_with(|first: char| first.is_ascii_digit())
         && (1..=PATH_BYTES).contains(&name.len())

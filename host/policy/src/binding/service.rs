@@ -2,37 +2,37 @@
 
 use super::BindingError;
 
-/// Calls of a service that one call may make: a handful of queries for each of a few pages.
+/// Default maximum of service calls in one call: a few queries for each of a few pages.
 pub(super) const CALLS: u32 = 100;
-/// A call that needs more should ask for more at once.
+/// A call that needs more should request more data at once.
 pub(crate) const CALLS_CEILING: usize = 10_000;
-/// The longest name of a service or method, in bytes: as long as all other names.
+/// Maximum bytes of the name of a service or method, as for other names.
 const SERVICE_NAME_BYTES: usize = 64;
 
 /// A service of the application that embeds the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceBinding {
-    /// The name the application gave it.
+    /// The name that the application registered.
     pub name: String,
-    /// The methods that may be called; empty for all.
+    /// The methods that may be called. If it is empty, all may be called.
     pub methods: Vec<String>,
-    /// How many calls of it one call may make.
+    /// Maximum service calls in one call.
     pub calls: u32,
 }
 
 impl ServiceBinding {
-    /// A service with all methods and the calls of a policy that sets none.
+    /// Creates a binding with all methods and the default number of calls.
     pub(crate) fn new(name: String) -> Self {
         Self { name, methods: Vec::new(), calls: CALLS }
     }
 
-    /// Whether a method may be called.
+    /// Returns whether the method may be called.
     pub fn allows(&self, method: &str) -> bool {
         self.methods.is_empty() || self.methods.iter().any(|granted| granted == method)
     }
 }
 
-/// The name of a service or of one of its methods.
+/// Parses the name of a service or of one of its methods.
 pub(crate) fn read_service_name(text: &str) -> Result<String, BindingError> {
     let spelt = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
     let sound = spelt && (1..=SERVICE_NAME_BYTES).contains(&text.len());

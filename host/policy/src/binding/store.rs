@@ -1,37 +1,37 @@
-//! What a policy binds to a store key, and how much fits in: defaults and ceilings, each with its reason.
+//! What a policy binds to a store key: a key-value store and its limits. Each default and ceiling has its reason.
 
 use crate::amount::{AmountError, Unit};
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// A notebook of a person's size; listing all keys is one answer.
+/// Default maximum of keys: a person's notebook. One answer can list all keys.
 const KEYS: usize = 1000;
-/// Listing more than this takes the database longer than a call should wait.
+/// Listing more keys would take the database longer than a call should wait.
 const KEYS_CEILING: usize = 100_000;
-/// One value: a long note. A larger one belongs into a file.
+/// One value: a long note. A larger one belongs in a file.
 const VALUE_BYTES: usize = 64 * KIB;
-/// The host holds a value in memory while it passes it on.
+/// The host keeps the value in memory while it passes it on.
 const VALUE_CEILING_BYTES: usize = 16 * MIB;
-/// All keys and values: what a plugin remembers over months of notes.
+/// All keys and values: months of notes.
 const STORE_BYTES: usize = MIB;
-/// It shares a disk, and a database, with the record of what was done.
+/// The store shares a disk and a database with the ledger.
 const STORE_CEILING_BYTES: usize = 1024 * MIB;
 
-/// A store of keys and values, kept by the host.
+/// A key-value store that the host keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreBinding {
-    /// Who shares it.
+    /// Which calls share the store.
     pub scope: StoreScope,
-    /// Entries.
+    /// Maximum number of keys.
     pub keys: u32,
-    /// Of one value.
+    /// Maximum bytes of one value.
     pub value_bytes: u64,
-    /// Of all keys and values.
+    /// Maximum bytes of all keys and values.
     pub bytes: u64,
 }
 
-/// Who shares the content of a store. Two plugins never do.
+/// Which calls share the content of a store. Two plugins never share a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StoreScope {
     /// All calls of the plugin.
@@ -47,7 +47,7 @@ impl StoreScope {
     /// Every scope, widest first.
     pub(crate) const ALL: [Self; 3] = [Self::Plugin, Self::Principal, Self::Session];
 
-    /// The word that policies use.
+    /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plugin => "plugin",
@@ -58,7 +58,7 @@ impl StoreScope {
 }
 
 impl Default for StoreBinding {
-    /// The store of a policy that says no more than that there is one.
+    /// Returns the store of a policy that sets no limits.
     fn default() -> Self {
         let mut store = Self { scope: StoreScope::default(), keys: 0, value_bytes: 0, bytes: 0 };
         for limit in StoreLimit::ALL {
@@ -80,7 +80,7 @@ impl StoreLimit {
     /// Every limit, in the order of the fields.
     pub(crate) const ALL: [Self; 3] = [Self::Keys, Self::ValueBytes, Self::Bytes];
 
-    /// The key in a policy.
+    /// Returns the key in a policy.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Keys => "keys",
@@ -89,7 +89,7 @@ impl StoreLimit {
         }
     }
 
-    /// What an amount of it counts.
+    /// Returns the unit of its amounts.
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Keys => Unit::Count,
@@ -115,7 +115,7 @@ impl StoreLimit {
 }
 
 impl StoreBinding {
-    /// Sets `limit`, in its own unit, if that is above zero and not above the ceiling.
+    /// Sets `limit` to an amount in its unit. Zero and amounts above the ceiling are errors.
     pub(crate) fn set(&mut self, limit: StoreLimit, amount: u64) -> Result<(), AmountError> {
         self.store(limit, limit.unit().admit(amount, limit.ceiling())?);
         Ok(())
@@ -137,7 +137,7 @@ impl StoreBinding {
         }
     }
 
-    /// The limits that are not at their defaults, as a policy spells them.
+    /// Returns the limits that differ from their defaults, as a policy spells them.
     pub(super) fn changed(&self) -> impl Iterator<Item = String> {
         StoreLimit::ALL
             .into_iter()

@@ -1,6 +1,6 @@
-//! The authority of a request: a host in its one plain form, and a port.
+//! Parses the authority of a request: a host in its plain form, and a port.
 //!
-//! Nothing is decoded or repaired, so that no other reader can come to another host.
+//! Nothing is decoded or repaired, so that no other parser can read another host.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,15 +8,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::error::DestinationError;
 use super::limits::{HOST_BYTES, LABEL_BYTES};
 
-/// What begins a label in punycode.
+/// The prefix of a punycode label.
 const PUNYCODE: &str = "xn--";
 
 /// The host of a destination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Host {
-    /// A name in lower case, in ASCII, without the dot of the root.
+    /// A name in lower case and ASCII, without a final dot.
     Name(Box<str>),
-    /// An address that was written as one.
+    /// A literal IP address.
     Address(IpAddr),
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// Reads `host` or `host:port`.
+/// Parses `host` or `host:port`.
 pub(super) fn read_authority(text: &str) -> Result<(Host, Option<u16>), DestinationError> {
     if text.contains('@') {
         return Err(DestinationError::User);
@@ -46,7 +46,7 @@ pub(super) fn read_authority(text: &str) -> Result<(Host, Option<u16>), Destinat
     Ok((host, port.map(read_port).transpose()?))
 }
 
-/// Host and port. An address in brackets has colons of its own.
+/// Splits host and port. An address in brackets contains colons itself.
 fn split(text: &str) -> Result<(&str, Option<&str>), DestinationError> {
     let end = if text.starts_with('[') {
         text.find(']').map(|bracket| bracket + 1).ok_or(DestinationError::HostAddress6)?
@@ -77,7 +77,7 @@ fn read_name(text: &str) -> Result<Host, DestinationError> {
     if name.len() > HOST_BYTES || !name.split('.').all(is_label) {
         return Err(DestinationError::HostName);
     }
-    // Parsers of URLs read a name as an address when its last label is a number, in any of a dozen spellings.
+    // URL parsers read a name as an address if its last label is a number, in any of a dozen spellings.
     let last = name.rsplit('.').next().unwrap_or_default();
     if last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x") {
         let address: Ipv4Addr = name.parse().map_err(|_| DestinationError::HostAddress)?;
@@ -89,13 +89,13 @@ fn read_name(text: &str) -> Result<Host, DestinationError> {
     Ok(Host::Name(name.into()))
 }
 
-/// Letters, digits and hyphens, and the underscore that some names have within.
+/// Returns whether a label has only letters, digits and hyphens, and underscores, which some names contain.
 fn is_label(label: &str) -> bool {
     let spelt = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     spelt && (1..=LABEL_BYTES).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
 }
 
-/// Whether UTS 46 reads each label in punycode and writes it again in the same way.
+/// Returns whether UTS 46 decodes each punycode label and encodes it again unchanged.
 fn is_sound_punycode(name: &str) -> bool {
     !name.split('.').any(|label| label.starts_with(PUNYCODE))
         || matches!(url::Host::parse(name), Ok(url::Host::Domain(same)) if same == name)

@@ -1,17 +1,17 @@
-//! Path and query of a request, held to a form that every reader reads alike.
+//! Parses the path and query of a request into a form that every server reads the same way.
 //!
-//! A path rule compares segments, so nothing may hide where a segment begins or ends, or that it leads upwards.
+//! A path rule compares segments. So nothing may hide where a segment starts or ends, or that the path leads upwards.
 
 use std::fmt::Write as _;
 
 use super::DestinationError;
 
-/// What else is escaped in a path: of the path percent-encode set of the WHATWG URL standard what is visible ASCII.
+/// The visible ASCII characters in the path percent-encode set of the WHATWG URL standard.
 const ESCAPED_IN_PATHS: &str = "\"<>`{}";
-/// The same for a query: the standard's special-query percent-encode set.
+/// The special-query percent-encode set of the WHATWG URL standard, for queries.
 const ESCAPED_IN_QUERIES: &str = "\"<>'";
 
-/// Reads what a request line has after the host, and parts path and query.
+/// Parses the text after the host, and splits path and query.
 pub(super) fn read(text: &str) -> Result<(String, Option<String>), DestinationError> {
     let text = if text.is_empty() { "/" } else { text };
     if !text.starts_with('/') || text.starts_with("//") {
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str) -> Result<(String, Option<String>), DestinationEr
     Ok((escaped(path, ESCAPED_IN_PATHS), query.map(|query| escaped(query, ESCAPED_IN_QUERIES))))
 }
 
-/// `text` with these characters escaped, so that it has one spelling: that of libraries which follow the standard.
+/// Escapes these characters, so that the text has one spelling: that of libraries that follow the standard.
 fn escaped(text: &str, which: &str) -> String {
     let mut one = String::with_capacity(text.len());
     for character in text.chars() {
@@ -51,7 +51,7 @@ fn escaped(text: &str, which: &str) -> String {
     one
 }
 
-/// The bytes that are escaped in `text`.
+/// Returns the bytes that are escaped in `text`.
 fn escapes(text: &str) -> impl Iterator<Item = Result<u8, DestinationError>> {
     text.split('%').skip(1).map(|after| {
         let digits = after.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
@@ -59,28 +59,28 @@ fn escapes(text: &str) -> impl Iterator<Item = Result<u8, DestinationError>> {
     })
 }
 
-/// Whether some servers read the byte as an end, or as the beginning of a slash or dot in an overlong spelling, which
-/// 0xc0 and 0xc1 are, and nothing else that is UTF-8.
+/// Returns whether some servers read the byte as an end of the path, or as the start of an overlong slash or dot.
+/// Overlong encodings start with 0xc0 or 0xc1, which never occur in UTF-8.
 fn hides(escaped: u8) -> bool {
     matches!(escaped, 0xc0 | 0xc1) || escaped.is_ascii_control()
 }
 
-/// Whether a segment is `.` or `..` to anybody. Some servers leave out what follows a semicolon, and some take an
-/// escaped slash for one.
+/// Returns whether any server reads the segment as `.` or `..`. Some ignore the text after a semicolon, and some decode
+/// an escaped slash.
 fn leads_elsewhere(segment: &str) -> bool {
     let plain = segment.to_ascii_lowercase().replace("%2e", ".").replace("%3b", ";");
     let mut parts = plain.split("%2f").flat_map(|part| part.split("%5c"));
     parts.any(|part| matches!(part.split(';').next(), Some("." | "..")))
 }
 
-/// Whether a path holds an escaped slash or backslash: some servers take it for one, and some for a part of a segment,
-/// so that nobody can say what a prefix covers.
+/// Returns whether a path contains an escaped slash or backslash. Some servers decode it and others do not, so a prefix
+/// cannot be compared.
 pub(crate) fn hides_a_separator(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     path.contains("%2f") || path.contains("%5c")
 }
 
-/// Whether a text is a path without query in the form that destinations have.
+/// Returns whether a text is a plain path without a query.
 pub(crate) fn is_plain_path(text: &str) -> bool {
     !hides_a_separator(text) && read(text).is_ok_and(|(_, query)| query.is_none())
 }

@@ -1,6 +1,6 @@
-//! A URL as a person, a model or a server writes it.
+//! Parses a URL as a user, a model or a server writes it.
 //!
-//! The WHATWG parser must take it, and must come to the same scheme, host and port as the parts do.
+//! The WHATWG parser must accept it, and find the same scheme, host and port as our own parser.
 
 use std::fmt::Write as _;
 
@@ -9,28 +9,28 @@ use url::Url;
 use super::{Destination, DestinationError, Host, Scheme, URL_BYTES};
 
 impl Destination {
-    /// Reads a URL as a person or a model writes it, and holds it to the same plain form. Letters outside ASCII become
-    /// punycode in the host and are escaped in path and query, as is a space; a fragment is left out. What the WHATWG
-    /// URL standard would repair beyond that is refused.
+    /// Parses a URL as a user or a model writes it. The result is in the same plain form. A host outside ASCII becomes
+    /// punycode. In the path and the query, spaces and characters outside ASCII are escaped. A fragment is removed.
+    /// Other text that the WHATWG URL standard would repair is an error.
     ///
     /// # Errors
     ///
-    /// What is not as it should be.
+    /// The first part that is not in its plain form.
     pub fn from_url(url: &str) -> Result<Self, DestinationError> {
         read(url)
     }
 
-    /// Where a `Location` of a response from here leads to, absolute or relative.
+    /// Resolves the `Location` header of a response from this destination, absolute or relative.
     ///
     /// # Errors
     ///
-    /// What of it is not as it should be.
+    /// The first part that is not in its plain form.
     pub fn join(&self, location: &str) -> Result<Self, DestinationError> {
         join(self, location)
     }
 }
 
-/// Reads a URL.
+/// Parses a URL.
 fn read(text: &str) -> Result<Destination, DestinationError> {
     if text.len() > URL_BYTES {
         return Err(DestinationError::TooLong);
@@ -53,7 +53,7 @@ fn read(text: &str) -> Result<Destination, DestinationError> {
     if agrees(&destination, &parsed) { Ok(destination) } else { Err(DestinationError::Syntax) }
 }
 
-/// Reads what a server says to look at instead.
+/// Resolves a redirect.
 fn join(from: &Destination, location: &str) -> Result<Destination, DestinationError> {
     if location.len() > URL_BYTES {
         return Err(DestinationError::TooLong);
@@ -61,7 +61,7 @@ fn join(from: &Destination, location: &str) -> Result<Destination, DestinationEr
     if location.trim() != location || location.chars().any(char::is_control) || location.contains('\\') {
         return Err(DestinationError::Unescaped);
     }
-    // What names an authority is read as it is written; the parser would repair it.
+    // Parse a text with an authority as it is written. The WHATWG parser would repair it.
     if let Some((scheme, _)) = location.split_once(':')
         && is_scheme(scheme)
     {
@@ -74,14 +74,14 @@ fn join(from: &Destination, location: &str) -> Result<Destination, DestinationEr
     read(base.join(location).map_err(|_| DestinationError::Syntax)?.as_str())
 }
 
-/// Whether a text before a colon is a scheme, and not the beginning of a path.
+/// Returns whether the text before a colon is a scheme, and not the start of a path.
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// An authority with letters outside ASCII, its name in punycode. Only a name that punycode gives back is one: the
-/// others hold letters that stand for plainer ones.
+/// Converts the name of an authority outside ASCII to punycode. The name must convert back unchanged. Otherwise it
+/// contains letters that are replaced by plainer ones.
 fn to_ascii(authority: &str) -> Result<String, DestinationError> {
     let (name, port) = match authority.split_once(':') {
         Some((name, port)) => (name, format!(":{port}")),
@@ -97,7 +97,7 @@ fn to_ascii(authority: &str) -> Result<String, DestinationError> {
     Ok(ascii + &port)
 }
 
-/// `text` with everything outside visible ASCII escaped.
+/// Escapes everything outside visible ASCII.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -110,7 +110,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether another reader of URLs comes to the same origin.
+/// Returns whether the WHATWG parser finds the same origin.
 fn agrees(destination: &Destination, parsed: &Url) -> bool {
     let host = match (parsed.host(), &destination.host) {
         (Some(url::Host::Domain(theirs)), Host::Name(ours)) => theirs.strip_suffix('.').unwrap_or(theirs) == &**ours,

@@ -1,6 +1,6 @@
 //! The section `[approvals]`.
 //!
-//! It must not know how a person is asked.
+//! This file must not know how an approver is asked.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::approvals::{
 };
 use crate::limits::milliseconds;
 
-/// Reads what the section sets.
+/// Parses the section.
 pub(super) fn read(section: &Node<'_>) -> Result<ApprovalSettings, Misplaced> {
     let section = section.table(&["unattended", "pending-time", "session-time", "always-time", "repeats"])?;
     let time = |key: &str, ceiling| section.get(key).map(|node| read_time(node, ceiling)).transpose();

@@ -1,6 +1,6 @@
 //! The sections `[limits]` and `[plugin.NAME.limits]`.
 //!
-//! It must not know what any limit limits.
+//! This file must not know what any limit means.
 
 use toml::de::DeValue;
 
@@ -8,7 +8,7 @@ use super::node::{Misplaced, Node};
 use crate::amount::Unit;
 use crate::limit::{Limit, LimitSettings};
 
-/// Reads what the section sets.
+/// Parses the section.
 pub(super) fn read(section: &Node<'_>) -> Result<LimitSettings, Misplaced> {
     let mut settings = LimitSettings::default();
     let section = section.table(&Limit::ALL.map(Limit::key))?;
@@ -21,7 +21,7 @@ pub(super) fn read(section: &Node<'_>) -> Result<LimitSettings, Misplaced> {
     Ok(settings)
 }
 
-/// Reads an amount of this unit.
+/// Parses an amount of this unit.
 pub(super) fn read_amount(node: &Node<'_>, unit: Unit) -> Result<u64, Misplaced> {
     let amount = match node.value() {
         DeValue::String(text) => unit.read_text(text),

@@ -1,18 +1,18 @@
 //! The section `[network]`.
 //!
-//! It must not know how a name is resolved.
+//! This file must not know how a name is resolved.
 
 use std::net::{IpAddr, SocketAddr};
 
 use super::node::{Misplaced, Node};
 use crate::binding::BindingError;
 
-/// The most name servers: a resolver that waits for each of them in turn would wait too long.
+/// Maximum name servers. A resolver waits for each of them in turn, so more would take too long.
 const NAME_SERVERS: usize = 8;
-/// The port of name servers.
+/// The default port of a name server.
 const NAME_SERVER_PORT: u16 = 53;
 
-/// Reads the name servers that it names.
+/// Parses the section and returns its name servers.
 pub(super) fn read(section: &Node<'_>) -> Result<Option<Vec<SocketAddr>>, Misplaced> {
     let section = section.table(&["name-servers"])?;
     section.get("name-servers").map(read_name_servers).transpose()
@@ -26,7 +26,7 @@ fn read_name_servers(node: &Node<'_>) -> Result<Vec<SocketAddr>, Misplaced> {
     servers.iter().map(read_name_server).collect()
 }
 
-/// An address, or an address and a port that is not 0.
+/// Parses an address with an optional port, which must not be 0.
 fn read_name_server(node: &Node<'_>) -> Result<SocketAddr, Misplaced> {
     let text = node.text()?;
     let alone = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, NAME_SERVER_PORT));

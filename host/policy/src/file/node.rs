@@ -1,19 +1,19 @@
-//! A value in the text of a policy, together with its place and the way to it.
+//! A value in the text of a policy, with its position and its key.
 //!
-//! A table is read against the list of all keys it may have, so that no key can be overlooked. It must not know what
-//! any key means.
+//! A table is parsed with the list of all keys that it may have, so that an unknown key is always an error. This file
+//! must not know what any key means.
 
 use toml::de::{DeTable, DeValue};
 
 use crate::error::PolicyFault;
 use crate::excerpt::Excerpt;
 
-/// What is wrong, and where.
+/// A fault in the text, with its position and key.
 #[derive(Debug)]
 pub(crate) struct Misplaced {
-    /// Where in the text, in bytes.
+    /// The byte offset in the text.
     pub(crate) offset: usize,
-    /// Under which key.
+    /// The full path of the key.
     pub(crate) key: String,
     pub(crate) fault: PolicyFault,
 }
@@ -26,34 +26,34 @@ pub(super) struct Node<'t> {
     value: &'t DeValue<'t>,
 }
 
-/// A table of which all keys are known.
+/// A table that has no unknown keys.
 pub(super) struct Table<'n, 't> {
     node: &'n Node<'t>,
     entries: Vec<(&'t str, Node<'t>)>,
 }
 
 impl<'t> Node<'t> {
-    /// The whole document.
+    /// Returns the root of a document.
     pub(super) fn top(value: &'t DeValue<'t>) -> Self {
         Self { key: String::new(), offset: 0, value }
     }
 
-    /// Where in the text the value is, in bytes.
+    /// Returns the byte offset of the value in the text.
     pub(super) fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The way to the value.
+    /// Returns the full path of the key.
     pub(super) fn key(&self) -> &str {
         &self.key
     }
 
-    /// What is in the text.
+    /// Returns the parsed TOML value.
     pub(super) fn value(&self) -> &'t DeValue<'t> {
         self.value
     }
 
-    /// Says that `fault` is here.
+    /// Returns `fault` with the position of this value.
     pub(super) fn fail(&self, fault: impl Into<PolicyFault>) -> Misplaced {
         Misplaced { offset: self.offset, key: self.key.clone(), fault: fault.into() }
     }
@@ -62,15 +62,15 @@ impl<'t> Node<'t> {
         self.fail(PolicyFault::WrongType { wanted })
     }
 
-    /// The value as a text.
+    /// Returns the value as a string.
     pub(super) fn text(&self) -> Result<&'t str, Misplaced> {
         match self.value {
             DeValue::String(text) => Ok(text),
-            _other_type => Err(self.wrong_type("a text in quotes")),
+            _other_type => Err(self.wrong_type("a string in quotes")),
         }
     }
 
-    /// The value as one of the words that `known` lists.
+    /// Returns the value as one of the words in `known`.
     pub(super) fn word<T: Copy>(&self, known: &[T], spell: impl Fn(T) -> &'static str) -> Result<T, Misplaced> {
         let text = self.text()?;
         let meant = known.iter().find(|word| spell(**word) == text);
@@ -78,7 +78,7 @@ impl<'t> Node<'t> {
         meant.copied().ok_or_else(|| self.fail(PolicyFault::Word { known: words() }))
     }
 
-    /// The elements of the value if it is a list, which must not be empty, and otherwise the value itself.
+    /// Returns the elements of a non-empty list, or the value itself if it is not a list.
     pub(super) fn one_or_more(&self) -> Result<Vec<Self>, Misplaced> {
         match self.value {
             DeValue::Array(_) => self.list(),
@@ -86,9 +86,11 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The value as a list with at least one element.
+    /// Returns the elements of the value, which must be a non-empty list.
     pub(super) fn list(&self) -> Result<Vec<Self>, Misplaced> {
-        let DeValue::Array(elements) = self.value else { return Err(self.wrong_type("a list in brackets")) };
+        let DeValue::Array(elements) = self.value else {
+            return Err(self.wrong_type("an array: `[...]`, or `[[rule]]` for rules"));
+        };
         if elements.is_empty() {
             return Err(self.fail(PolicyFault::Empty));
         }
@@ -100,12 +102,12 @@ impl<'t> Node<'t> {
         Ok(elements.iter().map(element).collect())
     }
 
-    /// The value as a table whose keys the policy chooses.
+    /// Returns the entries of a table whose keys the policy chooses.
     pub(super) fn entries(&self) -> Result<Vec<(&'t str, Self)>, Misplaced> {
         Ok(self.as_table()?.iter().map(|(key, value)| (key.get_ref().as_ref(), self.child(key, value))).collect())
     }
 
-    /// The value as a table that has no other keys than `known`.
+    /// Returns the value as a table. A key that is not in `known` is an error.
     pub(super) fn table<'n>(&'n self, known: &[&'static str]) -> Result<Table<'n, 't>, Misplaced> {
         let entries = self.entries()?;
         match entries.iter().find(|(key, _)| !known.contains(key)) {
@@ -129,18 +131,18 @@ impl<'t> Node<'t> {
 }
 
 impl<'t> Table<'_, 't> {
-    /// The value of `key`, if it is there.
+    /// Returns the value of `key`, if the table has it.
     pub(super) fn get(&self, key: &str) -> Option<&Node<'t>> {
         self.entries.iter().find(|(name, _)| *name == key).map(|(_, node)| node)
     }
 
-    /// The value of `key`, which must be there.
+    /// Returns the value of `key`. A missing key is an error.
     pub(super) fn require(&self, key: &'static str) -> Result<&Node<'t>, Misplaced> {
         self.get(key).ok_or_else(|| self.node.fail(PolicyFault::MissingKey { name: key }))
     }
 }
 
-/// A key as messages show it.
+/// Returns a key as messages show it.
 fn bare_or_escaped(key: &str) -> String {
     let bare = !key.is_empty()
         && key.len() <= 64

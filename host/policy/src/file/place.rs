@@ -3,20 +3,20 @@
 use super::node::Misplaced;
 use crate::error::{PolicyError, PolicyFault};
 
-/// The text, for lines and columns.
+/// The text of a policy, for computing lines and columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'t> {
     pub(crate) text: &'t str,
 }
 
 impl Place<'_> {
-    /// The line on which `offset` is, counted from 1.
+    /// Returns the line of a byte offset, counted from 1.
     fn line(&self, offset: usize) -> usize {
         1 + self.before(offset).bytes().filter(|byte| *byte == b'\n').count()
     }
 
-    /// The lines of ascending offsets; each counts on from the one before, since counting all from the top takes
-    /// quadratic time.
+    /// Returns the lines of ascending offsets. Each count continues from the one before, because counting each from the
+    /// top would take quadratic time.
     pub(super) fn lines(&self, offsets: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
         offsets.scan((0, 1), |(counted, line), offset| {
             let between = self.text.as_bytes().get(*counted..offset).unwrap_or_default();
@@ -36,12 +36,12 @@ impl Place<'_> {
         self.text.get(..offset).unwrap_or(self.text)
     }
 
-    /// The error for what is wrong with the text as a whole.
+    /// Returns an error for the text as a whole.
     pub(crate) fn error_at_top(&self, fault: PolicyFault) -> PolicyError {
         self.error(Misplaced { offset: 0, key: String::new(), fault })
     }
 
-    /// The error for what is wrong at one place.
+    /// Returns an error for one position.
     pub(crate) fn error(&self, misplaced: Misplaced) -> PolicyError {
         PolicyError {
             line: self.line(misplaced.offset),

@@ -1,6 +1,6 @@
-//! The sections `[plugin.NAME]`: what is bound to a plugin's dependency keys, its settings, clocks and limits.
+//! The sections `[plugin.NAME]`: the bindings of a plugin's dependency keys, its settings, clocks and limits.
 //!
-//! It must not know which dependencies the plugin asks for.
+//! This file must not know which dependencies the plugin declares.
 
 mod config;
 mod directory;
@@ -22,11 +22,11 @@ use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
 use value::Placed;
 
-/// What a section may hold.
+/// The keys of a section.
 const SECTION: &[&str] =
     &["directory", "http", "store", "service", "config", "clock", "limits", "repair", "unvalidated"];
 
-/// What one text says of one plugin.
+/// The settings of one plugin in one policy text.
 #[derive(Debug, Default)]
 pub(crate) struct PluginSection {
     pub(crate) bindings: BTreeMap<DependencyKey, Placed<Binding>>,
@@ -37,7 +37,7 @@ pub(crate) struct PluginSection {
     pub(crate) limits: LimitSettings,
 }
 
-/// Reads the section of every plugin.
+/// Parses the section of every plugin.
 pub(super) fn read(section: &Node<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
     let mut plugins = BTreeMap::new();
     for (name, node) in section.entries()? {
@@ -77,7 +77,7 @@ fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
     Ok(plugin)
 }
 
-/// Binds every key of one kind. A plugin opens a dependency by its key alone, so a key has one kind.
+/// Parses all bindings of one kind. A plugin opens a dependency by its key alone, so a key can have only one kind.
 fn bind(
     plugin: &mut PluginSection,
     kind: &Node<'_>,

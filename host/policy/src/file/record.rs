@@ -1,11 +1,11 @@
 //! The section `[record]`.
 //!
-//! It must not know where records are kept.
+//! This file must not know where the audit log is stored.
 
 use super::node::{Misplaced, Node};
 use crate::record_keeping::{Durability, Payloads, RecordSettings};
 
-/// Reads what the section sets.
+/// Parses the section.
 pub(super) fn read(section: &Node<'_>) -> Result<RecordSettings, Misplaced> {
     let section = section.table(&["payloads", "durable"])?;
     let payloads = section.get("payloads").map(|node| node.word(&Payloads::ALL, Payloads::as_str));

@@ -1,7 +1,7 @@
 //! The sections `[[rule]]`.
 //!
-//! A rule that could never match is refused here, since a deny rule that never matches is a hole. It must not know how
-//! rules are weighed.
+//! A rule that could never match is an error, because a deny rule that never matches protects nothing. This file must
+//! not know how rules are combined.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::permission::Permission;
 use crate::policy_size::POLICY_RULES;
 use crate::rule::{REASON_BYTES, Rule, ToolPattern};
 
-/// Reads every rule.
+/// Parses all rules.
 pub(super) fn read(section: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Vec<Rule>, Misplaced> {
     let nodes = section.list()?;
     if nodes.len() > POLICY_RULES {
@@ -51,7 +51,7 @@ fn read_rule(node: &Node<'_>, id: RuleId, trust: Trust) -> Result<Rule, Misplace
     })
 }
 
-/// What a verdict says where the rule gives no reason.
+/// Returns the reason of a verdict if the rule gives none.
 fn sentence(id: RuleId, decision: Decision) -> String {
     match id.layer {
         Layer::User => format!("{id} of the policy says {decision}"),
@@ -59,7 +59,7 @@ fn sentence(id: RuleId, decision: Decision) -> String {
     }
 }
 
-/// Reads the claim on which a rule rests. None allows anything, since the plugin could claim it of itself.
+/// Parses the hint of a rule. An allow rule cannot have one, because plugins set their own hints.
 fn read_hint(node: &Node<'_>, decision: Decision) -> Result<Hint, Misplaced> {
     let hint = node.text()?.parse().map_err(|fault| node.fail(fault))?;
     match decision {

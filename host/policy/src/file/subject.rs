@@ -1,6 +1,6 @@
 //! The keys `session`, `principal` and `origin` of a rule.
 //!
-//! It must not know what else a rule says.
+//! This file must not know the other keys of a rule.
 
 use super::node::{Misplaced, Node, Table};
 use crate::caller::{Origin, Principal};
@@ -10,7 +10,7 @@ use crate::glob::GlobError;
 use crate::subject::Subject;
 use crate::text::TextPattern;
 
-/// Reads what a rule says of those whom it speaks of.
+/// Parses the callers that a rule applies to.
 pub(super) fn read(section: &Table<'_, '_>) -> Result<Subject, Misplaced> {
     Ok(Subject {
         session: section.get("session").map(read_session).transpose()?,
@@ -25,14 +25,14 @@ fn read_all<T>(node: &Node<'_>, read_one: impl Fn(&Node<'_>) -> Result<T, Mispla
 
 fn read_session(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
     let pattern = TextPattern::new(node.text()?).map_err(|fault| node.fail(fault))?;
-    // An exact reading never matches such a name, and a wide one never keeps such a segment.
+    // Exact matching never matches such a name, and wide matching removes such a segment first.
     if pattern.has_segment(".") || pattern.has_segment("..") {
         return Err(node.fail(PolicyFault::DotName));
     }
     Ok(pattern)
 }
 
-/// A pattern that some principal may match: a text that stands for itself is a principal.
+/// Parses a pattern that some principal may match. Text without wildcards must be a valid principal.
 fn read_principal(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
     let text = node.text()?;
     let is_pattern = text.contains(['*', '?', '[', ']', '{', '}', '\\']);

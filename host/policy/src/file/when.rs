@@ -1,7 +1,7 @@
 //! The key `when` of a rule.
 //!
-//! A table that could never match is refused here, since a deny rule that never matches is a hole. It must not know
-//! what else a rule says.
+//! A table that could never match is an error, because a deny rule that never matches protects nothing. This file must
+//! not know the other keys of a rule.
 
 use toml::de::DeValue;
 
@@ -13,7 +13,7 @@ use crate::error::PolicyFault;
 use crate::matcher::{Accepted, Entry, When};
 use crate::text::{LiteralError, TextPattern};
 
-/// Reads the table.
+/// Parses the table.
 pub(super) fn read(node: &Node<'_>, decision: Decision) -> Result<When, Misplaced> {
     let mut entries = Vec::new();
     for (key, value) in node.entries()? {
@@ -31,7 +31,8 @@ pub(super) fn read(node: &Node<'_>, decision: Decision) -> Result<When, Misplace
     Ok(when)
 }
 
-/// Refuses segments that can never match. A deny may say `.`, since the normalized form of both is the empty path.
+/// Refuses segments that can never match. A deny rule may contain `.`, because it is removed from the normalized form
+/// of both the pattern and the path.
 fn check_segments(when: &When, decision: Decision) -> Result<(), PolicyFault> {
     let (current, parent) = (when.names_dot_segment("."), when.names_dot_segment(".."));
     match decision {
@@ -57,7 +58,7 @@ fn read_one(node: &Node<'_>) -> Result<Accepted, Misplaced> {
     }
 }
 
-/// Reads a table: one of its three kinds.
+/// Parses a table of one of the three kinds.
 fn read_test(node: &Node<'_>) -> Result<Accepted, Misplaced> {
     let table = node.table(&["prefix", "equals", "at-least", "at-most"])?;
     let bounds = [table.get("at-least"), table.get("at-most")];
@@ -79,7 +80,7 @@ fn read_test(node: &Node<'_>) -> Result<Accepted, Misplaced> {
 fn read_equals(node: &Node<'_>) -> Result<Accepted, Misplaced> {
     match node.value() {
         DeValue::String(text) => TextPattern::equals(text).map(Accepted::Text).map_err(|fault| node.fail(fault)),
-        _other_type => read_scalar(node, "a text, a number, or a boolean"),
+        _other_type => read_scalar(node, "a string, a number, or a boolean"),
     }
 }
 
@@ -93,7 +94,7 @@ fn read_bound(node: &Node<'_>) -> Result<Bound, Misplaced> {
     }
 }
 
-/// Reads a number or a boolean.
+/// Parses a number or a boolean.
 fn read_scalar(node: &Node<'_>, wanted: &'static str) -> Result<Accepted, Misplaced> {
     let number = || node.fail(PolicyFault::Number);
     match node.value() {

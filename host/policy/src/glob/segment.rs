@@ -1,30 +1,30 @@
-//! The parts of a pattern and how they match: segments against segments, tokens against characters.
+//! Matches segments against segments, and tokens against characters.
 //!
-//! Both levels match the same way: after the last wildcard the rest is tried as far left as possible, and a mismatch
-//! moves it one to the right. An earlier wildcard never needs another try, which is what keeps the work bounded.
-//! It must not know how a pattern is spelt.
+//! Both levels use the same algorithm. The part after the last wildcard is tried as far left as possible, and a
+//! mismatch moves it one to the right. An earlier wildcard never needs another attempt, which bounds the work. This
+//! file must not know how a pattern is spelled.
 
 use super::error::GlobError;
 
-/// Whether two letters that differ only in case are the same.
+/// How letters that differ only in case are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Case {
     /// They differ.
     Exact,
-    /// They are the same. Whatever matches exactly also matches this way.
+    /// They are equal. Everything that matches exactly also matches this way.
     Folded,
 }
 
-/// One step of a pattern within a segment.
+/// One element of a pattern within a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     /// This character.
     Literal(char),
     /// `?`: one character.
     One,
-    /// `*`: any run of characters.
+    /// `*`: any characters, or none.
     Run,
-    /// `**`: any number of segments; [`split`] refuses it beside other tokens.
+    /// `**`: any number of segments. [`split`] refuses it next to other tokens.
     Deep,
     /// One character of a class.
     Class(Box<Class>),
@@ -45,7 +45,7 @@ impl Class {
 }
 
 impl Token {
-    /// Whether the token stands for this one character.
+    /// Returns whether the token matches this one character.
     fn accepts(&self, character: char, case: Case) -> bool {
         match (self, case) {
             (Self::One, _) => true,
@@ -60,7 +60,7 @@ impl Token {
     }
 }
 
-/// The lower-case form, where it is one character.
+/// Returns the lower-case form if it is one character, and otherwise the character itself.
 fn lower(character: char) -> char {
     let mut forms = character.to_lowercase();
     match (forms.next(), forms.next()) {
@@ -69,7 +69,7 @@ fn lower(character: char) -> char {
     }
 }
 
-/// The upper-case form, where it is one character.
+/// Returns the upper-case form if it is one character, and otherwise the character itself.
 fn upper(character: char) -> char {
     let mut forms = character.to_uppercase();
     match (forms.next(), forms.next()) {
@@ -78,13 +78,13 @@ fn upper(character: char) -> char {
     }
 }
 
-/// One form for all cases of a letter. By way of the upper case, since `ſ` and `K` (Kelvin) meet `s` and `k` only
-/// there.
+/// Returns one form for all cases of a letter. It goes through the upper case, because only there are `ſ` and `s`, and
+/// `K` (Kelvin) and `k`, the same.
 fn fold(character: char) -> char {
     if character.is_ascii() { character.to_ascii_lowercase() } else { lower(upper(lower(character))) }
 }
 
-/// What stands between two slashes of a pattern.
+/// The part of a pattern between two slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Segment {
     /// `**`: any number of segments.
@@ -93,7 +93,7 @@ pub(super) enum Segment {
     Whole,
     /// Exactly this segment.
     Literal(Box<str>),
-    /// A segment that these tokens match.
+    /// A segment that matches these tokens.
     Tokens(Box<[Token]>),
 }
 
@@ -115,7 +115,7 @@ impl Segment {
         }
     }
 
-    /// The segment's text, where only one text matches it.
+    /// Returns the segment's text if it matches only one text.
     pub(super) fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -123,12 +123,12 @@ impl Segment {
         }
     }
 
-    /// Whether the segment is exactly `name`.
+    /// Returns whether the segment is exactly `name`.
     pub(super) fn is_literally(&self, name: &str) -> bool {
         self.literal() == Some(name)
     }
 
-    /// Whether the segment stands for this one segment of a text.
+    /// Returns whether the segment matches this one segment of a text.
     pub(super) fn accepts(&self, text: &str, case: Case) -> bool {
         match (self, case) {
             (Self::Deep, _) => false,
@@ -143,13 +143,13 @@ impl Segment {
     }
 }
 
-/// Divides tokens at the separators.
+/// Splits tokens at the separators.
 pub(super) fn split(tokens: &[Token], separators: &[char]) -> Result<Vec<Segment>, GlobError> {
     let divides = |token: &Token| matches!(token, Token::Literal(character) if separators.contains(character));
     tokens.split(divides).map(|part| Segment::new(part.to_vec())).collect()
 }
 
-/// Whether the segments of `text` match the pattern one by one. `None` is a text without any segment.
+/// Returns whether the segments of `text` match the pattern. `None` is a text without segments.
 pub(super) fn all_match(pattern: &[Segment], text: Option<&str>, case: Case) -> bool {
     let mut position = 0;
     let mut rest = text;
@@ -170,7 +170,7 @@ pub(super) fn all_match(pattern: &[Segment], text: Option<&str>, case: Case) -> 
                     continue;
                 }
             }
-            // What is left of the pattern needs text, and every other try has still less of it.
+            // The rest of the pattern needs text, and every other attempt has less text left.
             (Some(_), None) => return false,
             (None, Some(_)) => {}
         }
@@ -181,7 +181,7 @@ pub(super) fn all_match(pattern: &[Segment], text: Option<&str>, case: Case) -> 
     }
 }
 
-/// The first segment and what follows its slash.
+/// Returns the first segment and the text after its slash.
 fn next_segment(text: &str) -> (&str, Option<&str>) {
     match text.split_once('/') {
         Some((first, after)) => (first, Some(after)),
@@ -189,7 +189,7 @@ fn next_segment(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether the characters of one segment match the tokens one by one.
+/// Returns whether the characters of one segment match the tokens.
 fn tokens_match(tokens: &[Token], text: &str, case: Case) -> bool {
     let mut position = 0;
     let mut rest = text.chars();

@@ -1,6 +1,6 @@
-//! From the text of a pattern to tokens, one list for each choice of its braces.
+//! Parses a pattern into tokens, one list for each choice of its braces.
 //!
-//! It must not know how tokens match.
+//! This file must not know how tokens match.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -8,10 +8,10 @@ use std::str::Chars;
 use super::error::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
 use super::segment::{Class, Token};
 
-/// The ways to write a pattern out without braces.
+/// All expansions of a pattern's braces.
 type Choices = Vec<Vec<Token>>;
 
-/// Reads a pattern.
+/// Parses a pattern.
 pub(super) fn read(text: &str) -> Result<Choices, GlobError> {
     if text.chars().nth(PATTERN_CHARACTERS).is_some() {
         return Err(GlobError::TooLong);
@@ -35,12 +35,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads up to the end or an unescaped `}`, which is left unread. A comma is a character like any other here.
+    /// Parses up to the end or an unescaped `}`, which stays in the input. Here a comma is an ordinary character.
     fn sequence(&mut self) -> Result<Choices, GlobError> {
         self.sequence_until(&['}'])
     }
 
-    /// Reads up to the end or one of `ends`, which is left unread.
+    /// Parses up to the end or one of `ends`, which stays in the input.
     fn sequence_until(&mut self, ends: &[char]) -> Result<Choices, GlobError> {
         let mut choices = vec![Vec::new()];
         while let Some(character) = self.rest.next_if(|character| !ends.contains(character)) {
@@ -58,7 +58,7 @@ impl Reader<'_> {
         Ok(choices)
     }
 
-    /// Reads the choices of braces whose `{` was read.
+    /// Parses the choices of braces after the `{`.
     fn braces(&mut self) -> Result<Choices, GlobError> {
         let mut choices = self.sequence_until(&[',', '}'])?;
         let mut several = false;
@@ -75,7 +75,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads on after one star.
+    /// Parses the rest of `*` or `**` after the first star.
     fn stars(&mut self) -> Result<Token, GlobError> {
         let mut following = 0;
         while self.rest.next_if_eq(&'*').is_some() {
@@ -88,7 +88,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a class whose `[` was read.
+    /// Parses a class after the `[`.
     fn class(&mut self) -> Result<Class, GlobError> {
         let negated = self.rest.next_if_eq(&'!').is_some();
         let mut ranges = Vec::new();
@@ -101,7 +101,7 @@ impl Reader<'_> {
         if ranges.is_empty() { Err(GlobError::EmptyClass) } else { Ok(Class { negated, ranges }) }
     }
 
-    /// Reads one character or one range of a class. A `-` at either end of the class is the character itself.
+    /// Parses one character or one range of a class. A `-` at either end of the class is a literal.
     fn range(&mut self) -> Result<(char, char), GlobError> {
         let first = self.class_character()?;
         let mut ahead = self.rest.clone();
@@ -117,7 +117,7 @@ impl Reader<'_> {
         let escaped = self.rest.next_if_eq(&'\\').is_some();
         match self.rest.next() {
             Some('/') => Err(GlobError::SlashInClass),
-            // An unescaped `[` is most often a class inside a class, which there is not.
+            // An unescaped `[` is usually meant as a class inside a class, which does not exist.
             Some('[') if !escaped => Err(GlobError::UnclosedClass),
             Some(character) => Ok(character),
             None => Err(GlobError::UnclosedClass),
@@ -125,7 +125,7 @@ impl Reader<'_> {
     }
 }
 
-/// Every choice of `heads` followed by every choice of `tails`.
+/// Returns every choice of `heads` followed by every choice of `tails`.
 fn join(mut heads: Choices, tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
     let [tail] = tails else { return multiply(&heads, tails) };
     for head in &mut heads {
@@ -135,7 +135,7 @@ fn join(mut heads: Choices, tails: &[Vec<Token>]) -> Result<Choices, GlobError> 
     if tokens > EXPANDED_TOKENS { Err(GlobError::TooManyChoices) } else { Ok(heads) }
 }
 
-/// As [`join`], for several tails; it counts before it allocates.
+/// Does the same as [`join`] for several tails. It counts the tokens before it allocates.
 fn multiply(heads: &[Vec<Token>], tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
     let tokens: usize =
         heads.iter().flat_map(|head| tails.iter().map(move |tail| (head.len() + tail.len()).max(1))).sum();

@@ -7,12 +7,12 @@ use super::url_scope::UrlScope;
 use crate::glob::Glob;
 use crate::lexical::is_plain;
 
-/// What one argument may be.
+/// The permitted values of one argument.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Constraint {
-    /// This null, boolean, number or text.
+    /// Exactly this null, boolean, number or text.
     Exact(Value),
-    /// A plain path within the directory that this pattern names; the directory itself is not within it.
+    /// A plain path below the directory that this pattern names. The directory itself is not covered.
     Glob(Glob),
     /// A URL of this path, or of this scheme, host and port.
     Url(UrlScope),
@@ -32,18 +32,18 @@ impl Constraint {
     }
 }
 
-/// Whether a text is a relative path in one plain spelling.
+/// Returns whether a text is a relative path in its plain form.
 pub(super) fn is_path(text: &str) -> bool {
     let drive = text.split('/').next().is_some_and(|first| first.contains(':'));
     text.len() <= RESOURCE_PATH_BYTES && is_plain(text) && !drive && text.split('/').all(|segment| !segment.is_empty())
 }
 
-/// The directory of a path, where it has one.
+/// Returns the parent directory of a path, if it has one.
 pub(super) fn parent(path: &str) -> Option<&str> {
     path.rsplit_once('/').map(|(parent, _)| parent)
 }
 
-/// Whether a pattern may name a value exactly.
+/// Returns whether a pattern may name a value exactly.
 pub(super) fn is_nameable(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => true,

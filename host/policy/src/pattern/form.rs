@@ -1,6 +1,6 @@
-//! A pattern as it is stored: strict JSON, in which nothing is repaired and nothing is left out.
+//! The stored form of a pattern: strict JSON. Nothing is repaired or ignored.
 //!
-//! It must not know where it is stored.
+//! This file must not know where it is stored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -84,7 +84,7 @@ fn read(form: ConstraintForm) -> Result<Constraint, PatternError> {
     }
 }
 
-/// The entries of an object; one that is there twice is an error.
+/// Returns the entries of an object. A duplicate key is an error.
 fn without_duplicates<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ConstraintForm>, D::Error> {
@@ -101,7 +101,7 @@ fn without_duplicates<'de, D: Deserializer<'de>>(
             let mut entries = BTreeMap::new();
             while let Some((name, constraint)) = object.next_entry()? {
                 if entries.insert(name, constraint).is_some() {
-                    return Err(A::Error::custom("an argument is there twice"));
+                    return Err(A::Error::custom("an argument appears twice"));
                 }
             }
             Ok(entries)

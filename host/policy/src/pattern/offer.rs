@@ -1,8 +1,7 @@
-//! Which patterns a person may choose from.
+//! The patterns that the host offers to the approver.
 //!
-//! No offer is wider than the directory at the root of the path that was seen, or the scheme, host and port of the URL
-//! that was seen. None lets an argument vary that is neither of these nor what is put there. It must not know how a
-//! person is asked.
+//! No offer is wider than the top directory of the path, or the scheme, host and port of the URL, of the call. Apart
+//! from that argument, only arguments with content can vary. This file must not know how an approver is asked.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use crate::argument::ARGUMENT_KEY_BYTES;
 use crate::destination::Destination;
 use crate::glob::Glob;
 
-/// Arguments that hold what a call puts somewhere.
+/// Names of arguments with content that a call writes or sends.
 const PAYLOADS: [&str; 14] = [
     "body",
     "content",
@@ -36,9 +35,8 @@ const PAYLOADS: [&str; 14] = [
 ];
 
 impl Pattern {
-    /// What may be offered to a person who is asked about a call with these arguments, from narrow to wide. The exact
-    /// call is not among them. Nothing is offered where no argument names a path or a URL, or where another argument is
-    /// a list, an object or a long text.
+    /// Returns the patterns to offer for a call with these arguments, from narrow to wide, without the exact call.
+    /// There are none if no argument names a path or a URL, or if another argument is a list, an object or a long text.
     pub fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Self> {
         offers(arguments, schema)
     }
@@ -46,10 +44,10 @@ impl Pattern {
 
 fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
     let mut offers = Vec::new();
-    // A URL first, so that its host is never what is left out.
+    // URLs come first, so that the limit never drops the host.
     for resource in url(arguments, schema).into_iter().chain(path(arguments)) {
         for offer in resource.offers(arguments, schema) {
-            // With a path beside a URL, both offer the same two with any payload.
+            // If a call has a path and a URL, both produce the same two offers with any content.
             if !offers.contains(&offer) {
                 offers.push(offer);
             }
@@ -63,7 +61,7 @@ fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
 struct Resource<'a> {
     name: &'a str,
     value: &'a Value,
-    /// What it may be besides what it is, from narrow to wide.
+    /// The wider constraints that it may have, from narrow to wide.
     wider: Vec<Constraint>,
 }
 
@@ -81,7 +79,7 @@ impl Resource<'_> {
     }
 }
 
-/// The first argument by its name that is a path a person can read.
+/// Returns the first argument that is named like a path and is a readable path.
 fn path(arguments: &Map<String, Value>) -> Option<Resource<'_>> {
     let path = |name: &&'static str| {
         let value = arguments.get(*name)?;
@@ -93,7 +91,7 @@ fn path(arguments: &Map<String, Value>) -> Option<Resource<'_>> {
     RESOURCES.iter().find_map(path)
 }
 
-/// The first argument that is a URL of the network, by its name or by what the schema says.
+/// Returns the first argument that is a URL by its name or its schema.
 fn url<'a>(arguments: &'a Map<String, Value>, schema: &Value) -> Option<Resource<'a>> {
     let url = |(name, value): (&'a String, &'a Value)| {
         let url = Destination::from_url(value.as_str()?).ok().filter(|_| is_url(name, schema))?;
@@ -102,21 +100,21 @@ fn url<'a>(arguments: &'a Map<String, Value>, schema: &Value) -> Option<Resource
     arguments.iter().find_map(url)
 }
 
-/// Whether an argument is there to name a URL.
+/// Returns whether an argument is meant to be a URL.
 fn is_url(name: &str, schema: &Value) -> bool {
     let format = |property: &Value| property.get("format").and_then(Value::as_str) == Some("uri");
     URLS.contains(&name) || property(schema, name).is_some_and(format)
 }
 
-/// The directory of a path, and the directory at its root where that is another one; narrow before wide.
+/// Returns the parent directory of a path, and then its top directory if that is another one.
 fn directories(path: &str) -> impl Iterator<Item = &str> {
     let parent = parent(path);
     let top = path.split_once('/').map(|(top, _)| top);
     parent.into_iter().chain(top.filter(|top| parent != Some(top)))
 }
 
-/// Every argument but the resource as it is, except that what is put somewhere may be anything. None where an argument
-/// cannot be named.
+/// Returns the constraints of every argument except the resource. Content may be anything, and the others must be the
+/// same. Returns none if an argument cannot be named.
 fn others(arguments: &Map<String, Value>, resource: &str, schema: &Value) -> Option<BTreeMap<String, Constraint>> {
     if arguments.len() > PATTERN_ARGUMENTS {
         return None;
@@ -132,7 +130,7 @@ fn exact(value: &Value) -> Option<Constraint> {
     is_nameable(value).then(|| Constraint::Exact(value.clone()))
 }
 
-/// Whether an argument holds what the call puts somewhere. What names a resource never does, whatever its schema says.
+/// Returns whether an argument is content. An argument that names a resource never is, whatever its schema says.
 fn is_payload(name: &str, value: &Value, schema: &Value) -> bool {
     let media =
         |property: &Value| ["contentMediaType", "contentEncoding"].iter().any(|key| property.get(key).is_some());
@@ -140,7 +138,7 @@ fn is_payload(name: &str, value: &Value, schema: &Value) -> bool {
     value.is_string() && !names_something && (PAYLOADS.contains(&name) || property(schema, name).is_some_and(media))
 }
 
-/// What the schema says of an argument.
+/// Returns the schema of an argument.
 fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     schema.get("properties")?.get(name)
 }

@@ -1,6 +1,6 @@
-//! Patterns that a plugin or a hook proposes, held to what a stored pattern may be.
+//! Patterns that a plugin or a hook proposes, with the limits of stored patterns.
 //!
-//! It must not know who proposes one, nor what it is remembered for.
+//! This file must not know who proposes a pattern, or what it is remembered for.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::argument::ARGUMENT_KEY_BYTES;
 use crate::destination::Destination;
 use crate::glob::Glob;
 
-/// Maximum patterns that one asker proposes for one approval request: as many as the host offers itself.
+/// Maximum patterns that one plugin or hook proposes for one approval request: as many as the host offers itself.
 pub const PROPOSALS_MAX: usize = OFFERS_MAX;
 
-/// How one argument of a later call may differ from that of the call that is asked about.
+/// How one argument of a later call may differ from that of the approved call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variation {
     /// The name of the argument.
     pub argument: String,
-    /// The directory that it may name a path in, such as `src/**`. None: it may be anything.
+    /// The directory that it may name a path in, such as `src/**`. If it is none, the argument may be anything.
     pub within: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Pattern {
 }
 
 fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<Pattern> {
-    // Without a variation it would be the exact call, which every request offers.
+    // Without a variation, the pattern would be the exact call, which every request offers.
     if variations.is_empty() || variations.len() > PATTERN_ARGUMENTS || arguments.len() > PATTERN_ARGUMENTS {
         return None;
     }
@@ -59,11 +59,11 @@ fn varying(arguments: &Map<String, Value>, variations: &[Variation]) -> Option<P
     Some(Pattern { arguments: arguments.iter().map(constrain).collect::<Option<_>>()? })
 }
 
-/// What one argument may be, if that is no wider than any stored pattern.
+/// Returns the constraint on one argument, or none if it would be wider than a stored pattern may be.
 fn constraint(variation: &Variation, value: &Value) -> Option<Constraint> {
     let names_a_place = RESOURCES.contains(&&*variation.argument) || URLS.contains(&&*variation.argument);
     match &variation.within {
-        // A grant may be narrowed to an argument of any name, so a URL counts by what it is.
+        // A handle may be narrowed to an argument of any name, so check whether the value is a URL.
         None if names_a_place || value.as_str().is_some_and(|text| Destination::from_url(text).is_ok()) => None,
         None => Some(Constraint::Any),
         Some(directory) if directory.len() > RESOURCE_PATH_BYTES => None,

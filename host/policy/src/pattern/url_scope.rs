@@ -1,7 +1,7 @@
-//! Which URLs a remembered approval covers: every query of one path, or every path of one scheme, host and port.
+//! The URLs that a remembered approval covers: every query of one path, or every path of one scheme, host and port.
 //!
-//! It must not compare the text of URLs. Each is parsed as the network parses it, so two spellings of a destination are
-//! one, and a host that only looks like the approved one is another.
+//! Never compare the text of URLs here. Each is parsed as the network code parses it. So two spellings of a destination
+//! are the same, and a host that only looks like the approved one is different.
 
 use std::fmt;
 
@@ -26,20 +26,20 @@ impl UrlScope {
         path.into_iter().chain(Self::origin(&url.origin()).ok())
     }
 
-    /// Reads the scope of a path from the text that [`Self::text`] writes.
+    /// Parses the scope of a path from the text that [`Self::text`] writes.
     pub(super) fn path(text: &str) -> Result<Self, PatternError> {
         let url = Destination::from_url(text).map_err(|_| PatternError::Url)?;
         let is_plain = text.len() <= RESOURCE_PATH_BYTES && path_text(&url) == text;
         if is_plain { Ok(Self::Path(url)) } else { Err(PatternError::Url) }
     }
 
-    /// Reads the scope of an origin from the text that [`Self::text`] writes.
+    /// Parses the scope of an origin from the text that [`Self::text`] writes.
     pub(super) fn origin(text: &str) -> Result<Self, PatternError> {
         let url = Destination::from_url(text).map_err(|_| PatternError::Url)?;
         if url.origin() == text { Ok(Self::Origin(url)) } else { Err(PatternError::Url) }
     }
 
-    /// Returns its one plain spelling, with the port.
+    /// Returns its plain form, including the port.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Path(url) => path_text(url),

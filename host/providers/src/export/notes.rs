@@ -12,7 +12,7 @@ pub struct Loss {
     pub pointer: String,
     /// The keyword it is about.
     pub keyword: String,
-    /// What was done, in words.
+    /// A description of the repair.
     pub what: String,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Case {
     pub(crate) covered: Map<String, Value>,
     /// The patterns that the host offers for a remembered approval.
     pub(crate) patterns: Vec<Pattern>,
-    /// Whether the policy, or a fixed rule of the host, asks.
+    /// Whether the policy or a fixed rule of the host asks.
     pub(crate) by_host: bool,
     /// The concerns of reviewers and hooks.
     pub(crate) concerns: Vec<Concern>,

@@ -140,7 +140,7 @@ impl Writing {
     /// Reserves room for an output of this size.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no controlling terminal.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
         let (id, room, claimed) = (&self.id, self.outputs.0.room, signed(bytes));
         let forgotten = self.outputs.change(|change| {

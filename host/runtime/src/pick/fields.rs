@@ -23,7 +23,7 @@ pub(crate) struct DescribedTool<'a> {
     pub(crate) description: &'a str,
     pub(crate) plugin: &'a str,
     pub(crate) plugin_description: &'a str,
-    /// The schema of its arguments.
+    /// The JSON Schema of the arguments.
     pub(crate) schema: &'a Value,
 }
 

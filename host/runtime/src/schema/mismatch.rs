@@ -27,7 +27,7 @@ const UNION_DEPTH_MAX: usize = 8;
 pub struct Mismatch {
     /// The place in the document, as a JSON Pointer. Empty for the document itself.
     pub pointer: String,
-    /// What is wrong there.
+    /// What is wrong.
     pub message: String,
 }
 

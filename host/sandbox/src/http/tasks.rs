@@ -23,7 +23,7 @@ impl Connection {
     /// Creates a connection for a socket.
     ///
     /// # Errors
-    /// The call has ended.
+    /// The call ends.
     pub(super) fn new(stream: TcpStream, deadline: Instant, slot: Slot, record: &Record) -> Result<Self, Failure> {
         let holder = Arc::new(Mutex::new(Some(stream)));
         if !record.call().hold(&holder) {

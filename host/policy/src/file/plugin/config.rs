@@ -1,4 +1,4 @@
-//! The table `config`: settings that a plugin reads.
+//! The table `config`: settings that the plugin can read.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use super::super::node::{Misplaced, Node};
 use super::value::Placed;
 use crate::binding::BindingError;
 
-/// The most settings of one plugin: more than anybody looks through.
+/// Maximum settings of one plugin. Nobody would review more.
 const ENTRIES: usize = 100;
-/// The longest key, in bytes.
+/// Maximum bytes of a key.
 const KEY_BYTES: usize = 128;
-/// The longest value, in bytes: more than this is a file.
+/// Maximum bytes of a value. A longer one belongs in a file.
 const VALUE_BYTES: usize = 4096;
 
 pub(super) fn read(node: &Node<'_>) -> Result<BTreeMap<String, Placed<String>>, Misplaced> {

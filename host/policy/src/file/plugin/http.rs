@@ -10,12 +10,12 @@ use crate::binding::{self, BindingError, HttpBinding, HttpLimit, HttpLimits, Unn
 use crate::destination::Scheme;
 use crate::host_pattern::HostPattern;
 
-/// The port of a grant that names none: where https is.
+/// The default port: that of https.
 const PORT: u16 = 443;
-/// The method of a grant that names none: one that changes nothing.
+/// The default method, which changes nothing.
 const METHOD: &str = "GET";
 
-/// The keys of a client.
+/// The keys of an HTTP client.
 const KEYS: [&str; 16] = [
     "hosts",
     "schemes",
@@ -61,7 +61,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<HttpBinding, Misplaced> {
     Ok(client)
 }
 
-/// Reads which hosts there are, and what becomes of others. Only a grant that asks for others may have none.
+/// Parses `hosts` and `unnamed`. The list of hosts may be empty only if unnamed hosts need approval.
 fn read_hosts(table: &Table<'_, '_>, client: &mut HttpBinding) -> Result<(), Misplaced> {
     if let Some(node) = table.get("unnamed") {
         client.unnamed = node.word(&Unnamed::ALL, Unnamed::as_str)?;
@@ -99,7 +99,7 @@ fn read_port(node: &Node<'_>) -> Result<u16, Misplaced> {
     port.filter(|port| *port != 0).ok_or_else(|| node.fail(BindingError::Port))
 }
 
-/// The headers that a guest may set; none of them if the list is empty.
+/// Parses the headers that a guest may set. An empty list permits none.
 fn read_headers(node: &Node<'_>) -> Result<Vec<String>, Misplaced> {
     if is_empty_list(node) { Ok(Vec::new()) } else { parts(node, binding::read_header) }
 }

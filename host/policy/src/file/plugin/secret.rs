@@ -1,6 +1,6 @@
 //! The table `secret` of an HTTP client.
 //!
-//! No error repeats what is written there: somebody may have written the secret itself.
+//! Errors repeat no value of the table, because the user may have written the secret itself there.
 
 use toml::de::DeValue;
 
@@ -9,7 +9,7 @@ use super::value::part;
 use crate::binding::{self, BindingError, HttpBinding, SecretBinding, SecretSlot, SecretSource};
 use crate::host_pattern::HostPattern;
 
-/// Reads the secret of `client`, of which all else is read.
+/// Parses the secret of `client`, whose other keys are parsed already.
 pub(super) fn read(node: &Node<'_>, client: &HttpBinding) -> Result<SecretBinding, Misplaced> {
     let table = node.table(&["host", "header", "value", "basic", "query", "from"])?;
     let secret = SecretBinding {
@@ -21,7 +21,7 @@ pub(super) fn read(node: &Node<'_>, client: &HttpBinding) -> Result<SecretBindin
     Ok(secret)
 }
 
-/// The host that the secret is for. It goes without saying where the client reaches one only.
+/// Parses the host that the secret is for. It may be omitted if the client reaches exactly one exact host.
 fn read_host(node: &Node<'_>, table: &Table<'_, '_>, client: &HttpBinding) -> Result<HostPattern, Misplaced> {
     match (table.get("host"), &client.hosts[..]) {
         (Some(host), _) => HostPattern::new(host.text()?).map_err(|fault| host.fail(fault)),
@@ -30,7 +30,7 @@ fn read_host(node: &Node<'_>, table: &Table<'_, '_>, client: &HttpBinding) -> Re
     }
 }
 
-/// The one slot that the secret goes to.
+/// Parses the place of the secret in a request. There must be exactly one.
 fn read_slot(node: &Node<'_>, table: &Table<'_, '_>) -> Result<SecretSlot, Misplaced> {
     let keys = ["header", "value", "basic", "query"].map(|key| table.get(key));
     match keys {
@@ -44,7 +44,7 @@ fn read_slot(node: &Node<'_>, table: &Table<'_, '_>) -> Result<SecretSlot, Mispl
     }
 }
 
-/// A text, or a table with a command.
+/// Parses the source: a string, or a table with a command.
 fn read_from(node: &Node<'_>) -> Result<SecretSource, Misplaced> {
     if !matches!(node.value(), DeValue::Table(_)) {
         return part(node, binding::read_source);

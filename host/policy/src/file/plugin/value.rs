@@ -9,7 +9,7 @@ use crate::binding::BindingError;
 use crate::error::PolicyFault;
 use crate::pointer::Pointer;
 
-/// Something and where it is in the text.
+/// A value and its position in the text.
 #[derive(Debug)]
 pub(crate) struct Placed<T> {
     pub(crate) value: T,
@@ -22,28 +22,28 @@ impl<T> Placed<T> {
         Self { value, offset: node.offset(), key: node.key().to_owned() }
     }
 
-    /// Says that `fault` is here.
+    /// Returns `fault` with the position of this value.
     pub(crate) fn misplaced(&self, fault: PolicyFault) -> Misplaced {
         Misplaced { offset: self.offset, key: self.key.clone(), fault }
     }
 }
 
-/// Reads one text of a binding.
+/// Parses one string of a binding.
 pub(super) fn part<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<T, Misplaced> {
     read(node.text()?).map_err(|fault| node.fail(fault))
 }
 
-/// Reads a list of texts of a binding, with at least one.
+/// Parses a non-empty list of strings of a binding.
 pub(super) fn parts<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<Vec<T>, Misplaced> {
     node.list()?.iter().map(|node| part(node, &read)).collect()
 }
 
-/// Reads the argument by which a binding is narrowed.
+/// Parses the argument that a binding is narrowed to.
 pub(super) fn read_narrow(node: &Node<'_>) -> Result<Pointer, Misplaced> {
     Pointer::new(node.text()?).map_err(|fault| node.fail(fault))
 }
 
-/// Reads an amount and sets it.
+/// Parses an amount and sets it.
 pub(super) fn set_amount(
     node: &Node<'_>,
     unit: Unit,
@@ -52,7 +52,7 @@ pub(super) fn set_amount(
     set(limits::read_amount(node, unit)?).map_err(|fault| node.fail(fault))
 }
 
-/// Whether the value is a list without anything in it.
+/// Returns whether the value is an empty list.
 pub(super) fn is_empty_list(node: &Node<'_>) -> bool {
     matches!(node.value(), DeValue::Array(elements) if elements.is_empty())
 }

@@ -24,7 +24,7 @@ impl<'a> References<'a> {
         Self { root }
     }
 
-    /// The schema itself.
+    /// Returns the schema document.
     pub(super) fn root(&self) -> &'a Value {
         self.root
     }

@@ -58,7 +58,7 @@ impl CallEntry {
         &self.id
     }
 
-    /// Whether the call is only explained.
+    /// Returns whether the call is only explained.
     pub(super) fn is_rehearsal(&self) -> bool {
         self.purpose == Purpose::Rehearsal
     }
