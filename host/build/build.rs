@@ -11,7 +11,7 @@ const LEFT_OUT: [&str; 9] =
 
 fn main() -> io::Result<()> {
     let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk").canonicalize()?;
-    let mut table = String::from("/// All files, sorted by path.\npub(crate) static FILES: &[File] = &[\n");
+    let mut table = String::from("/// All files, sorted by path.\npub(crate) static FILES: &[EmbeddedFile] = &[\n");
     list(&sdk, "", &mut table)?;
     table.push_str("];\n");
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
@@ -33,7 +33,7 @@ fn list(folder: &Path, prefix: &str, table: &mut String) -> io::Result<()> {
             list(&place, &format!("{path}/"), table)?;
         } else {
             println!("cargo:rerun-if-changed={}", place.display());
-            writeln!(table, "    File {{ path: {path:?}, bytes: include_bytes!({place:?}) }},")
+            writeln!(table, "    EmbeddedFile {{ path: {path:?}, bytes: include_bytes!({place:?}) }},")
                 .map_err(io::Error::other)?;
         }
     }

@@ -1,7 +1,7 @@
 //! The SDKs and the templates, embedded when this program was built.
 
 /// A file below `sdk`.
-pub(crate) struct File {
+pub(crate) struct EmbeddedFile {
     /// Its path below `sdk`, with `/` between the parts.
     pub(crate) path: &'static str,
     /// Its content.

@@ -112,13 +112,13 @@ pub fn end(how: End) {
 }
 
 /// A running program. Dropping this ends it.
-struct Running {
+struct RunningProcess {
     child: Child,
     pid: Pid,
     led: bool,
 }
 
-impl Running {
+impl RunningProcess {
     fn start(command: &mut Command) -> io::Result<Self> {
         // Hold the lock while starting, so that `end` either sees the program or prevents its start.
         let mut programs = Programs::lock();
@@ -154,7 +154,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         self.forget();
         if matches!(self.child.try_wait(), Ok(None)) {
@@ -169,7 +169,7 @@ impl Drop for Running {
 
 /// Runs a command that writes to the caller's standard output.
 pub fn run(command: &mut Command) -> Result<()> {
-    let status = Running::start(command).with_context(|| not_started(command))?.wait()?;
+    let status = RunningProcess::start(command).with_context(|| not_started(command))?.wait()?;
     judge(command, status)
 }
 
@@ -181,7 +181,7 @@ pub fn run_aside(command: &mut Command) -> Result<()> {
 /// Runs a command and returns what it wrote to standard output.
 pub fn capture(command: &mut Command) -> Result<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut running = Running::start(command).with_context(|| not_started(command))?;
+    let mut running = RunningProcess::start(command).with_context(|| not_started(command))?;
     let mut output = Vec::new();
     if let Some(stdout) = &mut running.child.stdout {
         stdout.read_to_end(&mut output)?;
@@ -198,7 +198,7 @@ pub fn run_tool(command: &mut Command, remedy: &str) -> Result<()> {
     // One pipe for stdout and stderr, so that the output stays in order.
     let (mut reader, writer) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    let started = Running::start(command);
+    let started = RunningProcess::start(command);
     // Close the command's write ends of the pipe: reading ends only when no write end is open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let running = started.with_context(|| format!("{}: {remedy}", not_started(command)))?;
@@ -235,7 +235,7 @@ fn ends_of(words: &str) -> String {
 /// Runs a command like [`run_aside`], and stops it at the deadline.
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::from(io::stderr()));
-    let running = Running::start(command).with_context(|| not_started(command))?;
+    let running = RunningProcess::start(command).with_context(|| not_started(command))?;
     let deadline = Instant::now() + limit;
     while Instant::now() < deadline {
         if running.has_ended(WaitIdOptions::NOHANG)? {
@@ -249,7 +249,7 @@ pub fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
 
 /// Runs `first | second`.
 pub fn pipe(first: &mut Command, second: &mut Command) -> Result<()> {
-    let mut source = Running::start(first.stdout(Stdio::piped())).with_context(|| not_started(first))?;
+    let mut source = RunningProcess::start(first.stdout(Stdio::piped())).with_context(|| not_started(first))?;
     let stream = source.child.stdout.take().context("the first program of a pipe has no output")?;
     let sunk = run(second.stdin(Stdio::from(stream)));
     let status = source.wait()?;

@@ -46,7 +46,7 @@ pub enum Engine {
 /// The content of `plugin.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ProjectFile {
     name: String,
     language: Language,
     source: Option<PathBuf>,
@@ -78,7 +78,7 @@ impl Project {
     }
 
     fn parse(root: PathBuf, text: &str) -> Result<Project> {
-        let File { name, language, source, sdk, engine } = toml::from_str(text)?;
+        let ProjectFile { name, language, source, sdk, engine } = toml::from_str(text)?;
         check_name(&name)?;
         let source = source.unwrap_or_else(|| PathBuf::from(default_source(language)));
         ensure!(

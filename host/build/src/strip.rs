@@ -14,37 +14,37 @@ fn is_debugging(name: &str) -> bool {
 }
 
 /// A component or a module that is being rewritten.
-enum Writing {
+enum StripOutput {
     Component(Component),
     Module(Module),
 }
 
-impl Writing {
+impl StripOutput {
     fn section(&mut self, id: u8, data: &[u8]) {
         let section = RawSection { id, data };
         match self {
-            Writing::Component(component) => {
+            StripOutput::Component(component) => {
                 component.section(&section);
             }
-            Writing::Module(module) => {
+            StripOutput::Module(module) => {
                 module.section(&section);
             }
         }
     }
 
     /// Adds the finished inner component or module as a section.
-    fn nest(&mut self, inner: Writing) {
+    fn nest(&mut self, inner: StripOutput) {
         let (id, bytes) = match inner {
-            Writing::Component(component) => (ComponentSectionId::Component, component.finish()),
-            Writing::Module(module) => (ComponentSectionId::CoreModule, module.finish()),
+            StripOutput::Component(component) => (ComponentSectionId::Component, component.finish()),
+            StripOutput::Module(module) => (ComponentSectionId::CoreModule, module.finish()),
         };
         self.section(id.into(), &bytes);
     }
 
     fn finish(self) -> Vec<u8> {
         match self {
-            Writing::Component(component) => component.finish(),
-            Writing::Module(module) => module.finish(),
+            StripOutput::Component(component) => component.finish(),
+            StripOutput::Module(module) => module.finish(),
         }
     }
 }
@@ -54,12 +54,14 @@ impl Writing {
 /// # Errors
 /// The bytes are not a component.
 pub(crate) fn strip(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut open: Vec<Writing> = Vec::new();
+    let mut open: Vec<StripOutput> = Vec::new();
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload?;
         match &payload {
-            Payload::Version { encoding: Encoding::Component, .. } => open.push(Writing::Component(Component::new())),
-            Payload::Version { encoding: Encoding::Module, .. } => open.push(Writing::Module(Module::new())),
+            Payload::Version { encoding: Encoding::Component, .. } => {
+                open.push(StripOutput::Component(Component::new()))
+            }
+            Payload::Version { encoding: Encoding::Module, .. } => open.push(StripOutput::Module(Module::new())),
             // Its content follows as payloads of its own.
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {}
             Payload::CustomSection(section) if is_debugging(section.name()) => {}

@@ -20,12 +20,12 @@ pub(crate) struct TerminalApprover {
     status: Arc<StatusLine>,
     cancellation: Cancellation,
     /// Set once the host is open.
-    standing: OnceLock<Standing>,
+    standing: OnceLock<AnsweringHost>,
     turn: Mutex<()>,
 }
 
 /// The parts of the host that answering a request needs.
-struct Standing {
+struct AnsweringHost {
     approvals: Approvals,
     /// How long a session approval and an always approval last.
     times: (Duration, Duration),
@@ -48,7 +48,7 @@ impl TerminalApprover {
     pub(crate) fn stand_before(&self, host: &Host) {
         let rules = host.policy().approvals();
         let times = (rules.session_time, rules.always_time);
-        let _ = self.standing.set(Standing { approvals: host.approvals().clone(), times });
+        let _ = self.standing.set(AnsweringHost { approvals: host.approvals().clone(), times });
     }
 
     async fn ask(&self, question: &Question) -> Answer {

@@ -7,7 +7,7 @@ mod serve;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use export::ExportArguments;
-pub(crate) use serve::{Answers, HttpArguments, Names, ServeArguments};
+pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
 use crate::exit_code::Exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[command(name = "portcullis", version, after_help = Exit::table(), disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub(crate) options: Options,
+    pub(crate) options: GlobalOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
 /// The options of every command, before or after its name.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
-pub(crate) struct Options {
+pub(crate) struct GlobalOptions {
     /// The plugin directory [default: ./plugins, or PORTCULLIS_PLUGINS]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
@@ -124,8 +124,8 @@ pub(crate) struct CallArguments {
     #[command(flatten)]
     pub(crate) caller: CallerArguments,
     /// Who answers if the call needs approval
-    #[arg(long, value_enum, value_name = "WHO", default_value_t = Ask::Auto)]
-    pub(crate) ask: Ask,
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = AskMode::Auto)]
+    pub(crate) ask: AskMode,
     /// Deny the call if it needs approval: short for --ask deny
     #[arg(long, conflicts_with = "ask")]
     pub(crate) no_ask: bool,
@@ -133,7 +133,7 @@ pub(crate) struct CallArguments {
 
 /// Who answers if a call needs approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Ask {
+pub(crate) enum AskMode {
     /// You, at this terminal or with `portcullis approvals`; without a terminal, the policy's `unattended` decides
     Auto,
     /// You, with `portcullis approvals`; the call waits

@@ -1,7 +1,7 @@
 //! The environment of the process: variables, defaults, its own executable and the files that a user names. No other
 //! file reads any of them.
 
-use crate::arguments::Options;
+use crate::arguments::GlobalOptions;
 use anyhow::Context as _;
 use portcullis::Compiler;
 use portcullis_build::project_file;
@@ -58,7 +58,7 @@ impl Environment {
     ///
     /// # Errors
     /// The path of this executable cannot be found.
-    pub(crate) fn resolve(options: Options) -> anyhow::Result<Self> {
+    pub(crate) fn resolve(options: GlobalOptions) -> anyhow::Result<Self> {
         let program = std::env::current_exe().context("cannot find this program's path, to compile plugins with")?;
         let plugins_named = options.plugins.is_some();
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));

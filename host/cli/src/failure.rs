@@ -2,14 +2,14 @@
 
 use crate::exit_code::Exit;
 use crate::json;
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::text::Lines;
 use portcullis::{GrantError, OpenError, PlaceError, PolicyReadError};
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct CommandFailure<'a> {
     error: &'a str,
 }
 
@@ -25,10 +25,10 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
     }
     if as_json {
         // A text always has JSON. If it cannot be written, there is no reader.
-        let _ = json::line(&Failure { error: &text }).map(|line| terminal.print(&line));
+        let _ = json::line(&CommandFailure { error: &text }).map(|line| terminal.print(&line));
         return Exit::Usage;
     }
-    terminal.note(format_args!("{} {}", terminal.note_style().paint(Look::Bad, "error:"), Lines(&text)));
+    terminal.note(format_args!("{} {}", terminal.note_style().paint(TextStyle::Bad, "error:"), Lines(&text)));
     if let Some(hint) = error.downcast_ref().and_then(|error| OpenFault::of(error).hint()) {
         terminal.note(format_args!("  remedy: {hint}"));
     }

@@ -1,6 +1,6 @@
 //! Lines on stderr about plugins that load while a server runs.
 
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub(crate) struct LoadingNotes(pub(crate) Terminal);
 
 impl LoadingNotes {
-    fn note(&self, look: Look, text: &str) {
+    fn note(&self, look: TextStyle, text: &str) {
         self.0.note(self.0.note_style().paint(look, OneLine(text)));
     }
 }
@@ -23,14 +23,14 @@ impl Observer for LoadingNotes {
 
     fn loading(&self, plugins: &[PluginName]) {
         let names: Vec<&str> = plugins.iter().map(PluginName::as_str).collect();
-        self.note(Look::Quiet, &format!("compiling {}", names.join(", ")));
+        self.note(TextStyle::Quiet, &format!("compiling {}", names.join(", ")));
     }
 
     fn ready(&self, plugin: &PluginName, took: Duration) {
-        self.note(Look::Quiet, &format!("{plugin} is ready after {:.1} s", took.as_secs_f64()));
+        self.note(TextStyle::Quiet, &format!("{plugin} is ready after {:.1} s", took.as_secs_f64()));
     }
 
     fn refused(&self, plugin: &PluginName, error: &LoadError, took: Duration) {
-        self.note(Look::Bad, &format!("{plugin} was refused after {:.1} s: {error}", took.as_secs_f64()));
+        self.note(TextStyle::Bad, &format!("{plugin} was refused after {:.1} s: {error}", took.as_secs_f64()));
     }
 }

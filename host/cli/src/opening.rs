@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::environment::PolicyPlaces;
 use crate::loading_notes::LoadingNotes;
 use crate::progress::{CompileProgress, StatusLine};
-use crate::style::Look;
+use crate::style::TextStyle;
 use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Engine, EngineConfig, Hook, Host, HostBuilder, LoadError, Loaded, Observer};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Who answers if the policy decides `ask`.
-pub(crate) enum Channel {
+pub(crate) enum ApprovalChannel {
     /// The user at this terminal, or anyone with `portcullis approvals`.
     Terminal(Arc<TerminalApprover>),
     /// Anyone with `portcullis approvals`.
@@ -31,8 +31,8 @@ pub(crate) enum Channel {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
-    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays)?;
-    finish(context, builder.calls(1), &Channel::AsPolicySays).await
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
+    finish(context, builder.calls(1), &ApprovalChannel::AsPolicySays).await
 }
 
 /// Opens the host of a command that asks no approver. Loads only what a call of this tool needs.
@@ -40,8 +40,8 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_for(context: &Context, tool: &str) -> anyhow::Result<Host> {
-    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::AsPolicySays)?;
-    finish(context, builder.calls(1).only_for(tool), &Channel::AsPolicySays).await
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
+    finish(context, builder.calls(1).only_for(tool), &ApprovalChannel::AsPolicySays).await
 }
 
 /// Opens the host of a command that makes one call.
@@ -51,7 +51,7 @@ pub(crate) async fn open_for(context: &Context, tool: &str) -> anyhow::Result<Ho
 pub(crate) async fn open_with(
     context: &Context,
     status: &Arc<StatusLine>,
-    channel: &Channel,
+    channel: &ApprovalChannel,
     tool: &str,
 ) -> anyhow::Result<Host> {
     // This process makes one call, and other processes make calls of the same session.
@@ -62,7 +62,7 @@ pub(crate) async fn open_with(
 }
 
 /// The options for opening the host of a server.
-pub(crate) struct Serving {
+pub(crate) struct ServeSettings {
     /// Maximum number of calls that run at the same time.
     pub(crate) calls: u32,
     /// Whether the command line names the session. Other processes can then use the same session.
@@ -76,11 +76,12 @@ pub(crate) struct Serving {
 ///
 /// # Errors
 /// The host cannot open.
-pub(crate) async fn open_serving(context: &Context, serving: Serving) -> anyhow::Result<(Host, RuleGapNotes)> {
-    let builder = builder(context, &StatusLine::new(context.terminal), &Channel::Elsewhere)?.calls(serving.calls);
+pub(crate) async fn open_serving(context: &Context, serving: ServeSettings) -> anyhow::Result<(Host, RuleGapNotes)> {
+    let builder =
+        builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::Elsewhere)?.calls(serving.calls);
     let builder = if serving.session_is_named { builder.share_sessions() } else { builder };
     let builder = builder.load_in_background(serving.start_wait).observer(Arc::new(LoadingNotes(context.terminal)));
-    let host = finish(context, builder, &Channel::Elsewhere).await?;
+    let host = finish(context, builder, &ApprovalChannel::Elsewhere).await?;
     let gaps = note_rule_gaps(context, &host);
     Ok((host, gaps))
 }
@@ -103,7 +104,7 @@ impl RuleGapNotes {
         for gap in host.rule_gaps() {
             let gap = gap.to_string();
             if !self.0.contains(&gap) {
-                context.terminal.note(style.paint(Look::Doubtful, OneLine(&gap)));
+                context.terminal.note(style.paint(TextStyle::Doubtful, OneLine(&gap)));
                 self.0.insert(gap);
             }
         }
@@ -132,29 +133,29 @@ pub(crate) async fn open_project(
     Ok(host)
 }
 
-fn builder(context: &Context, status: &Arc<StatusLine>, channel: &Channel) -> anyhow::Result<HostBuilder> {
+fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChannel) -> anyhow::Result<HostBuilder> {
     let environment = &context.environment;
     let builder = Host::builder(&environment.plugins, environment.state()?, environment.compiler.clone());
     let builder = with_policies(builder, &environment.policy);
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = match channel {
-        Channel::Terminal(approver) => builder.approver(Arc::clone(approver) as Arc<_>),
-        Channel::Elsewhere => builder.answered_elsewhere(),
-        Channel::Nobody(unattended) => builder.unattended(*unattended),
-        Channel::AsPolicySays => builder,
+        ApprovalChannel::Terminal(approver) => builder.approver(Arc::clone(approver) as Arc<_>),
+        ApprovalChannel::Elsewhere => builder.answered_elsewhere(),
+        ApprovalChannel::Nobody(unattended) => builder.unattended(*unattended),
+        ApprovalChannel::AsPolicySays => builder,
     };
     Ok(builder.observer(Arc::new(CompileProgress::new(status))))
 }
 
-async fn finish(context: &Context, builder: HostBuilder, channel: &Channel) -> anyhow::Result<Host> {
+async fn finish(context: &Context, builder: HostBuilder, channel: &ApprovalChannel) -> anyhow::Result<Host> {
     let host = builder.open().await?;
-    if let Channel::Terminal(approver) = channel {
+    if let ApprovalChannel::Terminal(approver) = channel {
         approver.stand_before(&host);
     }
     note_rollback(host.approvals(), context);
     if let Some(untrusted) = host.untrusted_policy() {
         let style = context.terminal.note_style();
-        context.terminal.note(style.paint(Look::Doubtful, untrusted_note(&untrusted)));
+        context.terminal.note(style.paint(TextStyle::Doubtful, untrusted_note(&untrusted)));
     }
     warn(&host, context);
     Ok(host)
@@ -164,7 +165,7 @@ async fn finish(context: &Context, builder: HostBuilder, channel: &Channel) -> a
 fn warn(host: &Host, context: &Context) {
     for warning in host.policy_warnings() {
         let line = format!("warning: {warning}");
-        context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, line));
+        context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, line));
     }
 }
 
@@ -179,7 +180,7 @@ fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
 /// Warns if this process found that the ledger was rolled back. Nothing in it is valid then.
 pub(crate) fn note_rollback(approvals: &Approvals, context: &Context) {
     if let Some(rolled_back) = approvals.rolled_back() {
-        let label = context.terminal.note_style().paint(Look::Bad, "warning:");
+        let label = context.terminal.note_style().paint(TextStyle::Bad, "warning:");
         context.terminal.note(format_args!("{label} {rolled_back}"));
     }
 }

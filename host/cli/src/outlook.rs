@@ -9,7 +9,7 @@ const SESSION_DEFAULT: &str = "default";
 
 /// What the policy and the grants mean for a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outlook {
+pub(crate) struct ToolOutlook {
     /// The decision on a call without arguments.
     pub(crate) decision: Decision,
     /// Whether other arguments may get another decision.
@@ -21,7 +21,7 @@ pub(crate) struct Outlook {
     pub(crate) read_only: Option<String>,
 }
 
-impl Outlook {
+impl ToolOutlook {
     /// Returns the outlook of a tool.
     pub(crate) fn of(host: &Host, plugin: &Plugin, tool: &Tool) -> Self {
         let arguments = Map::new();

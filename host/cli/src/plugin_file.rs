@@ -11,7 +11,7 @@ use std::path::Path;
 const EXTENSION: &str = ".wasm";
 
 /// The name and the bytes of a plugin file.
-pub(crate) struct PluginFile {
+pub(crate) struct ReadPluginFile {
     /// The name of the plugin. `None` if the file's name does not end with the extension.
     pub(crate) name: Option<String>,
     pub(crate) bytes: Vec<u8>,
@@ -21,7 +21,7 @@ pub(crate) struct PluginFile {
     exposed: bool,
 }
 
-impl PluginFile {
+impl ReadPluginFile {
     /// Reads a file. Follows a symbolic link, and records it, because a plugin directory must not have one.
     ///
     /// # Errors

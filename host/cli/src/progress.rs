@@ -1,6 +1,6 @@
 //! A status line on stderr that is overwritten while something takes time. Shown only on a terminal.
 
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
@@ -40,7 +40,7 @@ impl StatusLine {
         *shown = true;
         let width = self.terminal.note_width().unwrap_or(WIDTH_DEFAULT);
         let line: String = OneLine(text).to_string().chars().take(width.saturating_sub(1)).collect();
-        self.terminal.say(&format!("\r\x1b[2K{}", self.terminal.note_style().paint(Look::Quiet, line)));
+        self.terminal.say(&format!("\r\x1b[2K{}", self.terminal.note_style().paint(TextStyle::Quiet, line)));
     }
 
     /// Removes the line, so that something else can be written.
@@ -56,14 +56,14 @@ impl StatusLine {
 pub(crate) struct CompileProgress {
     line: Arc<StatusLine>,
     compiling: Arc<Compiling>,
-    clock: Mutex<Option<Clock>>,
+    clock: Mutex<Option<ProgressThread>>,
 }
 
 /// The plugins that are being compiled, with their start times.
 type Compiling = Mutex<BTreeMap<PluginName, Instant>>;
 
 /// A thread that draws until its sender is dropped.
-struct Clock {
+struct ProgressThread {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -82,7 +82,7 @@ impl Observer for CompileProgress {
         }
         let mut clock = locked(&self.clock);
         locked(&self.compiling).insert(plugin.clone(), Instant::now());
-        clock.get_or_insert_with(|| Clock::start(&self.line, &self.compiling));
+        clock.get_or_insert_with(|| ProgressThread::start(&self.line, &self.compiling));
     }
 
     fn compiled(&self, plugin: &PluginName) {
@@ -93,7 +93,7 @@ impl Observer for CompileProgress {
             return;
         }
         drop(compiling);
-        if let Some(Clock { stop, thread }) = clock.take() {
+        if let Some(ProgressThread { stop, thread }) = clock.take() {
             drop(stop);
             // If the clock panicked, nothing more is drawn, and compiling continues.
             let _ = thread.join();
@@ -102,7 +102,7 @@ impl Observer for CompileProgress {
     }
 }
 
-impl Clock {
+impl ProgressThread {
     fn start(line: &Arc<StatusLine>, compiling: &Arc<Compiling>) -> Self {
         let (stop, stopped) = mpsc::channel();
         let (line, compiling) = (Arc::clone(line), Arc::clone(compiling));

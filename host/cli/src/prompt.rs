@@ -1,6 +1,6 @@
 //! The prompt line of an approval request. However it ends, the next output starts on a new line.
 
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Question, Status, Subject};
@@ -64,7 +64,7 @@ impl Drop for Prompt<'_> {
         if self.stands == Stands::Open
             && let Some(text) = self.elsewhere()
         {
-            self.terminal.note(self.terminal.note_style().paint(Look::Strong, text));
+            self.terminal.note(self.terminal.note_style().paint(TextStyle::Strong, text));
         }
     }
 }

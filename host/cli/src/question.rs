@@ -7,13 +7,13 @@ mod sheet;
 
 use crate::answer::Unseen;
 use crate::json;
-use crate::style::{Look, Style};
+use crate::style::{Style, TextStyle};
 use crate::terminal::Terminal;
 use crate::time::span;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Question, Subject};
 pub(crate) use sheet::Extent;
-use sheet::Sheet;
+use sheet::QuestionSheet;
 use std::time::Duration;
 
 /// The reply to an approval if the file has changed since the request was shown.
@@ -41,13 +41,13 @@ const OFFERS_MAX: usize = 6;
 const HASH_DIGITS: usize = 12;
 
 /// A request as text, and whether the text leaves something out.
-pub(crate) struct Shown {
+pub(crate) struct ShownQuestion {
     pub(crate) text: String,
     pub(crate) unseen: Unseen,
 }
 
 /// Lays a request out for a terminal: whole if it fits the screen, otherwise cut to one screen.
-pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) -> Shown {
+pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) -> ShownQuestion {
     let (style, width) = (terminal.note_style(), terminal.note_width());
     let whole = shown(question, Extent::Whole, style, width);
     let room = terminal.note_height().unwrap_or(HEIGHT_DEFAULT).saturating_sub(ANSWER_ROWS);
@@ -58,20 +58,20 @@ pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) 
 }
 
 /// Lays out a request without its prompt.
-pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Option<usize>) -> Shown {
-    let mut sheet = Sheet::new(extent, style, width);
-    sheet.line(Look::Strong, heading(&question.subject));
+pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Option<usize>) -> ShownQuestion {
+    let mut sheet = QuestionSheet::new(extent, style, width);
+    sheet.line(TextStyle::Strong, heading(&question.subject));
     let hash = question.plugin_sha256.get(..HASH_DIGITS).unwrap_or(&question.plugin_sha256);
     let mut field = |label, value: &str, look| sheet.field(label, value, look);
-    field("tool", &format!("{}   (plugin {hash}…)", question.tool), Look::Plain);
+    field("tool", &format!("{}   (plugin {hash}…)", question.tool), TextStyle::Plain);
     let permissions = question.permissions.to_string();
-    field("permissions", if permissions.is_empty() { "none" } else { &permissions }, Look::Plain);
-    field("for", &caller(question), Look::Plain);
+    field("permissions", if permissions.is_empty() { "none" } else { &permissions }, TextStyle::Plain);
+    field("for", &caller(question), TextStyle::Plain);
     sheet.fields("handles", &question.handles, HANDLES_MAX, "handles");
-    sheet.field("because", &question.reason, Look::Plain);
+    sheet.field("because", &question.reason, TextStyle::Plain);
     if let Some(changed) = &question.changed {
         let changed = format!("since the remembered approval: {changed}");
-        sheet.field("changed", &changed, Look::Strong);
+        sheet.field("changed", &changed, TextStyle::Strong);
     }
     arguments(&mut sheet, question);
     if let Some(difference) = &question.difference {
@@ -81,20 +81,20 @@ pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Op
         show_resource(&mut sheet, permission, resource, reason);
     }
     show_offers(&mut sheet, question);
-    Shown { unseen: sheet.unseen(), text: sheet.text }
+    ShownQuestion { unseen: sheet.unseen(), text: sheet.text }
 }
 
 /// Returns the lines that list the possible answers. The times are how long a session and an always approval last.
 pub(crate) fn legend(question: &Question, style: Style, times: Option<(Duration, Duration)>) -> String {
-    let mut sheet = Sheet::new(Extent::Screen, style, None);
+    let mut sheet = QuestionSheet::new(Extent::Screen, style, None);
     let [session, always] = match times {
         Some((session, always)) => [session, always].map(|time| format!(" ({})", span(time))),
         None => Default::default(),
     };
     let last = question.offers.len() + 1;
     let numbers = if last == 1 { String::new() } else { format!(", or s2, a2 … to {last}") };
-    sheet.line(Look::Quiet, &format!("  y once, s this session{session}, a always{always}{numbers}"));
-    sheet.line(Look::Quiet, "  n deny (text after n goes to the model as a note), more shows everything");
+    sheet.line(TextStyle::Quiet, &format!("  y once, s this session{session}, a always{always}{numbers}"));
+    sheet.line(TextStyle::Quiet, "  n deny (text after n goes to the model as a note), more shows everything");
     sheet.text
 }
 
@@ -111,27 +111,27 @@ fn caller(question: &Question) -> String {
     format!("{} ({}), session {}", question.principal, question.origin, question.session)
 }
 
-fn arguments(sheet: &mut Sheet, question: &Question) {
+fn arguments(sheet: &mut QuestionSheet, question: &Question) {
     let text = &question.arguments;
-    sheet.line(Look::Plain, &format!("  arguments, exactly as they will run ({} bytes):", text.len()));
+    sheet.line(TextStyle::Plain, &format!("  arguments, exactly as they will run ({} bytes):", text.len()));
     let encoded = Lines(&json::indent(text)).to_string();
-    sheet.block(encoded.lines().map(|line| (Look::Plain, line)), ARGUMENT_ROWS_MAX);
+    sheet.block(encoded.lines().map(|line| (TextStyle::Plain, line)), ARGUMENT_ROWS_MAX);
     match hidden::count(text) {
         Some(0) => {}
         Some(count) => careful(sheet, "the arguments contain", count),
-        None => sheet.line(Look::Bad, "  Warning: the arguments cannot be parsed."),
+        None => sheet.line(TextStyle::Bad, "  Warning: the arguments cannot be parsed."),
     }
 }
 
 /// Adds the changes to files, labelled as the plugin's claim.
-fn show_difference(sheet: &mut Sheet, difference: &str) {
-    sheet.line(Look::Plain, "  what would change, as claimed by the plugin (only the arguments decide):");
+fn show_difference(sheet: &mut QuestionSheet, difference: &str) {
+    sheet.line(TextStyle::Plain, "  what would change, as claimed by the plugin (only the arguments decide):");
     let encoded: Vec<String> = difference.split_terminator('\n').map(|line| OneLine(line).to_string()).collect();
     let look = |line: &str| match line.as_bytes().first() {
-        Some(b'+') => Look::Good,
-        Some(b'-') => Look::Bad,
-        Some(b'@') => Look::Quiet,
-        Some(_) | None => Look::Plain,
+        Some(b'+') => TextStyle::Good,
+        Some(b'-') => TextStyle::Bad,
+        Some(b'@') => TextStyle::Quiet,
+        Some(_) | None => TextStyle::Plain,
     };
     let lines = encoded.iter().map(|line| (look(line), line.as_str()));
     sheet.block(lines, DIFFERENCE_ROWS_MAX);
@@ -141,32 +141,32 @@ fn show_difference(sheet: &mut Sheet, difference: &str) {
     }
 }
 
-fn show_resource(sheet: &mut Sheet, permission: &str, resource: &str, reason: &str) {
-    sheet.field("wants to", permission, Look::Plain);
-    sheet.line(Look::Plain, "  in the tool's own words, not checked:");
-    sheet.field("  what", resource, Look::Plain);
-    sheet.field("  why", reason, Look::Plain);
+fn show_resource(sheet: &mut QuestionSheet, permission: &str, resource: &str, reason: &str) {
+    sheet.field("wants to", permission, TextStyle::Plain);
+    sheet.line(TextStyle::Plain, "  in the tool's own words, not checked:");
+    sheet.field("  what", resource, TextStyle::Plain);
+    sheet.field("  why", reason, TextStyle::Plain);
     let count = hidden::of_text(resource) + hidden::of_text(reason);
     if count > 0 {
         careful(sheet, "these words contain", count);
     }
 }
 
-fn show_offers(sheet: &mut Sheet, question: &Question) {
+fn show_offers(sheet: &mut QuestionSheet, question: &Question) {
     let exact = match question.subject {
         Subject::Call | Subject::Repeat => "exactly these arguments",
         Subject::Resource { .. } => "exactly this",
     };
-    sheet.line(Look::Plain, "  a session or always approval covers one of these:");
+    sheet.line(TextStyle::Plain, "  a session or always approval covers one of these:");
     sheet.numbered(1, exact);
     let lines = question.offers.iter().enumerate().map(|(place, offer)| (place + 2, offer.as_str()));
     sheet.numbered_list(lines, OFFERS_MAX, "offers");
 }
 
-fn careful(sheet: &mut Sheet, what: &str, count: usize) {
+fn careful(sheet: &mut QuestionSheet, what: &str, count: usize) {
     let characters =
         if count == 1 { "1 invisible character".to_owned() } else { format!("{count} invisible characters") };
-    sheet.line(Look::Bad, &format!("  Warning: {what} {characters}, shown as escapes."));
+    sheet.line(TextStyle::Bad, &format!("  Warning: {what} {characters}, shown as escapes."));
 }
 
 #[cfg(test)]

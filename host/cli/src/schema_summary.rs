@@ -1,7 +1,7 @@
 //! Summarizes a schema for people: the arguments of a tool and their types.
 
-use crate::style::Look;
-use crate::table::{Cell, Table};
+use crate::style::TextStyle;
+use crate::table::{Table, TableCell};
 use serde_json::{Map, Value};
 
 /// Maximum length of a list of permitted values that is shown in full, in characters.
@@ -18,10 +18,10 @@ pub(crate) fn table(schema: &Value) -> Table {
         let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let description = description.lines().next().unwrap_or_default();
         table.row([
-            Cell::plain(name),
-            Cell::new(Look::Quiet, &type_of(property)),
-            Cell::new(Look::Quiet, need),
-            Cell::plain(description),
+            TableCell::plain(name),
+            TableCell::new(TextStyle::Quiet, &type_of(property)),
+            TableCell::new(TextStyle::Quiet, need),
+            TableCell::plain(description),
         ]);
     }
     table

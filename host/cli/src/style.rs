@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 /// The role of a piece of text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum TextStyle {
     Plain,
     Strong,
     Quiet,
@@ -28,7 +28,7 @@ pub(crate) struct Painted<T> {
 
 impl Style {
     /// Applies a look to a text.
-    pub(crate) fn paint<T: Display>(self, look: Look, text: T) -> Painted<T> {
+    pub(crate) fn paint<T: Display>(self, look: TextStyle, text: T) -> Painted<T> {
         let code = match self {
             Self::Plain => None,
             Self::Coloured => look.code(),
@@ -37,7 +37,7 @@ impl Style {
     }
 }
 
-impl Look {
+impl TextStyle {
     /// Returns the parameters of "select graphic rendition" (ECMA-48).
     fn code(self) -> Option<&'static str> {
         match self {

@@ -1,6 +1,6 @@
 //! Rows with aligned columns. Encodes every cell, so that no text in a table can move the cursor.
 
-use crate::style::{Look, Style};
+use crate::style::{Style, TextStyle};
 use portcullis::text::OneLine;
 
 /// The space between two columns.
@@ -10,21 +10,21 @@ const GAP: &str = "  ";
 const LAST_COLUMN_MIN: usize = 20;
 
 /// A cell of a row.
-pub(crate) struct Cell {
+pub(crate) struct TableCell {
     text: String,
-    look: Look,
+    look: TextStyle,
 }
 
-impl Cell {
+impl TableCell {
     /// Creates a cell with text of any origin. Encodes the text.
-    pub(crate) fn new(look: Look, text: &str) -> Self {
-        let look = if text.is_empty() { Look::Plain } else { look };
+    pub(crate) fn new(look: TextStyle, text: &str) -> Self {
+        let look = if text.is_empty() { TextStyle::Plain } else { look };
         Self { text: OneLine(text).to_string(), look }
     }
 
     /// Creates a cell without a look.
     pub(crate) fn plain(text: &str) -> Self {
-        Self::new(Look::Plain, text)
+        Self::new(TextStyle::Plain, text)
     }
 
     fn width(&self) -> usize {
@@ -35,12 +35,12 @@ impl Cell {
 /// Rows with aligned columns.
 #[derive(Default)]
 pub(crate) struct Table {
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<TableCell>>,
 }
 
 impl Table {
     /// Adds a row.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
+    pub(crate) fn row<const N: usize>(&mut self, cells: [TableCell; N]) {
         self.rows.push(cells.into());
     }
 
@@ -78,7 +78,7 @@ impl Table {
 
     fn widths(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max();
+        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(TableCell::width).max();
         (0..columns).map(|column| width(column).unwrap_or(0)).collect()
     }
 }
@@ -96,8 +96,12 @@ mod tests {
 
     fn table() -> Table {
         let mut table = Table::default();
-        table.row([Cell::plain("a"), Cell::plain("bb"), Cell::plain("the last column is the one that is cut")]);
-        table.row([Cell::plain("ccc"), Cell::plain(""), Cell::plain("")]);
+        table.row([
+            TableCell::plain("a"),
+            TableCell::plain("bb"),
+            TableCell::plain("the last column is the one that is cut"),
+        ]);
+        table.row([TableCell::plain("ccc"), TableCell::plain(""), TableCell::plain("")]);
         table
     }
 
@@ -116,15 +120,15 @@ mod tests {
     #[test]
     fn text_in_a_cell_cannot_leave_it() {
         let mut table = Table::default();
-        table.row([Cell::plain("a\n\u{1b}[2J"), Cell::new(Look::Bad, "\u{202e}b")]);
+        table.row([TableCell::plain("a\n\u{1b}[2J"), TableCell::new(TextStyle::Bad, "\u{202e}b")]);
         assert_eq!(table.render(Style::Plain, "", None), "a\\n\\u{1b}[2J  \\u{202e}b\n");
     }
 
     #[test]
     fn colour_does_not_change_the_columns() {
         let mut table = Table::default();
-        table.row([Cell::new(Look::Good, "a"), Cell::plain("b")]);
-        table.row([Cell::plain("aaa"), Cell::plain("b")]);
+        table.row([TableCell::new(TextStyle::Good, "a"), TableCell::plain("b")]);
+        table.row([TableCell::plain("aaa"), TableCell::plain("b")]);
         assert_eq!(table.render(Style::Coloured, "", None), "\u{1b}[32ma\u{1b}[0m    b\naaa  b\n");
     }
 }

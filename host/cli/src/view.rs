@@ -1,6 +1,6 @@
 //! A plugin as `inspect` and `check` show it, from the catalog or from a file.
 
-use crate::plugin_file::PluginFile;
+use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines;
 use portcullis::policy::Permissions;
 use portcullis::{Contract, DependencyKind, Hint, Host, Manifest, Plugin, Surface};
@@ -101,7 +101,7 @@ impl PluginView {
     }
 
     /// Returns the view of a plugin file.
-    pub(crate) fn of_manifest(manifest: &Manifest, file: &PluginFile) -> Self {
+    pub(crate) fn of_manifest(manifest: &Manifest, file: &ReadPluginFile) -> Self {
         let document = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         let tools = manifest.tools.iter().map(|tool| ToolView {
             name: format!("{}.{}", manifest.name, tool.name),

@@ -5,7 +5,7 @@ mod named;
 pub(crate) use named::Named;
 
 use crate::approval::{self, Called};
-use crate::caller::Caller;
+use crate::caller::McpCaller;
 use crate::progress;
 use crate::result;
 use crate::server::Server;
@@ -72,7 +72,7 @@ async fn refused(
     params: &CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
 ) -> CallToolResponse {
-    let reply = server.inner().host.call(request(tool, &Caller::of(server, cx), params, cx)).await;
+    let reply = server.inner().host.call(request(tool, &McpCaller::of(server, cx), params, cx)).await;
     let shape = result::Shape::of(server, cx.protocol_version().as_ref());
     CallToolResponse::Complete(result::of(&reply, None, shape))
 }

@@ -1,6 +1,6 @@
 //! The caller of a request: its principal and its session.
 
-use crate::identity::Identity;
+use crate::identity::TransportIdentity;
 use crate::server::{Server, Session};
 use portcullis::Reader;
 use portcullis::policy::Principal;
@@ -14,18 +14,18 @@ const SESSION_HEADER: &str = "mcp-session-id";
 
 /// The caller of a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Caller {
+pub(crate) struct McpCaller {
     /// The principal on whose behalf the client calls.
     pub(crate) principal: Principal,
     /// The session the call belongs to.
     pub(crate) session: Arc<str>,
 }
 
-impl Caller {
+impl McpCaller {
     /// Returns the caller of a request.
     pub(crate) fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Self {
         let parts = cx.extensions.get::<http::request::Parts>();
-        let identity = parts.and_then(|parts| parts.extensions.get::<Identity>());
+        let identity = parts.and_then(|parts| parts.extensions.get::<TransportIdentity>());
         let principal = identity.map_or(&server.inner().options.principal, |identity| &identity.principal).clone();
         let session = match (&server.inner().session, parts) {
             (Session::Said(session), _) => Arc::clone(session),

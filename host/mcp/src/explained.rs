@@ -2,7 +2,7 @@
 //! they could not call.
 
 use crate::server::Server;
-use crate::tools::{Listing, loading};
+use crate::tools::{ToolListing, loading};
 use portcullis::{Code, EXPLAIN_TOOL, Request, Tool};
 use rmcp::model::JsonObject;
 
@@ -11,16 +11,21 @@ const NAME: &str = "tool";
 
 /// The tool that a call of `tools.explain` names.
 #[derive(Clone)]
-pub(crate) enum Explained {
+pub(crate) enum ExplainTarget {
     /// The full name of a known tool.
     Tool(String),
     /// Not a tool that this client could call. Holds the error message that a call of it would get.
     Unknown(String),
 }
 
-impl Explained {
+impl ExplainTarget {
     /// Returns the tool to explain, if `tool` is `tools.explain` and its arguments name one.
-    pub(crate) fn of(server: &Server, listing: &Listing, tool: &Tool, arguments: Option<&JsonObject>) -> Option<Self> {
+    pub(crate) fn of(
+        server: &Server,
+        listing: &ToolListing,
+        tool: &Tool,
+        arguments: Option<&JsonObject>,
+    ) -> Option<Self> {
         if tool.name().to_string() != EXPLAIN_TOOL {
             return None;
         }

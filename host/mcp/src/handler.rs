@@ -3,7 +3,7 @@
 
 use crate::options::ListTools;
 use crate::server::Server;
-use crate::{call, caller::Caller, resources, subscriptions, tasks, tools};
+use crate::{call, caller::McpCaller, resources, subscriptions, tasks, tools};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod, CompleteRequestParams,
     CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation,
@@ -111,7 +111,7 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        resources::list(self, Caller::of(self, &cx), cursor.as_deref()).await
+        resources::list(self, McpCaller::of(self, &cx), cursor.as_deref()).await
     }
 
     async fn list_resource_templates(
@@ -127,7 +127,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(self, Caller::of(self, &cx), &request.uri).await.map(ReadResourceResponse::from)
+        resources::read(self, McpCaller::of(self, &cx), &request.uri).await.map(ReadResourceResponse::from)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

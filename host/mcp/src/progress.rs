@@ -38,18 +38,18 @@ const STEP_DECIMALS: i32 = 6;
 pub(crate) struct Voice {
     peer: Peer<RoleServer>,
     token: ProgressToken,
-    told: Mutex<Told>,
+    told: Mutex<LastProgress>,
 }
 
 /// The progress that was last sent to the client.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct LastProgress {
     value: f64,
     /// Whether the tool has reported a fraction, so that the total is known.
     measured: bool,
 }
 
-impl Told {
+impl LastProgress {
     /// Returns the next progress to send, or `None` if the value would not increase.
     fn next(self, fraction: Option<f32>) -> Option<Self> {
         let fraction = fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
@@ -107,7 +107,7 @@ fn line(text: &str) -> String {
 
 /// Forwards the progress reports of a call until the call is over. Sends the last report before it returns.
 pub(crate) async fn follow(voice: &Voice, mut events: Events, over: &CancellationToken) {
-    let mut pace = Pace::new(Instant::now());
+    let mut pace = ProgressPace::new(Instant::now());
     loop {
         let event = tokio::select! {
             biased;
@@ -148,12 +148,12 @@ async fn tell(voice: &Voice, event: &Event) -> bool {
 }
 
 /// Rate limiter: a burst, and then one notification per interval.
-struct Pace {
+struct ProgressPace {
     left: u32,
     since: Instant,
 }
 
-impl Pace {
+impl ProgressPace {
     fn new(now: Instant) -> Self {
         Self { left: BURST, since: now }
     }
@@ -186,8 +186,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn values(fractions: &[Option<f32>]) -> Vec<Told> {
-        let mut told = Told::default();
+    fn values(fractions: &[Option<f32>]) -> Vec<LastProgress> {
+        let mut told = LastProgress::default();
         let next = |fraction: &Option<f32>| {
             let next = told.next(*fraction)?;
             told = next;
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn after_the_burst_one_notification_is_allowed_per_interval() {
         let start = Instant::now();
-        let mut pace = Pace::new(start);
+        let mut pace = ProgressPace::new(start);
         for _ in 0..BURST {
             assert_eq!(pace.wait(start), None);
             pace.take(start);

@@ -5,7 +5,7 @@ mod address;
 mod page;
 mod plugins;
 
-use crate::caller::Caller;
+use crate::caller::McpCaller;
 use crate::cursor;
 use crate::server::Server;
 use address::Address;
@@ -41,7 +41,7 @@ pub(crate) fn link(reference: &Reference, tool: &str) -> Resource {
 /// The cursor is not from this server, or the ledger cannot be read.
 pub(crate) async fn list(
     server: &Server,
-    caller: Caller,
+    caller: McpCaller,
     after: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let after = after.map(cursor::open).transpose()?;
@@ -84,7 +84,7 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 ///
 /// # Errors
 /// There is no such output for this caller, or it cannot be read.
-pub(crate) async fn read(server: &Server, caller: Caller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) async fn read(server: &Server, caller: McpCaller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     if uri == plugins::URI {
         return Ok(plugins::read(server));
     }

@@ -3,19 +3,19 @@
 use crate::approval;
 use crate::error::ServerError;
 use crate::options::ServerOptions;
-use crate::stopping::Stopping;
+use crate::stopping::TransportStop;
 use crate::subscribers::Subscribers;
 use crate::tasks::Tasks;
-use crate::tools::{Listing, ListingOptions, Listings};
+use crate::tools::{ListingOptions, Listings, ToolListing};
 use portcullis::Host;
 use std::sync::Arc;
 
 /// An MCP server for the tools of a host, on one transport or several. Clones share its state.
 #[derive(Clone)]
 pub struct Server {
-    inner: Arc<Inner>,
+    inner: Arc<ServerState>,
     /// The stop signal of the transport that serves this clone.
-    stopping: Stopping,
+    stopping: TransportStop,
 }
 
 /// How the session of a call without its own session is determined.
@@ -27,12 +27,12 @@ pub(crate) enum Session {
     Process(Arc<str>),
 }
 
-pub(crate) struct Inner {
+pub(crate) struct ServerState {
     pub(crate) host: Host,
     pub(crate) options: ServerOptions,
     pub(crate) session: Session,
     pub(crate) listings: Listings,
-    pub(crate) approvals: approval::Waiting,
+    pub(crate) approvals: approval::ParkedCalls,
     pub(crate) tasks: Tasks,
     pub(crate) subscribers: Subscribers,
 }
@@ -49,28 +49,28 @@ impl Server {
         };
         let listed = ListingOptions { list: options.list_tools, denied: options.denied_tools };
         let listings = Listings::new(&host, options.tool_names, listed)?;
-        let (approvals, tasks) = (approval::Waiting::default(), Tasks::default());
+        let (approvals, tasks) = (approval::ParkedCalls::default(), Tasks::default());
         let subscribers = Subscribers::default();
-        let inner = Arc::new(Inner { host, options, session, listings, approvals, tasks, subscribers });
-        Ok(Self { inner, stopping: Stopping::default() })
+        let inner = Arc::new(ServerState { host, options, session, listings, approvals, tasks, subscribers });
+        Ok(Self { inner, stopping: TransportStop::default() })
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &ServerState {
         &self.inner
     }
 
     /// Returns the server for one transport that has its own stop signal.
-    pub(crate) fn served_until(self, stopping: Stopping) -> Self {
+    pub(crate) fn served_until(self, stopping: TransportStop) -> Self {
         Self { stopping, ..self }
     }
 
     /// Returns the stop signal of the transport.
-    pub(crate) fn stopping(&self) -> &Stopping {
+    pub(crate) fn stopping(&self) -> &TransportStop {
         &self.stopping
     }
 
     /// Returns the current tools.
-    pub(crate) fn listing(&self) -> Arc<Listing> {
+    pub(crate) fn listing(&self) -> Arc<ToolListing> {
         self.inner.listings.current(&self.inner.host)
     }
 }

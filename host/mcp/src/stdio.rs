@@ -11,7 +11,7 @@ mod wire;
 
 use crate::error::ServerError;
 use crate::server::Server;
-use crate::stopping::Stopping;
+use crate::stopping::TransportStop;
 use in_flight::InFlight;
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
@@ -19,7 +19,7 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
-use wire::{Farewell, Wire};
+use wire::{TransportEnd, Wire};
 
 /// Serves one client over standard input and output, until it closes its end. Calls in flight may then finish within
 /// half a second before they are cancelled. From now on, standard output belongs to the protocol. What other code
@@ -37,10 +37,10 @@ pub async fn serve_stdio(server: Server) -> Result<(), ServerError> {
 /// # Errors
 /// The streams cannot be taken over, or the session ended with an error.
 pub async fn serve_stdio_until(server: Server, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
-    let (end, stopping) = (CancellationToken::new(), Stopping::default());
+    let (end, stopping) = (CancellationToken::new(), TransportStop::default());
     let streams = streams::take()?;
     let in_flight = InFlight::default();
-    let farewell = Farewell { stopping: stopping.clone(), in_flight: in_flight.clone(), end: end.clone() };
+    let farewell = TransportEnd { stopping: stopping.clone(), in_flight: in_flight.clone(), end: end.clone() };
     let wire = Wire::new(streams.input, streams.output, in_flight, farewell.clone());
     // Boxed, because the service's future type is too deeply nested to be part of another future.
     let served: Pin<Box<dyn Future<Output = _> + Send>> =

@@ -19,12 +19,12 @@ const CODE: ErrorCode = ErrorCode(-32000);
 
 /// The stop signal of one transport. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stopping {
+pub(crate) struct TransportStop {
     begun: CancellationToken,
     late: CancellationToken,
 }
 
-impl Stopping {
+impl TransportStop {
     /// Refuses calls from now on.
     pub(crate) fn begin(&self) {
         self.begun.cancel();

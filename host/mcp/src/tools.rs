@@ -6,7 +6,7 @@ mod page;
 mod route;
 mod short;
 
-pub(crate) use listing::{Listing, ListingOptions, Listings};
+pub(crate) use listing::{ListingOptions, Listings, ToolListing};
 pub(crate) use page::list;
 pub(crate) use route::Route;
 pub use short::{ShortTool, short_list};

@@ -4,11 +4,11 @@
 
 use crate::decision::Decision;
 use crate::evaluate::{Matter, Weighing};
-use crate::matcher::Reading;
+use crate::matcher::RuleReading;
 use crate::permission::Permission;
 use crate::policy::Policy;
 use crate::question::Question;
-use crate::rule::{Asked, Reach, Rule};
+use crate::rule::{Rule, RuleQuestion, RuleReach};
 
 /// Maximum alternatives in a refusal. Three examples show a model which calls are permitted.
 pub const ALTERNATIVES_MAX: usize = 3;
@@ -40,13 +40,13 @@ impl Policy {
 
 /// The denied parts of a call for one member of the caller's lineage.
 struct Denial<'a> {
-    asked: Asked<'a>,
+    asked: RuleQuestion<'a>,
     /// The denied permissions. `None` is the whole call.
     parts: Vec<Option<Permission>>,
 }
 
 impl<'a> Denial<'a> {
-    fn of(asked: Asked<'a>, weighing: &Weighing<'_>) -> Option<Self> {
+    fn of(asked: RuleQuestion<'a>, weighing: &Weighing<'_>) -> Option<Self> {
         let denied = weighing.parts().filter(|(_, settled)| settled.decision == Decision::Deny);
         let parts: Vec<_> = denied.map(|(part, _)| part).collect();
         if parts.is_empty() { None } else { Some(Self { asked, parts }) }
@@ -54,14 +54,14 @@ impl<'a> Denial<'a> {
 
     /// Returns whether the rule denies the call.
     fn is_made_by(&self, rule: &Rule) -> bool {
-        rule.decision == Decision::Deny && rule.reach(&self.asked) == Reach::Full
+        rule.decision == Decision::Deny && rule.reach(&self.asked) == RuleReach::Full
     }
 
     /// Returns whether the rule would apply to everything that is denied if the call had other arguments.
     fn is_lifted_by(&self, rule: &Rule) -> bool {
         rule.may_lift()
-            && rule.reach(&self.asked) != Reach::Full
-            && rule.subject.matches(&self.asked.member, Reading::Exact)
+            && rule.reach(&self.asked) != RuleReach::Full
+            && rule.subject.matches(&self.asked.member, RuleReading::Exact)
             && self.parts.iter().all(|part| rule.permission.is_none() || rule.permission == *part)
     }
 }

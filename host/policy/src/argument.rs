@@ -47,7 +47,7 @@ pub struct ArgumentKey {
 
 /// What a key finds in the arguments.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Found<'a> {
+pub(crate) enum FoundArgument<'a> {
     /// This value.
     Value(&'a Value),
     /// Nothing. The argument was omitted.
@@ -90,25 +90,27 @@ impl ArgumentKey {
     }
 
     /// Finds the place in `arguments`.
-    pub(crate) fn find<'a>(&self, arguments: &'a Map<String, Value>) -> Found<'a> {
+    pub(crate) fn find<'a>(&self, arguments: &'a Map<String, Value>) -> FoundArgument<'a> {
         let mut names = self.names.iter();
-        let Some(first) = names.next() else { return Found::Missing };
-        let Some(mut here) = arguments.get(first) else { return Found::Missing };
+        let Some(first) = names.next() else { return FoundArgument::Missing };
+        let Some(mut here) = arguments.get(first) else { return FoundArgument::Missing };
         for name in names {
             let next = match here {
                 Value::Object(members) => members.get(name),
                 Value::Array(elements) => match array_index(name) {
                     Some(index) => elements.get(index),
-                    None => return Found::Unreachable,
+                    None => return FoundArgument::Unreachable,
                 },
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Found::Unreachable,
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                    return FoundArgument::Unreachable;
+                }
             };
             match next {
                 Some(value) => here = value,
-                None => return Found::Missing,
+                None => return FoundArgument::Missing,
             }
         }
-        Found::Value(here)
+        FoundArgument::Value(here)
     }
 }
 
@@ -154,21 +156,21 @@ mod tests {
         let document = json!({"a": {"b": [10, {"c": 1}]}, "m~n": 8, "x/y": 9, "": 0, "s": "text", "n": null});
         let arguments = document.as_object().unwrap();
         let rows = [
-            ("a", Found::Value(&document["a"])),
-            ("/a/b/0", Found::Value(&document["a"]["b"][0])),
-            ("/a/b/1/c", Found::Value(&document["a"]["b"][1]["c"])),
-            ("/m~0n", Found::Value(&document["m~n"])),
-            ("/x~1y", Found::Value(&document["x/y"])),
-            ("x/y", Found::Value(&document["x/y"])),
-            ("/", Found::Value(&document[""])),
-            ("/a/z", Found::Missing),
-            ("/a/b/9", Found::Missing),
-            ("z", Found::Missing),
-            ("/a/b/01", Found::Unreachable),
-            ("/a/b/-", Found::Unreachable),
-            ("/a/b/c", Found::Unreachable),
-            ("/s/length", Found::Unreachable),
-            ("/n/a", Found::Unreachable),
+            ("a", FoundArgument::Value(&document["a"])),
+            ("/a/b/0", FoundArgument::Value(&document["a"]["b"][0])),
+            ("/a/b/1/c", FoundArgument::Value(&document["a"]["b"][1]["c"])),
+            ("/m~0n", FoundArgument::Value(&document["m~n"])),
+            ("/x~1y", FoundArgument::Value(&document["x/y"])),
+            ("x/y", FoundArgument::Value(&document["x/y"])),
+            ("/", FoundArgument::Value(&document[""])),
+            ("/a/z", FoundArgument::Missing),
+            ("/a/b/9", FoundArgument::Missing),
+            ("z", FoundArgument::Missing),
+            ("/a/b/01", FoundArgument::Unreachable),
+            ("/a/b/-", FoundArgument::Unreachable),
+            ("/a/b/c", FoundArgument::Unreachable),
+            ("/s/length", FoundArgument::Unreachable),
+            ("/n/a", FoundArgument::Unreachable),
         ];
         for (text, expected) in rows {
             let key = ArgumentKey::new(text).unwrap();

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use crate::approvals::Approvals;
 use crate::decision::Decision;
 use crate::error::{LayerError, PolicyError, PolicyFault};
-use crate::file::{self, Place, PluginSection, Sections};
+use crate::file::{self, PluginSection, PolicyText, Sections};
 use crate::layer::{Layer, Layers, Trust};
 use crate::limit::LimitSettings;
 use crate::limits::Limits;
@@ -20,10 +20,10 @@ use crate::policy_size::POLICY_RULES;
 use crate::record_keeping::RecordKeeping;
 
 /// One parsed layer.
-struct Part<'t> {
+struct PolicyPart<'t> {
     layer: Layer,
     trust: Trust,
-    place: Place<'t>,
+    place: PolicyText<'t>,
     sections: Sections,
 }
 
@@ -62,7 +62,7 @@ fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
     }
     let default = combine_default(&parts);
     let (mut approvals, mut record) = (Approvals::default(), RecordKeeping::default());
-    for Part { trust, sections, .. } in &parts {
+    for PolicyPart { trust, sections, .. } in &parts {
         match trust {
             Trust::Trusted => {
                 approvals.set(&sections.approvals);
@@ -88,28 +88,28 @@ fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
 }
 
 /// Parses every text. [`POLICY_RULES`] is the limit for all of them together.
-fn read<'t>(layers: &Layers<'t>) -> Result<Vec<Part<'t>>, LayerError> {
+fn read<'t>(layers: &Layers<'t>) -> Result<Vec<PolicyPart<'t>>, LayerError> {
     let texts = [
         (Layer::BuiltIn, layers.built_in.map(|text| (text, Trust::Trusted))),
         (Layer::User, layers.user.map(|text| (text, Trust::Trusted))),
         (Layer::Project, layers.project),
     ];
-    let mut parts: Vec<Part<'t>> = Vec::new();
+    let mut parts: Vec<PolicyPart<'t>> = Vec::new();
     for (layer, (text, trust)) in texts.into_iter().filter_map(|(layer, text)| Some((layer, text?))) {
-        let place = Place { text };
+        let place = PolicyText { text };
         let sections = file::read(&place, layer, trust).map_err(|error| LayerError { layer, error })?;
         let rules: usize = parts.iter().map(|part| part.sections.rules.len()).sum();
         if rules + sections.rules.len() > POLICY_RULES {
             return Err(LayerError { layer, error: place.error_at_top(PolicyFault::TooManyRules) });
         }
-        parts.push(Part { layer, trust, place, sections });
+        parts.push(PolicyPart { layer, trust, place, sections });
     }
     Ok(parts)
 }
 
 /// Returns the strictest default of the trusted layers, or deny if none sets one. An untrusted layer can only make it
 /// stricter.
-fn combine_default(parts: &[Part<'_>]) -> Decision {
+fn combine_default(parts: &[PolicyPart<'_>]) -> Decision {
     let written = |wanted: Trust| {
         let parts = parts.iter().filter(move |part| part.trust == wanted);
         parts.filter_map(|part| part.sections.default).max()
@@ -120,10 +120,10 @@ fn combine_default(parts: &[Part<'_>]) -> Decision {
 
 /// Returns the limits of one plugin, or of all plugins without their own limits. A plugin's own limits override the
 /// general ones, whichever layer sets them.
-fn combine_limits(parts: &[Part<'_>], plugin: Option<&PluginName>) -> Limits {
+fn combine_limits(parts: &[PolicyPart<'_>], plugin: Option<&PluginName>) -> Limits {
     let mut limits = Limits::default();
     let none = LimitSettings::default();
-    let own = |part: &'_ Part<'_>| {
+    let own = |part: &'_ PolicyPart<'_>| {
         let section = plugin.and_then(|plugin| part.sections.plugins.get(plugin));
         section.map_or(none.clone(), |section| section.limits.clone())
     };
@@ -142,7 +142,7 @@ fn combine_limits(parts: &[Part<'_>], plugin: Option<&PluginName>) -> Limits {
 
 /// Returns the bindings and settings of all trusted layers. It is an error if two layers bind the same key or have the
 /// same setting.
-fn combine_plugin(parts: &[Part<'_>], name: &PluginName) -> Result<PluginPolicy, LayerError> {
+fn combine_plugin(parts: &[PolicyPart<'_>], name: &PluginName) -> Result<PluginPolicy, LayerError> {
     let mut plugin = PluginPolicy {
         bindings: BTreeMap::new(),
         layers: BTreeMap::new(),
@@ -175,7 +175,7 @@ fn combine_plugin(parts: &[Part<'_>], name: &PluginName) -> Result<PluginPolicy,
 /// Returns the value of a word in a plugin's section: the one of the last trusted layer, or a smaller one of an
 /// untrusted layer. A greater value permits more.
 fn combine_word<T: Copy + Default + Ord>(
-    parts: &[Part<'_>],
+    parts: &[PolicyPart<'_>],
     name: &PluginName,
     of: impl Fn(&PluginSection) -> Option<T>,
 ) -> T {
@@ -188,13 +188,13 @@ fn combine_word<T: Copy + Default + Ord>(
 }
 
 /// Returns the name servers of the last trusted layer that has any.
-fn combine_name_servers(parts: &[Part<'_>]) -> Vec<SocketAddr> {
+fn combine_name_servers(parts: &[PolicyPart<'_>]) -> Vec<SocketAddr> {
     let trusted = parts.iter().filter(|part| part.trust == Trust::Trusted);
     trusted.filter_map(|part| part.sections.name_servers.clone()).next_back().unwrap_or_default()
 }
 
 /// Returns the plugins that the user or the project names. The built-in policy may name plugins that are not installed.
-fn named(parts: &[Part<'_>]) -> BTreeSet<PluginName> {
+fn named(parts: &[PolicyPart<'_>]) -> BTreeSet<PluginName> {
     let written = parts.iter().filter(|part| part.layer != Layer::BuiltIn).map(|part| &part.sections);
     written
         .flat_map(|sections| {

@@ -12,16 +12,16 @@ use crate::hint::Hint;
 use crate::name::ToolName;
 use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
-use crate::rule::{Asked, Reach, Rule};
+use crate::rule::{Rule, RuleQuestion, RuleReach};
 
 /// A decision and the rule that made it. Without a rule, it is the default.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Settled<'a> {
+pub(crate) struct WeighedDecision<'a> {
     pub(crate) decision: Decision,
     pub(crate) rule: Option<&'a Rule>,
 }
 
-impl<'a> Settled<'a> {
+impl<'a> WeighedDecision<'a> {
     /// The decision if there is nothing to combine.
     pub(crate) const DENY: Self = Self { decision: Decision::Deny, rule: None };
 
@@ -45,26 +45,26 @@ impl<'a> Settled<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally<'a> {
     /// The strictest of the rules that match the call.
-    spoken: Option<Settled<'a>>,
+    spoken: Option<WeighedDecision<'a>>,
     /// The first ask rule that matches the call only widely.
-    wide_ask: Option<Settled<'a>>,
+    wide_ask: Option<WeighedDecision<'a>>,
 }
 
 impl<'a> Tally<'a> {
-    fn count(&mut self, rule: &'a Rule, reach: Reach) {
+    fn count(&mut self, rule: &'a Rule, reach: RuleReach) {
         let place = match reach {
-            Reach::None => return,
-            Reach::Wide => &mut self.wide_ask,
-            Reach::Full => &mut self.spoken,
+            RuleReach::None => return,
+            RuleReach::Wide => &mut self.wide_ask,
+            RuleReach::Full => &mut self.spoken,
         };
-        let new = Settled::by(rule);
+        let new = WeighedDecision::by(rule);
         *place = Some(place.map_or(new, |old| old.stricter(new)));
     }
 
     /// Returns the decision. A wide ask is applied after the default, so it can restrict what would be allowed, but
     /// cannot lift a deny.
-    fn settle(self, default: Decision) -> Settled<'a> {
-        let settled = self.spoken.unwrap_or(Settled { decision: default, rule: None });
+    fn settle(self, default: Decision) -> WeighedDecision<'a> {
+        let settled = self.spoken.unwrap_or(WeighedDecision { decision: default, rule: None });
         self.wide_ask.map_or(settled, |ask| settled.stricter(ask))
     }
 }
@@ -85,7 +85,7 @@ impl<'a> Weighing<'a> {
         Self { permissions, default, tallies: [Tally::default(); 4], whole: Tally::default() }
     }
 
-    fn count(&mut self, rule: &'a Rule, reach: Reach) {
+    fn count(&mut self, rule: &'a Rule, reach: RuleReach) {
         match rule.permission {
             Some(permission) => self.tallies[permission.index()].count(rule, reach),
             None => {
@@ -98,7 +98,7 @@ impl<'a> Weighing<'a> {
     }
 
     /// Returns the decision on each permission, or one decision on the whole call if there are no permissions.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (Option<Permission>, Settled<'a>)> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Option<Permission>, WeighedDecision<'a>)> {
         let whole = self.permissions.is_empty().then(|| (None, self.whole.settle(self.default)));
         let each = self.permissions.iter().map(|permission| {
             let settled = self.tallies[permission.index()].settle(self.default);
@@ -108,10 +108,10 @@ impl<'a> Weighing<'a> {
     }
 
     /// Returns the decision on the call.
-    pub(crate) fn settle(&self) -> Settled<'a> {
-        let strictest = self.parts().map(|(_, settled)| settled).reduce(Settled::stricter);
+    pub(crate) fn settle(&self) -> WeighedDecision<'a> {
+        let strictest = self.parts().map(|(_, settled)| settled).reduce(WeighedDecision::stricter);
         // There is always at least one part. If there were none, nothing would have allowed the call.
-        strictest.unwrap_or(Settled::DENY)
+        strictest.unwrap_or(WeighedDecision::DENY)
     }
 }
 
@@ -142,8 +142,8 @@ impl<'a> From<&ResourceQuestion<'a>> for Matter<'a> {
 
 impl<'a> Matter<'a> {
     /// Returns the matter as a rule sees it, for one member of the caller's lineage.
-    pub(crate) fn asked(&self, member: Member<'a>) -> Asked<'a> {
-        Asked { member, arguments: self.arguments }
+    pub(crate) fn asked(&self, member: Member<'a>) -> RuleQuestion<'a> {
+        RuleQuestion { member, arguments: self.arguments }
     }
 
     /// Returns the rules that apply to the tool.
@@ -171,7 +171,7 @@ impl<'a> Matter<'a> {
 
     fn weigh<'r>(&self, rules: &'r [Rule], default: Decision, member: Member<'_>) -> Weighing<'r> {
         let mut weighing = Weighing::new(self.permissions, default);
-        let asked = Asked { member, arguments: self.arguments };
+        let asked = RuleQuestion { member, arguments: self.arguments };
         for rule in self.concerned(rules) {
             weighing.count(rule, rule.reach(&asked));
         }

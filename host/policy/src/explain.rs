@@ -8,11 +8,11 @@ use crate::caller::Member;
 use crate::decision::{Decision, RuleId, Verdict};
 use crate::evaluate::{Matter, Weighing};
 use crate::layer::Trust;
-use crate::matcher::Reading;
+use crate::matcher::RuleReading;
 use crate::permission::Permission;
 use crate::policy::Policy;
 use crate::question::Question;
-use crate::rule::{Asked, Reach, Rule};
+use crate::rule::{Rule, RuleQuestion, RuleReach};
 
 /// A decision with everything that led to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -81,16 +81,16 @@ fn explain(policy: &Policy, question: &Question<'_>, verdict: Verdict) -> Explan
     Explanation { verdict, matched: findings.matched, changes }
 }
 
-fn look<'r>(rules: impl Iterator<Item = &'r Rule>, asked: &Asked<'_>, weighing: &Weighing<'_>) -> Findings<'r> {
+fn look<'r>(rules: impl Iterator<Item = &'r Rule>, asked: &RuleQuestion<'_>, weighing: &Weighing<'_>) -> Findings<'r> {
     let mut findings = Findings { matched: Vec::new(), near: Vec::new(), waiting: Vec::new() };
     for rule in rules {
         let reach = rule.reach(asked);
         if rule.trust == Trust::Untrusted && reach != rule.reach_if_trusted(asked) {
             findings.waiting.push(rule);
-        } else if rule.trust == Trust::Trusted && reach != Reach::Full {
+        } else if rule.trust == Trust::Trusted && reach != RuleReach::Full {
             findings.near.push(rule);
         }
-        if reach != Reach::None {
+        if reach != RuleReach::None {
             findings.matched.push(describe(rule, weighing));
         }
     }
@@ -167,7 +167,7 @@ fn waits(rule: &Rule) -> String {
 
 /// Describes a rule that would match another call.
 fn nearly(rule: &Rule, member: &Member<'_>) -> String {
-    if !rule.subject.matches(member, Reading::Exact) {
+    if !rule.subject.matches(member, RuleReading::Exact) {
         return format!("{} says {}, but only for {}.", rule.id, rule.decision, rule.subject);
     }
     match &rule.when {

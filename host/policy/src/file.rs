@@ -30,8 +30,8 @@ use crate::policy_size::POLICY_BYTES;
 use crate::record_keeping::RecordSettings;
 use crate::rule::Rule;
 pub(crate) use node::Misplaced;
-use node::Node;
-pub(crate) use place::Place;
+use node::TomlNode;
+pub(crate) use place::PolicyText;
 pub(crate) use plugin::PluginSection;
 
 /// The sections of a policy.
@@ -50,16 +50,21 @@ pub(crate) struct Sections {
 }
 
 /// Parses one text. It is accepted or refused as a whole, whatever its trust.
-pub(crate) fn read(place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Sections, PolicyError> {
+pub(crate) fn read(place: &PolicyText<'_>, layer: Layer, trust: Trust) -> Result<Sections, PolicyError> {
     if place.text.len() > POLICY_BYTES {
         return Err(place.error_at_top(PolicyFault::TooLong));
     }
     let document = DeTable::parse(place.text).map_err(|error| place.error(syntax_error(&error)))?;
     let document = DeValue::Table(document.into_inner());
-    read_sections(&Node::top(&document), place, layer, trust).map_err(|misplaced| place.error(misplaced))
+    read_sections(&TomlNode::top(&document), place, layer, trust).map_err(|misplaced| place.error(misplaced))
 }
 
-fn read_sections(top: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Sections, Misplaced> {
+fn read_sections(
+    top: &TomlNode<'_>,
+    place: &PolicyText<'_>,
+    layer: Layer,
+    trust: Trust,
+) -> Result<Sections, Misplaced> {
     let table = top.table(SECTIONS)?;
     let mut sections = Sections::default();
     if let Some(section) = table.get("defaults") {
@@ -87,7 +92,7 @@ fn read_sections(top: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) 
 }
 
 /// Parses `[defaults]`. If the section exists, `decision` is required, because the user meant to set it.
-fn read_default(defaults: &Node<'_>) -> Result<Decision, Misplaced> {
+fn read_default(defaults: &TomlNode<'_>) -> Result<Decision, Misplaced> {
     let section = defaults.table(&["decision"])?;
     let decision = section.require("decision")?;
     decision.text()?.parse().map_err(|fault| decision.fail(fault))

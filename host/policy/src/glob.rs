@@ -24,7 +24,7 @@ use std::fmt;
 
 pub(crate) use advance::{NextName, Position};
 pub use error::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
-pub(crate) use segment::Case;
+pub(crate) use segment::LetterCase;
 use segment::Segment;
 
 /// A parsed pattern.
@@ -73,16 +73,16 @@ impl Glob {
     /// Returns whether the whole `text` matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        self.matches_in(text, Case::Exact)
+        self.matches_in(text, LetterCase::Exact)
     }
 
     /// Returns whether the whole `text` matches, with this comparison of case.
-    pub(crate) fn matches_in(&self, text: &str, case: Case) -> bool {
+    pub(crate) fn matches_in(&self, text: &str, case: LetterCase) -> bool {
         self.choices.iter().any(|pattern| segment::all_match(pattern, Some(text), case))
     }
 
     /// Returns whether a normalized path matches. The empty path has no segments.
-    pub(crate) fn matches_normalized_path(&self, path: &str, case: Case) -> bool {
+    pub(crate) fn matches_normalized_path(&self, path: &str, case: LetterCase) -> bool {
         let path = if path.is_empty() { None } else { Some(path) };
         self.choices.iter().any(|pattern| segment::all_match(pattern, path, case))
     }

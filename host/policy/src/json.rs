@@ -190,7 +190,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let inner = self.deeper()?;
         let mut members = Map::new();
-        while let Some(key) = map.next_key_seed(Key)? {
+        while let Some(key) = map.next_key_seed(MemberKey)? {
             if !self.memory.take_member(members.len(), &key) {
                 return Err(spent());
             }
@@ -208,9 +208,9 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-struct Key;
+struct MemberKey;
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for MemberKey {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {

@@ -93,27 +93,27 @@ pub struct Masks {
     hidden: Vec<Mask>,
     read_only: Vec<Mask>,
     /// The progress of a place deep below the directory if only wildcards match the names on the way.
-    far_hidden: Progress,
-    far_read_only: Progress,
+    far_hidden: MaskProgress,
+    far_read_only: MaskProgress,
 }
 
 /// The progress of a directory's masks at one place below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskTrail {
-    hidden: Progress,
-    read_only: Progress,
+    hidden: MaskProgress,
+    read_only: MaskProgress,
 }
 
 /// The progress of the masks of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Progress {
+enum MaskProgress {
     /// One of them covers the place.
     Covered,
     /// The masks that may still match below the place: each number with its position, in order.
     Open(Vec<(usize, Position)>),
 }
 
-impl Default for Progress {
+impl Default for MaskProgress {
     fn default() -> Self {
         Self::Open(Vec::new())
     }
@@ -122,7 +122,7 @@ impl Default for Progress {
 impl Masks {
     /// Makes masks that hide and masks that protect from change.
     pub fn new(hidden: Vec<Mask>, read_only: Vec<Mask>) -> Self {
-        let (far_hidden, far_read_only) = (Progress::far(&hidden), Progress::far(&read_only));
+        let (far_hidden, far_read_only) = (MaskProgress::far(&hidden), MaskProgress::far(&read_only));
         Self { hidden, read_only, far_hidden, far_read_only }
     }
 
@@ -138,7 +138,7 @@ impl Masks {
 
     /// Returns the trail of the directory itself.
     pub fn start(&self) -> MaskTrail {
-        MaskTrail { hidden: Progress::start(&self.hidden), read_only: Progress::start(&self.read_only) }
+        MaskTrail { hidden: MaskProgress::start(&self.hidden), read_only: MaskProgress::start(&self.read_only) }
     }
 
     /// Returns the trail of the place with this name in the directory of `trail`. The name is neither `.` nor `..`.
@@ -172,21 +172,21 @@ impl Masks {
 impl MaskTrail {
     /// Returns whether the place does not exist for a guest.
     pub fn is_hidden(&self) -> bool {
-        self.hidden == Progress::Covered
+        self.hidden == MaskProgress::Covered
     }
 
     /// Returns whether a guest cannot change the place.
     pub fn is_read_only(&self) -> bool {
-        self.read_only == Progress::Covered
+        self.read_only == MaskProgress::Covered
     }
 
     /// Returns whether no mask can cover anything at the place or below it.
     pub fn is_clear(&self) -> bool {
-        self.hidden == Progress::default() && self.read_only == Progress::default()
+        self.hidden == MaskProgress::default() && self.read_only == MaskProgress::default()
     }
 }
 
-impl Progress {
+impl MaskProgress {
     fn start(masks: &[Mask]) -> Self {
         let mut open = Vec::new();
         let covers = masks.iter().enumerate().any(|(number, mask)| {

@@ -21,13 +21,13 @@ use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
-use crate::argument::{ArgumentKey, Found};
+use crate::argument::{ArgumentKey, FoundArgument};
 use crate::bounds::Bounds;
 use crate::text::{MATCHED_TEXT_BYTES, Spellings, TextPattern};
 
 /// How a rule is matched. See the head of this file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum RuleReading {
     /// As little as possible matches.
     Exact,
     /// As much as possible matches.
@@ -37,12 +37,12 @@ pub(crate) enum Reading {
 /// The conditions of a rule on the arguments. Every entry must match.
 #[derive(Debug, Clone, PartialEq)]
 pub struct When {
-    entries: Vec<Entry>,
+    entries: Vec<ArgumentCondition>,
 }
 
 /// The condition on one argument: it must have one of these values.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct ArgumentCondition {
     pub(crate) key: ArgumentKey,
     pub(crate) accepted: Vec<Accepted>,
 }
@@ -58,12 +58,12 @@ pub(crate) enum Accepted {
 }
 
 impl When {
-    pub(crate) fn new(entries: Vec<Entry>) -> Self {
+    pub(crate) fn new(entries: Vec<ArgumentCondition>) -> Self {
         Self { entries }
     }
 
     /// Returns whether every entry matches.
-    pub(crate) fn matches(&self, arguments: &Map<String, Value>, reading: Reading) -> bool {
+    pub(crate) fn matches(&self, arguments: &Map<String, Value>, reading: RuleReading) -> bool {
         self.entries.iter().all(|entry| entry.matches(arguments, reading))
     }
 
@@ -85,7 +85,7 @@ impl When {
 
     /// Returns the patterns of texts in the arguments with these names, without those that match the directory itself.
     pub(crate) fn patterns_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = String> + 'a {
-        let named = |entry: &&Entry| entry.key.argument().is_some_and(|argument| names.contains(&argument));
+        let named = |entry: &&ArgumentCondition| entry.key.argument().is_some_and(|argument| names.contains(&argument));
         self.entries.iter().filter(named).flat_map(|entry| &entry.accepted).filter_map(|accepted| match accepted {
             Accepted::Text(pattern) if !pattern.matches_widely(&Spellings::of(".")) => pattern.place(),
             Accepted::Text(_)
@@ -102,13 +102,13 @@ impl When {
     }
 }
 
-impl Entry {
-    fn matches(&self, arguments: &Map<String, Value>, reading: Reading) -> bool {
+impl ArgumentCondition {
+    fn matches(&self, arguments: &Map<String, Value>, reading: RuleReading) -> bool {
         match (self.key.find(arguments), reading) {
-            (Found::Value(value), Reading::Exact) => self.matches_exactly(value),
-            (Found::Value(value), Reading::Wide) => self.matches_widely(value),
-            (Found::Unreachable, Reading::Wide) => true,
-            (Found::Unreachable, Reading::Exact) | (Found::Missing, _) => false,
+            (FoundArgument::Value(value), RuleReading::Exact) => self.matches_exactly(value),
+            (FoundArgument::Value(value), RuleReading::Wide) => self.matches_widely(value),
+            (FoundArgument::Unreachable, RuleReading::Wide) => true,
+            (FoundArgument::Unreachable, RuleReading::Exact) | (FoundArgument::Missing, _) => false,
         }
     }
 
@@ -202,7 +202,7 @@ impl fmt::Display for When {
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for ArgumentCondition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} = ", self.key)?;
         match self.accepted.as_slice() {

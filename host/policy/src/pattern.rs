@@ -23,13 +23,13 @@ use serde_json::{Map, Value};
 pub(crate) use argument_names::RESOURCES;
 use constraint::Constraint;
 pub use error::PatternError;
-use form::Form;
+use form::PatternForm;
 pub use limits::{EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, RESOURCE_PATH_BYTES};
 pub use propose::{PROPOSALS_MAX, Variation};
 
 /// The calls that a remembered approval covers: one constraint for each argument.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Form", into = "Form")]
+#[serde(try_from = "PatternForm", into = "PatternForm")]
 pub struct Pattern {
     arguments: BTreeMap<String, Constraint>,
 }
@@ -45,16 +45,16 @@ impl Pattern {
     }
 }
 
-impl From<Pattern> for Form {
+impl From<Pattern> for PatternForm {
     fn from(pattern: Pattern) -> Self {
         Self::of(pattern.arguments)
     }
 }
 
-impl TryFrom<Form> for Pattern {
+impl TryFrom<PatternForm> for Pattern {
     type Error = PatternError;
 
-    fn try_from(form: Form) -> Result<Self, PatternError> {
+    fn try_from(form: PatternForm) -> Result<Self, PatternError> {
         Ok(Self { arguments: form.constraints()? })
     }
 }
@@ -64,7 +64,7 @@ impl fmt::Display for Pattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, constraint)) in self.arguments.iter().enumerate() {
             formatter.write_str(if position == 0 { "" } else { ", " })?;
-            let name = Shown(name);
+            let name = ShownName(name);
             match constraint {
                 Constraint::Any => write!(formatter, "any {name}")?,
                 Constraint::Glob(glob) => write!(formatter, "{name} = \"{}\"", glob.as_str().escape_debug())?,
@@ -78,9 +78,9 @@ impl fmt::Display for Pattern {
 }
 
 /// The name of an argument as rules show it.
-struct Shown<'a>(&'a str);
+struct ShownName<'a>(&'a str);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownName<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bare =
             !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::argument::{ArgumentKey, ArgumentKeyError, Found};
+use crate::argument::{ArgumentKey, ArgumentKeyError, FoundArgument};
 
 /// A JSON Pointer to the argument that a handle is narrowed to, such as `/path`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,8 +50,8 @@ impl Pointer {
     /// Returns the text that it points to in validated arguments, or none if there is no text.
     pub fn text<'a>(&self, arguments: &'a Map<String, Value>) -> Option<&'a str> {
         match self.0.find(arguments) {
-            Found::Value(Value::String(text)) => Some(text),
-            Found::Value(_) | Found::Missing | Found::Unreachable => None,
+            FoundArgument::Value(Value::String(text)) => Some(text),
+            FoundArgument::Value(_) | FoundArgument::Missing | FoundArgument::Unreachable => None,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::approvals::Approvals;
 use crate::binding::Binding;
 use crate::clock::ClockResolution;
 use crate::decision::{Decision, Source, Verdict};
-use crate::evaluate::{Matter, Settled};
+use crate::evaluate::{Matter, WeighedDecision};
 use crate::hint::Hint;
 use crate::layer::Layer;
 use crate::leniency::Leniency;
@@ -213,8 +213,8 @@ impl Policy {
 
     fn verdict_on(&self, matter: &Matter<'_>) -> Verdict {
         let weighings = matter.weighings(&self.rules, self.default);
-        let settled = weighings.map(|(_, weighing)| weighing.settle()).reduce(Settled::stricter);
-        let settled = settled.unwrap_or(Settled::DENY);
+        let settled = weighings.map(|(_, weighing)| weighing.settle()).reduce(WeighedDecision::stricter);
+        let settled = settled.unwrap_or(WeighedDecision::DENY);
         let (source, reason) = match settled.rule {
             Some(rule) => (Source::Rule(rule.id), &rule.explanation),
             None => (Source::Default, &self.default_reason),

@@ -12,11 +12,11 @@ use crate::decision::{Decision, RuleId};
 use crate::glob::{Glob, GlobError};
 use crate::hint::Hint;
 use crate::layer::Trust;
-use crate::matcher::{Reading, When};
+use crate::matcher::{RuleReading, When};
 use crate::name::{LocalName, NameError, PluginName, ToolName, is_name_byte};
 use crate::permission::{Permission, Permissions};
 use crate::question::Question;
-use crate::subject::Subject;
+use crate::subject::RuleSubject;
 
 /// Maximum bytes of a rule's reason. Replies and approval requests show all of it.
 pub const REASON_BYTES: usize = 1000;
@@ -34,7 +34,7 @@ pub struct Rule {
     /// cannot lift a deny.
     pub hint: Option<Hint>,
     /// The callers that it applies to.
-    pub(crate) subject: Subject,
+    pub(crate) subject: RuleSubject,
     /// The arguments that it applies to. Without any, it applies to all.
     pub when: Option<When>,
     /// The decision.
@@ -49,7 +49,7 @@ pub struct Rule {
 
 /// A call as one rule sees it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RuleQuestion<'a> {
     pub(crate) member: Member<'a>,
     /// None for a question about a resource.
     pub(crate) arguments: Option<&'a Map<String, Value>>,
@@ -57,7 +57,7 @@ pub(crate) struct Asked<'a> {
 
 /// How well a rule matches the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum RuleReach {
     /// It does not match.
     None,
     /// It matches only widely, so it can restrict a call but not lift a deny.
@@ -69,13 +69,13 @@ pub(crate) enum Reach {
 impl Rule {
     /// Returns whether the rule applies to the tool and to some member of the caller's lineage, for some arguments.
     pub fn may_speak(&self, question: &Question<'_>) -> bool {
-        let open = |member| self.subject.matches(&member, Reading::Wide) && !self.waits();
+        let open = |member| self.subject.matches(&member, RuleReading::Wide) && !self.waits();
         self.concerns(question.tool, question.permissions, question.hints) && question.caller.members().any(open)
     }
 
     /// Returns the callers that the rule applies to, as the policy spells them, or none if it applies to everyone.
     pub fn subject_text(&self) -> Option<String> {
-        (self.subject != Subject::default()).then(|| self.subject.to_string())
+        (self.subject != RuleSubject::default()).then(|| self.subject.to_string())
     }
 
     /// Returns whether the rule applies to this tool with these permissions and hints.
@@ -91,27 +91,27 @@ impl Rule {
     }
 
     /// Returns how well the rule matches the call.
-    pub(crate) fn reach(&self, asked: &Asked<'_>) -> Reach {
+    pub(crate) fn reach(&self, asked: &RuleQuestion<'_>) -> RuleReach {
         if self.waits() {
-            return Reach::None;
+            return RuleReach::None;
         }
         match self.reach_if_trusted(asked) {
-            Reach::Full if self.decision == Decision::Ask && !self.may_lift() => Reach::Wide,
+            RuleReach::Full if self.decision == Decision::Ask && !self.may_lift() => RuleReach::Wide,
             reach => reach,
         }
     }
 
     /// Returns how well the rule would match the call if its project were trusted.
-    pub(crate) fn reach_if_trusted(&self, asked: &Asked<'_>) -> Reach {
+    pub(crate) fn reach_if_trusted(&self, asked: &RuleQuestion<'_>) -> RuleReach {
         let matches = |reading| self.matches(asked, reading);
         match self.decision {
-            Decision::Allow if matches(Reading::Exact) => Reach::Full,
-            Decision::Allow => Reach::None,
-            Decision::Deny if matches(Reading::Wide) => Reach::Full,
-            Decision::Deny => Reach::None,
-            Decision::Ask if !matches(Reading::Wide) => Reach::None,
-            Decision::Ask if matches(Reading::Exact) => Reach::Full,
-            Decision::Ask => Reach::Wide,
+            Decision::Allow if matches(RuleReading::Exact) => RuleReach::Full,
+            Decision::Allow => RuleReach::None,
+            Decision::Deny if matches(RuleReading::Wide) => RuleReach::Full,
+            Decision::Deny => RuleReach::None,
+            Decision::Ask if !matches(RuleReading::Wide) => RuleReach::None,
+            Decision::Ask if matches(RuleReading::Exact) => RuleReach::Full,
+            Decision::Ask => RuleReach::Wide,
         }
     }
 
@@ -122,7 +122,7 @@ impl Rule {
 
     /// Returns whether it denies every call of its tools, for every caller and all arguments.
     pub(crate) fn denies_everything(&self) -> bool {
-        self.decision == Decision::Deny && self.when.is_none() && self.subject == Subject::default()
+        self.decision == Decision::Deny && self.when.is_none() && self.subject == RuleSubject::default()
     }
 
     /// Returns whether it may lift a deny. A rule of an untrusted project or with a hint may not.
@@ -130,7 +130,7 @@ impl Rule {
         self.trust == Trust::Trusted && self.hint.is_none()
     }
 
-    fn matches(&self, asked: &Asked<'_>, reading: Reading) -> bool {
+    fn matches(&self, asked: &RuleQuestion<'_>, reading: RuleReading) -> bool {
         self.subject.matches(&asked.member, reading)
             && match (&self.when, asked.arguments) {
                 (None, _) => true,

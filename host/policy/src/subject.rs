@@ -6,20 +6,20 @@
 use std::fmt;
 
 use crate::caller::{Member, Origin};
-use crate::matcher::Reading;
+use crate::matcher::RuleReading;
 use crate::text::{Spellings, TextPattern};
 
 /// The callers that a rule applies to. A missing field matches every caller.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Subject {
+pub(crate) struct RuleSubject {
     pub(crate) session: Option<TextPattern>,
     pub(crate) principals: Option<Vec<TextPattern>>,
     pub(crate) origins: Option<Vec<Origin>>,
 }
 
-impl Subject {
+impl RuleSubject {
     /// Returns whether the rule applies to calls on behalf of `member`.
-    pub(crate) fn matches(&self, member: &Member<'_>, reading: Reading) -> bool {
+    pub(crate) fn matches(&self, member: &Member<'_>, reading: RuleReading) -> bool {
         self.origins.as_ref().is_none_or(|origins| origins.contains(&member.origin))
             && self.session.as_ref().is_none_or(|session| matches(session, member.session, reading))
             && self.principals.as_ref().is_none_or(|principals| {
@@ -43,10 +43,10 @@ impl Subject {
     }
 }
 
-fn matches(pattern: &TextPattern, name: &str, reading: Reading) -> bool {
+fn matches(pattern: &TextPattern, name: &str, reading: RuleReading) -> bool {
     match reading {
-        Reading::Exact => pattern.matches_exactly(name),
-        Reading::Wide => pattern.matches_widely(&Spellings::of(name)),
+        RuleReading::Exact => pattern.matches_exactly(name),
+        RuleReading::Wide => pattern.matches_widely(&Spellings::of(name)),
     }
 }
 
@@ -54,7 +54,7 @@ fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for RuleSubject {
     /// Writes the keys and values of the policy, or "everyone" if there are none.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named =

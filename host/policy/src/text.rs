@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::glob::{Case, Glob, GlobError};
+use crate::glob::{Glob, GlobError, LetterCase};
 use crate::lexical::{Normalized, Separators, is_plain, normalize};
 use crate::plain::plain_form;
 
@@ -46,7 +46,7 @@ impl LiteralError {
 /// A pattern for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextPattern {
-    kind: Kind,
+    kind: TextKind,
     text: Box<str>,
     written: GlobPair,
     /// The same patterns in their plain form, if it differs.
@@ -63,7 +63,7 @@ struct GlobPair {
 
 /// The form in the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TextKind {
     Glob,
     Prefix,
     Equals,
@@ -72,13 +72,13 @@ enum Kind {
 impl TextPattern {
     /// Parses a pattern.
     pub(crate) fn new(text: &str) -> Result<Self, GlobError> {
-        Self::of(Kind::Glob, text, text, text)
+        Self::of(TextKind::Glob, text, text, text)
     }
 
     /// Returns a pattern for exactly this text.
     pub(crate) fn equals(text: &str) -> Result<Self, LiteralError> {
         let escaped = Glob::escape(text);
-        Self::literal(Kind::Equals, text, &escaped, &escaped)
+        Self::literal(TextKind::Equals, text, &escaped, &escaped)
     }
 
     /// Returns a pattern for every text that starts with this one.
@@ -87,10 +87,10 @@ impl TextPattern {
         let raw = format!("{escaped}*/**");
         // After normalization, the directory itself has no slash at its end.
         let directory = text.strip_suffix(['/', '\\']).map(|directory| format!("{}/**", Glob::escape(directory)));
-        Self::literal(Kind::Prefix, text, &raw, directory.as_deref().unwrap_or(&raw))
+        Self::literal(TextKind::Prefix, text, &raw, directory.as_deref().unwrap_or(&raw))
     }
 
-    fn literal(kind: Kind, text: &str, raw: &str, normalized: &str) -> Result<Self, LiteralError> {
+    fn literal(kind: TextKind, text: &str, raw: &str, normalized: &str) -> Result<Self, LiteralError> {
         if text.is_empty() {
             return Err(LiteralError::Empty);
         }
@@ -100,7 +100,7 @@ impl TextPattern {
         Self::of(kind, text, raw, normalized).map_err(|_| LiteralError::TooLong)
     }
 
-    fn of(kind: Kind, text: &str, raw: &str, normalized: &str) -> Result<Self, GlobError> {
+    fn of(kind: TextKind, text: &str, raw: &str, normalized: &str) -> Result<Self, GlobError> {
         let written = GlobPair::new(raw, normalized)?;
         // A class such as `[Z-é]` may not be a range in its plain form. The pattern is then used as it was written.
         let plain = if raw.is_ascii() { None } else { GlobPair::new(&plain_form(raw), &plain_form(normalized)).ok() };
@@ -117,9 +117,9 @@ impl TextPattern {
         let text = self.text.strip_prefix("./").unwrap_or(&self.text);
         let is_below = !text.starts_with(['/', '\\', '~']);
         is_below.then(|| match self.kind {
-            Kind::Glob => text.to_owned(),
-            Kind::Equals => Glob::escape(text),
-            Kind::Prefix => match text.strip_suffix('/') {
+            TextKind::Glob => text.to_owned(),
+            TextKind::Equals => Glob::escape(text),
+            TextKind::Prefix => match text.strip_suffix('/') {
                 Some(directory) => format!("{}/**", Glob::escape(directory)),
                 None => format!("{}*", Glob::escape(text)),
             },
@@ -133,7 +133,7 @@ impl TextPattern {
 
     /// Returns whether exact matching can match a literal text at all.
     pub(crate) fn is_plain(&self) -> bool {
-        self.kind == Kind::Glob || !self.text.contains('\\')
+        self.kind == TextKind::Glob || !self.text.contains('\\')
     }
 
     pub(crate) fn matches_exactly(&self, text: &str) -> bool {
@@ -164,7 +164,7 @@ impl GlobPair {
     }
 
     fn matches_widely(&self, Spelling { raw, unix, windows }: &Spelling<'_>) -> bool {
-        self.raw.matches_in(raw, Case::Folded)
+        self.raw.matches_in(raw, LetterCase::Folded)
             || self.matches_path(unix, raw)
             || windows.as_ref().is_some_and(|path| self.matches_path(path, raw))
     }
@@ -172,8 +172,8 @@ impl GlobPair {
     /// Returns whether a normalized path matches. If the path is the raw text, the raw pattern has been tried already.
     fn matches_path(&self, path: &str, raw: &str) -> bool {
         match &self.normalized {
-            Some(pattern) => pattern.matches_normalized_path(path, Case::Folded),
-            None => path != raw && self.raw.matches_normalized_path(path, Case::Folded),
+            Some(pattern) => pattern.matches_normalized_path(path, LetterCase::Folded),
+            None => path != raw && self.raw.matches_normalized_path(path, LetterCase::Folded),
         }
     }
 }
@@ -182,9 +182,9 @@ impl fmt::Display for TextPattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.text.escape_debug();
         match self.kind {
-            Kind::Glob => write!(formatter, "\"{text}\""),
-            Kind::Prefix => write!(formatter, "{{ prefix = \"{text}\" }}"),
-            Kind::Equals => write!(formatter, "{{ equals = \"{text}\" }}"),
+            TextKind::Glob => write!(formatter, "\"{text}\""),
+            TextKind::Prefix => write!(formatter, "{{ prefix = \"{text}\" }}"),
+            TextKind::Equals => write!(formatter, "{{ equals = \"{text}\" }}"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Batches: several calls that a model makes in one message.
 
 use crate::call::{self, CallRecord, Rejection};
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::steering::Steering;
@@ -63,7 +63,7 @@ impl Batch {
 }
 
 /// Runs a batch. Returns the replies in the order of the requests.
-pub(crate) async fn run(host: &Arc<Inner>, batch: Batch) -> Vec<Reply> {
+pub(crate) async fn run(host: &Arc<HostState>, batch: Batch) -> Vec<Reply> {
     let Batch { mut requests, at_once, cancellation, steering } = batch;
     let surplus = requests.split_off(requests.len().min(BATCH_REQUESTS_MAX));
     let turns = Turns::new(at_once.clamp(1, host.admissions.calls_of_one()));
@@ -92,7 +92,7 @@ pub(crate) async fn run(host: &Arc<Inner>, batch: Batch) -> Vec<Reply> {
 }
 
 /// Runs one call until its own cancellation or that of the batch.
-async fn cancellable(host: &Arc<Inner>, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
+async fn cancellable(host: &Arc<HostState>, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
     let either = Cancellation::new();
     let own = std::mem::replace(&mut request.cancellation, either.clone());
     let forward = async {
@@ -107,7 +107,7 @@ async fn cancellable(host: &Arc<Inner>, mut request: Request, record: CallRecord
     }
 }
 
-async fn too_many(host: &Inner, request: &Request) -> Reply {
+async fn too_many(host: &HostState, request: &Request) -> Reply {
     let message = format!(
         "Not run: a batch has at most {BATCH_REQUESTS_MAX} calls, and this call is beyond that. Make it in a new batch."
     );

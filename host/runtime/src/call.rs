@@ -40,7 +40,7 @@ pub(crate) use preview::preview_limits;
 pub(crate) use record::CallRecord;
 pub(crate) use redecide::redecide_left;
 pub(crate) use rejection::Rejection;
-pub(crate) use shape::{Flaw, check as check_answer};
+pub(crate) use shape::{AnswerFlaw, check as check_answer};
 pub(crate) use steps::{begin, call, go, refuse};
 pub(crate) use valid_call::ValidCall;
 pub(crate) use validate::is_callable;

@@ -1,8 +1,8 @@
 //! The explanation of a call for people and programs.
 
 use crate::call::{ValidCall, describe_handles};
-use crate::inner::Inner;
-use crate::origin::Origin;
+use crate::inner::HostState;
+use crate::origin::RequestOrigin;
 use crate::outlook::Outlook;
 use crate::rule_gaps::rule_gaps;
 use portcullis_policy::{Explanation, Permissions, ToolName};
@@ -33,7 +33,7 @@ pub struct Explained {
 }
 
 impl Explained {
-    pub(crate) fn of(host: &Inner, call: &ValidCall, outlook: Outlook, origin: &Origin) -> Self {
+    pub(crate) fn of(host: &HostState, call: &ValidCall, outlook: Outlook, origin: &RequestOrigin) -> Self {
         Self {
             tool: call.tool.name.clone(),
             permissions: call.tool.permissions(),
@@ -48,7 +48,7 @@ impl Explained {
     }
 }
 
-fn gaps(host: &Inner, call: &ValidCall) -> Vec<String> {
+fn gaps(host: &HostState, call: &ValidCall) -> Vec<String> {
     let gaps = rule_gaps(&call.policy.policy, &host.catalog());
     gaps.iter().filter(|gap| gap.tools.contains(&call.tool.name)).map(ToString::to_string).collect()
 }

@@ -213,12 +213,12 @@ impl Hooked {
 
 /// Whether a hook checks a call before or after the tool runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum HookStage {
     Before,
     After,
 }
 
-impl Stage {
+impl HookStage {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Before => "before",

@@ -1,6 +1,6 @@
 //! The host, which an embedder uses to list and call tools.
 
-use crate::approvals::{ApprovalError, Approvals, Channel};
+use crate::approvals::{ApprovalError, Approvals, ApproverChannel};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
@@ -8,11 +8,11 @@ use crate::catalog::{Catalog, Tool};
 use crate::concurrency::CALLS_MAX;
 use crate::events::Events;
 use crate::explain::Explained;
-use crate::inner::Inner;
-use crate::ledger::{Ledger, LedgerError, LedgerPeek};
+use crate::inner::HostState;
+use crate::ledger::{CallLedger, LedgerError, LedgerPeek};
 use crate::open::OpenError;
 use crate::outputs::Outputs;
-use crate::places::State;
+use crate::places::HostDirectories;
 use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyStatus;
 use crate::policy_warning::{self, PolicyWarning};
@@ -31,7 +31,7 @@ use tokio::sync::watch;
 
 /// A host of plugins, which runs their tools under a policy. Clones share the same host.
 #[derive(Clone)]
-pub struct Host(pub(crate) Arc<Inner>);
+pub struct Host(pub(crate) Arc<HostState>);
 
 impl Host {
     /// Runs one call. There is always a reply, and the call is always recorded. Dropping the future ends the call
@@ -72,7 +72,7 @@ impl Host {
 
     /// Returns whether the embedder has set an approver for requests that bring none of their own.
     pub fn asks_its_own(&self) -> bool {
-        matches!(self.0.channel, Some(Channel::Approver(_)))
+        matches!(self.0.channel, Some(ApproverChannel::Approver(_)))
     }
 
     /// Runs several calls concurrently, each like [`Host::call`]. Returns the replies in the order of the requests. The
@@ -258,9 +258,9 @@ impl Host {
 /// # Errors
 /// The state directory, the audit log or the ledger cannot be opened.
 pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
-    let state = State::open(state)?;
+    let state = HostDirectories::open(state)?;
     let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
-    let ledger = Arc::new(Ledger::open(&state)?);
+    let ledger = Arc::new(CallLedger::open(&state)?);
     Ok(Approvals::new(ledger, audit)?)
 }
 
@@ -269,7 +269,7 @@ pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
 /// # Errors
 /// The state directory or the audit log cannot be opened.
 pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
-    let state = State::open(state)?;
+    let state = HostDirectories::open(state)?;
     let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
     let audit = AuditLog::open(&state.directory, &state.key, CALLS_MAX)?;
     Ok(audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other))))

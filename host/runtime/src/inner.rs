@@ -1,7 +1,7 @@
 //! What the clones of a host share.
 
 use crate::admission::Admissions;
-use crate::approvals::{Approvals, Channel, Repetition};
+use crate::approvals::{Approvals, ApproverChannel, Repetition};
 use crate::audit::AuditLog;
 use crate::call::DecidedRequests;
 use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, Loader, Seen};
@@ -10,7 +10,7 @@ use crate::hooks::Hook;
 use crate::inject::Injection;
 use crate::ledger::Owner;
 use crate::outputs::Outputs;
-use crate::places::State;
+use crate::places::HostDirectories;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
 use crate::request::Request;
@@ -21,7 +21,7 @@ use portcullis_sandbox::TimeSource;
 use std::sync::{self, Arc};
 use tokio::sync::{Mutex, Semaphore, watch};
 
-pub(crate) struct Inner {
+pub(crate) struct HostState {
     /// The current catalog. A call keeps the catalog that it started with.
     pub(crate) catalog: watch::Sender<Arc<Catalog>>,
     /// The files that the catalog was loaded from. A reload holds this lock.
@@ -32,7 +32,7 @@ pub(crate) struct Inner {
     pub(crate) policy_status: watch::Sender<PolicyStatus>,
     /// The limits that memory was reserved for when the host opened.
     pub(crate) reserved: Reserved,
-    pub(crate) state: State,
+    pub(crate) state: HostDirectories,
     pub(crate) stores: Stores,
     pub(crate) outputs: Outputs,
     pub(crate) injection: Arc<Injection>,
@@ -50,7 +50,7 @@ pub(crate) struct Inner {
     /// This process, as the audit log and the ledger name it.
     pub(crate) owner: Arc<Owner>,
     /// Who answers approval requests. If `None`, the policy decides.
-    pub(crate) channel: Option<Channel>,
+    pub(crate) channel: Option<ApproverChannel>,
     /// Command-line options that lead a person to this host's state. They follow the id of an approval request.
     pub(crate) approval_options: String,
     pub(crate) repetition: Repetition,
@@ -65,14 +65,14 @@ pub(crate) struct Inner {
     pub(crate) arguments_bytes_max: usize,
 }
 
-impl Inner {
+impl HostState {
     /// Returns who answers the approval requests of calls that do not choose a channel themselves.
-    fn channel(&self, policy: &Policy) -> Channel {
-        self.channel.clone().unwrap_or(Channel::Nobody(policy.approvals().unattended))
+    fn channel(&self, policy: &Policy) -> ApproverChannel {
+        self.channel.clone().unwrap_or(ApproverChannel::Nobody(policy.approvals().unattended))
     }
 
     /// Returns who answers the approval requests of a call.
-    pub(crate) fn channel_of(&self, request: &Request, policy: &Policy) -> Channel {
+    pub(crate) fn channel_of(&self, request: &Request, policy: &Policy) -> ApproverChannel {
         request.channel.clone().unwrap_or_else(|| self.channel(policy))
     }
 

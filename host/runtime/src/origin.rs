@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// The origin of a request. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct RequestOrigin {
     pub(crate) session: Arc<str>,
     pub(crate) principal: Principal,
     /// Whether a schedule or a program started the session.
@@ -16,7 +16,7 @@ pub(crate) struct Origin {
     pub(crate) trace: Option<Arc<str>>,
 }
 
-impl Origin {
+impl RequestOrigin {
     /// Returns the caller for the policy.
     pub(crate) fn caller(&self) -> Caller<'_> {
         Caller { session: &self.session, principal: &self.principal, automated: self.automated }

@@ -63,14 +63,14 @@ pub enum PlaceError {
 }
 
 /// The opened state directory.
-pub(crate) struct State {
+pub(crate) struct HostDirectories {
     pub(crate) path: PathBuf,
     pub(crate) directory: Dir,
     pub(crate) cache: Dir,
     pub(crate) key: [u8; 32],
 }
 
-impl State {
+impl HostDirectories {
     /// Opens the state directory. Creates a private one with a new key if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, PlaceError> {
         let failed = |source| PlaceError::Io { what: "the state directory", path: path.to_owned(), source };

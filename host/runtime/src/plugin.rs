@@ -1,7 +1,7 @@
 //! A plugin as a call finds it: what was loaded, and what the policy binds to it.
 
 use crate::catalog::{Dependency, LoadedPlugin, Tool};
-use crate::grants::Grants;
+use crate::grants::PluginGrants;
 use crate::reserved;
 use portcullis_policy::{DependencyKey, LocalName, PluginName};
 use portcullis_sandbox::Contract;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Plugin {
     pub(crate) loaded: Arc<LoadedPlugin>,
     /// The grants of the policy. A call keeps its plugin, and so the grants that it started with.
-    pub(crate) grants: Grants,
+    pub(crate) grants: PluginGrants,
     /// Its tools, with the descriptions of its files.
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
 }
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Plugin {
 impl Plugin {
     /// A plugin without grants and with its own descriptions, to be bound under a policy.
     pub(crate) fn unbound(loaded: Arc<LoadedPlugin>) -> Self {
-        let (grants, tools) = (Grants::default(), loaded.own_tools.clone());
+        let (grants, tools) = (PluginGrants::default(), loaded.own_tools.clone());
         Self { loaded, grants, tools }
     }
 

@@ -3,7 +3,7 @@
 //! A reload makes a new snapshot and never changes one, so a running call keeps the policy that decided it.
 
 use crate::grants::{Bases, Opening, Own};
-use crate::places::{PolicyFile, State};
+use crate::places::{HostDirectories, PolicyFile};
 use crate::policy_change::PolicyChangeError;
 use crate::policy_source::Read;
 use crate::secret_file::SecretFile;
@@ -74,7 +74,7 @@ impl PolicyInForce {
     }
 
     /// Returns what is needed to open its grants.
-    pub(crate) fn opening<'a>(&'a self, state: &'a State, plugins: &'a Dir) -> Opening<'a> {
+    pub(crate) fn opening<'a>(&'a self, state: &'a HostDirectories, plugins: &'a Dir) -> Opening<'a> {
         let own = Own { state, policies: &self.files };
         Opening { policy: &self.policy, bases: &self.bases, own, plugins, network: &self.network }
     }

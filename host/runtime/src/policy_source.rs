@@ -43,7 +43,7 @@ pub(crate) struct Read {
 }
 
 /// The text of one layer, and its source.
-struct Text {
+struct LayerText {
     text: String,
     path: PathBuf,
     base: PathBuf,
@@ -77,7 +77,7 @@ impl PolicySources {
         let mut files = Vec::new();
         let user = match &self.user {
             Some(UserPolicy::Text { text, base }) => {
-                Some(Text { text: text.clone(), path: PathBuf::from("policy"), base: base.clone() })
+                Some(LayerText { text: text.clone(), path: PathBuf::from("policy"), base: base.clone() })
             }
             Some(UserPolicy::File { path, required }) => match file(path, &mut files)? {
                 Some(text) => Some(text),
@@ -141,12 +141,12 @@ fn place_identity(path: &Path) -> String {
     sha256(directory.join(path.file_name().unwrap_or_default()).as_os_str().as_bytes())
 }
 
-fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<Text>, PolicyReadError> {
+fn file(path: &Path, files: &mut Vec<PolicyFile>) -> Result<Option<LayerText>, PolicyReadError> {
     Ok(PolicyFile::read(path)?.map(|file| of_file(file, path, files)))
 }
 
-fn of_file(file: PolicyFile, path: &Path, files: &mut Vec<PolicyFile>) -> Text {
-    let text = Text { text: file.text.clone(), path: path.to_owned(), base: file.directory.clone() };
+fn of_file(file: PolicyFile, path: &Path, files: &mut Vec<PolicyFile>) -> LayerText {
+    let text = LayerText { text: file.text.clone(), path: path.to_owned(), base: file.directory.clone() };
     files.push(file);
     text
 }

@@ -138,9 +138,9 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     /// A project with these directories, next to a directory `out`.
-    struct Desk(PathBuf);
+    struct ProjectFixture(PathBuf);
 
-    impl Desk {
+    impl ProjectFixture {
         fn new(name: &str) -> Self {
             let root = std::env::temp_dir().join(format!("portcullis-{name}-{}", std::process::id()));
             let _ = fs::remove_dir_all(&root);
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    impl Drop for Desk {
+    impl Drop for ProjectFixture {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
@@ -197,7 +197,7 @@ mod tests {
 
     #[tokio::test]
     async fn trust_is_bound_to_the_place_the_text_and_the_places_of_grants() {
-        let desk = Desk::new("trust-bound");
+        let desk = ProjectFixture::new("trust-bound");
         desk.write("project", "sub");
         desk.write("copy", "sub");
         assert!(!desk.trusts("project").await);
@@ -219,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_policy_whose_relative_grant_leads_out_is_never_trusted() {
-        let desk = Desk::new("trust-out");
+        let desk = ProjectFixture::new("trust-out");
         desk.write("project", "sub");
         desk.trust("project").unwrap();
         for target in [desk.path("out"), PathBuf::from("../out"), desk.path("out/nothing"), PathBuf::from("..")] {
@@ -239,7 +239,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_place_may_be_made_as_a_directory_and_not_as_a_link() {
-        let desk = Desk::new("trust-late");
+        let desk = ProjectFixture::new("trust-late");
         desk.write("project", "late/deep");
         desk.trust("project").unwrap();
         fs::create_dir_all(desk.path("project/late/deep")).unwrap();

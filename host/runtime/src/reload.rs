@@ -13,10 +13,10 @@ pub use reloaded::Reloaded;
 
 use crate::call::redecide_left;
 use crate::catalog::{BackgroundLoads, Seen};
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::open::OpenError;
 use crate::policy_in_force::PolicyInForce;
-use look::{Found, Look};
+use look::{FoundFile, ReloadLook};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -40,7 +40,7 @@ impl From<ReloadError> for LookError {
 }
 
 /// Reloads, and then decides again on the approval requests that were left open.
-pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
+pub(crate) async fn reload(host: &Arc<HostState>) -> Result<Reloaded, ReloadError> {
     let reloaded = look_again(host).await;
     // If this fails, the next reload tries again. Until then each call is decided again before it runs.
     let _ = redecide_left(host).await;
@@ -48,7 +48,7 @@ pub(crate) async fn reload(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
 }
 
 /// Puts plugins that load in the background into the catalog as they become ready, until the host is dropped.
-pub(crate) async fn admit_loaded(host: Weak<Inner>, background: Arc<BackgroundLoads>) {
+pub(crate) async fn admit_loaded(host: Weak<HostState>, background: Arc<BackgroundLoads>) {
     loop {
         background.any_ended().await;
         let Some(host) = host.upgrade() else { return };
@@ -63,9 +63,9 @@ pub(crate) async fn admit_loaded(host: Weak<Inner>, background: Arc<BackgroundLo
 }
 
 /// Puts what has loaded in the background into the catalog, as a reload does.
-async fn admit(host: &Arc<Inner>) -> Result<(), ReloadError> {
+async fn admit(host: &Arc<HostState>) -> Result<(), ReloadError> {
     let mut seen = host.seen.lock().await;
-    let mut look = Look::new(host, host.loader.plugins.held(), &seen, None);
+    let mut look = ReloadLook::new(host, host.loader.plugins.held(), &seen, None);
     for load in host.background().iter().flat_map(|background| background.ended()) {
         look.arrive(load).await;
     }
@@ -75,7 +75,7 @@ async fn admit(host: &Arc<Inner>) -> Result<(), ReloadError> {
 }
 
 /// Reads the policy and the files. This runs once at a time, and each run starts from the result of the previous one.
-async fn look_again(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
+async fn look_again(host: &Arc<HostState>) -> Result<Reloaded, ReloadError> {
     let mut seen = host.seen.lock().await;
     let fault = match policy::changed(host).await {
         Ok(None) => None,
@@ -107,15 +107,15 @@ async fn look_again(host: &Arc<Inner>) -> Result<Reloaded, ReloadError> {
 
 /// Reloads the files once, under the policy in force or under a new one.
 async fn look(
-    host: &Arc<Inner>,
+    host: &Arc<HostState>,
     seen: &Seen,
     policy: Option<&Arc<PolicyInForce>>,
 ) -> Result<(Reloaded, Seen), LookError> {
     let directory = look::directory(host)?;
     let files = look::list(&directory).await.map_err(|error| ReloadError::from(host.loader.plugins.failed(error)))?;
-    let mut look = Look::new(host, directory, seen, policy);
+    let mut look = ReloadLook::new(host, directory, seen, policy);
     look.without(&files);
-    for Found { file, at } in files {
+    for FoundFile { file, at } in files {
         look.at(file, at).await?;
     }
     look.bind_again().await.map_err(LookError::Policy)?;
@@ -123,8 +123,8 @@ async fn look(
 }
 
 /// Applies a new policy to the loaded plugins, without reading the files.
-async fn policy_alone(host: &Arc<Inner>, seen: &Seen, policy: &Arc<PolicyInForce>) -> Result<(), ReloadError> {
-    let mut look = Look::new(host, host.loader.plugins.held(), seen, Some(policy));
+async fn policy_alone(host: &Arc<HostState>, seen: &Seen, policy: &Arc<PolicyInForce>) -> Result<(), ReloadError> {
+    let mut look = ReloadLook::new(host, host.loader.plugins.held(), seen, Some(policy));
     match look.bind_again().await {
         Ok(()) => look.take_effect().await.map(drop),
         Err(error) => policy::note(host, Some(error)).await.map(drop),

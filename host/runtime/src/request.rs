@@ -1,11 +1,11 @@
 //! Requests for calls.
 
 use crate::admission::Admission;
-use crate::approvals::{Channel, Redeemed};
+use crate::approvals::{ApproverChannel, Redeemed};
 use crate::approver::Approver;
 use crate::events::{Ear, Events};
 use crate::inject::Overrides;
-use crate::origin::Origin;
+use crate::origin::RequestOrigin;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
@@ -21,7 +21,7 @@ use std::time::Duration;
 pub struct Request {
     pub(crate) tool: String,
     pub(crate) arguments: Vec<u8>,
-    pub(crate) origin: Origin,
+    pub(crate) origin: RequestOrigin,
     pub(crate) cancellation: Cancellation,
     /// The id of the approved request that this call resumes and spends.
     pub(crate) resumes: Option<Arc<str>>,
@@ -32,7 +32,7 @@ pub struct Request {
     /// Values that replace those of the application's providers.
     pub(crate) overrides: Overrides,
     /// The approval channel, instead of the host's own.
-    pub(crate) channel: Option<Channel>,
+    pub(crate) channel: Option<ApproverChannel>,
     /// How long a call waits for an approver before it leaves its request open.
     pub(crate) approval_wait: Option<Duration>,
     /// The event listener of only this call.
@@ -53,7 +53,7 @@ impl Request {
         Self {
             tool: tool.into(),
             arguments: arguments.into(),
-            origin: Origin {
+            origin: RequestOrigin {
                 session: Arc::from("default"),
                 principal: Principal::default(),
                 automated: false,
@@ -123,7 +123,7 @@ impl Request {
     /// too.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.channel = Some(Channel::Approver(approver));
+        self.channel = Some(ApproverChannel::Approver(approver));
         self
     }
 
@@ -131,7 +131,7 @@ impl Request {
     /// host's own approver.
     #[must_use]
     pub fn answered_elsewhere(mut self) -> Self {
-        self.channel = Some(Channel::Elsewhere);
+        self.channel = Some(ApproverChannel::Elsewhere);
         self
     }
 
@@ -139,7 +139,7 @@ impl Request {
     /// pending, or is denied at once.
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
-        self.channel = Some(Channel::Nobody(unattended));
+        self.channel = Some(ApproverChannel::Nobody(unattended));
         self
     }
 

@@ -10,10 +10,10 @@ const NOTE_BYTES_MAX: usize = 1024;
 /// A signal that supersedes a batch. Calls of the batch that have not started are not run, and running calls continue.
 /// It cannot be reset. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Steering(Arc<Inner>);
+pub struct Steering(Arc<SteeringState>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct SteeringState {
     note: OnceLock<String>,
     changed: Notify,
 }

@@ -4,7 +4,8 @@
 //! of that name gets the data too, but only the user can install one. A guest can only name keys in its store.
 
 use crate::ledger::{
-    Durable, Found, Ledger, LedgerError, Page, Quota, Sharing, StoreName, Unstored, blocking, milliseconds, now,
+    CallLedger, Durable, FoundValue, LedgerError, Page, Sharing, StoreName, StoreQuota, Unstored, blocking,
+    milliseconds, now,
 };
 use portcullis_policy::{Access, DependencyKey, PluginName, StoreBinding, StoreScope};
 use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
@@ -20,14 +21,14 @@ const EMPTIED_MAX: i64 = 128;
 
 /// The stores of a state directory. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Stores(Arc<Ledger>);
+pub(crate) struct Stores(Arc<CallLedger>);
 
 impl Stores {
     /// Opens the stores in a ledger, and deletes stores of sessions that have not been used for long.
     ///
     /// # Errors
     /// The ledger cannot be read or written.
-    pub(crate) fn new(ledger: Arc<Ledger>) -> Result<Self, LedgerError> {
+    pub(crate) fn new(ledger: Arc<CallLedger>) -> Result<Self, LedgerError> {
         let before = now().saturating_sub(milliseconds(SESSION_KEPT));
         // Check first with a read, because opening a host for one call should not wait for other writers.
         if ledger.look(|change| change.has_unused_stores(before))? {
@@ -52,7 +53,13 @@ impl Stores {
         let name = StoreName { plugin: plugin.to_string(), key: key.to_string(), sharing };
         // A review is not a use. Otherwise calls that never run would keep the store alive.
         let use_noted = Arc::new(AtomicBool::new(usage == StoreUsage::Review));
-        Arc::new(Granted { ledger: Arc::clone(&self.0), name: Arc::new(name), binding: *binding, usage, use_noted })
+        Arc::new(GrantedStore {
+            ledger: Arc::clone(&self.0),
+            name: Arc::new(name),
+            binding: *binding,
+            usage,
+            use_noted,
+        })
     }
 }
 
@@ -66,8 +73,8 @@ pub(crate) enum StoreUsage {
 }
 
 /// A store, granted to one call.
-struct Granted {
-    ledger: Arc<Ledger>,
+struct GrantedStore {
+    ledger: Arc<CallLedger>,
     name: Arc<StoreName>,
     binding: StoreBinding,
     usage: StoreUsage,
@@ -75,11 +82,11 @@ struct Granted {
     use_noted: Arc<AtomicBool>,
 }
 
-impl Granted {
+impl GrantedStore {
     /// Changes the store on a thread that may block.
     fn change<'a, T: Send + 'static>(
         &self,
-        work: impl FnOnce(&crate::ledger::Change<'_>, &StoreName) -> Result<T, Unstored> + Send + 'static,
+        work: impl FnOnce(&crate::ledger::LedgerChange<'_>, &StoreName) -> Result<T, Unstored> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, Unstored>> {
         let (ledger, name) = (Arc::clone(&self.ledger), Arc::clone(&self.name));
         Box::pin(blocking(move || ledger.change(Durable::Process, |change| work(change, &name))))
@@ -88,7 +95,9 @@ impl Granted {
     /// Reads the store without blocking writers, and then notes the use.
     fn look<'a, T: Send + 'static>(
         &self,
-        work: impl FnOnce(&crate::ledger::Change<'_>, &StoreName) -> Result<Found<T>, LedgerError> + Send + 'static,
+        work: impl FnOnce(&crate::ledger::LedgerChange<'_>, &StoreName) -> Result<FoundValue<T>, LedgerError>
+        + Send
+        + 'static,
     ) -> BoxFuture<'a, Result<T, StoreFault>> {
         let (ledger, name, use_noted) = (Arc::clone(&self.ledger), Arc::clone(&self.name), Arc::clone(&self.use_noted));
         let looked = blocking(move || {
@@ -122,13 +131,13 @@ impl Granted {
         }
     }
 
-    fn quota(&self) -> Quota {
+    fn quota(&self) -> StoreQuota {
         let bytes = i64::try_from(self.binding.bytes).unwrap_or(i64::MAX);
-        Quota { keys: i64::from(self.binding.keys), bytes }
+        StoreQuota { keys: i64::from(self.binding.keys), bytes }
     }
 }
 
-impl Store for Granted {
+impl Store for GrantedStore {
     fn get(&self, key: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreFault>> {
         self.look(move |change, name| change.stored(name, key.as_bytes(), now()))
     }

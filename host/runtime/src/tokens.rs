@@ -30,13 +30,13 @@ const OTHER_BYTE: u64 = 1000;
 /// Estimates how many tokens a model reads for a text. White space costs nothing, because it is part of the token of
 /// the next word.
 pub fn estimate_tokens(text: &str) -> u64 {
-    let mut count = Count { thousandths: 0, before: Kind::Space, letters: 0 };
+    let mut count = Count { thousandths: 0, before: TokenKind::Space, letters: 0 };
     text.chars().for_each(|character| count.add(character));
     count.thousandths.div_ceil(1000)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     Space,
     Capital,
     Small,
@@ -48,7 +48,7 @@ enum Kind {
 
 struct Count {
     thousandths: u64,
-    before: Kind,
+    before: TokenKind,
     /// The number of letters of the current word.
     letters: usize,
 }
@@ -56,36 +56,38 @@ struct Count {
 impl Count {
     fn add(&mut self, character: char) {
         let kind = match character {
-            'A'..='Z' => Kind::Capital,
-            'a'..='z' => Kind::Small,
-            '0'..='9' => Kind::Digit,
-            '_' => Kind::Underscore,
-            _ if character.is_whitespace() => Kind::Space,
-            _ if character.is_ascii() => Kind::Mark,
-            _ => Kind::Other,
+            'A'..='Z' => TokenKind::Capital,
+            'a'..='z' => TokenKind::Small,
+            '0'..='9' => TokenKind::Digit,
+            '_' => TokenKind::Underscore,
+            _ if character.is_whitespace() => TokenKind::Space,
+            _ if character.is_ascii() => TokenKind::Mark,
+            _ => TokenKind::Other,
         };
         self.thousandths += match kind {
-            Kind::Capital | Kind::Small => self.letter(kind),
-            Kind::Digit => DIGIT,
-            Kind::Underscore if self.before != kind => UNDERSCORES,
-            Kind::Mark if self.before != kind => MARKS,
-            Kind::Space | Kind::Underscore | Kind::Mark => 0,
-            Kind::Other if character.is_alphabetic() => OTHER_LETTER_BYTE * character.len_utf8() as u64,
-            Kind::Other => OTHER_BYTE * character.len_utf8() as u64,
+            TokenKind::Capital | TokenKind::Small => self.letter(kind),
+            TokenKind::Digit => DIGIT,
+            TokenKind::Underscore if self.before != kind => UNDERSCORES,
+            TokenKind::Mark if self.before != kind => MARKS,
+            TokenKind::Space | TokenKind::Underscore | TokenKind::Mark => 0,
+            TokenKind::Other if character.is_alphabetic() => OTHER_LETTER_BYTE * character.len_utf8() as u64,
+            TokenKind::Other => OTHER_BYTE * character.len_utf8() as u64,
         };
         self.before = kind;
     }
 
     /// Returns the cost of one more letter. A word begins before a capital after a small letter, and before the last of
     /// several capitals that precede a small letter.
-    fn letter(&mut self, kind: Kind) -> u64 {
+    fn letter(&mut self, kind: TokenKind) -> u64 {
         let goes_on = match (self.before, kind) {
-            (Kind::Capital, Kind::Small) => self.letters == 1,
-            (Kind::Capital | Kind::Small, _) => self.before == kind,
-            (Kind::Space | Kind::Digit | Kind::Underscore | Kind::Mark | Kind::Other, _) => false,
+            (TokenKind::Capital, TokenKind::Small) => self.letters == 1,
+            (TokenKind::Capital | TokenKind::Small, _) => self.before == kind,
+            (TokenKind::Space | TokenKind::Digit | TokenKind::Underscore | TokenKind::Mark | TokenKind::Other, _) => {
+                false
+            }
         };
         if !goes_on {
-            self.letters = if self.before == Kind::Capital { 2 } else { 1 };
+            self.letters = if self.before == TokenKind::Capital { 2 } else { 1 };
             return WORD;
         }
         self.letters += 1;

@@ -20,11 +20,11 @@ pub(crate) struct Turns {
 pub(crate) struct Turn {
     turns: Arc<Turns>,
     steering: Steering,
-    held: Mutex<Held>,
+    held: Mutex<HeldTurn>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeldTurn {
     runs: Option<Runs>,
     turn: Option<Guards>,
 }
@@ -37,7 +37,7 @@ struct Guards {
 }
 
 /// Releases a call's turn on drop.
-pub(crate) struct UntilOver(Arc<Turn>);
+pub(crate) struct TurnUntilOver(Arc<Turn>);
 
 impl Turns {
     pub(crate) fn new(at_once: usize) -> Arc<Self> {
@@ -56,8 +56,8 @@ impl Turn {
     }
 
     /// Returns a guard that releases the turn when it is dropped, at the end of the call.
-    pub(crate) fn until_over(self: &Arc<Self>) -> UntilOver {
-        UntilOver(Arc::clone(self))
+    pub(crate) fn until_over(self: &Arc<Self>) -> TurnUntilOver {
+        TurnUntilOver(Arc::clone(self))
     }
 
     /// Waits for the turn of a call of this tool.
@@ -88,12 +88,12 @@ impl Turn {
         held.runs.filter(|_| held.turn.is_none())
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, Held> {
+    fn held(&self) -> std::sync::MutexGuard<'_, HeldTurn> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for UntilOver {
+impl Drop for TurnUntilOver {
     fn drop(&mut self) {
         self.0.release();
     }

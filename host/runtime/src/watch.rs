@@ -7,7 +7,7 @@ mod signal;
 
 use crate::audit::Kind;
 use crate::file_watch::FileWatch;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::reload::{self, ReloadError};
 use serde::Serialize;
 use signal::Signal;
@@ -36,7 +36,7 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(30);
 pub struct Watch([JoinHandle<()>; 2]);
 
 impl Watch {
-    pub(crate) fn begin(host: &Arc<Inner>) -> Self {
+    pub(crate) fn begin(host: &Arc<HostState>) -> Self {
         // The files are known before the other task's first reload, so that no change falls in between.
         let files = FileWatch::new(files(host));
         Self([tokio::spawn(watch(Arc::downgrade(host))), tokio::spawn(watch_policy(Arc::downgrade(host), files))])
@@ -50,14 +50,14 @@ impl Drop for Watch {
 }
 
 /// Returns the files of the policy, and of the secrets that it names.
-fn files(host: &Inner) -> Vec<PathBuf> {
+fn files(host: &HostState) -> Vec<PathBuf> {
     let policy = host.policy();
     let secrets = policy.secrets.iter().map(|secret| secret.path.clone());
     host.sources.files().map(Path::to_owned).chain(secrets).collect()
 }
 
 /// Reloads each time a file of the policy or of a secret changes.
-async fn watch_policy(host: Weak<Inner>, mut watched: FileWatch) {
+async fn watch_policy(host: Weak<HostState>, mut watched: FileWatch) {
     loop {
         watched.changed().await;
         while let Some(host) = host.upgrade() {
@@ -75,7 +75,7 @@ async fn watch_policy(host: Weak<Inner>, mut watched: FileWatch) {
 }
 
 /// Reloads after each change, until the host is dropped.
-async fn watch(host: Weak<Inner>) {
+async fn watch(host: Weak<HostState>) {
     let (mut watched, mut failure) = (None, None);
     while let Some(host) = host.upgrade() {
         let directory = host.loader.plugins.held();
@@ -105,7 +105,7 @@ async fn watch(host: Weak<Inner>) {
 }
 
 /// Records once why the directory cannot be reloaded, because there is no caller to report it to.
-async fn tell(host: &Inner, told: &mut Option<String>, error: Option<&ReloadError>) {
+async fn tell(host: &HostState, told: &mut Option<String>, error: Option<&ReloadError>) {
     #[derive(Serialize)]
     struct Failed<'a> {
         plugin: &'a str,

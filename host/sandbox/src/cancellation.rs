@@ -7,10 +7,10 @@ use tokio::sync::Notify;
 /// A signal that asks a running call to end. The guest sees it at once through `is-cancelled`. If it continues, it is
 /// stopped after a grace period, or at once if the caller grants none.
 #[derive(Clone, Debug, Default)]
-pub struct Cancellation(Arc<Inner>);
+pub struct Cancellation(Arc<CancellationState>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct CancellationState {
     /// One of the three constants below. It never decreases.
     given: AtomicU8,
     changed: Notify,

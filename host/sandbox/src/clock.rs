@@ -21,10 +21,10 @@ pub(crate) enum Expired {
 
 /// The deadline of one run. Clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock(Arc<Inner>);
+pub(crate) struct RunClock(Arc<ClockState>);
 
 #[derive(Debug)]
-struct Inner {
+struct ClockState {
     /// The time limit, and the end of the grace period once the call is cancelled.
     ends: Mutex<Ends>,
     moved: Notify,
@@ -37,10 +37,10 @@ struct Ends {
     grace: Option<Instant>,
 }
 
-impl Clock {
+impl RunClock {
     pub(crate) fn start(limit: Duration, cancellation: Cancellation) -> Self {
         let ends = Ends { limit: Instant::now() + limit, grace: None };
-        Self(Arc::new(Inner { ends: Mutex::new(ends), moved: Notify::new(), cancellation }))
+        Self(Arc::new(ClockState { ends: Mutex::new(ends), moved: Notify::new(), cancellation }))
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -108,7 +108,7 @@ impl Clock {
 
 /// A guard that pauses the time limit until it is dropped.
 pub(crate) struct Pause {
-    clock: Clock,
+    clock: RunClock,
     at_most: Duration,
     began: Instant,
 }

@@ -2,14 +2,14 @@
 
 use crate::compile::Artefact;
 use crate::component::Refusal;
-use crate::contract::{Contract, Plugin};
+use crate::contract::{Contract, LinkedPlugin};
 use crate::engine::Engine;
 use std::sync::Arc;
 use wasmtime::component::Component;
 
 /// Code that is ready to run. Clones share it.
 #[derive(Clone)]
-pub struct Code(Arc<Plugin>);
+pub struct Code(Arc<LinkedPlugin>);
 
 impl Code {
     /// Maps compiled code and links it to the interfaces of this engine.
@@ -22,7 +22,7 @@ impl Code {
         // copied here, so it cannot change afterwards.
         let component = unsafe { Component::deserialize(&engine.engine, artefact.bytes()) };
         let component = component.map_err(|error| mismatch(&error))?;
-        let plugin = Plugin::link(&component, &engine.linker).map_err(|error| mismatch(&error))?;
+        let plugin = LinkedPlugin::link(&component, &engine.linker).map_err(|error| mismatch(&error))?;
         Ok(Self(Arc::new(plugin)))
     }
 
@@ -41,7 +41,7 @@ impl Code {
         self.0.previews()
     }
 
-    pub(crate) fn plugin(&self) -> &Plugin {
+    pub(crate) fn plugin(&self) -> &LinkedPlugin {
         &self.0
     }
 }

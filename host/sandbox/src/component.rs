@@ -161,7 +161,7 @@ fn list(names: &[String]) -> String {
 /// the contract if they have several versions.
 pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     check_header(bytes)?;
-    let Names { imports, exports } = Names::read(bytes)?;
+    let SurfaceNames { imports, exports } = SurfaceNames::read(bytes)?;
     let mut handlers = exports.iter().filter(|name| interface(name) == HANDLER).peekable();
     let first = handlers.peek().copied();
     let Some(contract) = handlers.find_map(|name| version(name)) else {
@@ -209,7 +209,7 @@ impl Surface {
     /// The bytes are not a component.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         check_header(bytes)?;
-        let Names { imports, exports } = Names::read(bytes)?;
+        let SurfaceNames { imports, exports } = SurfaceNames::read(bytes)?;
         let has = |exported| exports.iter().any(|name| interface(name) == exported);
         Ok(Self { imports, reviews: has(REVIEWER), previews: has(PREVIEWER) })
     }
@@ -254,13 +254,13 @@ fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
 
 /// The names of a component's imports and exports.
 #[derive(Default)]
-struct Names {
+struct SurfaceNames {
     imports: Vec<String>,
     /// Only the exports of the contract.
     exports: Vec<String>,
 }
 
-impl Names {
+impl SurfaceNames {
     fn read(bytes: &[u8]) -> Result<Self, Refusal> {
         let mut names = Self::default();
         let mut depth = 0_usize;

@@ -6,7 +6,7 @@ pub use config::{DESCRIBE_SLOTS, EngineConfig, EngineError, REVIEW_SLOTS};
 pub(crate) use config::{FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};
 
 use crate::footprint::Footprint;
-use crate::state::State;
+use crate::state::StoreState;
 use crate::ticker::{Ticker, Ticking};
 use crate::{contract, filesystem, http, wasi};
 use portcullis_policy::Limits;
@@ -33,7 +33,7 @@ const INSTANCE_STRUCTURES_BYTES_MAX: usize = 1024 * 1024;
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) engine: wasmtime::Engine,
-    pub(crate) linker: Arc<Linker<State>>,
+    pub(crate) linker: Arc<Linker<StoreState>>,
     ticker: Arc<Ticker>,
     footprint: Footprint,
     fingerprint: [u8; 32],
@@ -140,57 +140,57 @@ fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {
     hasher.0.finalize().into()
 }
 
-struct Table;
+struct CapabilityTable;
 
-impl HasData for Table {
+impl HasData for CapabilityTable {
     type Data<'a> = &'a mut ResourceTable;
 }
 
 /// Links everything that a guest can import. `component.rs` lists the same names for the check before compilation.
-fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
+fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<StoreState>> {
     let mut linker = Linker::new(engine);
     let l = &mut linker;
-    io::error::add_to_linker::<State, Table>(l, |state| &mut state.table)?;
-    io::poll::add_to_linker::<State, Table>(l, |state| &mut state.table)?;
-    io::streams::add_to_linker::<State, Table>(l, |state| &mut state.table)?;
-    clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    random::random::add_to_linker::<State, WasiRandom>(l, |state| state.ctx().ctx.random())?;
-    random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.ctx().ctx.random())?;
-    random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| state.ctx().ctx.random())?;
-    cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_input::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_output::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
+    io::error::add_to_linker::<StoreState, CapabilityTable>(l, |state| &mut state.table)?;
+    io::poll::add_to_linker::<StoreState, CapabilityTable>(l, |state| &mut state.table)?;
+    io::streams::add_to_linker::<StoreState, CapabilityTable>(l, |state| &mut state.table)?;
+    clocks::wall_clock::add_to_linker::<StoreState, WasiClocks>(l, StoreState::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<StoreState, WasiClocks>(l, StoreState::clocks)?;
+    random::random::add_to_linker::<StoreState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    random::insecure::add_to_linker::<StoreState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    random::insecure_seed::add_to_linker::<StoreState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
+    cli::exit::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::environment::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::stdin::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::stdout::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::stderr::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::terminal_input::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::terminal_output::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::terminal_stdin::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::terminal_stdout::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    cli::terminal_stderr::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
     filesystem::add_to_linker(l)?;
     http::add_to_linker(l)?;
     refuse_sockets(l)?;
-    wasi::keyvalue::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
-    wasi::keyvalue::atomics::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
-    wasi::config::store::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
-    wasi::logging::logging::add_to_linker::<State, HasSelf<State>>(l, |state| state)?;
+    wasi::keyvalue::store::add_to_linker::<StoreState, HasSelf<StoreState>>(l, |state| state)?;
+    wasi::keyvalue::atomics::add_to_linker::<StoreState, HasSelf<StoreState>>(l, |state| state)?;
+    wasi::config::store::add_to_linker::<StoreState, HasSelf<StoreState>>(l, |state| state)?;
+    wasi::logging::logging::add_to_linker::<StoreState, HasSelf<StoreState>>(l, |state| state)?;
     contract::add_to_linker(l)?;
     Ok(linker)
 }
 
 /// Links the socket interfaces, which some languages always import. The state grants no sockets, so every function
 /// refuses.
-fn refuse_sockets(l: &mut Linker<State>) -> wasmtime::Result<()> {
-    sockets::network::add_to_linker::<State, WasiSockets>(
+fn refuse_sockets(l: &mut Linker<StoreState>) -> wasmtime::Result<()> {
+    sockets::network::add_to_linker::<StoreState, WasiSockets>(
         l,
         &sockets::network::LinkOptions::default(),
-        State::sockets,
+        StoreState::sockets,
     )?;
-    sockets::instance_network::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::tcp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::tcp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::udp::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::udp_create_socket::add_to_linker::<State, WasiSockets>(l, State::sockets)?;
-    sockets::ip_name_lookup::add_to_linker::<State, WasiSockets>(l, State::sockets)
+    sockets::instance_network::add_to_linker::<StoreState, WasiSockets>(l, StoreState::sockets)?;
+    sockets::tcp::add_to_linker::<StoreState, WasiSockets>(l, StoreState::sockets)?;
+    sockets::tcp_create_socket::add_to_linker::<StoreState, WasiSockets>(l, StoreState::sockets)?;
+    sockets::udp::add_to_linker::<StoreState, WasiSockets>(l, StoreState::sockets)?;
+    sockets::udp_create_socket::add_to_linker::<StoreState, WasiSockets>(l, StoreState::sockets)?;
+    sockets::ip_name_lookup::add_to_linker::<StoreState, WasiSockets>(l, StoreState::sockets)
 }

@@ -25,7 +25,7 @@ pub enum Unavailable {
 /// The handles of one call. A new value has none.
 #[derive(Clone, Default)]
 pub struct Handles {
-    declared: BTreeMap<Arc<str>, Declared>,
+    declared: BTreeMap<Arc<str>, DeclaredKey>,
     /// The key of the client that also serves `wasi:http/outgoing-handler`.
     default_client: Option<Arc<str>>,
     pub(crate) surroundings: Surroundings,
@@ -50,7 +50,7 @@ impl RefusedKeys {
 }
 
 #[derive(Clone)]
-enum Declared {
+enum DeclaredKey {
     Directory(Option<Directory>),
     Client { client: Option<Client>, binding: Option<Arc<HttpBinding>> },
     Store(Option<Arc<dyn Store>>),
@@ -89,14 +89,14 @@ impl Handles {
 
     fn clients(&self) -> impl Iterator<Item = &Client> {
         self.declared.values().filter_map(|declared| match declared {
-            Declared::Client { client, .. } => client.as_ref(),
-            Declared::Directory(_) | Declared::Store(_) | Declared::Service(_) => None,
+            DeclaredKey::Client { client, .. } => client.as_ref(),
+            DeclaredKey::Directory(_) | DeclaredKey::Store(_) | DeclaredKey::Service(_) => None,
         })
     }
 
     /// Declares a directory key, with its handle if one is granted.
     pub fn directory_key(&mut self, key: Arc<str>, directory: Option<Directory>) {
-        self.declared.insert(key, Declared::Directory(directory));
+        self.declared.insert(key, DeclaredKey::Directory(directory));
     }
 
     /// Declares an HTTP key, with the policy's binding, and its handle if one is granted. The first handle also serves
@@ -105,30 +105,30 @@ impl Handles {
         if client.is_some() && self.default_client.is_none() {
             self.default_client = Some(Arc::clone(&key));
         }
-        self.declared.insert(key, Declared::Client { client, binding });
+        self.declared.insert(key, DeclaredKey::Client { client, binding });
     }
 
     /// Declares a store key, with its handle if one is granted.
     pub fn store_key(&mut self, key: Arc<str>, store: Option<Arc<dyn Store>>) {
-        self.declared.insert(key, Declared::Store(store));
+        self.declared.insert(key, DeclaredKey::Store(store));
     }
 
     /// Declares a service key, with its handle if one is granted.
     pub fn service_key(&mut self, key: Arc<str>, service: Option<Arc<dyn Service>>) {
-        self.declared.insert(key, Declared::Service(service));
+        self.declared.insert(key, DeclaredKey::Service(service));
     }
 
     pub(crate) fn directory(&self, key: &str) -> Result<&Directory, Unavailable> {
         match self.declared(key)? {
-            Declared::Directory(directory) => directory.as_ref().ok_or_else(|| self.refused.note(key)),
-            Declared::Client { .. } | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
+            DeclaredKey::Directory(directory) => directory.as_ref().ok_or_else(|| self.refused.note(key)),
+            DeclaredKey::Client { .. } | DeclaredKey::Store(_) | DeclaredKey::Service(_) => Err(Unavailable::WrongKind),
         }
     }
 
     pub(crate) fn client(&self, key: &str) -> Result<&Client, Unavailable> {
         match self.declared(key)? {
-            Declared::Client { client, .. } => client.as_ref().ok_or_else(|| self.refused.note(key)),
-            Declared::Directory(_) | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
+            DeclaredKey::Client { client, .. } => client.as_ref().ok_or_else(|| self.refused.note(key)),
+            DeclaredKey::Directory(_) | DeclaredKey::Store(_) | DeclaredKey::Service(_) => Err(Unavailable::WrongKind),
         }
     }
 
@@ -139,34 +139,41 @@ impl Handles {
     /// Returns the policy's binding of an HTTP key, whether or not this call has the handle.
     pub(crate) fn http_binding(&self, key: &str) -> Result<&HttpBinding, Unavailable> {
         match self.declared(key)? {
-            Declared::Client { binding, .. } => binding.as_deref().ok_or(Unavailable::NotGranted),
-            Declared::Directory(_) | Declared::Store(_) | Declared::Service(_) => Err(Unavailable::WrongKind),
+            DeclaredKey::Client { binding, .. } => binding.as_deref().ok_or(Unavailable::NotGranted),
+            DeclaredKey::Directory(_) | DeclaredKey::Store(_) | DeclaredKey::Service(_) => Err(Unavailable::WrongKind),
         }
     }
 
     pub(crate) fn store(&self, key: &str) -> Result<&Arc<dyn Store>, Unavailable> {
         match self.declared(key)? {
-            Declared::Store(store) => store.as_ref().ok_or(Unavailable::NotGranted),
-            Declared::Directory(_) | Declared::Client { .. } | Declared::Service(_) => Err(Unavailable::WrongKind),
+            DeclaredKey::Store(store) => store.as_ref().ok_or(Unavailable::NotGranted),
+            DeclaredKey::Directory(_) | DeclaredKey::Client { .. } | DeclaredKey::Service(_) => {
+                Err(Unavailable::WrongKind)
+            }
         }
     }
 
     pub(crate) fn service(&self, key: &str) -> Result<&Arc<dyn Service>, Unavailable> {
         match self.declared(key)? {
-            Declared::Service(service) => service.as_ref().ok_or(Unavailable::NotGranted),
-            Declared::Directory(_) | Declared::Client { .. } | Declared::Store(_) => Err(Unavailable::WrongKind),
+            DeclaredKey::Service(service) => service.as_ref().ok_or(Unavailable::NotGranted),
+            DeclaredKey::Directory(_) | DeclaredKey::Client { .. } | DeclaredKey::Store(_) => {
+                Err(Unavailable::WrongKind)
+            }
         }
     }
 
     /// Returns the granted directories with their keys, to preopen them.
     pub(crate) fn directories(&self) -> impl Iterator<Item = (&str, &Directory)> {
         self.declared.iter().filter_map(|(key, declared)| match declared {
-            Declared::Directory(Some(directory)) => Some((&**key, directory)),
-            Declared::Directory(None) | Declared::Client { .. } | Declared::Store(_) | Declared::Service(_) => None,
+            DeclaredKey::Directory(Some(directory)) => Some((&**key, directory)),
+            DeclaredKey::Directory(None)
+            | DeclaredKey::Client { .. }
+            | DeclaredKey::Store(_)
+            | DeclaredKey::Service(_) => None,
         })
     }
 
-    fn declared(&self, key: &str) -> Result<&Declared, Unavailable> {
+    fn declared(&self, key: &str) -> Result<&DeclaredKey, Unavailable> {
         self.declared.get(key).ok_or(Unavailable::UnknownKey)
     }
 }

@@ -1,7 +1,7 @@
 //! The memory that the host holds for one call outside the guest's own memory: one budget for all interfaces.
 //!
 //! An object in the resource table is weighed after each host call that can change it. What is stored elsewhere, such
-//! as a stream's buffer or a connection, owns a [`Charge`]. The fixed size of a table entry is not charged here: the
+//! as a stream's buffer or a connection, owns a [`MemoryCharge`]. The fixed size of a table entry is not charged here: the
 //! limits on resources and handles bound their number, and the footprint counts [`RESOURCE_BYTES`] and
 //! [`HANDLE_BYTES`].
 //!
@@ -30,22 +30,22 @@ pub(crate) struct HostMemoryFull(usize);
 
 /// The budget of one call. Clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct HostMemory(Arc<Ledger>);
+pub(crate) struct HostMemory(Arc<MemoryLedger>);
 
 #[derive(Debug)]
-struct Ledger {
+struct MemoryLedger {
     bytes_max: usize,
     held_bytes: AtomicUsize,
 }
 
 impl HostMemory {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self(Arc::new(Ledger { bytes_max: limits.host_memory_bytes, held_bytes: AtomicUsize::new(0) }))
+        Self(Arc::new(MemoryLedger { bytes_max: limits.host_memory_bytes, held_bytes: AtomicUsize::new(0) }))
     }
 
     /// Charges bytes until the result is dropped.
-    pub(crate) fn charge(&self, bytes: usize) -> Result<Charge, HostMemoryFull> {
-        let mut charge = Charge { memory: self.clone(), bytes: 0 };
+    pub(crate) fn charge(&self, bytes: usize) -> Result<MemoryCharge, HostMemoryFull> {
+        let mut charge = MemoryCharge { memory: self.clone(), bytes: 0 };
         charge.raise_to(bytes)?;
         Ok(charge)
     }
@@ -68,12 +68,12 @@ impl HostMemory {
 
 /// Bytes of a call's budget. Dropping this returns them.
 #[derive(Debug)]
-pub(crate) struct Charge {
+pub(crate) struct MemoryCharge {
     memory: HostMemory,
     bytes: usize,
 }
 
-impl Charge {
+impl MemoryCharge {
     /// Raises the charge to `bytes`, if it is lower.
     pub(crate) fn raise_to(&mut self, bytes: usize) -> Result<(), HostMemoryFull> {
         let more = bytes.saturating_sub(self.bytes);
@@ -83,7 +83,7 @@ impl Charge {
     }
 }
 
-impl Drop for Charge {
+impl Drop for MemoryCharge {
     fn drop(&mut self) {
         self.memory.give_back(self.bytes);
     }

@@ -78,7 +78,7 @@ pub(crate) struct StoreBudget {
 
 /// Why an operation is refused before it reaches the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Refused {
+enum StoreRefusal {
     #[error("a key must have 1 to {STORE_KEY_BYTES_MAX} bytes")]
     Key,
     #[error("a call can make at most {STORE_OPERATIONS_MAX} store operations")]
@@ -93,18 +93,18 @@ impl StoreBudget {
     }
 
     /// Takes one operation out of the budget.
-    fn spend(&mut self) -> Result<(), Refused> {
-        self.operations = self.operations.checked_sub(1).ok_or(Refused::Operations)?;
+    fn spend(&mut self) -> Result<(), StoreRefusal> {
+        self.operations = self.operations.checked_sub(1).ok_or(StoreRefusal::Operations)?;
         Ok(())
     }
 
     /// Takes one operation on a key, and the bytes that it sends, out of the budget.
-    fn spend_on(&mut self, key: &str, written_bytes: usize) -> Result<(), Refused> {
+    fn spend_on(&mut self, key: &str, written_bytes: usize) -> Result<(), StoreRefusal> {
         self.spend()?;
         if key.is_empty() || key.len() > STORE_KEY_BYTES_MAX {
-            return Err(Refused::Key);
+            return Err(StoreRefusal::Key);
         }
-        self.written_bytes = self.written_bytes.checked_sub(written_bytes as u64).ok_or(Refused::Written)?;
+        self.written_bytes = self.written_bytes.checked_sub(written_bytes as u64).ok_or(StoreRefusal::Written)?;
         Ok(())
     }
 }
@@ -116,16 +116,16 @@ mod tests {
     #[test]
     fn a_budget_counts_every_operation_including_refused_ones() {
         let mut budget = StoreBudget { operations: 3, written_bytes: 4 };
-        assert_eq!(budget.spend_on("", 0), Err(Refused::Key));
-        assert_eq!(budget.spend_on("key", 5), Err(Refused::Written));
+        assert_eq!(budget.spend_on("", 0), Err(StoreRefusal::Key));
+        assert_eq!(budget.spend_on("key", 5), Err(StoreRefusal::Written));
         assert_eq!(budget.spend_on("key", 4), Ok(()));
-        assert_eq!(budget.spend(), Err(Refused::Operations));
+        assert_eq!(budget.spend(), Err(StoreRefusal::Operations));
     }
 
     #[test]
     fn the_length_of_a_key_is_limited() {
         let mut budget = StoreBudget::new();
         assert_eq!(budget.spend_on(&"k".repeat(STORE_KEY_BYTES_MAX), 0), Ok(()));
-        assert_eq!(budget.spend_on(&"k".repeat(STORE_KEY_BYTES_MAX + 1), 0), Err(Refused::Key));
+        assert_eq!(budget.spend_on(&"k".repeat(STORE_KEY_BYTES_MAX + 1), 0), Err(StoreRefusal::Key));
     }
 }

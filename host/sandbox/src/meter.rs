@@ -45,7 +45,7 @@ impl Meter {
 /// Adds a growth to the total of all objects, if the total stays within the limit.
 ///
 /// The engine refuses a growth past the object's own maximum in any case, so such a growth is not counted.
-fn grow(taken: &mut usize, most: usize, step: Step, refused: &mut Option<LimitKind>, kind: LimitKind) -> bool {
+fn grow(taken: &mut usize, most: usize, step: GrowthStep, refused: &mut Option<LimitKind>, kind: LimitKind) -> bool {
     let total = taken.saturating_add(step.desired.saturating_sub(step.current));
     if total > most {
         *refused = Some(kind);
@@ -60,7 +60,7 @@ fn grow(taken: &mut usize, most: usize, step: Step, refused: &mut Option<LimitKi
 
 /// A growth of a memory or table, as the engine requests it.
 #[derive(Clone, Copy)]
-struct Step {
+struct GrowthStep {
     current: usize,
     desired: usize,
     maximum: Option<usize>,
@@ -68,12 +68,12 @@ struct Step {
 
 impl ResourceLimiter for Meter {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let step = Step { current, desired, maximum };
+        let step = GrowthStep { current, desired, maximum };
         Ok(grow(&mut self.memory_bytes, self.memory_bytes_max, step, &mut self.refused, LimitKind::Memory))
     }
 
     fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let step = Step { current, desired, maximum };
+        let step = GrowthStep { current, desired, maximum };
         Ok(grow(&mut self.table_elements, self.table_elements_max, step, &mut self.refused, LimitKind::TableElements))
     }
 

@@ -5,12 +5,12 @@ mod shared_text;
 mod stream;
 
 use crate::context::{CallHost, OutputFull};
-use crate::http::Call;
+use crate::http::NetworkCall;
 use crate::manifest::{Output, Success};
 use portcullis_policy::Limits;
 use shared_text::{SharedText, Taker};
 use std::sync::Arc;
-use stream::TextStream;
+use stream::OutputTextStream;
 use wasmtime_wasi::p2::DynOutputStream;
 
 /// The answer of one run, as far as the guest writes it while it runs.
@@ -33,10 +33,10 @@ impl OutputContext {
     }
 
     /// Opens a stream that appends to the answer. It removes the secrets of `call`.
-    pub(crate) fn open_text(&mut self, call: impl FnOnce() -> Arc<Call>) -> Option<DynOutputStream> {
+    pub(crate) fn open_text(&mut self, call: impl FnOnce() -> Arc<NetworkCall>) -> Option<DynOutputStream> {
         let taker = self.taker.as_ref()?;
         let text = self.text.get_or_insert_with(|| SharedText::new(taker, call()));
-        Some(Box::new(TextStream::new(text.clone())))
+        Some(Box::new(OutputTextStream::new(text.clone())))
     }
 
     /// Appends the text that the tool returned to the text that it wrote, if it wrote any. Both go through one

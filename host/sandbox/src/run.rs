@@ -1,17 +1,17 @@
 //! One run: creates a fresh store with all limits set, calls one export, and drops everything.
 
 use crate::Cancellation;
-use crate::clock::{Clock, Expired};
+use crate::clock::{Expired, RunClock};
 use crate::code::Code;
 use crate::context::{CallContext, OutputFull};
 use crate::effects::Effects;
 use crate::engine::Engine;
 use crate::handles::Handles;
-use crate::http::{Call, Traffic};
+use crate::http::{NetworkCall, Traffic};
 use crate::log::{Log, Sink};
 use crate::manifest::{Answer, Failure, Manifest, Preview, Verdict};
 use crate::output::OutputContext;
-use crate::state::State;
+use crate::state::StoreState;
 use crate::stop::{LimitKind, Stop};
 use portcullis_policy::Limits;
 use std::future::{Future, poll_fn};
@@ -162,13 +162,13 @@ impl Engine {
     ) -> Ran<Returned> {
         let began = Instant::now();
         let _ticking = self.ticking();
-        let clock = Clock::start(limits.time, cancellation);
+        let clock = RunClock::start(limits.time, cancellation);
         let sink = Sink::new(limits.log_bytes);
         let output = match job {
             Job::Execute { .. } => OutputContext::new(limits, Arc::clone(&context.host)),
             Job::Describe | Job::Review { .. } | Job::Preview { .. } => OutputContext::closed(),
         };
-        let mut store = self.store(State::new(limits, clock.clone(), handles, context, &sink, output), limits);
+        let mut store = self.store(StoreState::new(limits, clock.clone(), handles, context, &sink, output), limits);
         let cpu = AtomicU64::new(0);
         let ended = tokio::select! {
             biased;
@@ -194,7 +194,7 @@ impl Engine {
     }
 
     /// Creates a store with all limits set.
-    fn store(&self, state: State, limits: &Limits) -> Store<State> {
+    fn store(&self, state: StoreState, limits: &Limits) -> Store<StoreState> {
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.transfer_bytes);
@@ -238,7 +238,7 @@ fn complete(result: Result<Returned, Stop>, output: &mut OutputContext) -> (Resu
 }
 
 /// Removes the host's secrets from the output of a run, and adds its network traffic.
-fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
+fn redacted(ran: Ran<Returned>, call: &NetworkCall) -> Ran<Returned> {
     let ran = ran.map(|returned| match returned {
         Returned::Executed(answer) => Returned::Executed(call.redact_answer(answer)),
         Returned::Reviewed(verdict) => Returned::Reviewed(call.redact_verdict(verdict)),
@@ -249,7 +249,7 @@ fn redacted(ran: Ran<Returned>, call: &Call) -> Ran<Returned> {
     Ran { log: call.redact_log(ran.log), traffic: call.traffic(), ..ran }
 }
 
-async fn perform(store: &mut Store<State>, code: &Code, job: Job<'_>) -> wasmtime::Result<Returned> {
+async fn perform(store: &mut Store<StoreState>, code: &Code, job: Job<'_>) -> wasmtime::Result<Returned> {
     if let Some(secrets) = store.data().handles.secrets() {
         secrets.open_at_hand().await;
     }

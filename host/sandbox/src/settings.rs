@@ -1,6 +1,6 @@
 //! `wasi:config/store` and `wasi:logging/logging`: settings for the guest, and log lines for the audit log.
 
-use crate::state::State;
+use crate::state::StoreState;
 use crate::wasi::config::store as config;
 use crate::wasi::logging::logging;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ const CONTEXT_BYTES_MAX: usize = 256;
 /// Maximum length of a message, in bytes: as much as a guest may print at once.
 const MESSAGE_BYTES_MAX: usize = 4096;
 
-impl config::Host for State {
+impl config::Host for StoreState {
     fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<String>, config::Error>> {
         Ok(Ok(self.handles.surroundings.config.get(&key).cloned()))
     }
@@ -22,7 +22,7 @@ impl config::Host for State {
     }
 }
 
-impl logging::Host for State {
+impl logging::Host for StoreState {
     fn log(&mut self, level: logging::Level, context: String, message: String) -> wasmtime::Result<()> {
         let level = match level {
             logging::Level::Trace => "trace",

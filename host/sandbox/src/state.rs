@@ -1,6 +1,6 @@
 //! The state of one store: one field per capability, created for each call and dropped after it.
 
-use crate::clock::Clock;
+use crate::clock::RunClock;
 use crate::context::CallContext;
 use crate::filesystem::FilesystemContext;
 use crate::handles::Handles;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use wasmtime::component::{Resource, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-pub(crate) struct State {
+pub(crate) struct StoreState {
     pub(crate) meter: Meter,
-    pub(crate) clock: Clock,
+    pub(crate) clock: RunClock,
     pub(crate) table: ResourceTable,
     /// The weights of the table entries whose size depends on the guest.
     pub(crate) weights: Weights,
@@ -32,12 +32,12 @@ pub(crate) struct State {
     pub(crate) reports_left: usize,
 }
 
-impl State {
+impl StoreState {
     /// Creates a state with these handles and nothing else. There are no environment variables, arguments or sockets,
     /// and stdin is empty. What the guest prints goes to `sink`, and the answer that it writes goes to `output`.
     pub(crate) fn new(
         limits: &Limits,
-        clock: Clock,
+        clock: RunClock,
         handles: Handles,
         call: CallContext,
         sink: &Sink,
@@ -83,7 +83,7 @@ impl State {
     }
 }
 
-impl WasiView for State {
+impl WasiView for StoreState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }

@@ -29,7 +29,7 @@ const ED25519_BYTES: usize = 32;
 const PRIVATE_MEMBERS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "oth"];
 
 /// A public key that verifies signatures.
-pub(crate) struct Key {
+pub(crate) struct VerifyingKey {
     pub(crate) id: Option<String>,
     /// The one algorithm that the set says the key is for.
     only: Option<Algorithm>,
@@ -42,7 +42,7 @@ enum KeyMaterial {
     Point(UnparsedPublicKey<Vec<u8>>, Algorithm),
 }
 
-impl Key {
+impl VerifyingKey {
     /// Reads a key as RFC 7517 writes it.
     pub(crate) fn read(members: &Map<String, Value>) -> Result<Self, KeyProblem> {
         let id = text(members, "kid")?.map(str::to_owned);

@@ -2,7 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::error::KeyProblem;
-use crate::key::{self, Key};
+use crate::key::{self, VerifyingKey};
 use crate::members;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -14,7 +14,7 @@ const NAME_CHARACTERS_MAX: usize = 64;
 
 /// The keys of a set that can be used, and what an operator should know about the set.
 pub struct Keys {
-    usable: Vec<Key>,
+    usable: Vec<VerifyingKey>,
     notices: Vec<KeyNotice>,
 }
 
@@ -82,7 +82,7 @@ impl Keys {
 
     /// Returns whether a key of the set made a signature: the key with that name, or any key if the token names none.
     pub(crate) fn verify(&self, name: Option<&str>, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
-        let named = |key: &&Key| name.is_none_or(|name| key.id.as_deref() == Some(name));
+        let named = |key: &&VerifyingKey| name.is_none_or(|name| key.id.as_deref() == Some(name));
         self.usable.iter().filter(named).any(|key| key.verify(algorithm, message, signature))
     }
 
@@ -93,7 +93,7 @@ impl Keys {
         if key::is_private(members) {
             self.notices.push(KeyNotice { position, name: name.clone(), about: KeyFinding::Private });
         }
-        let read = if written.is_object() { Key::read(members) } else { Err(KeyProblem::NotAnObject) };
+        let read = if written.is_object() { VerifyingKey::read(members) } else { Err(KeyProblem::NotAnObject) };
         match read {
             Ok(key) => self.usable.push(key),
             Err(problem) => self.notices.push(KeyNotice { position, name, about: KeyFinding::Skipped(problem) }),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::zig::{Compiler, files};
+use super::zig::{ZigCompiler, files};
 use crate::language::Language;
 use crate::project::Project;
 
@@ -43,7 +43,7 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let sdk = &project.sdk;
     ensure!(sdk.join("include/portcullis.h").is_file(), "{} contains no SDK for C", sdk.display());
 
-    let mut compiler = Compiler::new(project)?;
+    let mut compiler = ZigCompiler::new(project)?;
     for headers in ["include", "generated", "yyjson"] {
         compiler.include(&sdk.join(headers));
     }

@@ -28,7 +28,7 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let library = project.sdk.join("src");
     ensure!(library.join("main.zig").is_file(), "{} contains no SDK for Zig", project.sdk.display());
 
-    let mut compiler = Compiler::new(project)?;
+    let mut compiler = ZigCompiler::new(project)?;
     compiler.include(&project.sdk.join("c/include")).include(&project.sdk.join("c/generated"));
     let mut sources = files(&project.sdk.join("c/src"), &["c"])?;
     sources.retain(|file| !file.ends_with(ARGUMENTS_IN_C));
@@ -42,12 +42,12 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
 }
 
 /// One run of the compiler, from sources to a core module.
-pub(super) struct Compiler {
+pub(super) struct ZigCompiler {
     home: PathBuf,
     command: Command,
 }
 
-impl Compiler {
+impl ZigCompiler {
     /// Returns a compiler with the options of every guest. Installs it with pip if it is not in the cache.
     pub(super) fn new(project: &Project) -> Result<Self> {
         let home = TOOLCHAIN.install()?.join("ziglang");

@@ -90,14 +90,14 @@ pub fn prepare_by(way: Way, folder: &Path) -> Result<Toolchain> {
 }
 
 /// A way: its name for people, and its function.
-type Step = (&'static str, fn(&Installed, &Cache) -> Result<Toolchain>);
+type InstallStep = (&'static str, fn(&Installed, &Cache) -> Result<Toolchain>);
 
-const RUSTUP: Step = ("rustup", |installed, _| rustup::add(installed).map(|()| Toolchain::Installed));
-const SOURCE: Step = ("Debian's sources of this compiler", |installed, cache| {
+const RUSTUP: InstallStep = ("rustup", |installed, _| rustup::add(installed).map(|()| Toolchain::Installed));
+const SOURCE: InstallStep = ("Debian's sources of this compiler", |installed, cache| {
     let made = cache::entry(&cache.folder, &cache.source(), |partial| debian::same_compiler(installed, partial));
     Toolchain::from_source(&made?)
 });
-const WEB: Step = ("Debian's compiler for the web", |installed, cache| {
+const WEB: InstallStep = ("Debian's compiler for the web", |installed, cache| {
     let made = cache::entry(&cache.folder, &cache.web(), |partial| debian::web_compiler(installed, partial));
     Toolchain::from_web(&made?)
 });
@@ -114,7 +114,7 @@ impl Way {
         })
     }
 
-    fn steps(self) -> &'static [Step] {
+    fn steps(self) -> &'static [InstallStep] {
         match self {
             Way::Auto => &[RUSTUP, SOURCE, WEB],
             Way::Debian => &[SOURCE, WEB],

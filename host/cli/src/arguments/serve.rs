@@ -31,8 +31,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "NAME", value_parser = principal)]
     pub(crate) principal: Option<Principal>,
     /// How tools are named
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = Names::Full)]
-    pub(crate) tool_names: Names,
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = ToolNaming::Full)]
+    pub(crate) tool_names: ToolNaming,
     /// List two tools instead of all: one to find the others, and one to call them
     #[arg(long)]
     pub(crate) search: bool,
@@ -77,7 +77,7 @@ pub(crate) struct TransportArguments {
 
 /// How tools are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Names {
+pub(crate) enum ToolNaming {
     /// plugin__tool
     Full,
     /// tool; no two plugins can have a tool of the same name

@@ -14,18 +14,18 @@ use std::path::PathBuf;
 /// A test case: the calls of one session, and the expected result of each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "WrittenCase")]
-pub(crate) struct Case {
+pub(crate) struct TestCase {
     pub(crate) name: String,
-    pub(super) grants: Grants,
-    pub(super) decision: Decision,
+    pub(super) grants: CaseGrants,
+    pub(super) decision: CaseDecision,
     pub(super) limits: Map<String, Value>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<CaseCall>,
 }
 
 /// One call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Step {
+pub(super) struct CaseCall {
     pub(super) tool: String,
     #[serde(default, deserialize_with = "present")]
     pub(super) arguments: Option<Value>,
@@ -45,8 +45,8 @@ pub(super) struct Step {
 /// The bindings of a case. The keys become names of directories and tables of a policy, so they are validated.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Grants {
-    pub(super) directory: BTreeMap<DependencyKey, Directory>,
+pub(super) struct CaseGrants {
+    pub(super) directory: BTreeMap<DependencyKey, CaseDirectory>,
     pub(super) http: BTreeMap<DependencyKey, Http>,
     pub(super) store: BTreeMap<DependencyKey, Scope>,
     pub(super) config: BTreeMap<String, String>,
@@ -55,8 +55,8 @@ pub(super) struct Grants {
 /// A directory that is created for the case.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Directory {
-    pub(super) access: Access,
+pub(super) struct CaseDirectory {
+    pub(super) access: CaseAccess,
     pub(super) files: BTreeMap<String, String>,
     /// A folder whose files are copied into it, relative to the file of the case.
     #[serde(deserialize_with = "present")]
@@ -70,13 +70,13 @@ pub(super) struct Http {
     #[serde(default, deserialize_with = "present")]
     pub(super) methods: Option<Vec<String>>,
     #[serde(default)]
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<ServerAnswer>,
 }
 
 /// The server's response to a matching request.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Answer {
+pub(super) struct ServerAnswer {
     #[serde(default = "get")]
     pub(super) method: String,
     pub(super) path: String,
@@ -97,7 +97,7 @@ pub(super) struct Answer {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Access {
+pub(super) enum CaseAccess {
     #[default]
     ReadOnly,
     ReadWrite,
@@ -114,7 +114,7 @@ pub(super) enum Scope {
 /// The decision of the policy for every tool.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Decision {
+pub(super) enum CaseDecision {
     #[default]
     Allow,
     Deny,
@@ -135,9 +135,9 @@ pub(super) enum Reaction {
 struct WrittenCase {
     name: String,
     #[serde(default)]
-    grants: Grants,
+    grants: CaseGrants,
     #[serde(default)]
-    decision: Decision,
+    decision: CaseDecision,
     #[serde(default)]
     limits: Map<String, Value>,
     #[serde(default, deserialize_with = "present")]
@@ -157,10 +157,10 @@ struct WrittenCase {
     #[serde(default, deserialize_with = "present")]
     expect: Option<Expect>,
     #[serde(default, deserialize_with = "present")]
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<CaseCall>>,
 }
 
-impl TryFrom<WrittenCase> for Case {
+impl TryFrom<WrittenCase> for TestCase {
     type Error = anyhow::Error;
 
     fn try_from(written: WrittenCase) -> anyhow::Result<Self> {
@@ -169,7 +169,7 @@ impl TryFrom<WrittenCase> for Case {
         let (answer, cancel_after_ms) = (written.answer, written.cancel_after_ms);
         let steps = match (tool, written.expect, written.steps) {
             (Some(tool), Some(expect), None) => {
-                vec![Step { tool, arguments, arguments_text, message, agent, answer, cancel_after_ms, expect }]
+                vec![CaseCall { tool, arguments, arguments_text, message, agent, answer, cancel_after_ms, expect }]
             }
             (None, None, Some(steps)) => {
                 ensure!(
@@ -177,7 +177,7 @@ impl TryFrom<WrittenCase> for Case {
                     "a case with `steps` must put its arguments and its cancellation into them"
                 );
                 ensure!(!steps.is_empty(), "`steps` is empty");
-                let told = |step: Step| Step {
+                let told = |step: CaseCall| CaseCall {
                     answer: if step.answer.is_empty() { answer.clone() } else { step.answer },
                     message: step.message.or_else(|| message.clone()),
                     agent: step.agent.or_else(|| agent.clone()),
@@ -193,7 +193,7 @@ impl TryFrom<WrittenCase> for Case {
     }
 }
 
-impl Case {
+impl TestCase {
     /// Checks what involves more than one member.
     fn check(&self) -> anyhow::Result<()> {
         for step in &self.steps {

@@ -43,7 +43,7 @@ pub(super) struct Expect {
     #[serde(default, deserialize_with = "present")]
     pub(super) json: Option<Value>,
     #[serde(default, deserialize_with = "present")]
-    pub(super) parts: Option<Vec<Part>>,
+    pub(super) parts: Option<Vec<ExpectedPart>>,
     #[serde(default)]
     pub(super) contains: Vec<String>,
     #[serde(default, deserialize_with = "present")]
@@ -55,11 +55,11 @@ pub(super) struct Expect {
     #[serde(default)]
     pub(super) log: Vec<String>,
     #[serde(default, deserialize_with = "present")]
-    pub(super) progress: Option<Vec<Report>>,
+    pub(super) progress: Option<Vec<ExpectedReport>>,
     #[serde(default)]
     pub(super) files: BTreeMap<String, Option<String>>,
     #[serde(default, deserialize_with = "present")]
-    pub(super) requests: Option<Vec<Request>>,
+    pub(super) requests: Option<Vec<ExpectedRequest>>,
 }
 
 impl Expect {
@@ -72,15 +72,15 @@ impl Expect {
 /// A piece of an output in parts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub(super) enum Part {
+pub(super) enum ExpectedPart {
     Text(String),
-    Image(Blob),
-    File(Blob),
+    Image(ExpectedBlob),
+    File(ExpectedBlob),
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Blob {
+pub(super) struct ExpectedBlob {
     pub(super) media_type: String,
     /// The expected length.
     #[serde(default, deserialize_with = "present")]
@@ -90,7 +90,7 @@ pub(super) struct Blob {
 /// A report of progress.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Report {
+pub(super) struct ExpectedReport {
     #[serde(default, deserialize_with = "present")]
     pub(super) title: Option<Option<String>>,
     #[serde(default, deserialize_with = "present")]
@@ -101,7 +101,7 @@ pub(super) struct Report {
 
 /// A request that the server has seen.
 #[derive(Clone, Debug)]
-pub(super) struct Request {
+pub(super) struct ExpectedRequest {
     /// Its method and path.
     pub(super) line: String,
     /// Some of its headers. `None` means that the request must not have the header.
@@ -110,18 +110,18 @@ pub(super) struct Request {
     pub(super) body: Option<Value>,
 }
 
-impl<'de> Deserialize<'de> for Request {
+impl<'de> Deserialize<'de> for ExpectedRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Written)
+        deserializer.deserialize_any(WrittenRequest)
     }
 }
 
 /// A request as it is in the file: a request line, or an object.
-struct Written;
+struct WrittenRequest;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Members {
+struct ExpectedMembers {
     #[serde(default = "get")]
     method: String,
     path: String,
@@ -131,20 +131,21 @@ struct Members {
     body: Option<Value>,
 }
 
-impl<'de> Visitor<'de> for Written {
-    type Value = Request;
+impl<'de> Visitor<'de> for WrittenRequest {
+    type Value = ExpectedRequest;
 
     fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         formatter.write_str("a request: a text such as \"GET /a\", or an object with its `method` and `path`")
     }
 
-    fn visit_str<E: Error>(self, line: &str) -> Result<Request, E> {
-        Ok(Request { line: line.to_owned(), headers: BTreeMap::new(), body: None })
+    fn visit_str<E: Error>(self, line: &str) -> Result<ExpectedRequest, E> {
+        Ok(ExpectedRequest { line: line.to_owned(), headers: BTreeMap::new(), body: None })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Request, A::Error> {
-        let Members { method, path, headers, body } = Members::deserialize(MapAccessDeserializer::new(members))?;
-        Ok(Request { line: format!("{method} {path}"), headers, body })
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<ExpectedRequest, A::Error> {
+        let ExpectedMembers { method, path, headers, body } =
+            ExpectedMembers::deserialize(MapAccessDeserializer::new(members))?;
+        Ok(ExpectedRequest { line: format!("{method} {path}"), headers, body })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads cases from their files. Errors name the file, the case and the position.
 
-use super::case::Case;
+use super::case::TestCase;
 use super::fill::{self, Fill};
 use super::policy;
 use anyhow::{Context as _, anyhow};
@@ -20,7 +20,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) file: PathBuf,
-    pub(crate) case: Case,
+    pub(crate) case: TestCase,
     /// The case as it is in the file, if it has placeholders that are known only when it runs.
     template: Option<Value>,
 }
@@ -30,9 +30,9 @@ impl Located {
     ///
     /// # Errors
     /// The case is no longer valid with these values.
-    pub(super) fn filled(&self, fill: &Fill) -> anyhow::Result<Cow<'_, Case>> {
+    pub(super) fn filled(&self, fill: &Fill) -> anyhow::Result<Cow<'_, TestCase>> {
         Ok(match &self.template {
-            Some(template) => Cow::Owned(Case::deserialize(fill.value(template))?),
+            Some(template) => Cow::Owned(TestCase::deserialize(fill.value(template))?),
             None => Cow::Borrowed(&self.case),
         })
     }
@@ -68,13 +68,13 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Located>> {
 }
 
 /// Parses a file with one case or an array of cases. Returns each with its template, if it has one.
-fn parse(text: &str) -> anyhow::Result<Vec<(Case, Option<Value>)>> {
+fn parse(text: &str) -> anyhow::Result<Vec<(TestCase, Option<Value>)>> {
     let several = text.trim_start().starts_with('[');
     let parsed = match several {
         true => serde_json::from_str(text),
         false => serde_json::from_str(text).map(|case| vec![case]),
     };
-    let cases: Vec<Case> = parsed.map_err(|error| match wrong_case(text) {
+    let cases: Vec<TestCase> = parsed.map_err(|error| match wrong_case(text) {
         // serde_json reports only the position in the file. The name of the case is easier to find.
         Some(name) => anyhow!("the case `{}`: {error}", name.escape_debug()),
         None => error.into(),
@@ -104,7 +104,7 @@ fn written(text: &str) -> serde_json::Result<Vec<Value>> {
 /// Returns the name or number of the first invalid case.
 fn wrong_case(text: &str) -> Option<String> {
     let cases = written(text).ok()?;
-    let (index, case) = cases.iter().enumerate().find(|(_, case)| Case::deserialize(*case).is_err())?;
+    let (index, case) = cases.iter().enumerate().find(|(_, case)| TestCase::deserialize(*case).is_err())?;
     let name = case.get("name").and_then(Value::as_str);
     Some(name.map_or_else(|| format!("number {}", index + 1), str::to_owned))
 }

@@ -45,7 +45,7 @@ pub(super) fn printed(host: &Host, reply: &Reply) -> Printed {
 
 /// A whole text. The reply may contain only its beginning.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(super) struct WholeText {
     pub(super) bytes: u64,
     /// Its SHA-256, in hexadecimal digits.
     pub(super) sha256: String,
@@ -55,7 +55,7 @@ pub(super) struct Whole {
 ///
 /// # Errors
 /// The kept text cannot be read.
-pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<Option<Whole>, OutputError> {
+pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<Option<WholeText>, OutputError> {
     let Some(Output::Text(text)) = &reply.output else { return Ok(None) };
     let (mut hash, mut bytes) = (Sha256::new(), 0);
     match &reply.reference {
@@ -78,5 +78,5 @@ pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<O
         },
     }
     let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Some(Whole { bytes, sha256 }))
+    Ok(Some(WholeText { bytes, sha256 }))
 }

@@ -1,6 +1,6 @@
 //! An HTTP server on the loopback address. It gives the responses of a case and records the requests.
 
-use super::case::Answer;
+use super::case::ServerAnswer;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -27,19 +27,19 @@ const REQUEST_TIME_MAX: Duration = Duration::from_secs(30);
 /// A running server.
 pub(super) struct Loopback {
     pub(super) address: SocketAddr,
-    exchange: Arc<Mutex<Exchange>>,
+    exchange: Arc<Mutex<ServerExchange>>,
     task: JoinHandle<()>,
 }
 
 #[derive(Default)]
-struct Exchange {
-    answers: Vec<Answer>,
-    requests: Vec<Arc<Asked>>,
+struct ServerExchange {
+    answers: Vec<ServerAnswer>,
+    requests: Vec<Arc<ServerRequest>>,
 }
 
 /// A parsed request.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ServerRequest {
     pub(super) method: String,
     pub(super) target: String,
     /// The headers by lower-case name. The values of a repeated header are joined with commas, as HTTP permits.
@@ -54,18 +54,18 @@ impl Loopback {
     /// The system has no free port.
     pub(super) async fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let (address, exchange) = (listener.local_addr()?, Arc::<Mutex<Exchange>>::default());
+        let (address, exchange) = (listener.local_addr()?, Arc::<Mutex<ServerExchange>>::default());
         let task = tokio::spawn(accept(listener, Arc::clone(&exchange)));
         Ok(Self { address, exchange, task })
     }
 
     /// Sets the responses and forgets the recorded requests.
-    pub(super) fn answer(&self, answers: &[Answer]) {
-        *lock(&self.exchange) = Exchange { answers: answers.to_vec(), requests: Vec::new() };
+    pub(super) fn answer(&self, answers: &[ServerAnswer]) {
+        *lock(&self.exchange) = ServerExchange { answers: answers.to_vec(), requests: Vec::new() };
     }
 
     /// Returns the requests since then, in order.
-    pub(super) fn requests(&self) -> Vec<Arc<Asked>> {
+    pub(super) fn requests(&self) -> Vec<Arc<ServerRequest>> {
         lock(&self.exchange).requests.clone()
     }
 }
@@ -76,11 +76,11 @@ impl Drop for Loopback {
     }
 }
 
-fn lock(exchange: &Mutex<Exchange>) -> std::sync::MutexGuard<'_, Exchange> {
+fn lock(exchange: &Mutex<ServerExchange>) -> std::sync::MutexGuard<'_, ServerExchange> {
     exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn accept(listener: TcpListener, exchange: Arc<Mutex<Exchange>>) {
+async fn accept(listener: TcpListener, exchange: Arc<Mutex<ServerExchange>>) {
     // An error of the listener cannot be reported from here. The case fails because requests are missing.
     while let Ok((stream, _)) = listener.accept().await {
         let exchange = Arc::clone(&exchange);
@@ -92,7 +92,7 @@ async fn accept(listener: TcpListener, exchange: Arc<Mutex<Exchange>>) {
 }
 
 /// Handles one request. A connection has only one.
-async fn converse(mut stream: TcpStream, exchange: &Mutex<Exchange>) -> io::Result<()> {
+async fn converse(mut stream: TcpStream, exchange: &Mutex<ServerExchange>) -> io::Result<()> {
     let Some(asked) = read(&mut BufReader::new(&mut stream)).await?.map(Arc::new) else { return Ok(()) };
     let answer = {
         let mut exchange = lock(exchange);
@@ -104,7 +104,7 @@ async fn converse(mut stream: TcpStream, exchange: &Mutex<Exchange>) -> io::Resu
 }
 
 /// Reads a request. Returns `None` if its first line is invalid.
-async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<Asked>> {
+async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<ServerRequest>> {
     let first = line(reader).await?;
     let mut words = first.split(' ');
     let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(None) };
@@ -132,7 +132,7 @@ async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<A
     } else {
         take(reader, length, &mut body).await?;
     }
-    Ok(Some(Asked { method, target, headers, body }))
+    Ok(Some(ServerRequest { method, target, headers, body }))
 }
 
 /// Appends `length` bytes to the body.
@@ -151,7 +151,7 @@ async fn line<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<String> 
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
-fn fits(answer: &Answer, asked: &Asked) -> bool {
+fn fits(answer: &ServerAnswer, asked: &ServerRequest) -> bool {
     let header = |(name, value): (&String, &String)| asked.headers.get(&name.to_ascii_lowercase()) == Some(value);
     answer.method == asked.method
         && answer.path == asked.target
@@ -160,7 +160,7 @@ fn fits(answer: &Answer, asked: &Asked) -> bool {
 }
 
 /// Formats a response, or 404 if there is none.
-fn written(answer: Option<&Answer>, head_only: bool) -> Vec<u8> {
+fn written(answer: Option<&ServerAnswer>, head_only: bool) -> Vec<u8> {
     let mut text = format!("HTTP/1.1 {} \r\nconnection: close\r\n", answer.map_or(404, |answer| answer.status));
     let mut body = String::new();
     if let Some(answer) = answer {

@@ -23,4 +23,4 @@ mod world;
 
 pub(crate) use file::{Located, read};
 pub(crate) use runner::{Finished, Runner};
-pub(crate) use world::Refused;
+pub(crate) use world::RefusedComponent;

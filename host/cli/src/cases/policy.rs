@@ -1,6 +1,6 @@
 //! The policy of a case. It grants what the case lists, and nothing else.
 
-use super::case::{Access, Case, Decision, Directory, Http, Scope};
+use super::case::{CaseAccess, CaseDecision, CaseDirectory, Http, Scope, TestCase};
 use anyhow::anyhow;
 use portcullis::policy::{DependencyKey, Policy};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub(super) struct Places {
 }
 
 /// Checks that a case results in a valid policy. The error names the invalid member.
-pub(super) fn check(case: &Case) -> anyhow::Result<()> {
+pub(super) fn check(case: &TestCase) -> anyhow::Result<()> {
     let directory = |key: &DependencyKey| (key.clone(), Path::new(ANY_DIRECTORY).join(key.as_str()));
     let server = |key: &DependencyKey| (key.clone(), SocketAddr::from(ANY_SERVER));
     let places = Places {
@@ -49,15 +49,15 @@ pub(super) fn check(case: &Case) -> anyhow::Result<()> {
 }
 
 /// Generates the policy of a case.
-pub(super) fn compose(plugin: &str, case: &Case, places: &Places) -> String {
+pub(super) fn compose(plugin: &str, case: &TestCase, places: &Places) -> String {
     let mut text = format!("[approvals]\nrepeats = {REPEATS}\n[limits]\n");
     for (key, value) in &case.limits {
         line(&mut text, &quoted(key), &json(value));
     }
     let decision = match case.decision {
-        Decision::Allow => Some("allow"),
-        Decision::Ask => Some("ask"),
-        Decision::Deny => None,
+        CaseDecision::Allow => Some("allow"),
+        CaseDecision::Ask => Some("ask"),
+        CaseDecision::Deny => None,
     };
     if let Some(decision) = decision {
         text.push_str("[[rule]]\ntool = \"*.*\"\n");
@@ -99,10 +99,10 @@ fn line(text: &mut String, key: &str, value: &str) {
     let _ = writeln!(text, "{key} = {value}");
 }
 
-fn of_directory(directory: &Directory, path: &Path) -> String {
+fn of_directory(directory: &CaseDirectory, path: &Path) -> String {
     let access = match directory.access {
-        Access::ReadOnly => "read-only",
-        Access::ReadWrite => "read-write",
+        CaseAccess::ReadOnly => "read-only",
+        CaseAccess::ReadWrite => "read-write",
     };
     format!("{{ path = {}, access = {} }}", quoted(&path.to_string_lossy()), quoted(access))
 }

@@ -1,6 +1,6 @@
 //! Runs cases: makes their calls and checks the results.
 
-use super::case::{Case, Reaction, Step};
+use super::case::{CaseCall, Reaction, TestCase};
 use super::file::Located;
 use super::kept;
 use super::policy::Places;
@@ -20,14 +20,14 @@ pub(crate) struct Finished {
     /// All differences from the expected results. Empty if the case passed.
     pub(crate) problems: Vec<String>,
     /// The end of the last call. `None` if no call was made.
-    pub(crate) end: Option<End>,
+    pub(crate) end: Option<CallEnd>,
     /// What its calls printed and logged, if the case failed.
     pub(crate) log: String,
     pub(crate) time: Duration,
 }
 
 /// The outcome and code of a call.
-pub(crate) struct End {
+pub(crate) struct CallEnd {
     pub(crate) outcome: &'static str,
     pub(crate) code: &'static str,
 }
@@ -68,7 +68,7 @@ impl Runner {
         finished
     }
 
-    async fn play(&self, host: &Host, places: &Places, case: &Case) -> Finished {
+    async fn play(&self, host: &Host, places: &Places, case: &TestCase) -> Finished {
         let (mut problems, mut log, mut end) = (Vec::new(), String::new(), None);
         let several = case.steps.len() > 1;
         for (index, step) in case.steps.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Runner {
             let label =
                 |problem| if several { format!("step {}, {}: {problem}", index + 1, step.tool) } else { problem };
             problems.extend(found.into_iter().map(label));
-            end = Some(End { outcome: reply.outcome().as_str(), code: reply.code.as_str() });
+            end = Some(CallEnd { outcome: reply.outcome().as_str(), code: reply.code.as_str() });
         }
         Finished { problems, end, log, time: Duration::ZERO }
     }
@@ -104,7 +104,7 @@ impl Runner {
     }
 
     /// Makes the call of a step and collects its progress reports.
-    async fn call(&self, host: &Host, step: &Step) -> (Reply, Vec<Arc<Progress>>) {
+    async fn call(&self, host: &Host, step: &CaseCall) -> (Reply, Vec<Arc<Progress>>) {
         let arguments = match (&step.arguments_text, &step.arguments) {
             (Some(text), _) => text.clone(),
             (None, Some(value)) => value.to_string(),

@@ -1,9 +1,9 @@
 //! Compares the result of a call with the expected one.
 
 use super::compare::{difference, quoted, short};
-use super::expect::{Blob, Expect, Part, Report, Request};
-use super::kept::Whole;
-use super::loopback::Asked;
+use super::expect::{Expect, ExpectedBlob, ExpectedPart, ExpectedReport, ExpectedRequest};
+use super::kept::WholeText;
+use super::loopback::ServerRequest;
 use super::scratch::COPIED_BYTES_MAX;
 use portcullis::policy::DependencyKey;
 use portcullis::{Output, OutputError, Progress, Reply};
@@ -21,11 +21,11 @@ const FRACTION_ERROR_MAX: f32 = 1e-6;
 pub(super) struct Left<'a> {
     pub(super) reply: &'a Reply,
     /// The whole text, if the case needs it and there is one.
-    pub(super) text: Result<Option<Whole>, OutputError>,
+    pub(super) text: Result<Option<WholeText>, OutputError>,
     /// What it printed and logged, if the case needs it.
     pub(super) log: Option<&'a str>,
     pub(super) progress: &'a [Arc<Progress>],
-    pub(super) requests: &'a [Arc<Asked>],
+    pub(super) requests: &'a [Arc<ServerRequest>],
     pub(super) directories: &'a BTreeMap<DependencyKey, PathBuf>,
 }
 
@@ -145,7 +145,7 @@ fn of_value(what: &str, expected: &Value, found: &Value) -> Option<String> {
     difference(expected, found).map(|difference| format!("{what}: {difference}"))
 }
 
-fn of_parts(expected: &[Part], found: &[portcullis::Part]) -> Vec<String> {
+fn of_parts(expected: &[ExpectedPart], found: &[portcullis::Part]) -> Vec<String> {
     if expected.len() != found.len() {
         return vec![format!("expected {} parts, found {}", expected.len(), found.len())];
     }
@@ -153,25 +153,29 @@ fn of_parts(expected: &[Part], found: &[portcullis::Part]) -> Vec<String> {
     for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
         let what = format!("part {}", index + 1);
         match (expected, found) {
-            (Part::Text(expected), portcullis::Part::Text(found)) => problems.extend(of_text(&what, expected, found)),
-            (Part::Image(expected), portcullis::Part::Image(found))
-            | (Part::File(expected), portcullis::Part::File(found)) => {
+            (ExpectedPart::Text(expected), portcullis::Part::Text(found)) => {
+                problems.extend(of_text(&what, expected, found))
+            }
+            (ExpectedPart::Image(expected), portcullis::Part::Image(found))
+            | (ExpectedPart::File(expected), portcullis::Part::File(found)) => {
                 problems.extend(of_blob(&what, expected, found));
             }
-            (Part::Text(_) | Part::Image(_) | Part::File(_), _) => problems.push(format!("{what} is of another kind")),
+            (ExpectedPart::Text(_) | ExpectedPart::Image(_) | ExpectedPart::File(_), _) => {
+                problems.push(format!("{what} is of another kind"))
+            }
         }
     }
     problems
 }
 
-fn of_blob(what: &str, expected: &Blob, found: &portcullis::Blob) -> Option<String> {
+fn of_blob(what: &str, expected: &ExpectedBlob, found: &portcullis::Blob) -> Option<String> {
     let (kind, bytes) = (&found.media_type, found.data.len());
     let same = expected.media_type == *kind && expected.bytes.is_none_or(|expected| expected == bytes);
     let count = expected.bytes.map(|bytes| format!(" of {bytes} bytes")).unwrap_or_default();
     (!same).then(|| format!("{what}: expected {}{count}, found {kind} of {bytes} bytes", expected.media_type))
 }
 
-fn of_progress(expected: &[Report], found: &[Arc<Progress>]) -> Vec<String> {
+fn of_progress(expected: &[ExpectedReport], found: &[Arc<Progress>]) -> Vec<String> {
     if expected.len() != found.len() {
         return vec![format!("expected {} reports of progress, found {}", expected.len(), found.len())];
     }
@@ -199,7 +203,7 @@ fn of_progress(expected: &[Report], found: &[Arc<Progress>]) -> Vec<String> {
     problems
 }
 
-fn of_requests(expected: &[Request], found: &[Arc<Asked>]) -> Vec<String> {
+fn of_requests(expected: &[ExpectedRequest], found: &[Arc<ServerRequest>]) -> Vec<String> {
     let lines: Vec<&str> = expected.iter().map(|request| request.line.as_str()).collect();
     let seen: Vec<String> = found.iter().map(|asked| format!("{} {}", asked.method, asked.target)).collect();
     if let Some(problem) = of_value("the requests", &Value::from(lines), &Value::from(seen)) {

@@ -1,13 +1,13 @@
 //! The environment of cases: the component, hosts with the grants of each case, and its directories and servers.
 
-use super::case::{Case, Scope};
+use super::case::{Scope, TestCase};
 use super::compiled::{self, Compiled};
 use super::file::Located;
 use super::fill::Fill;
-use super::loopback::{Asked, Loopback};
+use super::loopback::{Loopback, ServerRequest};
 use super::policy::{self, Places};
 use super::scratch::{self, Scratch};
-use crate::plugin_file::PluginFile;
+use crate::plugin_file::ReadPluginFile;
 use anyhow::{Context as _, ensure};
 use portcullis::policy::{DependencyKey, PluginName};
 use portcullis::{Compiler, FileError, Host, Observer};
@@ -58,7 +58,7 @@ pub(super) struct World {
 pub(super) struct Prepared<'a> {
     pub(super) host: Host,
     pub(super) places: Places,
-    pub(super) case: Cow<'a, Case>,
+    pub(super) case: Cow<'a, TestCase>,
     /// The state directory, if the case does not share one.
     _state: Option<Scratch>,
 }
@@ -76,10 +76,10 @@ impl World {
         observer: Arc<dyn Observer>,
     ) -> anyhow::Result<Self> {
         let shown = || component.display().to_string();
-        let bytes = match PluginFile::read(component) {
+        let bytes = match ReadPluginFile::read(component) {
             Ok(file) => file.bytes,
             Err(FileError::Io(error)) => return Err(error).with_context(shown),
-            Err(error) => return Err(Refused::because(component, &error).into()),
+            Err(error) => return Err(RefusedComponent::because(component, &error).into()),
         };
         let project = project.canonicalize().with_context(|| project.display().to_string())?;
         let scratch = Scratch::new()?;
@@ -100,7 +100,7 @@ impl World {
             compiled.keep(&state);
         }
         match host.catalog().refused().first() {
-            Some(refused) => Err(Refused::because(component, &refused.error).into()),
+            Some(refused) => Err(RefusedComponent::because(component, &refused.error).into()),
             None => Ok(world),
         }
     }
@@ -129,12 +129,12 @@ impl World {
     }
 
     /// Returns the requests to all servers of a case since it began.
-    pub(super) fn requests(&self, places: &Places) -> Vec<Arc<Asked>> {
+    pub(super) fn requests(&self, places: &Places) -> Vec<Arc<ServerRequest>> {
         places.servers.keys().filter_map(|key| self.servers.get(key)).flat_map(Loopback::requests).collect()
     }
 
     /// Starts the servers of a case that are not running yet.
-    async fn serve(&mut self, case: &Case) -> io::Result<BTreeMap<DependencyKey, SocketAddr>> {
+    async fn serve(&mut self, case: &TestCase) -> io::Result<BTreeMap<DependencyKey, SocketAddr>> {
         let wanted = &case.grants.http;
         if self.servers.len() > SERVERS_MAX {
             self.servers.retain(|key, _| wanted.contains_key(key));
@@ -152,7 +152,7 @@ impl World {
     }
 
     /// Creates and fills the directories of a case.
-    async fn fill_directories(&self, case: &Case, file: &Path) -> anyhow::Result<BTreeMap<DependencyKey, PathBuf>> {
+    async fn fill_directories(&self, case: &TestCase, file: &Path) -> anyhow::Result<BTreeMap<DependencyKey, PathBuf>> {
         let mut directories = BTreeMap::new();
         for (key, directory) in &case.grants.directory {
             // A key is a plain name, so this cannot empty a directory elsewhere.
@@ -222,21 +222,21 @@ impl World {
 
 /// The error if the host refuses the component, so that no case can run. The text says why.
 #[derive(Debug)]
-pub(crate) struct Refused(String);
+pub(crate) struct RefusedComponent(String);
 
-impl Refused {
+impl RefusedComponent {
     fn because(component: &Path, why: &dyn Display) -> Self {
         Self(format!("{}: the host refuses this plugin: {why}", component.display()))
     }
 }
 
-impl Display for Refused {
+impl Display for RefusedComponent {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl Error for Refused {}
+impl Error for RefusedComponent {}
 
 /// Records whether anything was compiled.
 struct Compiles {

@@ -13,7 +13,7 @@ use super::no_result::fail;
 use crate::arguments::{ApprovalsCommand, RejectArguments};
 use crate::exit_code::Exit;
 use done::done;
-use identify::{Found, find};
+use identify::{IdentifiedApproval, find};
 use opened::open;
 use portcullis::Answer;
 
@@ -30,8 +30,8 @@ pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow:
 fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = open(context)?;
     let id = match find(&approvals, &arguments.id)? {
-        Ok(Found::Question(question)) => question.id,
-        Ok(Found::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
+        Ok(IdentifiedApproval::Question(question)) => question.id,
+        Ok(IdentifiedApproval::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
         Err(why) => return fail(&why, Exit::Usage, context),
     };
     let note = arguments.note.clone().unwrap_or_else(|| "the person said no".to_owned());
@@ -44,8 +44,8 @@ fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Result<Exit
 fn revoke(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let approvals = open(context)?;
     let id = match find(&approvals, typed)? {
-        Ok(Found::Question(question)) => question.id,
-        Ok(Found::Answer(answer)) => answer.id,
+        Ok(IdentifiedApproval::Question(question)) => question.id,
+        Ok(IdentifiedApproval::Answer(answer)) => answer.id,
         Err(why) => return fail(&why, Exit::Usage, context),
     };
     match approvals.revoke(&id) {

@@ -4,8 +4,8 @@ use super::Context;
 use crate::arguments::ShowArguments;
 use crate::exit_code::Exit;
 use crate::json;
-use crate::style::{Look, Style};
-use crate::table::{Cell, Table};
+use crate::style::{Style, TextStyle};
+use crate::table::{Table, TableCell};
 use anyhow::ensure;
 use portcullis::text::OneLine;
 use portcullis::{AuditLog, Entry, Kind, Verified};
@@ -52,7 +52,7 @@ pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Result<Exit> {
-    let mut kept = Kept { entries: VecDeque::new(), most: arguments.limit, left_out: 0 };
+    let mut kept = LastEntries { entries: VecDeque::new(), most: arguments.limit, left_out: 0 };
     // Read everything before printing anything: the log is locked during the read, and a pager may block for long.
     let verified = open(context)?.read(|entry| {
         kept.offer(entry, arguments.call.as_deref());
@@ -96,7 +96,7 @@ fn exit(verified: &Verified) -> Exit {
 
 fn tell_fault(verified: &Verified, context: &Context) {
     if let Some(fault) = &verified.fault {
-        let label = context.terminal.note_style().paint(Look::Bad, "the audit log does not verify:");
+        let label = context.terminal.note_style().paint(TextStyle::Bad, "the audit log does not verify:");
         context.terminal.note(format_args!("{label} {fault}"));
     }
 }
@@ -106,13 +106,13 @@ fn entries(count: u64) -> String {
 }
 
 /// The last of the matching entries.
-struct Kept {
+struct LastEntries {
     entries: VecDeque<Entry>,
     most: usize,
     left_out: u64,
 }
 
-impl Kept {
+impl LastEntries {
     fn offer(&mut self, entry: Entry, call: Option<&str>) {
         let id = entry.document.get("call").and_then(Value::as_str);
         if call.is_some_and(|asked| !id.is_some_and(|id| id.starts_with(asked))) {
@@ -148,18 +148,18 @@ fn text(entries: &VecDeque<Entry>, whole: bool, style: Style) -> String {
     text
 }
 
-fn cells(entry: &Entry, tool: Option<&str>, whole: bool) -> [Cell; 7] {
+fn cells(entry: &Entry, tool: Option<&str>, whole: bool) -> [TableCell; 7] {
     let what = ["decision", "answer", "outcome"].into_iter().find_map(|name| member(entry, name)).unwrap_or_default();
     let call = member(entry, "call").unwrap_or_default();
     let reason = if whole { String::new() } else { reason(entry) };
     [
-        Cell::new(Look::Quiet, &time(member(entry, "time").unwrap_or_default())),
-        Cell::new(Look::Quiet, &format!("{:>4}", entry.sequence)),
-        Cell::plain(member(entry, "kind").unwrap_or_default()),
-        Cell::new(Look::Quiet, call.get(..ID_DIGITS).unwrap_or(call)),
-        Cell::new(Look::Strong, tool.or_else(|| member(entry, "plugin")).unwrap_or_default()),
-        Cell::new(look(what), what),
-        Cell::plain(&reason),
+        TableCell::new(TextStyle::Quiet, &time(member(entry, "time").unwrap_or_default())),
+        TableCell::new(TextStyle::Quiet, &format!("{:>4}", entry.sequence)),
+        TableCell::plain(member(entry, "kind").unwrap_or_default()),
+        TableCell::new(TextStyle::Quiet, call.get(..ID_DIGITS).unwrap_or(call)),
+        TableCell::new(TextStyle::Strong, tool.or_else(|| member(entry, "plugin")).unwrap_or_default()),
+        TableCell::new(look(what), what),
+        TableCell::plain(&reason),
     ]
 }
 
@@ -175,12 +175,12 @@ fn time(recorded: &str) -> String {
     }
 }
 
-fn look(what: &str) -> Look {
+fn look(what: &str) -> TextStyle {
     match what {
-        "allow" | "yes" | "session" | "always" | "remembered" | "pass" | "completed" => Look::Good,
-        "ask" | "cancelled" | "pending" => Look::Doubtful,
-        "" => Look::Plain,
-        _ => Look::Bad,
+        "allow" | "yes" | "session" | "always" | "remembered" | "pass" | "completed" => TextStyle::Good,
+        "ask" | "cancelled" | "pending" => TextStyle::Doubtful,
+        "" => TextStyle::Plain,
+        _ => TextStyle::Bad,
     }
 }
 
@@ -218,7 +218,7 @@ fn details(entry: &Entry) -> Table {
     let members = entry.document.as_object().unwrap_or(&empty);
     for (name, value) in members.iter().filter(|(name, _)| !IN_COLUMNS.contains(&name.as_str())) {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        table.row([Cell::new(Look::Quiet, name), Cell::plain(&value)]);
+        table.row([TableCell::new(TextStyle::Quiet, name), TableCell::plain(&value)]);
     }
     table
 }
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn only_the_last_entries_of_the_call_are_kept() {
-        let mut kept = Kept { entries: VecDeque::new(), most: 2, left_out: 0 };
+        let mut kept = LastEntries { entries: VecDeque::new(), most: 2, left_out: 0 };
         for (sequence, call) in [(1, "aa"), (2, "ab"), (3, "bb"), (4, "ab"), (5, "aa")] {
             kept.offer(entry(sequence, json!({ "call": call })), Some("a"));
         }

@@ -6,9 +6,9 @@ use super::streamed::Streamed;
 use super::typed_arguments::read_arguments;
 use super::{Context, reply, waiting};
 use crate::approver::TerminalApprover;
-use crate::arguments::{Ask, CallArguments, CallerArguments};
+use crate::arguments::{AskMode, CallArguments, CallerArguments};
 use crate::exit_code::Exit;
-use crate::opening::{self, Channel};
+use crate::opening::{self, ApprovalChannel};
 use crate::progress::StatusLine;
 use anyhow::anyhow;
 use portcullis::policy::{Principal, PrincipalError, Unattended};
@@ -22,13 +22,13 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     let request = of_caller(Request::new(arguments.tool.clone(), bytes), &arguments.caller)?;
     let status = StatusLine::new(context.terminal);
     let cancellation = Cancellation::new();
-    let ask = if arguments.no_ask { Ask::Deny } else { arguments.ask };
+    let ask = if arguments.no_ask { AskMode::Deny } else { arguments.ask };
     let host =
         opening::open_with(context, &status, &channel(ask, context, &status, &cancellation), &arguments.tool).await?;
     let beside = async {
         match ask {
-            Ask::Wait => waiting::tell(&host, context).await,
-            Ask::Auto | Ask::Pending | Ask::Deny => pending().await,
+            AskMode::Wait => waiting::tell(&host, context).await,
+            AskMode::Auto | AskMode::Pending | AskMode::Deny => pending().await,
         }
     };
     // On a terminal the answer is shown while the tool writes it. A program gets it whole.
@@ -68,15 +68,20 @@ pub(super) fn of_caller(request: Request, caller: &CallerArguments) -> anyhow::R
 }
 
 /// Returns who answers if the policy decides `ask`.
-pub(super) fn channel(ask: Ask, context: &Context, status: &Arc<StatusLine>, cancellation: &Cancellation) -> Channel {
+pub(super) fn channel(
+    ask: AskMode,
+    context: &Context,
+    status: &Arc<StatusLine>,
+    cancellation: &Cancellation,
+) -> ApprovalChannel {
     match ask {
-        Ask::Auto if context.terminal.can_ask() => {
-            Channel::Terminal(Arc::new(TerminalApprover::new(context.terminal, status, cancellation)))
+        AskMode::Auto if context.terminal.can_ask() => {
+            ApprovalChannel::Terminal(Arc::new(TerminalApprover::new(context.terminal, status, cancellation)))
         }
-        Ask::Auto => Channel::AsPolicySays,
-        Ask::Wait => Channel::Elsewhere,
-        Ask::Pending => Channel::Nobody(Unattended::Pending),
-        Ask::Deny => Channel::Nobody(Unattended::Deny),
+        AskMode::Auto => ApprovalChannel::AsPolicySays,
+        AskMode::Wait => ApprovalChannel::Elsewhere,
+        AskMode::Pending => ApprovalChannel::Nobody(Unattended::Pending),
+        AskMode::Deny => ApprovalChannel::Nobody(Unattended::Deny),
     }
 }
 

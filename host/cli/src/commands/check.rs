@@ -8,9 +8,9 @@ pub(super) use examined::Examined;
 use super::Context;
 use crate::arguments::CheckArguments;
 use crate::exit_code::Exit;
-use crate::plugin_file::PluginFile;
+use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines::{self, HEADING};
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
 use portcullis::policy::PluginName;
@@ -24,7 +24,7 @@ const NAME_LENT: &str = "unnamed";
 
 pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
-    let examined = match PluginFile::read(path) {
+    let examined = match ReadPluginFile::read(path) {
         Ok(file) => {
             let examined = examine(path, &file, context).await?;
             forget_refusal(&file, &examined, context);
@@ -50,7 +50,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
 
 /// Removes a recorded refusal of a plugin that loads now, so that hosts try it again. Ignores errors of the state
 /// directory: the next command that needs it reports them.
-fn forget_refusal(file: &PluginFile, examined: &Examined, context: &Context) {
+fn forget_refusal(file: &ReadPluginFile, examined: &Examined, context: &Context) {
     if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
         let _ = portcullis::forget_refusal(state, &file.bytes, engine);
     }
@@ -61,7 +61,7 @@ fn forget_refusal(file: &PluginFile, examined: &Examined, context: &Context) {
 ///
 /// # Errors
 /// The engine cannot start.
-pub(super) async fn examine(path: &Path, file: &PluginFile, context: &Context) -> anyhow::Result<Examined> {
+pub(super) async fn examine(path: &Path, file: &ReadPluginFile, context: &Context) -> anyhow::Result<Examined> {
     let mut descriptions = Vec::new();
     let mut problems: Vec<LoadError> = Vec::new();
     let plain = file.name.as_deref().filter(|name| PluginName::new(name).is_ok());
@@ -149,7 +149,8 @@ fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) 
     let path = OneLine(&path);
     if let (Some(manifest), []) = (&examined.manifest, examined.problems.as_slice()) {
         let (name, version) = (OneLine(&manifest.name), OneLine(&manifest.version));
-        let mut text = format!("{path}: {}, {}\n", style.paint(Look::Good, "ok"), summary(manifest, &name, &version));
+        let mut text =
+            format!("{path}: {}, {}\n", style.paint(TextStyle::Good, "ok"), summary(manifest, &name, &version));
         text.push_str(conformance);
         if !examined.descriptions.is_empty() {
             text.push_str(&format!("  described {}\n", OneLine(&examined.descriptions.join(", "))));
@@ -160,11 +161,11 @@ fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) 
         1 => "one problem was found".to_owned(),
         count => format!("{count} problems were found"),
     };
-    let mut text = format!("{path}: {}, {count}\n", style.paint(Look::Bad, "refused"));
+    let mut text = format!("{path}: {}, {count}\n", style.paint(TextStyle::Bad, "refused"));
     for problem in &examined.problems {
         text.push_str(&format!("  - {}\n", Lines(&problem.to_string())));
         if let Some(remedy) = remedy::of(problem) {
-            text.push_str(&format!("    {} {remedy}\n", style.paint(Look::Quiet, "remedy:")));
+            text.push_str(&format!("    {} {remedy}\n", style.paint(TextStyle::Quiet, "remedy:")));
         }
     }
     text
@@ -177,9 +178,9 @@ fn lint_lines(lints: &[Lint], context: &Context) -> String {
     for lint in lints {
         let tool = lint.tool.as_ref().map(|tool| format!(" {}", OneLine(tool))).unwrap_or_default();
         let at = if lint.pointer.is_empty() { String::new() } else { format!(" {}", OneLine(&lint.pointer)) };
-        let (mark, rule, what) = (style.paint(Look::Doubtful, "lint:"), lint.rule.name(), OneLine(&lint.what));
+        let (mark, rule, what) = (style.paint(TextStyle::Doubtful, "lint:"), lint.rule.name(), OneLine(&lint.what));
         text.push_str(&format!("{mark} {rule}{tool}{at}: {what}\n"));
-        text.push_str(&format!("    {} {}\n", style.paint(Look::Quiet, "remedy:"), lint.remedy));
+        text.push_str(&format!("    {} {}\n", style.paint(TextStyle::Quiet, "remedy:"), lint.remedy));
     }
     if lints.len() == LINTS_MAX {
         text.push_str(&format!("only the first {LINTS_MAX} lints are shown\n"));

@@ -11,16 +11,16 @@ use super::serve;
 use crate::arguments::DevArguments;
 use crate::environment::PolicyPlaces;
 use crate::exit_code::Exit;
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::{json, opening};
 use calls::{Calls, Messages};
-use kept::Kept;
+use kept::LastGoodComponent;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Catalog, Host, Watch};
 use portcullis_build::{Built, Project, size};
 use portcullis_mcp::http::Running;
 use serde_json::{Value, json};
-use sources::{Sources, Stamp};
+use sources::{SourceStamp, Sources};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(super) async fn run(arguments: &DevArguments, context: &Context) -> anyhow::
     let mut interrupts = Interrupts::listen()?;
     Making::configure(&arguments.making);
     let project = Project::open(&arguments.project)?;
-    let mut desk = Desk::new(project, arguments.http, context)?;
+    let mut desk = DevSession::new(project, arguments.http, context)?;
     let worked = tokio::select! {
         // A check may open the host and compile, which takes long. Dropping the future ends that.
         never = desk.work() => never.map(|never| match never {}),
@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: &DevArguments, context: &Context) -> anyhow::
 }
 
 /// The state of the command.
-struct Desk<'a> {
+struct DevSession<'a> {
     context: &'a Context,
     root: PathBuf,
     address: SocketAddr,
@@ -69,27 +69,27 @@ struct Desk<'a> {
     /// Whether it existed then, and was missing at the last check.
     missing: bool,
     /// The last component that the host accepted.
-    kept: Kept,
+    kept: LastGoodComponent,
     /// The policy, its file, and the state of the file at the last check.
     policy: PolicyPlaces,
     policy_file: PathBuf,
-    policy_stamp: Option<Stamp>,
+    policy_stamp: Option<SourceStamp>,
     /// Whether the host failed to open under the current policy.
     stale: bool,
     building: Option<(Instant, Making)>,
     calls: Calls,
     messages: Arc<Messages>,
-    serving: Option<Serving>,
+    serving: Option<DevServer>,
 }
 
 /// A host and its server.
-struct Serving {
+struct DevServer {
     host: Host,
     running: Running,
     _watch: Watch,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> DevSession<'a> {
     fn new(project: Project, address: SocketAddr, context: &'a Context) -> anyhow::Result<Self> {
         let own = project.root.join(POLICY);
         let (policy, policy_file) = match &context.environment.policy {
@@ -106,11 +106,11 @@ impl<'a> Desk<'a> {
             output: project.output(),
             made: false,
             missing: false,
-            kept: Kept::default(),
+            kept: LastGoodComponent::default(),
             root: project.root,
             address,
             policy,
-            policy_stamp: Stamp::of(&policy_file),
+            policy_stamp: SourceStamp::of(&policy_file),
             policy_file,
             stale: false,
             building: None,
@@ -182,7 +182,7 @@ impl<'a> Desk<'a> {
             self.context.terminal.note(format_args!("{old} still exists and is served: remove it if not needed"));
         }
         self.calls.also_of(&project.name);
-        (self.output, self.kept) = (output, Kept::default());
+        (self.output, self.kept) = (output, LastGoodComponent::default());
     }
 
     /// Handles the end of a build: loads the component, or shows the error and keeps the previous one.
@@ -209,7 +209,7 @@ impl<'a> Desk<'a> {
             return Ok(());
         }
         let opened = (self.serving.is_none() || self.stale) && self.serve().await?;
-        let Some(Serving { host, .. }) = &self.serving else { return Ok(()) };
+        let Some(DevServer { host, .. }) = &self.serving else { return Ok(()) };
         if !opened && let Err(error) = host.reload().await {
             return self.fail("not-loaded", &error.to_string(), "the new build is not loaded");
         }
@@ -257,7 +257,7 @@ impl<'a> Desk<'a> {
                 return Ok(false);
             }
         };
-        if let Some(Serving { running, .. }) = self.serving.take() {
+        if let Some(DevServer { running, .. }) = self.serving.take() {
             self.address = running.address();
             running.stop().await;
         }
@@ -266,13 +266,13 @@ impl<'a> Desk<'a> {
         if self.context.json {
             self.context.terminal.print(&json::line(&json!({ "event": "serving", "url": url }))?)?;
         }
-        self.serving = Some(Serving { _watch: host.watch(), host, running });
+        self.serving = Some(DevServer { _watch: host.watch(), host, running });
         Ok(true)
     }
 
     /// Serves under a changed policy, unless it is invalid. Returns whether the file has changed.
     async fn look_at_policy(&mut self) -> anyhow::Result<bool> {
-        let stamp = Stamp::of(&self.policy_file);
+        let stamp = SourceStamp::of(&self.policy_file);
         if stamp == self.policy_stamp {
             return Ok(false);
         }
@@ -289,7 +289,7 @@ impl<'a> Desk<'a> {
     }
 
     fn quiet(&self, text: &str) -> String {
-        self.context.terminal.note_style().paint(Look::Quiet, text).to_string()
+        self.context.terminal.note_style().paint(TextStyle::Quiet, text).to_string()
     }
 
     fn tell(&self, document: &Value, line: &str) -> anyhow::Result<()> {
@@ -299,7 +299,7 @@ impl<'a> Desk<'a> {
 
     /// Shows an error without ending the command.
     fn fail(&self, event: &str, why: &str, heading: &str) -> anyhow::Result<()> {
-        let heading = self.context.terminal.style().paint(Look::Bad, heading);
+        let heading = self.context.terminal.style().paint(TextStyle::Bad, heading);
         self.tell(&json!({ "event": event, "error": why }), &format!("{heading}\n{}\n", Lines(why)))
     }
 }

@@ -6,8 +6,8 @@ use crate::arguments::ExplainArguments;
 use crate::exit_code::Exit;
 use crate::failure::OpenFault;
 use crate::policy_lines::{self, HEADING, WithLines};
-use crate::style::{Look, Style};
-use crate::table::{Cell, Table};
+use crate::style::{Style, TextStyle};
+use crate::table::{Table, TableCell};
 use crate::{json, opening, view};
 use portcullis::policy::{Decision, MatchedRule, Source};
 use portcullis::text::{Lines, OneLine};
@@ -57,7 +57,7 @@ fn tell_in_force(error: &anyhow::Error, context: &Context) {
         OneLine(&last.sha256),
         OneLine(&last.time)
     );
-    context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, note));
+    context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, note));
 }
 
 /// A policy that the audit log names.
@@ -91,7 +91,7 @@ fn not_decided(reply: &Reply, context: &Context) -> anyhow::Result<Exit> {
         context.terminal.print(&json::line(reply)?)?;
     } else {
         let label = format!("{} ({}):", reply.outcome().as_str(), reply.code);
-        let label = context.terminal.note_style().paint(Look::Bad, label);
+        let label = context.terminal.note_style().paint(TextStyle::Bad, label);
         context.terminal.note(format_args!("{label} {}", Lines(&reply.message)));
     }
     Ok(Exit::after(reply))
@@ -105,24 +105,24 @@ fn text(explained: &Explained, style: Style) -> Result<String, std::fmt::Error> 
         Source::Default => "by default".to_owned(),
     };
     let decision = style.paint(look(verdict.decision), verdict.decision);
-    writeln!(text, "{}: {decision}, {by}", style.paint(Look::Strong, &explained.tool))?;
+    writeln!(text, "{}: {decision}, {by}", style.paint(TextStyle::Strong, &explained.tool))?;
     writeln!(text, "  {}\n", OneLine(&verdict.reason))?;
     let mut facts = Table::default();
-    let quiet = |label| Cell::new(Look::Quiet, label);
-    facts.row([quiet("arguments"), Cell::plain(&explained.arguments)]);
-    facts.row([quiet("permissions"), Cell::plain(&view::permissions(explained.permissions))]);
+    let quiet = |label| TableCell::new(TextStyle::Quiet, label);
+    facts.row([quiet("arguments"), TableCell::plain(&explained.arguments)]);
+    facts.row([quiet("permissions"), TableCell::plain(&view::permissions(explained.permissions))]);
     for handle in &explained.handles {
-        facts.row([quiet("handle"), Cell::plain(handle)]);
+        facts.row([quiet("handle"), TableCell::plain(handle)]);
     }
     if explained.handles.is_empty() {
-        facts.row([quiet("handle"), Cell::plain("none: the plugin asks for none")]);
+        facts.row([quiet("handle"), TableCell::plain("none: the plugin asks for none")]);
     }
     text.push_str(&facts.render(style, "", None));
     write_outlook(&mut text, explained, style)?;
     write_rules(&mut text, &explained.explanation.matched, style)?;
     write_changes(&mut text, &explained.explanation.changes, style)?;
     for gap in &explained.rule_gaps {
-        writeln!(text, "\n{}", style.paint(Look::Doubtful, OneLine(gap)))?;
+        writeln!(text, "\n{}", style.paint(TextStyle::Doubtful, OneLine(gap)))?;
     }
     Ok(text)
 }
@@ -133,17 +133,17 @@ fn write_outlook(text: &mut String, explained: &Explained, style: Style) -> std:
     let (look, line) = match &explained.outlook {
         Outlook::Refuse { .. } if decision == Decision::Deny => return Ok(()),
         Outlook::Refuse { code, message } => {
-            (Look::Bad, format!("It would still be refused ({code}): {}", OneLine(message)))
+            (TextStyle::Bad, format!("It would still be refused ({code}): {}", OneLine(message)))
         }
         Outlook::Ask { reason, request } => {
             let joined = request.as_ref().map(|id| format!(" Request {id} is open for it.")).unwrap_or_default();
             let same = if decision == Decision::Ask { "" } else { " still" };
-            (Look::Doubtful, format!("It would{same} need approval: {}.{}", OneLine(reason), OneLine(&joined)))
+            (TextStyle::Doubtful, format!("It would{same} need approval: {}.{}", OneLine(reason), OneLine(&joined)))
         }
-        Outlook::Run { approvals } if approvals.is_empty() => (Look::Good, "It would run.".to_owned()),
+        Outlook::Run { approvals } if approvals.is_empty() => (TextStyle::Good, "It would run.".to_owned()),
         Outlook::Run { approvals } => {
             let held = approvals.join(", ");
-            (Look::Good, format!("It would run without a request: approved by {}.", OneLine(&held)))
+            (TextStyle::Good, format!("It would run without a request: approved by {}.", OneLine(&held)))
         }
     };
     writeln!(text, "\n{}", style.paint(look, line))
@@ -155,11 +155,11 @@ fn policy_lines(host: &Host, explained: &Explained) -> Option<String> {
     policy_lines::of_tool(host, plugin, tool)
 }
 
-fn look(decision: Decision) -> Look {
+fn look(decision: Decision) -> TextStyle {
     match decision {
-        Decision::Allow => Look::Good,
-        Decision::Ask => Look::Doubtful,
-        Decision::Deny => Look::Bad,
+        Decision::Allow => TextStyle::Good,
+        Decision::Ask => TextStyle::Doubtful,
+        Decision::Deny => TextStyle::Bad,
     }
 }
 
@@ -167,15 +167,15 @@ fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style) -> std::f
     if rules.is_empty() {
         return writeln!(text, "\nNo rule matches this call.");
     }
-    writeln!(text, "\n{}", style.paint(Look::Strong, "Rules that match this call"))?;
+    writeln!(text, "\n{}", style.paint(TextStyle::Strong, "Rules that match this call"))?;
     let mut table = Table::default();
     for rule in rules {
         let weight = if rule.decisive { "decisive" } else { "overruled" };
         table.row([
-            Cell::plain(&rule.rule.to_string()),
-            Cell::new(look(rule.decision), rule.decision.as_str()),
-            Cell::new(if rule.decisive { Look::Strong } else { Look::Quiet }, weight),
-            Cell::plain(&subject(rule)),
+            TableCell::plain(&rule.rule.to_string()),
+            TableCell::new(look(rule.decision), rule.decision.as_str()),
+            TableCell::new(if rule.decisive { TextStyle::Strong } else { TextStyle::Quiet }, weight),
+            TableCell::plain(&subject(rule)),
         ]);
     }
     text.push_str(&table.render(style, "  ", None));
@@ -202,7 +202,7 @@ fn write_changes(text: &mut String, changes: &[String], style: Style) -> std::fm
     if changes.is_empty() {
         return Ok(());
     }
-    writeln!(text, "\n{}", style.paint(Look::Strong, "What would change it"))?;
+    writeln!(text, "\n{}", style.paint(TextStyle::Strong, "What would change it"))?;
     for change in changes {
         for (index, line) in change.lines().enumerate() {
             writeln!(text, "  {}{}", if index == 0 { "- " } else { "      " }, OneLine(line))?;

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::arguments::ExportArguments;
 use crate::exit_code::Exit;
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::{json, opening};
 use portcullis::policy::Permissions;
 use portcullis::text::OneLine;
@@ -26,7 +26,7 @@ pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyho
     }
     if denied && !context.json {
         let style = context.terminal.note_style();
-        let error = style.paint(Look::Bad, "error:");
+        let error = style.paint(TextStyle::Bad, "error:");
         context
             .terminal
             .note(format_args!("{error} {} would lose something, and --deny-lossy was given", export.format));
@@ -62,6 +62,6 @@ fn note(loss: &Loss, context: &Context) {
     let style = context.terminal.note_style();
     let Loss { tool, pointer, keyword, what } = loss;
     let place = if pointer.is_empty() { String::new() } else { format!(" at {}", OneLine(pointer)) };
-    let lost = style.paint(Look::Doubtful, "lost:");
+    let lost = style.paint(TextStyle::Doubtful, "lost:");
     context.terminal.note(format_args!("{lost} {}: {}{place}: {}", OneLine(tool), OneLine(keyword), OneLine(what)));
 }

@@ -5,10 +5,10 @@ use super::check::{self, Examined};
 use super::no_result::fail;
 use crate::arguments::InspectArguments;
 use crate::exit_code::Exit;
-use crate::plugin_file::PluginFile;
+use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines::HEADING;
-use crate::style::{Look, Style};
-use crate::table::{Cell, Table};
+use crate::style::{Style, TextStyle};
+use crate::table::{Table, TableCell};
 use crate::view::{self, PluginView, ToolView};
 use crate::{opening, schema_summary};
 use anyhow::Context as _;
@@ -41,7 +41,7 @@ async fn of_directory(name: &str, context: &Context) -> anyhow::Result<Exit> {
 }
 
 async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
-    let file = match PluginFile::read(path) {
+    let file = match ReadPluginFile::read(path) {
         Ok(file) => file,
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
         Err(error) => return refused(path, &error, context),
@@ -76,32 +76,35 @@ fn show(plugin: &PluginView, context: &Context) -> anyhow::Result<Exit> {
 fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     let version = OneLine(&plugin.version);
-    writeln!(text, "{} {version}", style.paint(Look::Strong, OneLine(&plugin.name)))?;
+    writeln!(text, "{} {version}", style.paint(TextStyle::Strong, OneLine(&plugin.name)))?;
     writeln!(text, "{}\n", Lines(plugin.description.trim_end()))?;
     let mut facts = Table::default();
-    facts.row([Cell::new(Look::Quiet, "sha256"), Cell::plain(&plugin.sha256)]);
+    facts.row([TableCell::new(TextStyle::Quiet, "sha256"), TableCell::plain(&plugin.sha256)]);
     let size = match plugin.standard {
         true => "none: it is built into the host".to_owned(),
         false => view::size(plugin.bytes),
     };
-    facts.row([Cell::new(Look::Quiet, "size"), Cell::plain(&size)]);
+    facts.row([TableCell::new(TextStyle::Quiet, "size"), TableCell::plain(&size)]);
     if let Some(contract) = plugin.contract {
-        facts.row([Cell::new(Look::Quiet, "contract"), Cell::plain(contract)]);
+        facts.row([TableCell::new(TextStyle::Quiet, "contract"), TableCell::plain(contract)]);
     }
     if plugin.reviews {
-        facts.row([Cell::new(Look::Quiet, "reviews calls"), Cell::plain("yes: it can ask for approval or refuse")]);
+        facts.row([
+            TableCell::new(TextStyle::Quiet, "reviews calls"),
+            TableCell::plain("yes: it can ask for approval or refuse"),
+        ]);
     }
     if plugin.previews {
         let what = "yes: it computes what a call would change in files";
-        facts.row([Cell::new(Look::Quiet, "previews calls"), Cell::plain(what)]);
+        facts.row([TableCell::new(TextStyle::Quiet, "previews calls"), TableCell::plain(what)]);
     }
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
         let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);
-        facts.row([Cell::new(Look::Quiet, "asks for"), Cell::plain(&asked)]);
+        facts.row([TableCell::new(TextStyle::Quiet, "asks for"), TableCell::plain(&asked)]);
     }
     let imports = if plugin.imports.is_empty() { "nothing".to_owned() } else { plugin.imports.join(", ") };
-    facts.row([Cell::new(Look::Quiet, "imports"), Cell::plain(&imports)]);
+    facts.row([TableCell::new(TextStyle::Quiet, "imports"), TableCell::plain(&imports)]);
     text.push_str(&facts.render(style, "", None));
     for tool in &plugin.tools {
         write_tool(&mut text, tool, style, width)?;
@@ -115,12 +118,13 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
 
 fn write_tool(text: &mut String, tool: &ToolView, style: Style, width: Option<usize>) -> std::fmt::Result {
     let title = tool.title.as_deref().map(|title| format!("  {}", OneLine(title))).unwrap_or_default();
-    writeln!(text, "\n{}{title}", style.paint(Look::Strong, OneLine(&tool.name)))?;
+    writeln!(text, "\n{}{title}", style.paint(TextStyle::Strong, OneLine(&tool.name)))?;
     for line in tool.description.trim_end().lines() {
         writeln!(text, "  {}", OneLine(line))?;
     }
     let mut facts = Table::default();
-    let mut fact = |name: &str, value: &str| facts.row([Cell::new(Look::Quiet, name), Cell::plain(value)]);
+    let mut fact =
+        |name: &str, value: &str| facts.row([TableCell::new(TextStyle::Quiet, name), TableCell::plain(value)]);
     fact("permissions", &permissions(tool));
     if !tool.hints.is_empty() {
         fact("hints", &tool.hints.iter().map(|hint| view::hint(*hint)).collect::<Vec<_>>().join(", "));
@@ -134,7 +138,7 @@ fn write_tool(text: &mut String, tool: &ToolView, style: Style, width: Option<us
     text.push_str(&facts.render(style, "  ", None));
     let arguments = schema_summary::table(&tool.schema);
     if !arguments.is_empty() {
-        writeln!(text, "  {}", style.paint(Look::Quiet, "arguments"))?;
+        writeln!(text, "  {}", style.paint(TextStyle::Quiet, "arguments"))?;
         text.push_str(&arguments.render(style, "    ", width));
     }
     Ok(())

@@ -6,9 +6,9 @@ use super::Context;
 use crate::arguments::ListToolsArguments;
 use crate::exit_code::Exit;
 use crate::opening;
-use crate::outlook::Outlook;
-use crate::style::Look;
-use crate::table::{Cell, Table};
+use crate::outlook::ToolOutlook;
+use crate::style::TextStyle;
+use crate::table::{Table, TableCell};
 use crate::view;
 use portcullis::policy::Decision;
 use portcullis::text::OneLine;
@@ -51,7 +51,7 @@ fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
 }
 
 fn tool_document(host: &Host, plugin: &Plugin, tool: &Tool) -> Value {
-    let outlook = Outlook::of(host, plugin, tool);
+    let outlook = ToolOutlook::of(host, plugin, tool);
     json!({
         "name": tool.name(),
         "title": tool.title(),
@@ -68,14 +68,14 @@ fn text(host: &Host, context: &Context) -> String {
     let catalog = host.catalog();
     let (style, width) = (context.terminal.style(), context.terminal.width());
     let mut table = Table::default();
-    let heading = |text| Cell::new(Look::Quiet, text);
+    let heading = |text| TableCell::new(TextStyle::Quiet, text);
     table.row([heading("TOOL"), heading("DECISION"), heading("PERMISSIONS"), heading("DESCRIPTION")]);
     for (plugin, tool) in catalog.tools() {
         table.row([
-            Cell::new(Look::Strong, &tool.name().to_string()),
-            fate(&Outlook::of(host, plugin, tool)),
-            Cell::plain(&view::permissions(tool.permissions())),
-            Cell::plain(tool.description().lines().next().unwrap_or_default()),
+            TableCell::new(TextStyle::Strong, &tool.name().to_string()),
+            fate(&ToolOutlook::of(host, plugin, tool)),
+            TableCell::plain(&view::permissions(tool.permissions())),
+            TableCell::plain(tool.description().lines().next().unwrap_or_default()),
         ]);
     }
     let mut text = table.render(style, "", width);
@@ -95,25 +95,25 @@ fn text(host: &Host, context: &Context) -> String {
         text.push_str(&refused.render(style, "", None));
     }
     for gap in host.rule_gaps() {
-        text.push_str(&format!("\n{}\n", style.paint(Look::Doubtful, OneLine(&gap.to_string()))));
+        text.push_str(&format!("\n{}\n", style.paint(TextStyle::Doubtful, OneLine(&gap.to_string()))));
     }
     text
 }
 
 /// Returns a cell with what would happen to a call.
-fn fate(outlook: &Outlook) -> Cell {
+fn fate(outlook: &ToolOutlook) -> TableCell {
     if outlook.depends_on_arguments {
-        return Cell::new(Look::Doubtful, "depends on arguments");
+        return TableCell::new(TextStyle::Doubtful, "depends on arguments");
     }
     let look = match outlook.decision {
-        Decision::Allow => Look::Good,
-        Decision::Ask => Look::Doubtful,
-        Decision::Deny => return Cell::new(Look::Bad, "deny"),
+        Decision::Allow => TextStyle::Good,
+        Decision::Ask => TextStyle::Doubtful,
+        Decision::Deny => return TableCell::new(TextStyle::Bad, "deny"),
     };
     match (outlook.not_granted.as_slice(), &outlook.read_only) {
-        ([], None) => Cell::new(look, outlook.decision.as_str()),
-        ([], Some(key)) => Cell::new(Look::Bad, &format!("deny: {key} is read-only")),
-        (keys, _) => Cell::new(Look::Bad, &format!("deny: {} not granted", keys.join(", "))),
+        ([], None) => TableCell::new(look, outlook.decision.as_str()),
+        ([], Some(key)) => TableCell::new(TextStyle::Bad, &format!("deny: {key} is read-only")),
+        (keys, _) => TableCell::new(TextStyle::Bad, &format!("deny: {} not granted", keys.join(", "))),
     }
 }
 
@@ -127,7 +127,11 @@ fn places(host: &Host, catalog: &Catalog) -> Table {
     for plugin in catalog.plugins() {
         for (key, place) in host.places(plugin) {
             let grant = format!("{}.{key}", plugin.name());
-            table.row([Cell::new(Look::Strong, &grant), Cell::new(Look::Quiet, "leads to"), Cell::plain(&place)]);
+            table.row([
+                TableCell::new(TextStyle::Strong, &grant),
+                TableCell::new(TextStyle::Quiet, "leads to"),
+                TableCell::plain(&place),
+            ]);
         }
     }
     table
@@ -137,9 +141,9 @@ fn refused(catalog: &Catalog) -> Table {
     let mut table = Table::default();
     for refused in catalog.refused() {
         table.row([
-            Cell::new(Look::Strong, &refused.file),
-            Cell::new(Look::Bad, "refused"),
-            Cell::plain(&refused.error.to_string()),
+            TableCell::new(TextStyle::Strong, &refused.file),
+            TableCell::new(TextStyle::Bad, "refused"),
+            TableCell::plain(&refused.error.to_string()),
         ]);
     }
     table

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json;
-use crate::style::Look;
+use crate::style::TextStyle;
 use portcullis::text::Lines;
 
 /// Reports why there is no result, and returns the exit code.
@@ -12,7 +12,7 @@ pub(super) fn fail(why: &str, exit: Exit, context: &Context) -> anyhow::Result<E
         context.terminal.print(&json::line(&serde_json::json!({ "error": why }))?)?;
     } else {
         let style = context.terminal.note_style();
-        context.terminal.note(format_args!("{} {}", style.paint(Look::Bad, "error:"), Lines(why)));
+        context.terminal.note(format_args!("{} {}", style.paint(TextStyle::Bad, "error:"), Lines(why)));
     }
     Ok(exit)
 }

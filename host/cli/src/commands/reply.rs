@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::policy_lines::{self, HEADING, WithLines};
-use crate::style::Look;
+use crate::style::TextStyle;
 use crate::{json, view};
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Blob, Code, Host, Outcome, Output, Part, Reply};
@@ -66,7 +66,7 @@ fn show_output(shown: &str, output: &Output, reply: &Reply, context: &Context) -
     if context.terminal.has_reader() {
         let title = reply.title.as_deref().map(|title| format!("{} · ", OneLine(title))).unwrap_or_default();
         let line = format!("{title}{}", usage(reply));
-        context.terminal.note(context.terminal.note_style().paint(Look::Quiet, line));
+        context.terminal.note(context.terminal.note_style().paint(TextStyle::Quiet, line));
     }
     Ok(())
 }
@@ -93,12 +93,12 @@ fn usage(reply: &Reply) -> String {
 fn show_failure(reply: &Reply, context: &Context) {
     let (terminal, outcome) = (context.terminal, reply.outcome());
     let style = terminal.note_style();
-    let look = if outcome == Outcome::Pending { Look::Doubtful } else { Look::Bad };
+    let look = if outcome == Outcome::Pending { TextStyle::Doubtful } else { TextStyle::Bad };
     let label = style.paint(look, format!("{} ({}):", outcome.as_str(), reply.code));
     terminal.note(format_args!("{label} {}", Lines(&reply.message)));
     if terminal.has_reader() && outcome != Outcome::Invalid {
         let id = reply.id.get(..ID_DIGITS).unwrap_or(&reply.id);
-        terminal.note(style.paint(Look::Quiet, format!("for details: portcullis audit show --call {id}")));
+        terminal.note(style.paint(TextStyle::Quiet, format!("for details: portcullis audit show --call {id}")));
     }
 }
 

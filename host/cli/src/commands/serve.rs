@@ -6,11 +6,11 @@ mod token;
 
 use super::Context;
 use super::conduct::Interrupts;
-use crate::arguments::{Answers, HttpArguments, Names, ServeArguments};
+use crate::arguments::{Answers, HttpArguments, ServeArguments, ToolNaming};
 use crate::exit_code::Exit;
 use crate::json;
-use crate::opening::{self, Serving};
-use crate::style::Look;
+use crate::opening::{self, ServeSettings};
+use crate::style::TextStyle;
 use following::{FollowedAccess, Following};
 use portcullis::policy::Principal;
 use portcullis::{FileWatch, Host};
@@ -25,7 +25,7 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     // From now on a signal stops the server, and does not end the process in the middle of a call.
     let mut interrupts = Interrupts::without_hangup()?;
     let hangup = signal(SignalKind::hangup())?;
-    let serving = Serving {
+    let serving = ServeSettings {
         calls: arguments.calls,
         session_is_named: arguments.session.is_some(),
         start_wait: arguments.start_wait,
@@ -60,8 +60,8 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
             Answers::Person => ClientAnswers::Person,
         },
         tool_names: match arguments.tool_names {
-            Names::Full => ToolNames::Full,
-            Names::Short => ToolNames::Short,
+            ToolNaming::Full => ToolNames::Full,
+            ToolNaming::Short => ToolNames::Short,
         },
         list_tools: if arguments.search { ListTools::Search } else { ListTools::All },
         denied_tools: if arguments.list_denied { DeniedTools::List } else { DeniedTools::Hide },
@@ -129,7 +129,7 @@ async fn over_http(
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
     if !running.address().ip().is_loopback() {
         let line = "other machines can connect, and nothing is encrypted: put a TLS proxy in front";
-        context.terminal.note(context.terminal.note_style().paint(Look::Doubtful, line));
+        context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, line));
     }
     if context.json {
         context.terminal.print(&json::line(&serde_json::json!({ "url": url }))?)?;

@@ -5,11 +5,11 @@ use super::conduct::Interrupts;
 use super::making::{self, Making};
 use super::no_result::fail;
 use crate::arguments::TestArguments;
-use crate::cases::{self, Finished, Located, Refused, Runner};
+use crate::cases::{self, Finished, Located, RefusedComponent, Runner};
 use crate::exit_code::Exit;
 use crate::json;
 use crate::progress::{CompileProgress, StatusLine};
-use crate::style::Look;
+use crate::style::TextStyle;
 use anyhow::{Context as _, bail, ensure};
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
@@ -34,7 +34,7 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
         let progress = CompileProgress::new(&StatusLine::new(context.terminal));
         let (compiler, project) = (context.environment.compiler.clone(), &arguments.project);
         let mut runner = Runner::open(plugin, &component, project, compiler, Arc::new(progress)).await?;
-        let mut report = Report::default();
+        let mut report = TestReport::default();
         for located in &cases {
             let finished = runner.run(located).await;
             report.take(located, &finished, context)?;
@@ -46,7 +46,7 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
         () = interrupts.next() => bail!("interrupted: not every case was run"),
     };
     match report {
-        Err(error) if error.is::<Refused>() => fail(&error.to_string(), Exit::PluginRefused, context),
+        Err(error) if error.is::<RefusedComponent>() => fail(&error.to_string(), Exit::PluginRefused, context),
         report => report?.end(context),
     }
 }
@@ -73,19 +73,19 @@ async fn component(
     };
     let style = context.terminal.note_style();
     let file = built.file.display().to_string();
-    context.terminal.note(style.paint(Look::Quiet, format!("{}: {}", OneLine(&file), size(built.bytes))));
+    context.terminal.note(style.paint(TextStyle::Quiet, format!("{}: {}", OneLine(&file), size(built.bytes))));
     Ok((name, built.file))
 }
 
 /// The results of all cases.
 #[derive(Default)]
-struct Report {
+struct TestReport {
     passed: usize,
     failed: usize,
     documents: Vec<Value>,
 }
 
-impl Report {
+impl TestReport {
     /// Counts a case. Without `--json`, also prints it.
     fn take(&mut self, located: &Located, finished: &Finished, context: &Context) -> anyhow::Result<()> {
         let passed = finished.problems.is_empty();
@@ -136,22 +136,22 @@ fn text(located: &Located, finished: &Finished, context: &Context) -> String {
     if finished.problems.is_empty() {
         return format!(
             "{}  {name} {}\n",
-            style.paint(Look::Good, "pass"),
-            style.paint(Look::Quiet, format!("{time} ms"))
+            style.paint(TextStyle::Good, "pass"),
+            style.paint(TextStyle::Quiet, format!("{time} ms"))
         );
     }
     let file = shown(&located.file);
     let mut text = format!(
         "{}  {name} {}\n",
-        style.paint(Look::Bad, "FAIL"),
-        style.paint(Look::Quiet, format!("{time} ms, {}", OneLine(&file)))
+        style.paint(TextStyle::Bad, "FAIL"),
+        style.paint(TextStyle::Quiet, format!("{time} ms, {}", OneLine(&file)))
     );
     for problem in &finished.problems {
         text.push_str(&format!("      {}\n", indented(problem)));
     }
     if !finished.log.is_empty() {
         let log = indented(finished.log.trim_end());
-        text.push_str(&format!("      {} {log}\n", style.paint(Look::Quiet, "the call's log:")));
+        text.push_str(&format!("      {} {log}\n", style.paint(TextStyle::Quiet, "the call's log:")));
     }
     text
 }

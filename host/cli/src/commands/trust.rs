@@ -8,8 +8,8 @@ use crate::confirmation::confirmed;
 use crate::exit_code::Exit;
 use crate::json;
 use crate::opening::note_rollback;
-use crate::style::{Look, Style};
-use crate::table::{Cell, Table};
+use crate::style::{Style, TextStyle};
+use crate::table::{Table, TableCell};
 use anyhow::{Context as _, anyhow, bail};
 use portcullis::policy::{
     Approvals, Binding, ClockResolution, Decision, DependencyKey, Limits, PluginName, Policy, Rule,
@@ -103,67 +103,79 @@ fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
 /// Summarizes the policy, one line for each rule, grant and setting.
 fn summary(project: &ProjectPolicy, policy: &Policy, style: Style) -> String {
     let path = project.place().display().to_string();
-    let mut text = format!("{}\n  sha256 {}\n\n", style.paint(Look::Strong, OneLine(&path)), project.sha256());
+    let mut text = format!("{}\n  sha256 {}\n\n", style.paint(TextStyle::Strong, OneLine(&path)), project.sha256());
     let mut table = Table::default();
-    let quiet = |text: &str| Cell::new(Look::Quiet, text);
+    let quiet = |text: &str| TableCell::new(TextStyle::Quiet, text);
     let default = policy.default_decision();
-    table.row([quiet("default"), Cell::new(look(default), default.as_str()), Cell::plain("if no rule matches")]);
+    table.row([
+        quiet("default"),
+        TableCell::new(look(default), default.as_str()),
+        TableCell::plain("if no rule matches"),
+    ]);
     for rule in policy.rules() {
         let line = format!("line {}", rule.id.line);
-        table.row([quiet(&line), Cell::new(look(rule.decision), rule.decision.as_str()), Cell::plain(&of_rule(rule))]);
+        table.row([
+            quiet(&line),
+            TableCell::new(look(rule.decision), rule.decision.as_str()),
+            TableCell::plain(&of_rule(rule)),
+        ]);
     }
     for plugin in policy.plugins() {
         for (key, binding) in policy.bindings(plugin) {
             let grant = of_binding(plugin, key, binding);
-            table.row([quiet("grant"), Cell::new(Look::Doubtful, "give"), Cell::plain(&grant)]);
+            table.row([quiet("grant"), TableCell::new(TextStyle::Doubtful, "give"), TableCell::plain(&grant)]);
             for place in project.grants().iter().filter(|place| place.plugin == *plugin && place.key == *key) {
                 table.row([
                     quiet("place"),
-                    Cell::new(look_of(place), place.kind.as_str()),
-                    Cell::plain(&of_place(place)),
+                    TableCell::new(look_of(place), place.kind.as_str()),
+                    TableCell::plain(&of_place(place)),
                 ]);
             }
         }
         for (key, value) in policy.config(plugin) {
             let what = format!("{plugin}: {key} = {}", OneLine(value));
-            table.row([quiet("setting"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
+            table.row([quiet("setting"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);
         }
         if policy.clock(plugin) != ClockResolution::default() {
             let what = format!("{} clocks for {plugin}", policy.clock(plugin).as_str());
-            table.row([quiet("clock"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
+            table.row([quiet("clock"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);
         }
         if policy.limits(plugin) != Limits::default() {
             let what = format!("other limits for {plugin}");
-            table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
+            table.row([quiet("limits"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);
         }
     }
     if !policy.name_servers().is_empty() {
         let servers: Vec<String> = policy.name_servers().iter().map(ToString::to_string).collect();
         let what = format!("all DNS queries go to {}", servers.join(" "));
-        table.row([quiet("network"), Cell::new(Look::Doubtful, "set"), Cell::plain(&what)]);
+        table.row([quiet("network"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);
     }
     if policy.default_limits() != Limits::default() {
-        table.row([quiet("limits"), Cell::new(Look::Doubtful, "set"), Cell::plain("other limits for every plugin")]);
+        table.row([
+            quiet("limits"),
+            TableCell::new(TextStyle::Doubtful, "set"),
+            TableCell::plain("other limits for every plugin"),
+        ]);
     }
     if policy.approvals() != Approvals::default() {
         let what = "how approval requests are handled, and how long approvals last";
-        table.row([quiet("approvals"), Cell::new(Look::Doubtful, "set"), Cell::plain(what)]);
+        table.row([quiet("approvals"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(what)]);
     }
     text.push_str(&table.render(style, "  ", None));
     text.push('\n');
     text
 }
 
-fn look(decision: Decision) -> Look {
+fn look(decision: Decision) -> TextStyle {
     match decision {
-        Decision::Allow => Look::Good,
-        Decision::Ask => Look::Doubtful,
-        Decision::Deny => Look::Bad,
+        Decision::Allow => TextStyle::Good,
+        Decision::Ask => TextStyle::Doubtful,
+        Decision::Deny => TextStyle::Bad,
     }
 }
 
-fn look_of(place: &GrantPlace) -> Look {
-    if place.fault.is_some() { Look::Bad } else { Look::Doubtful }
+fn look_of(place: &GrantPlace) -> TextStyle {
+    if place.fault.is_some() { TextStyle::Bad } else { TextStyle::Doubtful }
 }
 
 fn of_place(place: &GrantPlace) -> String {

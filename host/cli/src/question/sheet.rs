@@ -1,7 +1,7 @@
 //! Rows of a screen. Encodes every text, cuts it to its maximum number of rows, and counts what is left out.
 
 use crate::answer::Unseen;
-use crate::style::{Look, Style};
+use crate::style::{Style, TextStyle};
 use portcullis::text::{OneLine, count_blanks, rows};
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ pub(crate) enum Extent {
 }
 
 /// Text that grows row by row.
-pub(super) struct Sheet {
+pub(super) struct QuestionSheet {
     pub(super) text: String,
     extent: Extent,
     style: Style,
@@ -42,7 +42,7 @@ pub(super) struct Sheet {
     unseen: Unseen,
 }
 
-impl Sheet {
+impl QuestionSheet {
     pub(super) fn new(extent: Extent, style: Style, width: Option<usize>) -> Self {
         let width = width.unwrap_or(WIDTH_DEFAULT).max(WIDTH_MIN);
         Self { text: String::new(), extent, style, width, unseen: Unseen::Nothing }
@@ -54,13 +54,13 @@ impl Sheet {
     }
 
     /// Adds a line of the host's own text.
-    pub(super) fn line(&mut self, look: Look, text: &str) {
+    pub(super) fn line(&mut self, look: TextStyle, text: &str) {
         // Writing to a string cannot fail.
         let _ = writeln!(self.text, "{}", self.style.paint(look, text));
     }
 
     /// Adds a value after its label, cut to its maximum number of rows.
-    pub(super) fn field(&mut self, label: &str, value: &str, look: Look) {
+    pub(super) fn field(&mut self, label: &str, value: &str, look: TextStyle) {
         let value = OneLine(&count_blanks(value)).to_string();
         let rows = rows(&value, self.width.saturating_sub(FIELD_COLUMN));
         let kept = self.kept(rows.len(), FIELD_ROWS_MAX);
@@ -75,21 +75,21 @@ impl Sheet {
     /// Adds several values under one label, at most `most` on a screen.
     pub(super) fn fields(&mut self, label: &str, values: &[String], most: usize, noun: &str) {
         if values.is_empty() {
-            self.field(label, "none", Look::Plain);
+            self.field(label, "none", TextStyle::Plain);
         }
         let kept = self.kept(values.len(), most);
         for (index, value) in values[..kept].iter().enumerate() {
-            self.field(if index == 0 { label } else { "" }, value, Look::Plain);
+            self.field(if index == 0 { label } else { "" }, value, TextStyle::Plain);
         }
         if values.len() > kept {
             self.unseen = Unseen::Some;
             let left = format!("… {} more {noun}; type `more` to see all", values.len() - kept);
-            self.line(Look::Doubtful, &format!("{:FIELD_COLUMN$}{left}", ""));
+            self.line(TextStyle::Doubtful, &format!("{:FIELD_COLUMN$}{left}", ""));
         }
     }
 
     /// Adds encoded lines, each with its look, at most `most` rows on a screen.
-    pub(super) fn block<'a>(&mut self, lines: impl Iterator<Item = (Look, &'a str)>, most: usize) {
+    pub(super) fn block<'a>(&mut self, lines: impl Iterator<Item = (TextStyle, &'a str)>, most: usize) {
         let width = self.width.saturating_sub(BLOCK_COLUMN);
         let (mut shown, mut left) = (0, 0);
         for (look, line) in lines {
@@ -136,7 +136,7 @@ impl Sheet {
         if count > kept {
             self.unseen = Unseen::Some;
             let left = format!("… {} more {noun}; type `more` to see all", count - kept);
-            self.line(Look::Doubtful, &format!("{:BLOCK_COLUMN$}{left}", ""));
+            self.line(TextStyle::Doubtful, &format!("{:BLOCK_COLUMN$}{left}", ""));
         }
     }
 
@@ -156,7 +156,7 @@ impl Sheet {
     fn leave_out_bytes(&mut self, bytes: usize, column: usize) {
         if bytes > 0 {
             self.unseen = Unseen::Some;
-            self.line(Look::Doubtful, &format!("{:column$}… {bytes} more bytes; type `more` to see all", ""));
+            self.line(TextStyle::Doubtful, &format!("{:column$}… {bytes} more bytes; type `more` to see all", ""));
         }
     }
 }

@@ -1,29 +1,29 @@
 //! Announces a call's approval requests to the code that talks to its client.
 
-use super::client::Client;
-use super::stage::{At, Stage};
+use super::client::ClientAbilities;
+use super::stage::{CallPhase, CallStage};
 use portcullis::{Answering, Approver, Question};
 use std::sync::Arc;
 use tokio::sync::watch;
 
 /// An approver that announces requests and answers none. The answer comes through the ledger, from the first channel
 /// that gives one.
-pub(super) struct Announcer {
-    stage: watch::Sender<Stage>,
-    client: Client,
+pub(super) struct QuestionAnnouncer {
+    stage: watch::Sender<CallStage>,
+    client: ClientAbilities,
 }
 
-impl Announcer {
+impl QuestionAnnouncer {
     /// Announces requests on this channel to the code that talks to the client.
-    pub(super) fn new(stage: watch::Sender<Stage>, client: Client) -> Self {
+    pub(super) fn new(stage: watch::Sender<CallStage>, client: ClientAbilities) -> Self {
         Self { stage, client }
     }
 }
 
-impl Approver for Announcer {
+impl Approver for QuestionAnnouncer {
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
         Box::pin(async move {
-            let _standing = Standing::begin(&self.stage, question);
+            let _standing = AnnouncedQuestion::begin(&self.stage, question);
             std::future::pending().await
         })
     }
@@ -34,17 +34,17 @@ impl Approver for Announcer {
 }
 
 /// An announced approval request. It is dropped when it was answered or its call no longer waits for it.
-struct Standing<'a>(&'a watch::Sender<Stage>);
+struct AnnouncedQuestion<'a>(&'a watch::Sender<CallStage>);
 
-impl<'a> Standing<'a> {
-    fn begin(stage: &'a watch::Sender<Stage>, question: &Question) -> Self {
-        stage.send_replace(Stage::now(At::Asking(Arc::new(question.clone()))));
+impl<'a> AnnouncedQuestion<'a> {
+    fn begin(stage: &'a watch::Sender<CallStage>, question: &Question) -> Self {
+        stage.send_replace(CallStage::now(CallPhase::Asking(Arc::new(question.clone()))));
         Self(stage)
     }
 }
 
-impl Drop for Standing<'_> {
+impl Drop for AnnouncedQuestion<'_> {
     fn drop(&mut self) {
-        self.0.send_replace(Stage::now(At::Work));
+        self.0.send_replace(CallStage::now(CallPhase::Work));
     }
 }

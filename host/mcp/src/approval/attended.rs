@@ -1,8 +1,8 @@
 //! A call that runs within its request. A client that supports elicitation is asked during that request.
 
-use super::announce::Announcer;
+use super::announce::QuestionAnnouncer;
 use super::spoken::Spoken;
-use super::stage::{At, Stage};
+use super::stage::{CallPhase, CallStage};
 use super::unattended::{denies_unattended, unattended};
 use super::{answer, form};
 use portcullis::{Answer, Question, Reply, Request};
@@ -24,8 +24,8 @@ pub(super) async fn call(spoken: &Spoken<'_>, request: Request, announced: bool)
     if !announced {
         return host.call(request).await;
     }
-    let (sender, mut stage) = watch::channel(Stage::now(At::Work));
-    let mut call = std::pin::pin!(host.call(request.approver(Arc::new(Announcer::new(sender, spoken.client)))));
+    let (sender, mut stage) = watch::channel(CallStage::now(CallPhase::Work));
+    let mut call = std::pin::pin!(host.call(request.approver(Arc::new(QuestionAnnouncer::new(sender, spoken.client)))));
     let mut asking: Option<Asking<'_>> = None;
     loop {
         tokio::select! {
@@ -35,8 +35,8 @@ pub(super) async fn call(spoken: &Spoken<'_>, request: Request, announced: bool)
                 let at = stage.borrow_and_update().at.clone();
                 // Dropping the previous request closes its form, because it was answered.
                 asking = match at {
-                    At::Asking(question) => Some(Box::pin(ask(spoken, question))),
-                    At::Work | At::Over(_) => None,
+                    CallPhase::Asking(question) => Some(Box::pin(ask(spoken, question))),
+                    CallPhase::Work | CallPhase::Over(_) => None,
                 };
             }
             () = until(&mut asking) => asking = None,

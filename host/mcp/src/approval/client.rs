@@ -9,7 +9,7 @@ use rmcp::service::RequestContext;
 
 /// The capabilities of the client of one request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Client {
+pub(crate) struct ClientAbilities {
     /// Its answers count, and it can show its user a form.
     pub(crate) answers: bool,
     /// It supports tasks.
@@ -18,7 +18,7 @@ pub(crate) struct Client {
     pub(crate) modern: bool,
 }
 
-impl Client {
+impl ClientAbilities {
     /// Returns the capabilities that the client of this request declares, as far as the operator lets them count.
     pub(crate) fn of(options: &ServerOptions, cx: &RequestContext<RoleServer>) -> Self {
         let capabilities = cx.client_capabilities().unwrap_or_default();

@@ -3,7 +3,7 @@
 
 use super::called::Called;
 use super::form::waits_elsewhere;
-use super::running::{Heard, Running};
+use super::running::{Heard, RunningCall};
 use super::spoken::Spoken;
 use super::unattended::{denies_unattended, unattended};
 use super::{answer, rounds};
@@ -17,7 +17,11 @@ impl Spoken<'_> {
     /// Follows a call. A client that supports tasks is given one when the call waits for another approver, or runs
     /// long. A client that can be asked by a result is asked. If there is no room for another task or waiting call, the
     /// request keeps waiting here. `answered` is the approval request that this request has answered.
-    pub(super) async fn follow(&self, mut running: Running, answered: Option<&Question>) -> Result<Called, ErrorData> {
+    pub(super) async fn follow(
+        &self,
+        mut running: RunningCall,
+        answered: Option<&Question>,
+    ) -> Result<Called, ErrorData> {
         if let Some(question) = answered {
             running.settle(question);
         }
@@ -54,7 +58,7 @@ impl Spoken<'_> {
         }
     }
 
-    fn make_task(&self, running: Running) -> Result<Called, Running> {
+    fn make_task(&self, running: RunningCall) -> Result<Called, RunningCall> {
         if !self.client.tasks {
             return Err(running);
         }
@@ -62,7 +66,7 @@ impl Spoken<'_> {
     }
 
     /// Leaves an approval request to the other channels, and tells the client so.
-    async fn leave(&self, running: Running, question: &Question) -> Running {
+    async fn leave(&self, running: RunningCall, question: &Question) -> RunningCall {
         running.settle(question);
         self.say(&waits_elsewhere(&self.server.inner().host, question)).await;
         running

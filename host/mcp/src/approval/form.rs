@@ -89,8 +89,8 @@ fn covers(several: &[(String, Covers)]) -> EnumSchema {
 }
 
 /// Returns the text of an approval request.
-fn sheet(question: &Question) -> Sheet {
-    let mut sheet = Sheet { text: String::new(), whole: true };
+fn sheet(question: &Question) -> FormText {
+    let mut sheet = FormText { text: String::new(), whole: true };
     match &question.subject {
         Subject::Call => sheet.line(&format!("Allow {} to run?", question.tool)),
         Subject::Repeat => sheet.line(&format!("{} repeats the same call. Allow it once more?", question.tool)),
@@ -136,13 +136,13 @@ pub(super) fn coverages(question: &Question) -> Vec<(String, Covers)> {
 }
 
 /// The text of a form, built line by line.
-struct Sheet {
+struct FormText {
     text: String,
     /// Whether nothing was truncated.
     whole: bool,
 }
 
-impl Sheet {
+impl FormText {
     /// Adds a line of the host's own text.
     fn line(&mut self, text: &str) {
         if !self.text.is_empty() {

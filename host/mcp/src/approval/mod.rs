@@ -23,13 +23,13 @@ mod waiting;
 
 pub(crate) use answer::{give, read};
 pub(crate) use called::Called;
-pub(crate) use client::Client;
+pub(crate) use client::ClientAbilities;
 pub(crate) use form::{form, waits_elsewhere};
 pub(crate) use lifetime::lifetime;
-pub(crate) use running::Running;
-pub(crate) use shelf::Shelf;
-pub(crate) use stage::At;
-pub(crate) use waiting::Waiting;
+pub(crate) use running::RunningCall;
+pub(crate) use shelf::TimedShelf;
+pub(crate) use stage::CallPhase;
+pub(crate) use waiting::ParkedCalls;
 
 use crate::call::Named;
 use crate::server::Server;
@@ -55,29 +55,29 @@ pub(crate) async fn call(
     cx: &RequestContext<RoleServer>,
     unwanted: &CancellationToken,
 ) -> Result<Called, ErrorData> {
-    let client = Client::of(&server.inner().options, cx);
+    let client = ClientAbilities::of(&server.inner().options, cx);
     let spoken = Spoken { server, named, params, cx, client, unwanted };
     if client.modern && params.request_state.is_some() {
         return resume::resume(&spoken).await;
     }
-    let attendance = Attendance::of(server, client);
-    let announced = attendance == Attendance::Announced;
+    let attendance = RequestAttendance::of(server, client);
+    let announced = attendance == RequestAttendance::Announced;
     let request = match attendance {
         // A task waits for its approver as long as the policy permits.
-        Attendance::Announced if !client.tasks => request.approval_wait(server.inner().options.approval_wait),
+        RequestAttendance::Announced if !client.tasks => request.approval_wait(server.inner().options.approval_wait),
         // No early result if the embedder has its own approver.
-        Attendance::Announced | Attendance::HostApprover => request,
-        Attendance::Denied => request.unattended(Unattended::Deny),
+        RequestAttendance::Announced | RequestAttendance::HostApprover => request,
+        RequestAttendance::Denied => request.unattended(Unattended::Deny),
     };
     if client.tasks || (client.modern && client.answers) {
-        return spoken.follow(Running::start(&server.inner().host, request, client, announced), None).await;
+        return spoken.follow(RunningCall::start(&server.inner().host, request, client, announced), None).await;
     }
     Ok(Called::Reply(attended::call(&spoken, request, announced).await))
 }
 
 /// Who answers the approval requests of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Attendance {
+enum RequestAttendance {
     /// This module gets the requests first: the client may answer, or they wait for the other channels.
     Announced,
     /// The embedder's own approver.
@@ -87,8 +87,8 @@ enum Attendance {
     Denied,
 }
 
-impl Attendance {
-    fn of(server: &Server, client: Client) -> Self {
+impl RequestAttendance {
+    fn of(server: &Server, client: ClientAbilities) -> Self {
         if client.answers {
             Self::Announced
         } else if server.inner().host.asks_its_own() {

@@ -4,8 +4,8 @@ use super::answer;
 use super::called::Called;
 use super::rounds::{bound, key};
 use super::spoken::Spoken;
-use super::stage::At;
-use super::waiting::Asked;
+use super::stage::CallPhase;
+use super::waiting::ParkedCall;
 use portcullis::{Answer, Question};
 use rmcp::ErrorData;
 
@@ -14,7 +14,7 @@ use rmcp::ErrorData;
 /// # Errors
 /// The state is not from this process, is for another request, was already used, or its call is over.
 pub(super) async fn resume(spoken: &Spoken<'_>) -> Result<Called, ErrorData> {
-    let Some(Asked { running, question }) = taken(spoken) else {
+    let Some(ParkedCall { running, question }) = taken(spoken) else {
         let message = "no waiting call matches this requestState: it was altered, is for another request, was already \
                        used, or has expired. Make the call again without requestState";
         return Err(ErrorData::invalid_params(message, None));
@@ -23,14 +23,14 @@ pub(super) async fn resume(spoken: &Spoken<'_>) -> Result<Called, ErrorData> {
         // The client sent no answer. If no other channel has answered either, the client is asked again.
         return spoken.follow(running, None).await;
     };
-    let is_open = matches!(running.stage().at, At::Asking(open) if open.id == question.id);
+    let is_open = matches!(running.stage().at, CallPhase::Asking(open) if open.id == question.id);
     if is_open {
         answer::give(spoken.server, &spoken.named.caller.principal, &question, answer).await?;
     }
     spoken.follow(running, Some(&question)).await
 }
 
-fn taken(spoken: &Spoken<'_>) -> Option<Asked> {
+fn taken(spoken: &Spoken<'_>) -> Option<ParkedCall> {
     let waiting = &spoken.server.inner().approvals;
     let state = spoken.params.request_state.as_deref()?;
     let id = waiting.codec.as_ref()?.open_with(state, &bound(spoken)).ok()?;

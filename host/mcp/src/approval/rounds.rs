@@ -6,9 +6,9 @@
 
 use super::form;
 use super::lifetime::lifetime;
-use super::running::Running;
+use super::running::RunningCall;
 use super::spoken::Spoken;
-use super::waiting::Asked;
+use super::waiting::ParkedCall;
 use portcullis::{Question, Subject};
 use rmcp::model::{InputRequests, InputRequiredResult, SealOptions};
 use sha2::{Digest, Sha256};
@@ -26,13 +26,13 @@ const PURPOSE: &str = "portcullis tools/call approval";
 /// Returns a result that asks the client, while the call waits. Gives the call back if that is not possible.
 pub(super) fn ask(
     spoken: &Spoken<'_>,
-    running: Running,
+    running: RunningCall,
     question: &Arc<Question>,
-) -> Result<InputRequiredResult, Running> {
+) -> Result<InputRequiredResult, RunningCall> {
     let waiting = &spoken.server.inner().approvals;
     let Some(codec) = &waiting.codec else { return Err(running) };
     let time = lifetime(spoken.server, spoken.named);
-    let asked = Asked { running, question: Arc::clone(question) };
+    let asked = ParkedCall { running, question: Arc::clone(question) };
     let id = match waiting.calls.put(&spoken.named.caller.principal, asked, time) {
         Ok(id) => id,
         Err(asked) => return Err(asked.running),

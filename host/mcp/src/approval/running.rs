@@ -1,8 +1,8 @@
 //! A call that can outlive its request. Dropping it ends the call at once, and the audit log records it as cancelled.
 
-use super::announce::Announcer;
-use super::client::Client;
-use super::stage::{At, Stage};
+use super::announce::QuestionAnnouncer;
+use super::client::ClientAbilities;
+use super::stage::{CallPhase, CallStage};
 use portcullis::{Cancellation, Host, Question, Reply, Request};
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,8 +26,8 @@ pub(super) enum Heard {
 }
 
 /// A call in its own task.
-pub(crate) struct Running {
-    stage: watch::Receiver<Stage>,
+pub(crate) struct RunningCall {
+    stage: watch::Receiver<CallStage>,
     cancellation: Cancellation,
     task: AbortHandle,
     /// The id of the last approval request that is no longer announced here: it was answered here, or is left to the
@@ -35,19 +35,19 @@ pub(crate) struct Running {
     settled: Mutex<Option<String>>,
 }
 
-impl Running {
+impl RunningCall {
     /// Starts a call. If `announced`, its approval requests come here first.
-    pub(super) fn start(host: &Host, request: Request, client: Client, announced: bool) -> Self {
-        let (sender, stage) = watch::channel(Stage::now(At::Work));
+    pub(super) fn start(host: &Host, request: Request, client: ClientAbilities, announced: bool) -> Self {
+        let (sender, stage) = watch::channel(CallStage::now(CallPhase::Work));
         let cancellation = Cancellation::new();
         let mut request = request.cancellation(cancellation.clone());
         if announced {
-            request = request.approver(Arc::new(Announcer::new(sender.clone(), client)));
+            request = request.approver(Arc::new(QuestionAnnouncer::new(sender.clone(), client)));
         }
         let host = host.clone();
         let run = async move {
             let reply = host.call(request).await;
-            sender.send_replace(Stage::now(At::Over(Arc::new(reply))));
+            sender.send_replace(CallStage::now(CallPhase::Over(Arc::new(reply))));
         };
         let task = tokio::spawn(run).abort_handle();
         Self { stage, cancellation, task, settled: Mutex::default() }
@@ -55,10 +55,10 @@ impl Running {
 
     /// Returns the current stage. A settled approval request counts as work, even if the call has not received the
     /// answer yet.
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> CallStage {
         let mut stage = self.stage.borrow().clone();
-        if matches!(&stage.at, At::Asking(question) if self.is_settled(question)) {
-            stage.at = At::Work;
+        if matches!(&stage.at, CallPhase::Asking(question) if self.is_settled(question)) {
+            stage.at = CallPhase::Work;
         }
         stage
     }
@@ -83,9 +83,9 @@ impl Running {
             // Mark the value as seen before reading it, so that no change is lost in between.
             self.stage.mark_unchanged();
             match self.stage().at {
-                At::Over(reply) => return Heard::Over(reply),
-                At::Asking(question) => return Heard::Asks(question),
-                At::Work => {}
+                CallPhase::Over(reply) => return Heard::Over(reply),
+                CallPhase::Asking(question) => return Heard::Asks(question),
+                CallPhase::Work => {}
             }
             if late.is_some_and(|late| late <= Instant::now()) {
                 return Heard::Late;
@@ -104,7 +104,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         self.task.abort();
     }

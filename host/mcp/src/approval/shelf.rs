@@ -14,9 +14,9 @@ const PRINCIPAL_ENTRIES_MAX: usize = 64;
 const ENTRIES_MAX: usize = 256;
 
 /// A map of expiring entries by id.
-pub(crate) struct Shelf<T>(Arc<Mutex<HashMap<String, Entry<T>>>>);
+pub(crate) struct TimedShelf<T>(Arc<Mutex<HashMap<String, ShelfEntry<T>>>>);
 
-struct Entry<T> {
+struct ShelfEntry<T> {
     principal: Principal,
     value: T,
     /// Removes the entry when it expires.
@@ -31,13 +31,13 @@ impl Drop for Timer {
     }
 }
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for TimedShelf<T> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<T: Send + 'static> Shelf<T> {
+impl<T: Send + 'static> TimedShelf<T> {
     /// Stores a value for a principal until `lifetime` is over. Returns its id, or the value if there is no room or the
     /// system's random number generator fails.
     pub(crate) fn put(&self, principal: &Principal, value: T, lifetime: Duration) -> Result<String, T> {
@@ -48,7 +48,7 @@ impl<T: Send + 'static> Shelf<T> {
             return Err(value);
         }
         let timer = Timer(tokio::spawn(expire(Arc::downgrade(&self.0), id.clone(), lifetime)).abort_handle());
-        entries.insert(id.clone(), Entry { principal: principal.clone(), value, _timer: timer });
+        entries.insert(id.clone(), ShelfEntry { principal: principal.clone(), value, _timer: timer });
         Ok(id)
     }
 
@@ -64,13 +64,13 @@ impl<T: Send + 'static> Shelf<T> {
         self.lock().get(id).filter(|entry| entry.principal == *principal).map(|entry| look(&entry.value))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry<T>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, ShelfEntry<T>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Drops an entry when it expires.
-async fn expire<T>(entries: Weak<Mutex<HashMap<String, Entry<T>>>>, id: String, lifetime: Duration) {
+async fn expire<T>(entries: Weak<Mutex<HashMap<String, ShelfEntry<T>>>>, id: String, lifetime: Duration) {
     tokio::time::sleep(lifetime).await;
     let Some(entries) = entries.upgrade() else { return };
     let expired = entries.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
@@ -95,7 +95,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_entry_belongs_to_its_principal_and_is_taken_once() {
-        let (shelf, alice, bob) = (Shelf::default(), principal("alice"), principal("bob"));
+        let (shelf, alice, bob) = (TimedShelf::default(), principal("alice"), principal("bob"));
         let id = shelf.put(&alice, 7, Duration::from_secs(60)).unwrap();
         assert_eq!((id.len(), shelf.look(&bob, &id, |value| *value), shelf.take(&bob, &id)), (32, None, None));
         assert_eq!((shelf.look(&alice, &id, |value| *value), shelf.take(&alice, &id)), (Some(7), Some(7)));
@@ -104,7 +104,7 @@ mod tests {
 
     #[tokio::test]
     async fn entries_are_limited_per_principal_and_in_all() {
-        let shelf = Shelf::default();
+        let shelf = TimedShelf::default();
         let mut kept = 0;
         for name in 0.. {
             let principal = principal(&format!("p{name}"));
@@ -123,7 +123,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_entry_is_dropped_when_it_expires() {
-        let (shelf, alice) = (Shelf::default(), principal("alice"));
+        let (shelf, alice) = (TimedShelf::default(), principal("alice"));
         let value = Arc::new(());
         let stays = shelf.put(&alice, Arc::default(), Duration::from_secs(3600)).unwrap();
         let id = shelf.put(&alice, Arc::clone(&value), Duration::from_millis(1)).unwrap();

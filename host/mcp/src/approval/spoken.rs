@@ -1,6 +1,6 @@
 //! One `tools/call`, as it was made.
 
-use super::client::Client;
+use super::client::ClientAbilities;
 use crate::call::Named;
 use crate::server::Server;
 use rmcp::RoleServer;
@@ -15,7 +15,7 @@ pub(super) struct Spoken<'a> {
     pub(super) named: &'a Named,
     pub(super) params: &'a CallToolRequestParams,
     pub(super) cx: &'a RequestContext<RoleServer>,
-    pub(super) client: Client,
+    pub(super) client: ClientAbilities,
     pub(super) unwanted: &'a CancellationToken,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// The state of a call.
 #[derive(Clone, Debug)]
-pub(crate) enum At {
+pub(crate) enum CallPhase {
     /// The call is running.
     Work,
     /// The call waits for an approver.
@@ -17,15 +17,15 @@ pub(crate) enum At {
 
 /// The state of a call, and when it was entered.
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
-    pub(crate) at: At,
+pub(crate) struct CallStage {
+    pub(crate) at: CallPhase,
     /// The time in RFC 3339 format.
     pub(crate) since: String,
 }
 
-impl Stage {
+impl CallStage {
     /// Returns a stage that begins now.
-    pub(super) fn now(at: At) -> Self {
+    pub(super) fn now(at: CallPhase) -> Self {
         Self { at, since: current_timestamp() }
     }
 }

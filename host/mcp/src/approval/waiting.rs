@@ -1,28 +1,28 @@
 //! The calls that wait for their clients to make the request again with an answer.
 
-use super::running::Running;
-use super::shelf::Shelf;
+use super::running::RunningCall;
+use super::shelf::TimedShelf;
 use portcullis::Question;
 use rmcp::model::RequestStateCodec;
 use std::sync::Arc;
 
 /// The calls whose clients are expected to retry with an answer.
-pub(crate) struct Waiting {
-    pub(super) calls: Shelf<Asked>,
+pub(crate) struct ParkedCalls {
+    pub(super) calls: TimedShelf<ParkedCall>,
     /// `None` if the system's random number generator failed. No client is asked by a result then.
     pub(super) codec: Option<RequestStateCodec>,
 }
 
 /// A waiting call, and the approval request that its client received.
-pub(super) struct Asked {
-    pub(super) running: Running,
+pub(super) struct ParkedCall {
+    pub(super) running: RunningCall,
     pub(super) question: Arc<Question>,
 }
 
-impl Default for Waiting {
+impl Default for ParkedCalls {
     fn default() -> Self {
         let mut key = [0_u8; RequestStateCodec::MIN_KEY_LENGTH];
         let codec = getrandom::fill(&mut key).ok().and_then(|()| RequestStateCodec::try_new(key).ok());
-        Self { calls: Shelf::default(), codec }
+        Self { calls: TimedShelf::default(), codec }
     }
 }

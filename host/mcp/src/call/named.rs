@@ -1,7 +1,7 @@
 //! A tool that a call names, and the request to the host for it.
 
-use crate::caller::Caller;
-use crate::explained::Explained;
+use crate::caller::McpCaller;
+use crate::explained::ExplainTarget;
 use crate::progress::Voice;
 use crate::server::Server;
 use crate::tools::loading;
@@ -19,11 +19,11 @@ pub(crate) struct Named {
     /// The tool.
     pub(crate) tool: Arc<Tool>,
     /// The caller.
-    pub(crate) caller: Caller,
+    pub(crate) caller: McpCaller,
     /// The progress channel to the client, if the request carried a progress token.
     pub(crate) voice: Option<Arc<Voice>>,
     /// The tool to explain, if this is a call of `tools.explain`.
-    explained: Option<Explained>,
+    explained: Option<ExplainTarget>,
 }
 
 impl Named {
@@ -39,8 +39,8 @@ impl Named {
         let listing = server.listing();
         let listed = listing.find(&params.name).ok_or_else(|| loading::unknown(server))?;
         let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
-        let explained = Explained::of(server, &listing, &tool, params.arguments.as_ref());
-        Ok(Self { plugin, tool, caller: Caller::of(server, cx), voice: Voice::of(cx).map(Arc::new), explained })
+        let explained = ExplainTarget::of(server, &listing, &tool, params.arguments.as_ref());
+        Ok(Self { plugin, tool, caller: McpCaller::of(server, cx), voice: Voice::of(cx).map(Arc::new), explained })
     }
 
     /// Returns the request to the host.
@@ -57,7 +57,7 @@ impl Named {
 
 pub(super) fn request(
     tool: String,
-    caller: &Caller,
+    caller: &McpCaller,
     params: &CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
 ) -> Request {

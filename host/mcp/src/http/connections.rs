@@ -2,7 +2,7 @@
 
 use super::linger::{Lingering, Unread};
 use super::options::{HttpLimits, STOP_TIME};
-use super::room::{Place, Room};
+use super::room::{ConnectionPlace, Room};
 use axum::Router;
 use http::Request;
 use hyper::body::Incoming;
@@ -52,7 +52,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLim
 }
 
 /// Returns the next connection, as soon as there is room for it.
-async fn accept(listener: &TcpListener, room: &Arc<Room>) -> Option<(TcpStream, Place)> {
+async fn accept(listener: &TcpListener, room: &Arc<Room>) -> Option<(TcpStream, ConnectionPlace)> {
     loop {
         match listener.accept().await {
             Ok((stream, _)) if prepare(&stream).is_ok() => return Some((stream, room.enter().await?)),
@@ -69,7 +69,13 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
-async fn one(stream: TcpStream, router: Router, limits: HttpLimits, stopping: CancellationToken, place: Place) {
+async fn one(
+    stream: TcpStream,
+    router: Router,
+    limits: HttpLimits,
+    stopping: CancellationToken,
+    place: ConnectionPlace,
+) {
     let (asked, unread) = (CancellationToken::new(), Unread::default());
     let stream = Lingering::new(stream, unread.clone(), limits.linger_time);
     let (routed, first, arrival) = (TowerToHyperService::new(router), asked.clone(), place.arrival());

@@ -77,11 +77,11 @@ pub(super) struct Lingering {
     stream: TcpStream,
     unread: Unread,
     time: Duration,
-    farewell: Option<Farewell>,
+    farewell: Option<LingerBudget>,
 }
 
 /// The remaining time and bytes to keep reading.
-struct Farewell {
+struct LingerBudget {
     over: Pin<Box<Sleep>>,
     bytes_left: usize,
 }
@@ -93,7 +93,7 @@ impl Lingering {
     }
 }
 
-impl Farewell {
+impl LingerBudget {
     fn new(time: Duration) -> Self {
         Self { over: Box::pin(sleep(time)), bytes_left: LINGER_BYTES_MAX }
     }
@@ -158,6 +158,6 @@ impl AsyncWrite for Lingering {
         if !unread.get() {
             return Poll::Ready(Ok(()));
         }
-        farewell.get_or_insert_with(|| Farewell::new(*time)).poll_discard(stream, context).map(Ok)
+        farewell.get_or_insert_with(|| LingerBudget::new(*time)).poll_discard(stream, context).map(Ok)
     }
 }

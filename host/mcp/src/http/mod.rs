@@ -33,14 +33,14 @@ pub use running::{ENDPOINT, Running, settled};
 pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};
 
 use crate::server::Server;
-use crate::stopping::Stopping;
+use crate::stopping::TransportStop;
 use access::LiveAccess;
 use axum::Router;
 use axum::body::Body;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any_service, get};
-use guard::{BodyRules, Guard, Hosts, Origins};
+use guard::{BodyRules, Hosts, Origins, TokenGuard};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use oauth::METADATA_PATH;
@@ -54,7 +54,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio_util::sync::CancellationToken;
-use usage::Usage;
+use usage::SlotUsage;
 
 /// Length of the system's queue of connections to accept: more than the maximum number of connections. With the usual
 /// 128, some of 200 simultaneous clients wait a second for a retransmission.
@@ -71,7 +71,7 @@ pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, Http
     let address = listener.local_addr().map_err(|source| HttpError::Listen { address: options.address, source })?;
     let host = server.inner().host.clone();
     host.keep_unreachable(address);
-    let (limits, stopping, over) = (options.limits, Stopping::default(), CancellationToken::new());
+    let (limits, stopping, over) = (options.limits, TransportStop::default(), CancellationToken::new());
     let (router, access) = router(server.served_until(stopping.clone()), options, address, &over);
     let connections = tokio::spawn(connections::serve(listener, router, limits, stopping.begun().clone()));
     Ok(Running { address, host, access, stopping, over, connections })
@@ -114,9 +114,9 @@ fn router(server: Server, options: HttpOptions, address: SocketAddr, over: &Canc
 
 fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &CancellationToken) -> Router {
     let (inner, begun) = (server.inner(), server.stopping().begun().clone());
-    let guard = Guard { access, operator: inner.options.principal.clone() };
+    let guard = TokenGuard { access, operator: inner.options.principal.clone() };
     let bytes = arguments_bytes(&inner.host) + ENVELOPE_BYTES;
-    let (usage, rules) = (Usage::new(limits), BodyRules::new(bytes, limits.body_time));
+    let (usage, rules) = (SlotUsage::new(limits), BodyRules::new(bytes, limits.body_time));
     let mut manager = LocalSessionManager::default();
     // Disabled, because a session with a long quiet call is not idle. `sessions` knows the open requests and decides.
     manager.session_config.keep_alive = None;

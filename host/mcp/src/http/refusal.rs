@@ -9,14 +9,14 @@ use http::{HeaderValue, StatusCode};
 
 /// The response of a guard that refuses a request. It also closes the connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct HttpRefusalReply {
     status: StatusCode,
     message: &'static str,
     challenge: Option<HeaderValue>,
     retry_after: Option<u32>,
 }
 
-impl Refusal {
+impl HttpRefusalReply {
     pub(crate) fn new(status: StatusCode, message: &'static str) -> Self {
         Self { status, message, challenge: None, retry_after: None }
     }
@@ -34,7 +34,7 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for HttpRefusalReply {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.message));
         *response.status_mut() = self.status;

@@ -22,7 +22,7 @@ struct Strangers {
 }
 
 /// The place of one connection. Dropping it frees the place.
-pub(crate) struct Place {
+pub(crate) struct ConnectionPlace {
     room: Arc<Room>,
     number: u64,
     evicted: CancellationToken,
@@ -31,7 +31,7 @@ pub(crate) struct Place {
 
 /// The connection on which a request arrived.
 #[derive(Clone)]
-pub(crate) struct Arrival {
+pub(crate) struct ConnectionId {
     room: Arc<Room>,
     number: u64,
     evicted: CancellationToken,
@@ -44,7 +44,7 @@ impl Room {
 
     /// Takes a place. If there is none, evicts the oldest unauthorized connection. If every connection is authorized,
     /// waits until one of them ends.
-    pub(crate) async fn enter(self: &Arc<Self>) -> Option<Place> {
+    pub(crate) async fn enter(self: &Arc<Self>) -> Option<ConnectionPlace> {
         let permit = match Arc::clone(&self.permits).try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
@@ -58,7 +58,7 @@ impl Room {
         strangers.next += 1;
         strangers.connections.insert(number, evicted.clone());
         drop(strangers);
-        Some(Place { room: Arc::clone(self), number, evicted, _permit: permit })
+        Some(ConnectionPlace { room: Arc::clone(self), number, evicted, _permit: permit })
     }
 
     fn evict_oldest(&self) {
@@ -74,10 +74,10 @@ impl Room {
     }
 }
 
-impl Place {
+impl ConnectionPlace {
     /// Returns the handle by which a request of this connection reports that it was authorized.
-    pub(crate) fn arrival(&self) -> Arrival {
-        Arrival { room: Arc::clone(&self.room), number: self.number, evicted: self.evicted.clone() }
+    pub(crate) fn arrival(&self) -> ConnectionId {
+        ConnectionId { room: Arc::clone(&self.room), number: self.number, evicted: self.evicted.clone() }
     }
 
     /// Waits until the connection is evicted to make room for another.
@@ -86,13 +86,13 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.room.strangers().connections.remove(&self.number);
     }
 }
 
-impl Arrival {
+impl ConnectionId {
     /// Keeps the connection of an authorized request from being evicted. Returns whether it still has its place.
     #[must_use]
     pub(crate) fn authorize(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::access::LiveAccess;
 use super::options::{Access, STOP_TIME};
-use crate::stopping::{Stopping, settled_within};
+use crate::stopping::{TransportStop, settled_within};
 use portcullis::Host;
 use std::fmt;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ pub struct Running {
     pub(super) address: SocketAddr,
     pub(super) host: Host,
     pub(super) access: LiveAccess,
-    pub(super) stopping: Stopping,
+    pub(super) stopping: TransportStop,
     /// Ends background tasks and streams, after the connections have ended.
     pub(super) over: CancellationToken,
     pub(super) connections: JoinHandle<()>,

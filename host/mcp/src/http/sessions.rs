@@ -19,17 +19,17 @@ const SWEEP_TIME_MAX: Duration = Duration::from_secs(60);
 pub(crate) struct Sessions {
     manager: Arc<LocalSessionManager>,
     limits: HttpLimits,
-    table: Mutex<Table>,
+    table: Mutex<SessionTable>,
 }
 
 #[derive(Default)]
-struct Table {
-    sessions: HashMap<SessionId, Session>,
+struct SessionTable {
+    sessions: HashMap<SessionId, OpenSession>,
     /// The owners of sessions that are about to begin.
     beginning: Vec<Principal>,
 }
 
-struct Session {
+struct OpenSession {
     owner: Principal,
     /// Open requests.
     requests: usize,
@@ -40,7 +40,7 @@ struct Session {
 
 /// How a request uses a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum SessionUse {
     Request,
     Stream,
 }
@@ -58,11 +58,11 @@ pub(crate) enum Full {
 pub(crate) struct Using {
     sessions: Arc<Sessions>,
     id: SessionId,
-    what: Use,
+    what: SessionUse,
 }
 
 /// The reserved place of a session that is about to begin. Dropping it releases the reservation.
-pub(crate) struct Place {
+pub(crate) struct SessionPlace {
     sessions: Arc<Sessions>,
     owner: Principal,
 }
@@ -73,7 +73,7 @@ impl Sessions {
     }
 
     /// Marks a session as in use, if it belongs to this principal.
-    pub(crate) fn open(self: &Arc<Self>, id: &str, principal: &Principal, what: Use) -> Option<Using> {
+    pub(crate) fn open(self: &Arc<Self>, id: &str, principal: &Principal, what: SessionUse) -> Option<Using> {
         let mut table = self.table();
         let (id, session) = table.sessions.get_key_value(id).map(|(id, _)| id.clone()).and_then(|id| {
             let session = table.sessions.get_mut(&id)?;
@@ -90,12 +90,12 @@ impl Sessions {
 
     /// Reserves a place for a session of a principal. If there is none, ends the session that was idle the longest: one
     /// of the principal's own, or one of the principal with the most sessions.
-    pub(crate) async fn begin(self: &Arc<Self>, owner: &Principal) -> Result<Place, Full> {
+    pub(crate) async fn begin(self: &Arc<Self>, owner: &Principal) -> Result<SessionPlace, Full> {
         if self.is_full(owner) {
             self.forget_ended().await;
         }
         let evicted = self.table().reserve(owner, &self.limits)?;
-        let place = Place { sessions: Arc::clone(self), owner: owner.clone() };
+        let place = SessionPlace { sessions: Arc::clone(self), owner: owner.clone() };
         if let Some(evicted) = evicted {
             self.close(&evicted).await;
         }
@@ -147,12 +147,12 @@ impl Sessions {
         self.table().sessions.retain(|id, _| live.contains_key(id));
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, SessionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Table {
+impl SessionTable {
     fn all(&self) -> usize {
         self.sessions.len() + self.beginning.len()
     }
@@ -187,11 +187,11 @@ impl Table {
     }
 }
 
-impl Session {
-    fn count(&mut self, what: Use) -> &mut usize {
+impl OpenSession {
+    fn count(&mut self, what: SessionUse) -> &mut usize {
         match what {
-            Use::Request => &mut self.requests,
-            Use::Stream => &mut self.streams,
+            SessionUse::Request => &mut self.requests,
+            SessionUse::Stream => &mut self.streams,
         }
     }
 
@@ -200,15 +200,15 @@ impl Session {
     }
 }
 
-impl Place {
+impl SessionPlace {
     /// Records that the session has begun.
     pub(crate) fn began(self, id: &str) {
-        let session = Session { owner: self.owner.clone(), requests: 0, streams: 0, used: Instant::now() };
+        let session = OpenSession { owner: self.owner.clone(), requests: 0, streams: 0, used: Instant::now() };
         self.sessions.table().sessions.insert(SessionId::from(id), session);
     }
 }
 
-impl Drop for Place {
+impl Drop for SessionPlace {
     fn drop(&mut self) {
         let mut table = self.sessions.table();
         if let Some(index) = table.beginning.iter().position(|beginning| *beginning == self.owner) {
@@ -241,7 +241,7 @@ mod tests {
         /// Begins a session that the manager does not know. It bypasses `forget_ended`, which would remove it.
         fn begun(self: &Arc<Self>, owner: &Principal, id: &str) -> Result<Option<SessionId>, Full> {
             let evicted = self.table().reserve(owner, &self.limits)?;
-            Place { sessions: Arc::clone(self), owner: owner.clone() }.began(id);
+            SessionPlace { sessions: Arc::clone(self), owner: owner.clone() }.began(id);
             Ok(evicted)
         }
     }
@@ -250,9 +250,9 @@ mod tests {
     fn only_the_principal_that_began_a_session_can_use_it() {
         let (sessions, a, b) = sessions(8, 8);
         sessions.begun(&a, "1").unwrap();
-        assert!(sessions.open("1", &a, Use::Request).is_some());
-        assert!(sessions.open("1", &b, Use::Request).is_none());
-        assert!(sessions.open("2", &a, Use::Request).is_none());
+        assert!(sessions.open("1", &a, SessionUse::Request).is_some());
+        assert!(sessions.open("1", &b, SessionUse::Request).is_none());
+        assert!(sessions.open("2", &a, SessionUse::Request).is_none());
     }
 
     #[test]
@@ -261,14 +261,14 @@ mod tests {
         for id in ["1", "2", "3"] {
             assert_eq!(sessions.begun(&a, id), Ok(None));
         }
-        let listening = sessions.open("2", &a, Use::Stream).unwrap();
-        let calling = sessions.open("1", &a, Use::Request).unwrap();
+        let listening = sessions.open("2", &a, SessionUse::Stream).unwrap();
+        let calling = sessions.open("1", &a, SessionUse::Request).unwrap();
         assert_eq!(sessions.begun(&a, "4").unwrap().as_deref(), Some("3"));
         assert_eq!(sessions.begun(&a, "5").unwrap().as_deref(), Some("4"));
-        let _calling_too = sessions.open("5", &a, Use::Request).unwrap();
+        let _calling_too = sessions.open("5", &a, SessionUse::Request).unwrap();
         assert_eq!(sessions.begun(&a, "6").unwrap().as_deref(), Some("2"));
         drop(listening);
-        let _calling_three = sessions.open("6", &a, Use::Request).unwrap();
+        let _calling_three = sessions.open("6", &a, SessionUse::Request).unwrap();
         assert_eq!(sessions.begun(&a, "7"), Err(Full::Own));
         drop(calling);
         assert_eq!(sessions.begun(&a, "7").unwrap().as_deref(), Some("1"));

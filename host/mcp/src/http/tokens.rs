@@ -21,9 +21,9 @@ pub const TOKEN_BYTES_MAX: usize = 512;
 pub const TOKENS_MAX: usize = 64;
 
 /// The tokens that give access, and their principals.
-pub struct Tokens(Vec<Token>);
+pub struct Tokens(Vec<BearerToken>);
 
-struct Token {
+struct BearerToken {
     digest: [u8; 32],
     principal: Principal,
     /// Cancelled when the operator removes the token. Its streams wait for that.
@@ -37,7 +37,7 @@ impl Tokens {
     /// # Errors
     /// A line is invalid, a name or token is repeated, or there is no token or too many.
     pub fn parse(text: &str, operator: &Principal) -> Result<Self, SettingError> {
-        let mut tokens: Vec<Token> = Vec::new();
+        let mut tokens: Vec<BearerToken> = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let (line, number) = (line.trim(), index + 1);
             if line.is_empty() || line.starts_with('#') {
@@ -66,7 +66,7 @@ impl Tokens {
     /// another principal, which ends the streams that it opened.
     pub(crate) fn take_over(&mut self, old: &Self) {
         for token in &old.0 {
-            let kept = |new: &&mut Token| new.digest == token.digest && new.principal == token.principal;
+            let kept = |new: &&mut BearerToken| new.digest == token.digest && new.principal == token.principal;
             match self.0.iter_mut().find(kept) {
                 Some(kept) => kept.withdrawn = token.withdrawn.clone(),
                 None => token.withdrawn.cancel(),
@@ -100,7 +100,7 @@ impl fmt::Debug for Tokens {
     }
 }
 
-fn read(line: &str, operator: &Principal) -> Option<Token> {
+fn read(line: &str, operator: &Principal) -> Option<BearerToken> {
     let (name, token) = match line.split_once(':') {
         Some((name, token)) => (Some(name.trim()), token.trim()),
         None => (None, line),
@@ -110,7 +110,7 @@ fn read(line: &str, operator: &Principal) -> Option<Token> {
         None => operator.clone(),
     };
     let (digest, withdrawn) = (Sha256::digest(token.as_bytes()).into(), CancellationToken::new());
-    is_token(token).then_some(Token { digest, principal, withdrawn })
+    is_token(token).then_some(BearerToken { digest, principal, withdrawn })
 }
 
 /// Returns whether a text is a valid token: of the right length, and in the alphabet of RFC 6750.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The usage of all principals.
 #[derive(Debug)]
-pub(crate) struct Usage {
+pub(crate) struct SlotUsage {
     limits: HttpLimits,
     principals: Mutex<HashMap<Principal, Used>>,
 }
@@ -24,7 +24,7 @@ struct Used {
 
 /// A limited resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum UsageSlot {
     /// An open request.
     Request,
     /// A stream for notifications.
@@ -37,30 +37,30 @@ pub(crate) struct Exhausted;
 
 /// One slot. Dropping it releases the slot.
 #[derive(Debug)]
-pub(crate) struct Held {
-    usage: Arc<Usage>,
+pub(crate) struct HeldSlot {
+    usage: Arc<SlotUsage>,
     principal: Principal,
-    slot: Slot,
+    slot: UsageSlot,
 }
 
-impl Usage {
+impl SlotUsage {
     pub(crate) fn new(limits: HttpLimits) -> Arc<Self> {
         Arc::new(Self { limits, principals: Mutex::default() })
     }
 
     /// Acquires a slot for a principal.
-    pub(crate) fn hold(self: &Arc<Self>, principal: &Principal, slot: Slot) -> Result<Held, Exhausted> {
+    pub(crate) fn hold(self: &Arc<Self>, principal: &Principal, slot: UsageSlot) -> Result<HeldSlot, Exhausted> {
         let mut principals = self.principals();
         let used = entry(&mut principals, principal)?;
         let (count, most) = match slot {
-            Slot::Request => (&mut used.requests, self.limits.requests),
-            Slot::Stream => (&mut used.streams, self.limits.streams),
+            UsageSlot::Request => (&mut used.requests, self.limits.requests),
+            UsageSlot::Stream => (&mut used.streams, self.limits.streams),
         };
         if *count >= most {
             return Err(Exhausted);
         }
         *count += 1;
-        Ok(Held { usage: Arc::clone(self), principal: principal.clone(), slot })
+        Ok(HeldSlot { usage: Arc::clone(self), principal: principal.clone(), slot })
     }
 
     /// Counts one call, or returns how long to wait before it.
@@ -98,13 +98,13 @@ fn entry<'a>(principals: &'a mut HashMap<Principal, Used>, principal: &Principal
     Ok(principals.entry(principal.clone()).or_insert(fresh))
 }
 
-impl Drop for Held {
+impl Drop for HeldSlot {
     fn drop(&mut self) {
         let mut principals = self.usage.principals();
         if let Some(used) = principals.get_mut(&self.principal) {
             let count = match self.slot {
-                Slot::Request => &mut used.requests,
-                Slot::Stream => &mut used.streams,
+                UsageSlot::Request => &mut used.requests,
+                UsageSlot::Stream => &mut used.streams,
             };
             *count = count.saturating_sub(1);
         }
@@ -115,18 +115,19 @@ impl Drop for Held {
 mod tests {
     use super::*;
 
-    fn usage(limits: HttpLimits) -> (Arc<Usage>, Principal, Principal) {
-        (Usage::new(limits), "a".parse().unwrap(), "b".parse().unwrap())
+    fn usage(limits: HttpLimits) -> (Arc<SlotUsage>, Principal, Principal) {
+        (SlotUsage::new(limits), "a".parse().unwrap(), "b".parse().unwrap())
     }
 
     #[test]
     fn the_slots_of_each_principal_are_limited_separately() {
         let (usage, a, b) = usage(HttpLimits { requests: 2, streams: 1, ..HttpLimits::default() });
-        let held = [Slot::Request, Slot::Request, Slot::Stream].map(|slot| usage.hold(&a, slot).unwrap());
-        assert!(usage.hold(&a, Slot::Request).is_err() && usage.hold(&a, Slot::Stream).is_err());
-        assert!(usage.hold(&b, Slot::Request).is_ok() && usage.hold(&b, Slot::Stream).is_ok());
+        let held =
+            [UsageSlot::Request, UsageSlot::Request, UsageSlot::Stream].map(|slot| usage.hold(&a, slot).unwrap());
+        assert!(usage.hold(&a, UsageSlot::Request).is_err() && usage.hold(&a, UsageSlot::Stream).is_err());
+        assert!(usage.hold(&b, UsageSlot::Request).is_ok() && usage.hold(&b, UsageSlot::Stream).is_ok());
         drop(held);
-        assert!(usage.hold(&a, Slot::Request).is_ok() && usage.hold(&a, Slot::Stream).is_ok());
+        assert!(usage.hold(&a, UsageSlot::Request).is_ok() && usage.hold(&a, UsageSlot::Stream).is_ok());
     }
 
     #[test]
@@ -141,9 +142,9 @@ mod tests {
     #[test]
     fn idle_principals_are_forgotten_when_there_are_too_many_but_busy_ones_are_not() {
         let (usage, a, _) = usage(HttpLimits::default());
-        let held = usage.hold(&a, Slot::Request).unwrap();
+        let held = usage.hold(&a, UsageSlot::Request).unwrap();
         for number in 0..2 * PRINCIPALS_MAX {
-            drop(usage.hold(&format!("p{number}").parse().unwrap(), Slot::Request).unwrap());
+            drop(usage.hold(&format!("p{number}").parse().unwrap(), UsageSlot::Request).unwrap());
         }
         assert!(usage.principals().len() <= PRINCIPALS_MAX);
         assert_eq!(usage.principals().get(&a).map(|used| used.requests), Some(1));

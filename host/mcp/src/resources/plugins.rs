@@ -37,12 +37,12 @@ struct PluginStates {
 /// The state of one plugin.
 #[derive(Serialize)]
 struct PluginState {
-    state: State,
+    state: PluginReadiness,
     /// The number of the plugin's listed tools.
     tools: usize,
     /// The state of a newer version of the file, while the old one is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
-    newer: Option<State>,
+    newer: Option<PluginReadiness>,
     /// Why the plugin, or its newer version, is refused. It may contain text of the plugin.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -51,7 +51,7 @@ struct PluginState {
 /// Whether the tools of a plugin can be called.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum PluginReadiness {
     Ready,
     Compiling,
     Refused,
@@ -91,7 +91,7 @@ fn states(server: &Server) -> BTreeMap<PluginName, PluginState> {
     let listing = server.listing();
     let ready = listing.shown_plugins().into_iter();
     let mut states: BTreeMap<PluginName, PluginState> =
-        ready.map(|(plugin, tools)| (plugin.clone(), PluginState::of(State::Ready, tools))).collect();
+        ready.map(|(plugin, tools)| (plugin.clone(), PluginState::of(PluginReadiness::Ready, tools))).collect();
     let catalog = host.catalog();
     let is_shown = |plugin: &PluginName, states: &BTreeMap<PluginName, PluginState>| {
         // A ready plugin without shown tools stays hidden, even if a newer version of its file is compiled or refused.
@@ -100,7 +100,7 @@ fn states(server: &Server) -> BTreeMap<PluginName, PluginState> {
     let refused = catalog.refused().iter().filter_map(|refused| Some((name(refused)?, Some(&*refused.error))));
     for (plugin, error) in refused.chain(compiling.into_iter().map(|plugin| (plugin, None))) {
         if is_shown(&plugin, &states) {
-            states.entry(plugin).or_insert_with(|| PluginState::of(State::Compiling, 0)).put(error);
+            states.entry(plugin).or_insert_with(|| PluginState::of(PluginReadiness::Compiling, 0)).put(error);
         }
     }
     states
@@ -112,16 +112,16 @@ fn name(refused: &RefusedPlugin) -> Option<PluginName> {
 }
 
 impl PluginState {
-    fn of(state: State, tools: usize) -> Self {
+    fn of(state: PluginReadiness, tools: usize) -> Self {
         Self { state, tools, newer: None, reason: None }
     }
 
     /// Records that the plugin's file is refused, or is being compiled, possibly after an earlier file was refused.
     fn put(&mut self, error: Option<&LoadError>) {
-        let state = if error.is_some() { State::Refused } else { State::Compiling };
+        let state = if error.is_some() { PluginReadiness::Refused } else { PluginReadiness::Compiling };
         match self.state {
-            State::Ready => self.newer = Some(state),
-            State::Compiling | State::Refused => self.state = state,
+            PluginReadiness::Ready => self.newer = Some(state),
+            PluginReadiness::Compiling | PluginReadiness::Refused => self.state = state,
         }
         self.reason = error.map(reason);
     }

@@ -11,7 +11,7 @@ const ROOM_KEPT_BYTES: usize = 64 * 1024;
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     /// A line without its line ending.
     Whole(Vec<u8>),
     /// A line that was too long and was skipped.
@@ -21,7 +21,7 @@ pub(super) enum Line {
 }
 
 /// A reader of lines of bounded length.
-pub(super) struct Lines<R> {
+pub(super) struct LineReader<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     /// Whether the rest of a line that was too long is being skipped.
@@ -29,18 +29,18 @@ pub(super) struct Lines<R> {
     most: usize,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(from: R, most: usize) -> Self {
         Self { from: BufReader::new(from), line: Vec::new(), skipping: false, most }
     }
 
     /// Reads the next line. This is cancel safe: a dropped future leaves the partial line for the next call.
-    pub(super) async fn next(&mut self) -> io::Result<Line> {
+    pub(super) async fn next(&mut self) -> io::Result<InputLine> {
         loop {
             let available = self.from.fill_buf().await?;
             if available.is_empty() {
                 // A last line without a line ending is incomplete, so it is dropped.
-                return Ok(Line::End);
+                return Ok(InputLine::End);
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.unwrap_or(available.len());
@@ -58,16 +58,16 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    fn take(&mut self) -> Line {
+    fn take(&mut self) -> InputLine {
         let mut line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.skipping) {
-            return Line::TooLong;
+            return InputLine::TooLong;
         }
         if line.last() == Some(&b'\r') {
             line.pop();
         }
         self.line = Vec::with_capacity(line.len().min(ROOM_KEPT_BYTES));
-        Line::Whole(line)
+        InputLine::Whole(line)
     }
 }
 
@@ -78,15 +78,15 @@ mod tests {
     #[tokio::test]
     async fn a_line_that_is_too_long_is_skipped_and_the_next_is_read() {
         let text = b"one\r\n\n0123456789\nthree\nnever ended".as_slice();
-        let mut lines = Lines::new(text, 9);
+        let mut lines = LineReader::new(text, 9);
         let mut read = Vec::new();
         loop {
             match lines.next().await.expect("a slice can be read") {
-                Line::End => break,
+                InputLine::End => break,
                 line => read.push(line),
             }
         }
-        let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
-        assert_eq!(read, [whole("one"), whole(""), Line::TooLong, whole("three")]);
+        let whole = |text: &str| InputLine::Whole(text.as_bytes().to_vec());
+        assert_eq!(read, [whole("one"), whole(""), InputLine::TooLong, whole("three")]);
     }
 }

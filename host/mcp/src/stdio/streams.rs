@@ -19,19 +19,19 @@ const FIRST_FREE: i32 = 3;
 pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
 
 /// The stream that messages are written to.
-pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub(super) type MessageWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// The streams of the client.
 pub(super) struct Streams {
     pub(super) input: Input,
-    pub(super) output: Output,
-    pub(super) written: Written,
+    pub(super) output: MessageWriter,
+    pub(super) written: OutputWriter,
 }
 
 /// The thread that copies the output, if there is one.
-pub(super) struct Written(Option<JoinHandle<()>>);
+pub(super) struct OutputWriter(Option<JoinHandle<()>>);
 
-impl Written {
+impl OutputWriter {
     /// Waits until all output is written. The output must be dropped first.
     pub(super) async fn finish(self) {
         if let Some(writer) = self.0 {
@@ -67,13 +67,13 @@ fn reader() -> io::Result<Input> {
     Ok(Box::new(tokio::io::stdin()))
 }
 
-fn writer(output: OwnedFd) -> io::Result<(Output, Written)> {
+fn writer(output: OwnedFd) -> io::Result<(MessageWriter, OutputWriter)> {
     if let Ok(pipe) = pipe::OpenOptions::new().open_sender(reopened(&output)) {
-        return Ok((Box::new(pipe), Written(None)));
+        return Ok((Box::new(pipe), OutputWriter(None)));
     }
     let mut output = File::from(output);
     if output.metadata()?.file_type().is_socket() {
-        return Ok((Box::new(socket(output.into())?), Written(None)));
+        return Ok((Box::new(socket(output.into())?), OutputWriter(None)));
     }
     // Terminals and files have no useful readiness events, so a thread writes to them.
     let (near, mut far) = std::os::unix::net::UnixStream::pair()?;
@@ -81,7 +81,7 @@ fn writer(output: OwnedFd) -> io::Result<(Output, Written)> {
         // An error closes the far end, so the next write to the near end fails.
         let _ = io::copy(&mut far, &mut output);
     };
-    Ok((Box::new(socket(near.into())?), Written(Some(thread::spawn(copy)))))
+    Ok((Box::new(socket(near.into())?), OutputWriter(Some(thread::spawn(copy)))))
 }
 
 /// Converts a descriptor to a socket. It may be of any family, because it is only read and written.

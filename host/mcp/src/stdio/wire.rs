@@ -1,10 +1,10 @@
 //! The transport for the protocol library: messages in and out, one per line.
 
 use super::in_flight::{InFlight, NotLetIn};
-use super::lines::{LINE_BYTES_MAX, Line, Lines};
-use super::streams::{Input, Output};
+use super::lines::{InputLine, LINE_BYTES_MAX, LineReader};
+use super::streams::{Input, MessageWriter};
 use crate::judge::{Judged, judge};
-use crate::stopping::Stopping;
+use crate::stopping::TransportStop;
 use rmcp::ErrorData;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
@@ -18,14 +18,14 @@ use tokio_util::sync::CancellationToken;
 
 /// What it takes to end a client's transport: let its calls finish, then cancel the rest.
 #[derive(Clone)]
-pub(super) struct Farewell {
-    pub(super) stopping: Stopping,
+pub(super) struct TransportEnd {
+    pub(super) stopping: TransportStop,
     pub(super) in_flight: InFlight,
     /// Ends the session.
     pub(super) end: CancellationToken,
 }
 
-impl Farewell {
+impl TransportEnd {
     /// Lets requests in flight finish within the grace period, and then ends the session.
     pub(super) async fn say(&self) {
         self.stopping.end_calls(|| self.in_flight.is_empty()).await;
@@ -35,7 +35,7 @@ impl Farewell {
 
 /// The transport of one client.
 pub(super) struct Wire {
-    lines: Lines<Input>,
+    lines: LineReader<Input>,
     out: Arc<tokio::sync::Mutex<Out>>,
     in_flight: InFlight,
     /// The response to an invalid message that is not in the output buffer yet.
@@ -44,15 +44,15 @@ pub(super) struct Wire {
     unflushed: bool,
     /// Whether the session has begun. Until then, the library fails on anything but a request.
     begun: bool,
-    farewell: Farewell,
+    farewell: TransportEnd,
 }
 
 impl Wire {
     /// Creates a transport that ends the session when the client disconnects.
-    pub(super) fn new(input: Input, output: Output, in_flight: InFlight, farewell: Farewell) -> Self {
+    pub(super) fn new(input: Input, output: MessageWriter, in_flight: InFlight, farewell: TransportEnd) -> Self {
         let out = Out { to: Some(output), bytes: Vec::new(), written: 0, end: farewell.end.clone() };
         Self {
-            lines: Lines::new(input, LINE_BYTES_MAX),
+            lines: LineReader::new(input, LINE_BYTES_MAX),
             out: Arc::new(tokio::sync::Mutex::new(out)),
             in_flight,
             refusal: None,
@@ -144,7 +144,7 @@ impl Transport<RoleServer> for Wire {
         loop {
             self.write_refusal().await.ok()?;
             match self.lines.next().await {
-                Ok(Line::Whole(line)) => match judge(&line) {
+                Ok(InputLine::Whole(line)) => match judge(&line) {
                     Judged::Message(message) => match self.admit(*message) {
                         Some(message) => return Some(message),
                         None => continue,
@@ -152,11 +152,11 @@ impl Transport<RoleServer> for Wire {
                     Judged::Refused(id, error) => self.refuse(id, error),
                     Judged::Ignored => {}
                 },
-                Ok(Line::TooLong) => {
+                Ok(InputLine::TooLong) => {
                     let message = format!("the message is longer than {LINE_BYTES_MAX} bytes");
                     self.refuse(None, ErrorData::invalid_request(message, None));
                 }
-                Ok(Line::End) | Err(_) => {
+                Ok(InputLine::End) | Err(_) => {
                     self.close_input();
                     return None;
                 }
@@ -198,7 +198,7 @@ fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
 /// The output buffer. If a write is dropped in the middle of a line, the rest stays here, and the next write continues
 /// with it.
 struct Out {
-    to: Option<Output>,
+    to: Option<MessageWriter>,
     bytes: Vec<u8>,
     written: usize,
     end: CancellationToken,

@@ -1,6 +1,6 @@
 //! The tasks of a server, and what never changes of each.
 
-use crate::approval::{Running, Shelf};
+use crate::approval::{RunningCall, TimedShelf};
 use portcullis::Tool;
 use rmcp::model::TaskStatus;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use std::time::Duration;
 
 /// The tasks of a server.
 #[derive(Default)]
-pub(crate) struct Tasks(pub(super) Shelf<Task>);
+pub(crate) struct Tasks(pub(super) TimedShelf<Task>);
 
 /// A call that became a task.
 pub(super) struct Task {
-    pub(super) running: Running,
+    pub(super) running: RunningCall,
     pub(super) tool: Arc<Tool>,
     pub(super) base: Base,
 }

@@ -8,9 +8,9 @@ mod state;
 
 pub(crate) use kept::Tasks;
 
-use crate::approval::{self, At, Client, Running};
+use crate::approval::{self, CallPhase, ClientAbilities, RunningCall};
 use crate::call::Named;
-use crate::caller::Caller;
+use crate::caller::McpCaller;
 use crate::result::Shape;
 use crate::server::Server;
 use kept::{Base, Task};
@@ -20,11 +20,11 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use state::State;
+use state::TaskState;
 use std::sync::Arc;
 
 /// Turns a call into a task. Gives the call back if there is no room for another task.
-pub(crate) fn begin(server: &Server, named: &Named, running: Running) -> Result<CreateTaskResult, Running> {
+pub(crate) fn begin(server: &Server, named: &Named, running: RunningCall) -> Result<CreateTaskResult, RunningCall> {
     let base = Base::now(approval::lifetime(server, named));
     let since = running.stage().since;
     let task = Task { running, tool: Arc::clone(&named.tool), base: base.clone() };
@@ -46,7 +46,8 @@ pub(crate) fn get(
     let seen = |task: &Task| (task.running.stage(), Arc::clone(&task.tool), task.base.clone());
     let (stage, tool, base) = look(server, cx, &params.task_id, seen)?;
     let shape = Shape::of(server, cx.protocol_version().as_ref());
-    let state = State::of(&server.inner().host, &stage.at, Client::of(&server.inner().options, cx), &tool, shape);
+    let state =
+        TaskState::of(&server.inner().host, &stage.at, ClientAbilities::of(&server.inner().options, cx), &tool, shape);
     Ok(GetTaskResult::new(state.detailed(base.task(&params.task_id, TaskStatus::Working, &stage.since))))
 }
 
@@ -60,15 +61,19 @@ pub(crate) async fn update(
     params: UpdateTaskParams,
     cx: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
-    let client = Client::of(&server.inner().options, cx);
+    let client = ClientAbilities::of(&server.inner().options, cx);
     let answered = |task: &Task| answered(task, client, &params.input_responses);
     let Some((question, answer)) = look(server, cx, &params.task_id, answered)? else { return Ok(()) };
-    approval::give(server, &Caller::of(server, cx).principal, &question, answer).await
+    approval::give(server, &McpCaller::of(server, cx).principal, &question, answer).await
 }
 
 /// Returns the open approval request that these responses answer, and the answer. Stops announcing the request.
-fn answered(task: &Task, client: Client, responses: &InputResponses) -> Option<(Arc<Question>, portcullis::Answer)> {
-    let At::Asking(question) = task.running.stage().at else { return None };
+fn answered(
+    task: &Task,
+    client: ClientAbilities,
+    responses: &InputResponses,
+) -> Option<(Arc<Question>, portcullis::Answer)> {
+    let CallPhase::Asking(question) = task.running.stage().at else { return None };
     if !client.is_asked(&question) {
         return None;
     }
@@ -95,6 +100,6 @@ fn look<R>(
     id: &str,
     look: impl FnOnce(&Task) -> R,
 ) -> Result<R, ErrorData> {
-    let found = server.inner().tasks.0.look(&Caller::of(server, cx).principal, id, look);
+    let found = server.inner().tasks.0.look(&McpCaller::of(server, cx).principal, id, look);
     found.ok_or_else(|| ErrorData::invalid_params("there is no such task, or it has expired", None))
 }

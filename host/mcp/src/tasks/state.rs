@@ -1,28 +1,28 @@
 //! The state of a task, in the terms of the tasks extension.
 
-use crate::approval::{self, At, Client};
+use crate::approval::{self, CallPhase, ClientAbilities};
 use crate::result::{self, Shape};
 use portcullis::{Host, Outcome, Reply, Tool};
 use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload};
 use serde_json::{Value, json};
 
 /// The current state of a task.
-pub(super) struct State {
+pub(super) struct TaskState {
     payload: TaskPayload,
     message: Option<String>,
 }
 
-impl State {
+impl TaskState {
     /// Returns the state of a call for a client.
-    pub(super) fn of(host: &Host, at: &At, client: Client, tool: &Tool, shape: Shape) -> Self {
+    pub(super) fn of(host: &Host, at: &CallPhase, client: ClientAbilities, tool: &Tool, shape: Shape) -> Self {
         let (payload, message) = match at {
-            At::Work => (TaskPayload::Working, None),
-            At::Asking(question) if client.is_asked(question) => {
+            CallPhase::Work => (TaskPayload::Working, None),
+            CallPhase::Asking(question) if client.is_asked(question) => {
                 let input_requests = [(question.id.clone(), approval::form(question))].into_iter().collect();
                 (TaskPayload::InputRequired { input_requests }, None)
             }
-            At::Asking(question) => (TaskPayload::Working, Some(approval::waits_elsewhere(host, question))),
-            At::Over(reply) => over(reply, tool, shape),
+            CallPhase::Asking(question) => (TaskPayload::Working, Some(approval::waits_elsewhere(host, question))),
+            CallPhase::Over(reply) => over(reply, tool, shape),
         };
         Self { payload, message }
     }

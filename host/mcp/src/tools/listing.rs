@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The tools of one catalog, in the order of their full names.
-pub(crate) struct Listing {
+pub(crate) struct ToolListing {
     catalog: Arc<Catalog>,
-    pub(super) tools: Vec<Listed>,
+    pub(super) tools: Vec<ListedTool>,
     /// The tools by their listed names and by their full names.
     index: HashMap<String, usize>,
     /// The two tools that find and call the others, if those are not listed.
@@ -23,7 +23,7 @@ pub(crate) struct Listing {
 }
 
 /// A tool as clients see it.
-pub(crate) struct Listed {
+pub(crate) struct ListedTool {
     pub(crate) plugin: Arc<Plugin>,
     pub(crate) tool: Arc<portcullis::Tool>,
     /// The tool's definition.
@@ -34,7 +34,7 @@ pub(crate) struct Listed {
     legacy: Option<Tool>,
 }
 
-impl Listed {
+impl ListedTool {
     /// Returns the definition for a client of this era.
     pub(crate) fn definition(&self, legacy: bool) -> &Tool {
         match &self.legacy {
@@ -44,9 +44,9 @@ impl Listed {
     }
 }
 
-impl Listing {
+impl ToolListing {
     /// Finds a tool by its listed name or its full name.
-    pub(crate) fn find(&self, name: &str) -> Option<&Listed> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 
@@ -61,8 +61,8 @@ impl Listing {
 
     /// Returns the tools that match a query, the best first. Leaves out tools that are not shown, and the host's own
     /// tools, which are always listed.
-    pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&Listed> {
-        let is_found = |listed: &&Listed| listed.shown && !listed.plugin.is_standard();
+    pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&ListedTool> {
+        let is_found = |listed: &&ListedTool| listed.shown && !listed.plugin.is_standard();
         let left_out = self.tools.iter().filter(|listed| !is_found(listed)).count();
         let found = self.catalog.pick(query, limit + left_out);
         let found = found.iter().filter_map(|offer| self.find(&offer.tool.name().to_string()));
@@ -110,7 +110,7 @@ fn is_shown(host: &Host, plugin: &Plugin, tool: &portcullis::Tool, denied: Denie
     denied == DeniedTools::List || host.may_run(plugin, tool)
 }
 
-fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: DeniedTools) -> Listed {
+fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: DeniedTools) -> ListedTool {
     let shown = is_shown(host, &plugin, &tool, denied);
     let mut definition = Tool::new(name, tool.description().to_owned(), object(tool.schema().document()))
         .with_annotations(annotations::of(host.reach(&plugin, &tool)));
@@ -123,7 +123,7 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: Deni
         definition = definition.with_raw_output_schema(object(schema));
     }
     let is_object = schema.is_some_and(|schema| schema.get("type").and_then(Value::as_str) == Some("object"));
-    Listed { plugin, tool, definition, shown, legacy: legacy.filter(|_| !is_object) }
+    ListedTool { plugin, tool, definition, shown, legacy: legacy.filter(|_| !is_object) }
 }
 
 /// Returns a schema as an object. Converts a boolean schema to the equivalent object.
@@ -146,7 +146,7 @@ pub(crate) struct ListingOptions {
 pub(crate) struct Listings {
     names: ToolNames,
     how: ListingOptions,
-    current: RwLock<Arc<Listing>>,
+    current: RwLock<Arc<ToolListing>>,
 }
 
 impl Listings {
@@ -161,19 +161,19 @@ impl Listings {
             ToolNames::Full => names.assign_leniently(&offers),
             ToolNames::Short => names.assign(&offers)?,
         };
-        let listing = Listing::new(host, catalog, assigned, how);
+        let listing = ToolListing::new(host, catalog, assigned, how);
         Ok(Self { names, how, current: RwLock::new(Arc::new(listing)) })
     }
 
     /// Returns the current tools. If two tools now have the same short name, neither gets it.
-    pub(crate) fn current(&self, host: &Host) -> Arc<Listing> {
+    pub(crate) fn current(&self, host: &Host) -> Arc<ToolListing> {
         let catalog = host.catalog();
         let known = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
         if Arc::ptr_eq(&known.catalog, &catalog) {
             return known;
         }
         let assigned = self.names.assign_leniently(&catalog.offers().collect::<Vec<Offer>>());
-        let listing = Arc::new(Listing::new(host, catalog, assigned, self.how));
+        let listing = Arc::new(ToolListing::new(host, catalog, assigned, self.how));
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&listing);
         listing
     }

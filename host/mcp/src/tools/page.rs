@@ -1,6 +1,6 @@
 //! One page of the tool list, and the cursor to the next.
 
-use super::Listing;
+use super::ToolListing;
 use crate::cursor;
 use portcullis::policy::ToolName;
 use rmcp::ErrorData;
@@ -17,7 +17,7 @@ const FRESH_MS: u64 = 0;
 ///
 /// # Errors
 /// The cursor is not from this server.
-pub(crate) fn list(listing: &Listing, after: Option<&str>, legacy: bool) -> Result<ListToolsResult, ErrorData> {
+pub(crate) fn list(listing: &ToolListing, after: Option<&str>, legacy: bool) -> Result<ListToolsResult, ErrorData> {
     if let Some(short) = &listing.short {
         return short_page(listing, short, after, legacy);
     }
@@ -41,7 +41,7 @@ pub(crate) fn list(listing: &Listing, after: Option<&str>, legacy: bool) -> Resu
 
 /// Returns the only page of a short list: the two tools that find and call the others, and the host's own tools.
 fn short_page(
-    listing: &Listing,
+    listing: &ToolListing,
     short: &[Tool],
     after: Option<&str>,
     legacy: bool,

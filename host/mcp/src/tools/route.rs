@@ -26,7 +26,7 @@ pub(crate) enum Route {
 /// The arguments of `tools__search`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Search {
+struct RoutedSearch {
     query: String,
     #[serde(default = "found_default")]
     limit: u8,
@@ -35,7 +35,7 @@ struct Search {
 /// The arguments of `tools__call`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call {
+struct RoutedCall {
     name: String,
     #[serde(default)]
     arguments: JsonObject,
@@ -78,7 +78,7 @@ fn short_name(name: &str) -> Option<Short> {
 /// Converts a call of `tools__call` to a call of the tool itself. The rest of the request, such as its progress token
 /// and its request state, is unchanged.
 fn call(server: &Server, mut params: CallToolRequestParams) -> Result<CallToolRequestParams, String> {
-    let Call { name, arguments } = read(CALL, params.arguments.take())?;
+    let RoutedCall { name, arguments } = read(CALL, params.arguments.take())?;
     if short_name(&name).is_some() {
         return Err(format!("{CALL} cannot call itself or {SEARCH}; call {SEARCH} directly"));
     }
@@ -93,7 +93,7 @@ fn call(server: &Server, mut params: CallToolRequestParams) -> Result<CallToolRe
 }
 
 async fn search(server: &Server, arguments: Option<JsonObject>, legacy: bool) -> Result<CallToolResult, String> {
-    let Search { query, limit } = read(SEARCH, arguments)?;
+    let RoutedSearch { query, limit } = read(SEARCH, arguments)?;
     if !(1..=FOUND_MAX).contains(&limit) {
         return Err(format!("limit must be from 1 to {FOUND_MAX}"));
     }

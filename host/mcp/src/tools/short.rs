@@ -51,12 +51,12 @@ const CALL_DESCRIPTION: &str = "Calls a tool by the name that tools__search retu
                                 person's approval.";
 
 /// A plugin and the number of its shown tools.
-type Counted<'a> = (&'a Plugin, usize);
+type CountedPlugin<'a> = (&'a Plugin, usize);
 
 fn search_description(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool) -> String {
     let counted = |plugin: &Plugin| plugin.tools().filter(|tool| shown(plugin, tool)).count();
     let plugins = catalog.plugins().filter(|plugin| !plugin.is_standard());
-    let plugins: Vec<Counted<'_>> =
+    let plugins: Vec<CountedPlugin<'_>> =
         plugins.map(|plugin| (plugin, counted(plugin))).filter(|(_, tools)| *tools > 0).collect();
     let tools: usize = plugins.iter().map(|(_, tools)| tools).sum();
     let mut description = format!(
@@ -73,7 +73,7 @@ fn search_description(catalog: &Catalog, shown: impl Fn(&Plugin, &Tool) -> bool)
 
 /// Returns the index of the plugins: with a short description of each if everything fits, otherwise as many names as
 /// fit.
-fn index(plugins: &[Counted<'_>]) -> String {
+fn index(plugins: &[CountedPlugin<'_>]) -> String {
     let lines: String = plugins.iter().map(line).collect();
     if lines.len() <= INDEX_BYTES_MAX {
         return lines;
@@ -92,7 +92,7 @@ fn index(plugins: &[Counted<'_>]) -> String {
     names
 }
 
-fn line((plugin, tools): &Counted<'_>) -> String {
+fn line((plugin, tools): &CountedPlugin<'_>) -> String {
     let words = words(plugin.description());
     let colon = if words.is_empty() { "" } else { ": " };
     format!("\n- {} ({tools}){colon}{words}", plugin.name())

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::limits::read_amount;
-use super::node::{Misplaced, Node};
+use super::node::{Misplaced, TomlNode};
 use crate::amount::Unit;
 use crate::approvals::{
     ALWAYS_CEILING_MILLISECONDS, ApprovalSettings, PENDING_CEILING_MILLISECONDS, REPEATS_CEILING,
@@ -14,7 +14,7 @@ use crate::approvals::{
 use crate::limits::milliseconds;
 
 /// Parses the section.
-pub(super) fn read(section: &Node<'_>) -> Result<ApprovalSettings, Misplaced> {
+pub(super) fn read(section: &TomlNode<'_>) -> Result<ApprovalSettings, Misplaced> {
     let section = section.table(&["unattended", "pending-time", "session-time", "always-time", "repeats"])?;
     let time = |key: &str, ceiling| section.get(key).map(|node| read_time(node, ceiling)).transpose();
     let unattended = section.get("unattended");
@@ -27,12 +27,12 @@ pub(super) fn read(section: &Node<'_>) -> Result<ApprovalSettings, Misplaced> {
     })
 }
 
-fn read_repeats(node: &Node<'_>) -> Result<u64, Misplaced> {
+fn read_repeats(node: &TomlNode<'_>) -> Result<u64, Misplaced> {
     let admitted = Unit::Count.admit(read_amount(node, Unit::Count)?, REPEATS_CEILING);
     admitted.map(|repeats| repeats as u64).map_err(|fault| node.fail(fault))
 }
 
-fn read_time(node: &Node<'_>, ceiling: usize) -> Result<Duration, Misplaced> {
+fn read_time(node: &TomlNode<'_>, ceiling: usize) -> Result<Duration, Misplaced> {
     let unit = Unit::Milliseconds;
     let admitted = unit.admit(read_amount(node, unit)?, ceiling);
     admitted.map(milliseconds).map_err(|fault| node.fail(fault))

@@ -4,12 +4,12 @@
 
 use toml::de::DeValue;
 
-use super::node::{Misplaced, Node};
+use super::node::{Misplaced, TomlNode};
 use crate::amount::Unit;
 use crate::limit::{Limit, LimitSettings};
 
 /// Parses the section.
-pub(super) fn read(section: &Node<'_>) -> Result<LimitSettings, Misplaced> {
+pub(super) fn read(section: &TomlNode<'_>) -> Result<LimitSettings, Misplaced> {
     let mut settings = LimitSettings::default();
     let section = section.table(&Limit::ALL.map(Limit::key))?;
     for limit in Limit::ALL {
@@ -22,7 +22,7 @@ pub(super) fn read(section: &Node<'_>) -> Result<LimitSettings, Misplaced> {
 }
 
 /// Parses an amount of this unit.
-pub(super) fn read_amount(node: &Node<'_>, unit: Unit) -> Result<u64, Misplaced> {
+pub(super) fn read_amount(node: &TomlNode<'_>, unit: Unit) -> Result<u64, Misplaced> {
     let amount = match node.value() {
         DeValue::String(text) => unit.read_text(text),
         DeValue::Integer(integer) => match i64::from_str_radix(integer.as_str(), integer.radix()) {

@@ -4,7 +4,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::node::{Misplaced, Node};
+use super::node::{Misplaced, TomlNode};
 use crate::binding::BindingError;
 
 /// Maximum name servers. A resolver waits for each of them in turn, so more would take too long.
@@ -13,12 +13,12 @@ const NAME_SERVERS: usize = 8;
 const NAME_SERVER_PORT: u16 = 53;
 
 /// Parses the section and returns its name servers.
-pub(super) fn read(section: &Node<'_>) -> Result<Option<Vec<SocketAddr>>, Misplaced> {
+pub(super) fn read(section: &TomlNode<'_>) -> Result<Option<Vec<SocketAddr>>, Misplaced> {
     let section = section.table(&["name-servers"])?;
     section.get("name-servers").map(read_name_servers).transpose()
 }
 
-fn read_name_servers(node: &Node<'_>) -> Result<Vec<SocketAddr>, Misplaced> {
+fn read_name_servers(node: &TomlNode<'_>) -> Result<Vec<SocketAddr>, Misplaced> {
     let servers = node.list()?;
     if servers.len() > NAME_SERVERS {
         return Err(node.fail(BindingError::NameServers));
@@ -27,7 +27,7 @@ fn read_name_servers(node: &Node<'_>) -> Result<Vec<SocketAddr>, Misplaced> {
 }
 
 /// Parses an address with an optional port, which must not be 0.
-fn read_name_server(node: &Node<'_>) -> Result<SocketAddr, Misplaced> {
+fn read_name_server(node: &TomlNode<'_>) -> Result<SocketAddr, Misplaced> {
     let text = node.text()?;
     let alone = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, NAME_SERVER_PORT));
     let server = alone.or_else(|_| text.parse::<SocketAddr>()).ok();

@@ -20,19 +20,19 @@ pub(crate) struct Misplaced {
 
 /// A value in the text.
 #[derive(Debug, Clone)]
-pub(super) struct Node<'t> {
+pub(super) struct TomlNode<'t> {
     key: String,
     offset: usize,
     value: &'t DeValue<'t>,
 }
 
 /// A table that has no unknown keys.
-pub(super) struct Table<'n, 't> {
-    node: &'n Node<'t>,
-    entries: Vec<(&'t str, Node<'t>)>,
+pub(super) struct TomlTable<'n, 't> {
+    node: &'n TomlNode<'t>,
+    entries: Vec<(&'t str, TomlNode<'t>)>,
 }
 
-impl<'t> Node<'t> {
+impl<'t> TomlNode<'t> {
     /// Returns the root of a document.
     pub(super) fn top(value: &'t DeValue<'t>) -> Self {
         Self { key: String::new(), offset: 0, value }
@@ -108,11 +108,11 @@ impl<'t> Node<'t> {
     }
 
     /// Returns the value as a table. A key that is not in `known` is an error.
-    pub(super) fn table<'n>(&'n self, known: &[&'static str]) -> Result<Table<'n, 't>, Misplaced> {
+    pub(super) fn table<'n>(&'n self, known: &[&'static str]) -> Result<TomlTable<'n, 't>, Misplaced> {
         let entries = self.entries()?;
         match entries.iter().find(|(key, _)| !known.contains(key)) {
             Some((_, unknown)) => Err(unknown.fail(PolicyFault::UnknownKey { known: known.to_vec() })),
-            None => Ok(Table { node: self, entries }),
+            None => Ok(TomlTable { node: self, entries }),
         }
     }
 
@@ -130,14 +130,14 @@ impl<'t> Node<'t> {
     }
 }
 
-impl<'t> Table<'_, 't> {
+impl<'t> TomlTable<'_, 't> {
     /// Returns the value of `key`, if the table has it.
-    pub(super) fn get(&self, key: &str) -> Option<&Node<'t>> {
+    pub(super) fn get(&self, key: &str) -> Option<&TomlNode<'t>> {
         self.entries.iter().find(|(name, _)| *name == key).map(|(_, node)| node)
     }
 
     /// Returns the value of `key`. A missing key is an error.
-    pub(super) fn require(&self, key: &'static str) -> Result<&Node<'t>, Misplaced> {
+    pub(super) fn require(&self, key: &'static str) -> Result<&TomlNode<'t>, Misplaced> {
         self.get(key).ok_or_else(|| self.node.fail(PolicyFault::MissingKey { name: key }))
     }
 }

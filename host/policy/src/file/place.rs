@@ -5,11 +5,11 @@ use crate::error::{PolicyError, PolicyFault};
 
 /// The text of a policy, for computing lines and columns.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'t> {
+pub(crate) struct PolicyText<'t> {
     pub(crate) text: &'t str,
 }
 
-impl Place<'_> {
+impl PolicyText<'_> {
     /// Returns the line of a byte offset, counted from 1.
     fn line(&self, offset: usize) -> usize {
         1 + self.before(offset).bytes().filter(|byte| *byte == b'\n').count()

@@ -13,14 +13,14 @@ mod value;
 use std::collections::BTreeMap;
 
 use super::limits;
-use super::node::{Misplaced, Node};
+use super::node::{Misplaced, TomlNode};
 use crate::binding::Binding;
 use crate::clock::ClockResolution;
 use crate::error::PolicyFault;
 use crate::leniency::Leniency;
 use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
-use value::Placed;
+use value::PlacedValue;
 
 /// The keys of a section.
 const SECTION: &[&str] =
@@ -29,8 +29,8 @@ const SECTION: &[&str] =
 /// The settings of one plugin in one policy text.
 #[derive(Debug, Default)]
 pub(crate) struct PluginSection {
-    pub(crate) bindings: BTreeMap<DependencyKey, Placed<Binding>>,
-    pub(crate) config: BTreeMap<String, Placed<String>>,
+    pub(crate) bindings: BTreeMap<DependencyKey, PlacedValue<Binding>>,
+    pub(crate) config: BTreeMap<String, PlacedValue<String>>,
     pub(crate) clock: Option<ClockResolution>,
     pub(crate) repair: Option<Leniency>,
     pub(crate) unvalidated: Option<Leniency>,
@@ -38,7 +38,7 @@ pub(crate) struct PluginSection {
 }
 
 /// Parses the section of every plugin.
-pub(super) fn read(section: &Node<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
+pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
     let mut plugins = BTreeMap::new();
     for (name, node) in section.entries()? {
         let name = PluginName::new(name).map_err(|fault| node.fail(fault))?;
@@ -47,7 +47,7 @@ pub(super) fn read(section: &Node<'_>) -> Result<BTreeMap<PluginName, PluginSect
     Ok(plugins)
 }
 
-fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
+fn read_plugin(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
     let section = node.table(SECTION)?;
     let mut plugin = PluginSection::default();
     if let Some(limits) = section.get("limits") {
@@ -80,12 +80,12 @@ fn read_plugin(node: &Node<'_>) -> Result<PluginSection, Misplaced> {
 /// Parses all bindings of one kind. A plugin opens a dependency by its key alone, so a key can have only one kind.
 fn bind(
     plugin: &mut PluginSection,
-    kind: &Node<'_>,
-    read_binding: impl Fn(&Node<'_>) -> Result<Binding, Misplaced>,
+    kind: &TomlNode<'_>,
+    read_binding: impl Fn(&TomlNode<'_>) -> Result<Binding, Misplaced>,
 ) -> Result<(), Misplaced> {
     for (key, node) in kind.entries()? {
         let key = DependencyKey::new(key).map_err(|fault| node.fail(fault))?;
-        if plugin.bindings.insert(key, Placed::new(read_binding(&node)?, &node)).is_some() {
+        if plugin.bindings.insert(key, PlacedValue::new(read_binding(&node)?, &node)).is_some() {
             return Err(node.fail(PolicyFault::BoundTwice));
         }
     }

@@ -2,11 +2,11 @@
 //!
 //! This file must not know where the audit log is stored.
 
-use super::node::{Misplaced, Node};
+use super::node::{Misplaced, TomlNode};
 use crate::record_keeping::{Durability, Payloads, RecordSettings};
 
 /// Parses the section.
-pub(super) fn read(section: &Node<'_>) -> Result<RecordSettings, Misplaced> {
+pub(super) fn read(section: &TomlNode<'_>) -> Result<RecordSettings, Misplaced> {
     let section = section.table(&["payloads", "durable"])?;
     let payloads = section.get("payloads").map(|node| node.word(&Payloads::ALL, Payloads::as_str));
     let durable = section.get("durable").map(|node| node.word(&Durability::ALL, Durability::as_str));

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::node::{Misplaced, Node, Table};
-use super::place::Place;
+use super::node::{Misplaced, TomlNode, TomlTable};
+use super::place::PolicyText;
 use super::{subject, when};
 use crate::decision::{Decision, RuleId};
 use crate::error::PolicyFault;
@@ -17,12 +17,17 @@ use crate::policy_size::POLICY_RULES;
 use crate::rule::{REASON_BYTES, Rule, ToolPattern};
 
 /// Parses all rules.
-pub(super) fn read(section: &Node<'_>, place: &Place<'_>, layer: Layer, trust: Trust) -> Result<Vec<Rule>, Misplaced> {
+pub(super) fn read(
+    section: &TomlNode<'_>,
+    place: &PolicyText<'_>,
+    layer: Layer,
+    trust: Trust,
+) -> Result<Vec<Rule>, Misplaced> {
     let nodes = section.list()?;
     if nodes.len() > POLICY_RULES {
         return Err(section.fail(PolicyFault::TooManyRules));
     }
-    let lines = place.lines(nodes.iter().map(Node::offset));
+    let lines = place.lines(nodes.iter().map(TomlNode::offset));
     let ids = (1..).zip(lines).map(|(number, line)| RuleId { layer, number, line });
     nodes.iter().zip(ids).map(|(node, id)| read_rule(node, id, trust)).collect()
 }
@@ -30,7 +35,7 @@ pub(super) fn read(section: &Node<'_>, place: &Place<'_>, layer: Layer, trust: T
 /// The keys of a rule.
 const KEYS: &[&str] = &["tool", "permission", "hint", "session", "principal", "origin", "when", "decision", "reason"];
 
-fn read_rule(node: &Node<'_>, id: RuleId, trust: Trust) -> Result<Rule, Misplaced> {
+fn read_rule(node: &TomlNode<'_>, id: RuleId, trust: Trust) -> Result<Rule, Misplaced> {
     let section = node.table(KEYS)?;
     let tool = section.require("tool")?;
     let decision = section.require("decision")?;
@@ -60,7 +65,7 @@ fn sentence(id: RuleId, decision: Decision) -> String {
 }
 
 /// Parses the hint of a rule. An allow rule cannot have one, because plugins set their own hints.
-fn read_hint(node: &Node<'_>, decision: Decision) -> Result<Hint, Misplaced> {
+fn read_hint(node: &TomlNode<'_>, decision: Decision) -> Result<Hint, Misplaced> {
     let hint = node.text()?.parse().map_err(|fault| node.fail(fault))?;
     match decision {
         Decision::Allow => Err(node.fail(PolicyFault::AllowByHint)),
@@ -68,12 +73,12 @@ fn read_hint(node: &Node<'_>, decision: Decision) -> Result<Hint, Misplaced> {
     }
 }
 
-fn read_permission(section: &Table<'_, '_>) -> Result<Option<Permission>, Misplaced> {
+fn read_permission(section: &TomlTable<'_, '_>) -> Result<Option<Permission>, Misplaced> {
     let Some(node) = section.get("permission") else { return Ok(None) };
     node.text()?.parse().map(Some).map_err(|fault| node.fail(fault))
 }
 
-fn read_reason(node: &Node<'_>) -> Result<Arc<str>, Misplaced> {
+fn read_reason(node: &TomlNode<'_>) -> Result<Arc<str>, Misplaced> {
     let text = node.text()?;
     let sound = !text.trim().is_empty() && text.len() <= REASON_BYTES && !text.chars().any(char::is_control);
     if sound { Ok(Arc::from(text)) } else { Err(node.fail(PolicyFault::Reason)) }

@@ -2,28 +2,31 @@
 //!
 //! This file must not know the other keys of a rule.
 
-use super::node::{Misplaced, Node, Table};
+use super::node::{Misplaced, TomlNode, TomlTable};
 use crate::caller::{Origin, Principal};
 use crate::error::PolicyFault;
 use crate::excerpt::Excerpt;
 use crate::glob::GlobError;
-use crate::subject::Subject;
+use crate::subject::RuleSubject;
 use crate::text::TextPattern;
 
 /// Parses the callers that a rule applies to.
-pub(super) fn read(section: &Table<'_, '_>) -> Result<Subject, Misplaced> {
-    Ok(Subject {
+pub(super) fn read(section: &TomlTable<'_, '_>) -> Result<RuleSubject, Misplaced> {
+    Ok(RuleSubject {
         session: section.get("session").map(read_session).transpose()?,
         principals: section.get("principal").map(|node| read_all(node, read_principal)).transpose()?,
         origins: section.get("origin").map(|node| read_all(node, read_origin)).transpose()?,
     })
 }
 
-fn read_all<T>(node: &Node<'_>, read_one: impl Fn(&Node<'_>) -> Result<T, Misplaced>) -> Result<Vec<T>, Misplaced> {
+fn read_all<T>(
+    node: &TomlNode<'_>,
+    read_one: impl Fn(&TomlNode<'_>) -> Result<T, Misplaced>,
+) -> Result<Vec<T>, Misplaced> {
     node.one_or_more()?.iter().map(read_one).collect()
 }
 
-fn read_session(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
+fn read_session(node: &TomlNode<'_>) -> Result<TextPattern, Misplaced> {
     let pattern = TextPattern::new(node.text()?).map_err(|fault| node.fail(fault))?;
     // Exact matching never matches such a name, and wide matching removes such a segment first.
     if pattern.has_segment(".") || pattern.has_segment("..") {
@@ -33,7 +36,7 @@ fn read_session(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
 }
 
 /// Parses a pattern that some principal may match. Text without wildcards must be a valid principal.
-fn read_principal(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
+fn read_principal(node: &TomlNode<'_>) -> Result<TextPattern, Misplaced> {
     let text = node.text()?;
     let is_pattern = text.contains(['*', '?', '[', ']', '{', '}', '\\']);
     if is_pattern {
@@ -51,6 +54,6 @@ fn read_principal(node: &Node<'_>) -> Result<TextPattern, Misplaced> {
     Ok(pattern)
 }
 
-fn read_origin(node: &Node<'_>) -> Result<Origin, Misplaced> {
+fn read_origin(node: &TomlNode<'_>) -> Result<Origin, Misplaced> {
     node.text()?.parse().map_err(|fault| node.fail(fault))
 }

@@ -5,20 +5,20 @@
 
 use toml::de::DeValue;
 
-use super::node::{Misplaced, Node};
+use super::node::{Misplaced, TomlNode};
 use crate::argument::ArgumentKey;
 use crate::bounds::{Bound, Bounds};
 use crate::decision::Decision;
 use crate::error::PolicyFault;
-use crate::matcher::{Accepted, Entry, When};
+use crate::matcher::{Accepted, ArgumentCondition, When};
 use crate::text::{LiteralError, TextPattern};
 
 /// Parses the table.
-pub(super) fn read(node: &Node<'_>, decision: Decision) -> Result<When, Misplaced> {
+pub(super) fn read(node: &TomlNode<'_>, decision: Decision) -> Result<When, Misplaced> {
     let mut entries = Vec::new();
     for (key, value) in node.entries()? {
         let key = ArgumentKey::new(key).map_err(|fault| value.fail(fault))?;
-        entries.push(Entry { key, accepted: read_accepted(&value)? });
+        entries.push(ArgumentCondition { key, accepted: read_accepted(&value)? });
     }
     if entries.is_empty() {
         return Err(node.fail(PolicyFault::Empty));
@@ -42,11 +42,11 @@ fn check_segments(when: &When, decision: Decision) -> Result<(), PolicyFault> {
     }
 }
 
-fn read_accepted(node: &Node<'_>) -> Result<Vec<Accepted>, Misplaced> {
+fn read_accepted(node: &TomlNode<'_>) -> Result<Vec<Accepted>, Misplaced> {
     node.one_or_more()?.iter().map(read_one).collect()
 }
 
-fn read_one(node: &Node<'_>) -> Result<Accepted, Misplaced> {
+fn read_one(node: &TomlNode<'_>) -> Result<Accepted, Misplaced> {
     match node.value() {
         DeValue::String(text) => TextPattern::new(text).map(Accepted::Text).map_err(|fault| node.fail(fault)),
         DeValue::Table(_) => read_test(node),
@@ -59,7 +59,7 @@ fn read_one(node: &Node<'_>) -> Result<Accepted, Misplaced> {
 }
 
 /// Parses a table of one of the three kinds.
-fn read_test(node: &Node<'_>) -> Result<Accepted, Misplaced> {
+fn read_test(node: &TomlNode<'_>) -> Result<Accepted, Misplaced> {
     let table = node.table(&["prefix", "equals", "at-least", "at-most"])?;
     let bounds = [table.get("at-least"), table.get("at-most")];
     match (table.get("prefix"), table.get("equals"), bounds) {
@@ -69,7 +69,7 @@ fn read_test(node: &Node<'_>) -> Result<Accepted, Misplaced> {
         (None, Some(equals), [None, None]) => read_equals(equals),
         (None, None, [None, None]) => Err(node.fail(PolicyFault::Empty)),
         (None, None, [at_least, at_most]) => {
-            let bound = |node: Option<&Node<'_>>| node.map(read_bound).transpose();
+            let bound = |node: Option<&TomlNode<'_>>| node.map(read_bound).transpose();
             let bounds = Bounds::new(bound(at_least)?, bound(at_most)?);
             bounds.map(Accepted::Range).map_err(|fault| node.fail(fault))
         }
@@ -77,14 +77,14 @@ fn read_test(node: &Node<'_>) -> Result<Accepted, Misplaced> {
     }
 }
 
-fn read_equals(node: &Node<'_>) -> Result<Accepted, Misplaced> {
+fn read_equals(node: &TomlNode<'_>) -> Result<Accepted, Misplaced> {
     match node.value() {
         DeValue::String(text) => TextPattern::equals(text).map(Accepted::Text).map_err(|fault| node.fail(fault)),
         _other_type => read_scalar(node, "a string, a number, or a boolean"),
     }
 }
 
-fn read_bound(node: &Node<'_>) -> Result<Bound, Misplaced> {
+fn read_bound(node: &TomlNode<'_>) -> Result<Bound, Misplaced> {
     match read_scalar(node, "a number")? {
         Accepted::Integer(integer) => Ok(Bound::Integer(integer)),
         Accepted::Float(float) => Bound::float(float).map_err(|fault| node.fail(fault)),
@@ -95,7 +95,7 @@ fn read_bound(node: &Node<'_>) -> Result<Bound, Misplaced> {
 }
 
 /// Parses a number or a boolean.
-fn read_scalar(node: &Node<'_>, wanted: &'static str) -> Result<Accepted, Misplaced> {
+fn read_scalar(node: &TomlNode<'_>, wanted: &'static str) -> Result<Accepted, Misplaced> {
     let number = || node.fail(PolicyFault::Number);
     match node.value() {
         DeValue::Integer(integer) => {

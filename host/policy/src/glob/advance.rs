@@ -3,7 +3,7 @@
 //! It must not know what the names are, or what a match means.
 
 use super::segment::Segment;
-use super::{Case, Glob, GlobError, segment, syntax};
+use super::{Glob, GlobError, LetterCase, segment, syntax};
 
 /// A position in one alternative of a pattern: how many segments have matched. A pattern has at most
 /// [`super::EXPANDED_TOKENS`] segments.
@@ -60,7 +60,7 @@ impl Glob {
             }
             (Some(Segment::Whole), _) => self.reach(next, reached),
             (Some(segment), NextName::Spelt(spellings)) => {
-                spellings.iter().any(|name| segment.accepts(name, Case::Folded)) && self.reach(next, reached)
+                spellings.iter().any(|name| segment.accepts(name, LetterCase::Folded)) && self.reach(next, reached)
             }
             (Some(Segment::Literal(_) | Segment::Tokens(_)), NextName::Unspelt) => false,
         }

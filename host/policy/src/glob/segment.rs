@@ -8,7 +8,7 @@ use super::error::GlobError;
 
 /// How letters that differ only in case are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum LetterCase {
     /// They differ.
     Exact,
     /// They are equal. Everything that matches exactly also matches this way.
@@ -17,7 +17,7 @@ pub(crate) enum Case {
 
 /// One element of a pattern within a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum SegmentToken {
     /// This character.
     Literal(char),
     /// `?`: one character.
@@ -44,15 +44,15 @@ impl Class {
     }
 }
 
-impl Token {
+impl SegmentToken {
     /// Returns whether the token matches this one character.
-    fn accepts(&self, character: char, case: Case) -> bool {
+    fn accepts(&self, character: char, case: LetterCase) -> bool {
         match (self, case) {
             (Self::One, _) => true,
-            (Self::Literal(literal), Case::Exact) => *literal == character,
-            (Self::Literal(literal), Case::Folded) => *literal == character || fold(*literal) == fold(character),
-            (Self::Class(class), Case::Exact) => class.contains(character),
-            (Self::Class(class), Case::Folded) => {
+            (Self::Literal(literal), LetterCase::Exact) => *literal == character,
+            (Self::Literal(literal), LetterCase::Folded) => *literal == character || fold(*literal) == fold(character),
+            (Self::Class(class), LetterCase::Exact) => class.contains(character),
+            (Self::Class(class), LetterCase::Folded) => {
                 class.contains(character) || class.contains(lower(character)) || class.contains(upper(character))
             }
             (Self::Run | Self::Deep, _) => false,
@@ -94,20 +94,20 @@ pub(super) enum Segment {
     /// Exactly this segment.
     Literal(Box<str>),
     /// A segment that matches these tokens.
-    Tokens(Box<[Token]>),
+    Tokens(Box<[SegmentToken]>),
 }
 
 impl Segment {
-    fn new(tokens: Vec<Token>) -> Result<Self, GlobError> {
+    fn new(tokens: Vec<SegmentToken>) -> Result<Self, GlobError> {
         match tokens.as_slice() {
-            [Token::Deep] => return Ok(Self::Deep),
-            [Token::Run] => return Ok(Self::Whole),
-            tokens if tokens.contains(&Token::Deep) => return Err(GlobError::DeepBesideText),
+            [SegmentToken::Deep] => return Ok(Self::Deep),
+            [SegmentToken::Run] => return Ok(Self::Whole),
+            tokens if tokens.contains(&SegmentToken::Deep) => return Err(GlobError::DeepBesideText),
             _literal_or_mixed => {}
         }
         let literal = tokens.iter().map(|token| match token {
-            Token::Literal(character) => Some(*character),
-            Token::One | Token::Run | Token::Deep | Token::Class(_) => None,
+            SegmentToken::Literal(character) => Some(*character),
+            SegmentToken::One | SegmentToken::Run | SegmentToken::Deep | SegmentToken::Class(_) => None,
         });
         match literal.collect::<Option<String>>() {
             Some(literal) => Ok(Self::Literal(literal.into())),
@@ -129,28 +129,29 @@ impl Segment {
     }
 
     /// Returns whether the segment matches this one segment of a text.
-    pub(super) fn accepts(&self, text: &str, case: Case) -> bool {
+    pub(super) fn accepts(&self, text: &str, case: LetterCase) -> bool {
         match (self, case) {
             (Self::Deep, _) => false,
             (Self::Whole, _) => true,
-            (Self::Literal(literal), Case::Exact) => literal.as_ref() == text,
-            (Self::Literal(literal), Case::Folded) if text.is_ascii() && literal.is_ascii() => {
+            (Self::Literal(literal), LetterCase::Exact) => literal.as_ref() == text,
+            (Self::Literal(literal), LetterCase::Folded) if text.is_ascii() && literal.is_ascii() => {
                 literal.eq_ignore_ascii_case(text)
             }
-            (Self::Literal(literal), Case::Folded) => literal.chars().map(fold).eq(text.chars().map(fold)),
+            (Self::Literal(literal), LetterCase::Folded) => literal.chars().map(fold).eq(text.chars().map(fold)),
             (Self::Tokens(tokens), _) => tokens_match(tokens, text, case),
         }
     }
 }
 
 /// Splits tokens at the separators.
-pub(super) fn split(tokens: &[Token], separators: &[char]) -> Result<Vec<Segment>, GlobError> {
-    let divides = |token: &Token| matches!(token, Token::Literal(character) if separators.contains(character));
+pub(super) fn split(tokens: &[SegmentToken], separators: &[char]) -> Result<Vec<Segment>, GlobError> {
+    let divides =
+        |token: &SegmentToken| matches!(token, SegmentToken::Literal(character) if separators.contains(character));
     tokens.split(divides).map(|part| Segment::new(part.to_vec())).collect()
 }
 
 /// Returns whether the segments of `text` match the pattern. `None` is a text without segments.
-pub(super) fn all_match(pattern: &[Segment], text: Option<&str>, case: Case) -> bool {
+pub(super) fn all_match(pattern: &[Segment], text: Option<&str>, case: LetterCase) -> bool {
     let mut position = 0;
     let mut rest = text;
     let mut retry: Option<(usize, Option<&str>)> = None;
@@ -190,7 +191,7 @@ fn next_segment(text: &str) -> (&str, Option<&str>) {
 }
 
 /// Returns whether the characters of one segment match the tokens.
-fn tokens_match(tokens: &[Token], text: &str, case: Case) -> bool {
+fn tokens_match(tokens: &[SegmentToken], text: &str, case: LetterCase) -> bool {
     let mut position = 0;
     let mut rest = text.chars();
     let mut retry = None;
@@ -198,7 +199,7 @@ fn tokens_match(tokens: &[Token], text: &str, case: Case) -> bool {
         let here = rest.clone();
         match (tokens.get(position), rest.next()) {
             (None, None) => return true,
-            (Some(Token::Run), _) => {
+            (Some(SegmentToken::Run), _) => {
                 position += 1;
                 rest = here.clone();
                 retry = Some((position, here));

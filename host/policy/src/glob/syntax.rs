@@ -6,10 +6,10 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use super::error::{EXPANDED_TOKENS, GlobError, PATTERN_CHARACTERS};
-use super::segment::{Class, Token};
+use super::segment::{Class, SegmentToken};
 
 /// All expansions of a pattern's braces.
-type Choices = Vec<Vec<Token>>;
+type Choices = Vec<Vec<SegmentToken>>;
 
 /// Parses a pattern.
 pub(super) fn read(text: &str) -> Result<Choices, GlobError> {
@@ -19,7 +19,7 @@ pub(super) fn read(text: &str) -> Result<Choices, GlobError> {
     if text.chars().any(char::is_control) {
         return Err(GlobError::ControlCharacter);
     }
-    let mut reader = Reader { rest: text.chars().peekable() };
+    let mut reader = PatternReader { rest: text.chars().peekable() };
     let choices = reader.sequence()?;
     if reader.rest.next().is_some() {
         return Err(GlobError::Unopened);
@@ -30,11 +30,11 @@ pub(super) fn read(text: &str) -> Result<Choices, GlobError> {
     Ok(choices)
 }
 
-struct Reader<'a> {
+struct PatternReader<'a> {
     rest: Peekable<Chars<'a>>,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     /// Parses up to the end or an unescaped `}`, which stays in the input. Here a comma is an ordinary character.
     fn sequence(&mut self) -> Result<Choices, GlobError> {
         self.sequence_until(&['}'])
@@ -46,12 +46,12 @@ impl Reader<'_> {
         while let Some(character) = self.rest.next_if(|character| !ends.contains(character)) {
             let more = match character {
                 '{' => self.braces()?,
-                '[' => vec![vec![Token::Class(Box::new(self.class()?))]],
+                '[' => vec![vec![SegmentToken::Class(Box::new(self.class()?))]],
                 ']' => return Err(GlobError::Unopened),
-                '?' => vec![vec![Token::One]],
+                '?' => vec![vec![SegmentToken::One]],
                 '*' => vec![vec![self.stars()?]],
-                '\\' => vec![vec![Token::Literal(self.rest.next().ok_or(GlobError::TrailingBackslash)?)]],
-                literal => vec![vec![Token::Literal(literal)]],
+                '\\' => vec![vec![SegmentToken::Literal(self.rest.next().ok_or(GlobError::TrailingBackslash)?)]],
+                literal => vec![vec![SegmentToken::Literal(literal)]],
             };
             choices = join(choices, &more)?;
         }
@@ -76,14 +76,14 @@ impl Reader<'_> {
     }
 
     /// Parses the rest of `*` or `**` after the first star.
-    fn stars(&mut self) -> Result<Token, GlobError> {
+    fn stars(&mut self) -> Result<SegmentToken, GlobError> {
         let mut following = 0;
         while self.rest.next_if_eq(&'*').is_some() {
             following += 1;
         }
         match following {
-            0 => Ok(Token::Run),
-            1 => Ok(Token::Deep),
+            0 => Ok(SegmentToken::Run),
+            1 => Ok(SegmentToken::Deep),
             _three_or_more => Err(GlobError::DeepBesideText),
         }
     }
@@ -126,7 +126,7 @@ impl Reader<'_> {
 }
 
 /// Returns every choice of `heads` followed by every choice of `tails`.
-fn join(mut heads: Choices, tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
+fn join(mut heads: Choices, tails: &[Vec<SegmentToken>]) -> Result<Choices, GlobError> {
     let [tail] = tails else { return multiply(&heads, tails) };
     for head in &mut heads {
         head.extend_from_slice(tail);
@@ -136,7 +136,7 @@ fn join(mut heads: Choices, tails: &[Vec<Token>]) -> Result<Choices, GlobError> 
 }
 
 /// Does the same as [`join`] for several tails. It counts the tokens before it allocates.
-fn multiply(heads: &[Vec<Token>], tails: &[Vec<Token>]) -> Result<Choices, GlobError> {
+fn multiply(heads: &[Vec<SegmentToken>], tails: &[Vec<SegmentToken>]) -> Result<Choices, GlobError> {
     let tokens: usize =
         heads.iter().flat_map(|head| tails.iter().map(move |tail| (head.len() + tail.len()).max(1))).sum();
     if tokens > EXPANDED_TOKENS {

@@ -20,7 +20,7 @@ use crate::glob::Glob;
 /// The JSON of a pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Form {
+pub(super) struct PatternForm {
     #[serde(deserialize_with = "without_duplicates")]
     arguments: BTreeMap<String, ConstraintForm>,
 }
@@ -37,7 +37,7 @@ enum ConstraintForm {
     Any,
 }
 
-impl Form {
+impl PatternForm {
     /// Returns the JSON of constraints.
     pub(super) fn of(constraints: BTreeMap<String, Constraint>) -> Self {
         let form = |constraint| match constraint {

@@ -58,14 +58,14 @@ fn offers(arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
 }
 
 /// An argument that may vary.
-struct Resource<'a> {
+struct VaryingArgument<'a> {
     name: &'a str,
     value: &'a Value,
     /// The wider constraints that it may have, from narrow to wide.
     wider: Vec<Constraint>,
 }
 
-impl Resource<'_> {
+impl VaryingArgument<'_> {
     fn offers(self, arguments: &Map<String, Value>, schema: &Value) -> Vec<Pattern> {
         let Some(others) = others(arguments, self.name, schema) else { return Vec::new() };
         let has_payload = others.values().any(|constraint| *constraint == Constraint::Any);
@@ -80,22 +80,22 @@ impl Resource<'_> {
 }
 
 /// Returns the first argument that is named like a path and is a readable path.
-fn path(arguments: &Map<String, Value>) -> Option<Resource<'_>> {
+fn path(arguments: &Map<String, Value>) -> Option<VaryingArgument<'_>> {
     let path = |name: &&'static str| {
         let value = arguments.get(*name)?;
         let path = value.as_str().filter(|path| is_path(path))?;
         let globs =
             directories(path).filter_map(|directory| Glob::new(&format!("{}/**", Glob::escape(directory))).ok());
-        Some(Resource { name, value, wider: globs.map(Constraint::Glob).collect() })
+        Some(VaryingArgument { name, value, wider: globs.map(Constraint::Glob).collect() })
     };
     RESOURCES.iter().find_map(path)
 }
 
 /// Returns the first argument that is a URL by its name or its schema.
-fn url<'a>(arguments: &'a Map<String, Value>, schema: &Value) -> Option<Resource<'a>> {
+fn url<'a>(arguments: &'a Map<String, Value>, schema: &Value) -> Option<VaryingArgument<'a>> {
     let url = |(name, value): (&'a String, &'a Value)| {
         let url = Destination::from_url(value.as_str()?).ok().filter(|_| is_url(name, schema))?;
-        Some(Resource { name, value, wider: UrlScope::around(&url).map(Constraint::Url).collect() })
+        Some(VaryingArgument { name, value, wider: UrlScope::around(&url).map(Constraint::Url).collect() })
     };
     arguments.iter().find_map(url)
 }

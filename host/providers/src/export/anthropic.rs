@@ -1,7 +1,7 @@
 //! Anthropic's Messages.
 
 use super::notes::Notes;
-use super::schema::{Census, Dialect, Touches, copied, rewritten};
+use super::schema::{Dialect, ExportCensus, Touches, copied, rewritten};
 use crate::definitions::Defined;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(super) struct Budget {
 impl Budget {
     /// Takes what a strict tool needs, or says what there is not enough of, and takes nothing.
     fn take(&mut self, schema: &Value) -> Result<(), String> {
-        let census = Census::of(schema);
+        let census = ExportCensus::of(schema);
         let next = Self {
             tools: self.tools + 1,
             optional: self.optional + census.optional,

@@ -18,7 +18,7 @@ pub(super) struct Given<'a> {
 }
 
 /// What becomes of them.
-pub(super) struct Held {
+pub(super) struct HydratedArguments {
     /// What the host gets.
     pub(super) arguments: String,
     pub(super) raw: String,
@@ -30,10 +30,10 @@ pub(super) struct Held {
 }
 
 /// Holds arguments to the schema of their tool. Those of a tool that is not there are looked at by nobody.
-pub(super) fn hold(given: Given<'_>, tool: Option<&Tool>, host: &Host, effort: &mut Effort) -> Held {
+pub(super) fn hold(given: Given<'_>, tool: Option<&Tool>, host: &Host, effort: &mut Effort) -> HydratedArguments {
     let raw = given.arguments.map(Cow::into_owned).unwrap_or_default();
     let text = if stands_for_none(given.format, &raw) { "{}" } else { &*raw };
-    let mut held = Held {
+    let mut held = HydratedArguments {
         arguments: text.to_owned(),
         raw: String::new(),
         parsed: None,
@@ -60,7 +60,7 @@ pub(super) fn hold(given: Given<'_>, tool: Option<&Tool>, host: &Host, effort: &
     held
 }
 
-impl Held {
+impl HydratedArguments {
     /// Whether the host would take them.
     fn is_usable(&self) -> bool {
         self.parsed.as_ref().is_some_and(Value::is_object) && is_match(self.validation.as_ref())

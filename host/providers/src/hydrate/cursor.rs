@@ -10,10 +10,10 @@ use std::borrow::Cow;
 
 /// What is wrong with the form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Flaw(pub(super) &'static str);
+pub(super) struct FormFlaw(pub(super) &'static str);
 
 /// What is said of a text that is no JSON.
-const NO_JSON: Flaw = Flaw("it is no JSON");
+const NO_JSON: FormFlaw = FormFlaw("it is no JSON");
 
 /// A place in the text.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +38,9 @@ impl<'a> Cursor<'a> {
     /// Goes through an object: `each` gets every key, and goes past its value.
     pub(super) fn members(
         &mut self,
-        what: Flaw,
-        mut each: impl FnMut(&str, &mut Self) -> Result<(), Flaw>,
-    ) -> Result<(), Flaw> {
+        what: FormFlaw,
+        mut each: impl FnMut(&str, &mut Self) -> Result<(), FormFlaw>,
+    ) -> Result<(), FormFlaw> {
         self.enter(b'{', what)?;
         if self.peek() != b'}' {
             loop {
@@ -60,9 +60,9 @@ impl<'a> Cursor<'a> {
     /// Goes through an array: `each` goes past one item.
     pub(super) fn items(
         &mut self,
-        what: Flaw,
-        mut each: impl FnMut(&mut Self) -> Result<(), Flaw>,
-    ) -> Result<(), Flaw> {
+        what: FormFlaw,
+        mut each: impl FnMut(&mut Self) -> Result<(), FormFlaw>,
+    ) -> Result<(), FormFlaw> {
         self.enter(b'[', what)?;
         if self.peek() != b']' {
             loop {
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past a string, or null, which is none.
-    pub(super) fn text(&mut self, what: Flaw) -> Result<Option<Cow<'a, str>>, Flaw> {
+    pub(super) fn text(&mut self, what: FormFlaw) -> Result<Option<Cow<'a, str>>, FormFlaw> {
         match self.peek() {
             b'"' => self.string().map(Some),
             b'n' => self.skip().map(|_| None),
@@ -86,7 +86,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past any value, and hands out its text.
-    pub(super) fn skip(&mut self) -> Result<&'a str, Flaw> {
+    pub(super) fn skip(&mut self) -> Result<&'a str, FormFlaw> {
         let first = self.peek();
         let begin = self.at;
         // Most of what is passed is short texts, which need no reader.
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// There is nothing more.
-    pub(super) fn end(&mut self) -> Result<(), Flaw> {
+    pub(super) fn end(&mut self) -> Result<(), FormFlaw> {
         self.peek();
         match self.at == self.text.len() {
             true => Ok(()),
@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn enter(&mut self, open: u8, what: Flaw) -> Result<(), Flaw> {
+    fn enter(&mut self, open: u8, what: FormFlaw) -> Result<(), FormFlaw> {
         if self.peek() != open {
             return Err(what);
         }
@@ -115,7 +115,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past a string, which begins here.
-    fn string(&mut self) -> Result<Cow<'a, str>, Flaw> {
+    fn string(&mut self) -> Result<Cow<'a, str>, FormFlaw> {
         match self.plain_string()? {
             Some(text) => Ok(Cow::Borrowed(text)),
             None => self.read::<String>().map(Cow::Owned),
@@ -123,7 +123,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past a string, whatever it holds.
-    fn pass_string(&mut self) -> Result<(), Flaw> {
+    fn pass_string(&mut self) -> Result<(), FormFlaw> {
         match self.plain_string()? {
             Some(_) => Ok(()),
             None => self.read::<IgnoredAny>().map(drop),
@@ -131,7 +131,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past a string that holds no escape; stays where it is in front of another.
-    fn plain_string(&mut self) -> Result<Option<&'a str>, Flaw> {
+    fn plain_string(&mut self) -> Result<Option<&'a str>, FormFlaw> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let mut bytes = rest.bytes().enumerate();
         if bytes.next() != Some((0, b'"')) {
@@ -148,7 +148,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past a value and reads it.
-    fn read<T: Deserialize<'a>>(&mut self) -> Result<T, Flaw> {
+    fn read<T: Deserialize<'a>>(&mut self) -> Result<T, FormFlaw> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<T>();
         let value = values.next().and_then(Result::ok).ok_or(NO_JSON)?;
@@ -158,7 +158,7 @@ impl<'a> Cursor<'a> {
 
     /// Goes past arguments: what a string holds, and the text of anything else. A string that holds no text, as one
     /// with a lone surrogate does, stays as it is written.
-    pub(super) fn arguments(&mut self) -> Result<Cow<'a, str>, Flaw> {
+    pub(super) fn arguments(&mut self) -> Result<Cow<'a, str>, FormFlaw> {
         match self.peek() {
             b'"' => self.string().or_else(|_| self.skip().map(Cow::Borrowed)),
             _ => self.skip().map(Cow::Borrowed),

@@ -1,6 +1,6 @@
 //! The ids that a provider gives calls: what tells the answers to two calls of one message apart.
 
-use super::envelope::Asked;
+use super::envelope::RequestedCall;
 use crate::format::Format;
 use portcullis::text::is_deceptive;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const ID_BYTES_MAX: usize = 128;
 
 /// The calls that share their id with another, by their place in the message.
-pub(super) fn shared(calls: &[Asked<'_>]) -> BTreeSet<usize> {
+pub(super) fn shared(calls: &[RequestedCall<'_>]) -> BTreeSet<usize> {
     let mut ids: Vec<(&str, usize)> = Vec::new();
     if calls.len() > 1 {
         ids.extend(calls.iter().enumerate().filter_map(|(at, asked)| Some((asked.id.as_deref()?, at))));

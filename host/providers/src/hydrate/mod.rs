@@ -11,7 +11,7 @@ mod near;
 use crate::definitions::{Defined, Definitions};
 use crate::format::Format;
 use arguments::Given;
-use envelope::Asked;
+use envelope::RequestedCall;
 pub use error::HydrateError;
 use mend::Effort;
 use portcullis::{Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
@@ -68,7 +68,7 @@ impl Definitions {
     fn call(
         &self,
         format: Format,
-        asked: Asked<'_>,
+        asked: RequestedCall<'_>,
         flaw: Option<String>,
         host: &Host,
         effort: &mut Effort,

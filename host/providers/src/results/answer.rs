@@ -14,7 +14,7 @@ const FAILURE_LABELS: [&str; 2] = ["Error: ", "Error executing tool:"];
 
 /// What became of one call.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct CallAnswer<'a> {
     /// The id of the call; one of ours where it came without.
     pub(super) id: Cow<'a, str>,
     /// Whether the id is the provider's.
@@ -24,14 +24,14 @@ pub(super) struct Answer<'a> {
     /// Whether there is no answer of the tool, but a word on why.
     pub(super) failed: bool,
     /// What to say, in its order. Never JSON among other pieces.
-    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) pieces: Vec<AnswerPiece<'a>>,
     /// The reply it is made from.
     pub(super) reply: Option<&'a Reply>,
 }
 
 /// A piece of an answer, as providers tell them apart.
 #[derive(Debug)]
-pub(super) enum Piece<'a> {
+pub(super) enum AnswerPiece<'a> {
     /// Text.
     Text(Cow<'a, str>),
     /// JSON without white space between its tokens.
@@ -54,7 +54,7 @@ pub(super) enum Piece<'a> {
     },
 }
 
-impl<'a> Answer<'a> {
+impl<'a> CallAnswer<'a> {
     /// The answer to the call at a place in the model's message.
     pub(super) fn of(place: usize, call: &'a HydratedCall, reply: Option<&'a Reply>) -> Self {
         let given = call.provenance.id.as_deref();
@@ -62,8 +62,8 @@ impl<'a> Answer<'a> {
         let answered = reply.filter(|reply| reply.code == Code::Completed).and_then(|reply| reply.output.as_ref());
         let pieces = match (answered, reply) {
             (Some(output), _) => pieces(output),
-            (None, Some(reply)) => vec![Piece::Text(Cow::Owned(wording::failure(&reply.message)))],
-            (None, None) => vec![Piece::Text(Cow::Borrowed(NO_REPLY))],
+            (None, Some(reply)) => vec![AnswerPiece::Text(Cow::Owned(wording::failure(&reply.message)))],
+            (None, None) => vec![AnswerPiece::Text(Cow::Borrowed(NO_REPLY))],
         };
         Self { id, has_id: given.is_some(), name: &call.provenance.name, failed: answered.is_none(), pieces, reply }
     }
@@ -72,7 +72,7 @@ impl<'a> Answer<'a> {
     pub(super) fn text(&self, mut media: impl FnMut(&Media<'a>) -> Option<String>) -> String {
         let mut texts: Vec<Cow<'_, str>> = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
-            let said = if let Piece::Media(shown) = piece { media(shown) } else { None };
+            let said = if let AnswerPiece::Media(shown) = piece { media(shown) } else { None };
             texts.push(said.map_or_else(|| piece.text(), Cow::Owned));
         }
         texts.join("\n")
@@ -88,13 +88,15 @@ impl<'a> Answer<'a> {
     /// The media in it.
     pub(super) fn media(&self) -> impl Iterator<Item = &Media<'a>> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Media(media) => Some(media),
-            Piece::Text(_) | Piece::Json(_) | Piece::Document { .. } | Piece::Other { .. } => None,
+            AnswerPiece::Media(media) => Some(media),
+            AnswerPiece::Text(_) | AnswerPiece::Json(_) | AnswerPiece::Document { .. } | AnswerPiece::Other { .. } => {
+                None
+            }
         })
     }
 }
 
-impl Piece<'_> {
+impl AnswerPiece<'_> {
     /// The piece as text. Of bytes it says only what they are.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
@@ -111,25 +113,25 @@ fn not_shown(kind: &str, blob: &Blob) -> String {
     format!("[Portcullis: this {kind} is not shown, since this message cannot carry it. {}.]", blob.described())
 }
 
-fn pieces(output: &Output) -> Vec<Piece<'_>> {
+fn pieces(output: &Output) -> Vec<AnswerPiece<'_>> {
     match output {
-        Output::Text(text) => vec![Piece::Text(Cow::Owned(wording::answer(text)))],
-        Output::Json(text) => vec![Piece::Json(compact(text))],
+        Output::Text(text) => vec![AnswerPiece::Text(Cow::Owned(wording::answer(text)))],
+        Output::Json(text) => vec![AnswerPiece::Json(compact(text))],
         Output::Parts(parts) => parts.iter().map(piece).collect(),
     }
 }
 
-fn piece(part: &Part) -> Piece<'_> {
+fn piece(part: &Part) -> AnswerPiece<'_> {
     let (kind, blob) = match part {
-        Part::Text(text) => return Piece::Text(Cow::Owned(wording::answer(text))),
+        Part::Text(text) => return AnswerPiece::Text(Cow::Owned(wording::answer(text))),
         Part::Image(blob) => ("image", blob),
         Part::File(blob) => ("file", blob),
     };
     let text = || std::str::from_utf8(&blob.data).ok().filter(|_| is_text_type(&blob.media_type));
     match (media::of(blob), text()) {
-        (Some(media), _) => Piece::Media(media),
-        (None, Some(text)) => Piece::Document { file: blob, text },
-        (None, None) => Piece::Other { kind, blob },
+        (Some(media), _) => AnswerPiece::Media(media),
+        (None, Some(text)) => AnswerPiece::Document { file: blob, text },
+        (None, None) => AnswerPiece::Other { kind, blob },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Messages: all results in one message of the user, each with its blocks and its flag.
 
-use super::answer::{Answer, Piece};
+use super::answer::{AnswerPiece, CallAnswer};
 use super::media::Media;
 use serde_json::{Map, Value, json};
 
@@ -9,20 +9,20 @@ use serde_json::{Map, Value, json};
 const MEDIA_BYTES_MAX: usize = 5 * 1024 * 1024;
 
 /// The message with all results, in the order of the calls.
-pub(super) fn message(answers: &[Answer<'_>]) -> Value {
+pub(super) fn message(answers: &[CallAnswer<'_>]) -> Value {
     let content: Vec<Value> = answers.iter().map(result).collect();
     json!({"role": "user", "content": content})
 }
 
-fn result(answer: &Answer<'_>) -> Value {
+fn result(answer: &CallAnswer<'_>) -> Value {
     let mut result = Map::new();
     result.insert("type".to_owned(), json!("tool_result"));
     result.insert("tool_use_id".to_owned(), json!(answer.id));
     // A block must not be empty: an empty answer is a result without content.
-    let pieces: Vec<&Piece<'_>> = answer.pieces.iter().filter(|piece| !piece.text().is_empty()).collect();
+    let pieces: Vec<&AnswerPiece<'_>> = answer.pieces.iter().filter(|piece| !piece.text().is_empty()).collect();
     match pieces.as_slice() {
         [] => {}
-        [piece @ (Piece::Text(_) | Piece::Json(_))] => {
+        [piece @ (AnswerPiece::Text(_) | AnswerPiece::Json(_))] => {
             result.insert("content".to_owned(), json!(piece.text()));
         }
         several => {
@@ -35,19 +35,21 @@ fn result(answer: &Answer<'_>) -> Value {
     Value::Object(result)
 }
 
-fn block(piece: &Piece<'_>) -> Value {
+fn block(piece: &AnswerPiece<'_>) -> Value {
     match piece {
-        Piece::Document { file, text } if !text.is_empty() => json!({
+        AnswerPiece::Document { file, text } if !text.is_empty() => json!({
             "type": "document",
             "source": {"type": "text", "media_type": "text/plain", "data": text},
             "title": file.name.as_ref().unwrap_or(&file.media_type),
         }),
-        Piece::Media(media) => carried(media).unwrap_or_else(|| words(piece)),
-        Piece::Text(_) | Piece::Json(_) | Piece::Document { .. } | Piece::Other { .. } => words(piece),
+        AnswerPiece::Media(media) => carried(media).unwrap_or_else(|| words(piece)),
+        AnswerPiece::Text(_) | AnswerPiece::Json(_) | AnswerPiece::Document { .. } | AnswerPiece::Other { .. } => {
+            words(piece)
+        }
     }
 }
 
-fn words(piece: &Piece<'_>) -> Value {
+fn words(piece: &AnswerPiece<'_>) -> Value {
     json!({"type": "text", "text": piece.text()})
 }
 

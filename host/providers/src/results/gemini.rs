@@ -1,16 +1,16 @@
 //! generateContent: all results in one content, each with its structure, and media beside it.
 
-use super::answer::{Answer, Piece};
-use super::media::{Form, Media};
+use super::answer::{AnswerPiece, CallAnswer};
+use super::media::{Media, MediaForm};
 use serde_json::{Map, Value, json};
 
 /// The content with all results. Those without an id belong to the calls in their order.
-pub(super) fn content(answers: &[Answer<'_>]) -> Value {
+pub(super) fn content(answers: &[CallAnswer<'_>]) -> Value {
     let parts: Vec<Value> = answers.iter().map(|answer| json!({"functionResponse": response(answer)})).collect();
     json!({"role": "user", "parts": parts})
 }
 
-fn response(answer: &Answer<'_>) -> Value {
+fn response(answer: &CallAnswer<'_>) -> Value {
     let mut response = Map::new();
     if answer.has_id {
         response.insert("id".to_owned(), json!(answer.id));
@@ -20,7 +20,7 @@ fn response(answer: &Answer<'_>) -> Value {
     let key = if answer.failed { "error" } else { "output" };
     let output = match answer.pieces.as_slice() {
         // It was JSON when it was made.
-        [Piece::Json(text)] => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        [AnswerPiece::Json(text)] => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         _ => Value::String(answer.text(|shown| {
             media.push(carried(shown)?);
             Some(shown.line(&format!("part {} of this response", media.len())))
@@ -36,9 +36,9 @@ fn response(answer: &Answer<'_>) -> Value {
 /// The media as a part of a response, where it can be one.
 fn carried(media: &Media<'_>) -> Option<Value> {
     match media.form {
-        Form::Png | Form::Jpeg | Form::Webp | Form::Pdf => {
+        MediaForm::Png | MediaForm::Jpeg | MediaForm::Webp | MediaForm::Pdf => {
             Some(json!({"inlineData": {"mimeType": media.form.media_type(), "data": media.base64()}}))
         }
-        Form::Gif => None,
+        MediaForm::Gif => None,
     }
 }

@@ -1,13 +1,13 @@
 //! LangChain's tool message, as its constructor takes it: blocks, a status, and what is for programs and not for the
 //! model.
 
-use super::answer::{Answer, Piece};
+use super::answer::{AnswerPiece, CallAnswer};
 use super::media::Media;
 use portcullis::Reply;
 use serde_json::{Map, Value, json};
 
 /// The message with a result.
-pub(super) fn message(answer: &Answer<'_>) -> Value {
+pub(super) fn message(answer: &CallAnswer<'_>) -> Value {
     let content = match answer.media().next() {
         Some(_) => answer.pieces.iter().map(block).collect(),
         None => json!(answer.text(|_| None)),
@@ -25,10 +25,10 @@ pub(super) fn message(answer: &Answer<'_>) -> Value {
     message
 }
 
-fn block(piece: &Piece<'_>) -> Value {
+fn block(piece: &AnswerPiece<'_>) -> Value {
     match piece {
-        Piece::Media(media) => carried(media),
-        Piece::Text(_) | Piece::Json(_) | Piece::Document { .. } | Piece::Other { .. } => {
+        AnswerPiece::Media(media) => carried(media),
+        AnswerPiece::Text(_) | AnswerPiece::Json(_) | AnswerPiece::Document { .. } | AnswerPiece::Other { .. } => {
             json!({"type": "text", "text": piece.text()})
         }
     }
@@ -39,12 +39,12 @@ fn carried(media: &Media<'_>) -> Value {
 }
 
 /// What programs are told: which call it was, how it ended, and its answer where it has a structure.
-fn artifact(answer: &Answer<'_>, reply: &Reply) -> Value {
+fn artifact(answer: &CallAnswer<'_>, reply: &Reply) -> Value {
     let mut artifact = Map::new();
     let mut put = |name: &str, value: Value| artifact.insert(name.to_owned(), value);
     put("call", json!(reply.id));
     put("code", json!(reply.code.as_str()));
-    if let [Piece::Json(text)] = answer.pieces.as_slice() {
+    if let [AnswerPiece::Json(text)] = answer.pieces.as_slice() {
         // It was JSON when it was made.
         put("structured_content", serde_json::from_str(text).unwrap_or_else(|_| json!(text)));
     }

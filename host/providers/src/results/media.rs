@@ -9,14 +9,14 @@ use portcullis::Blob;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Media<'a> {
     /// Their form.
-    pub(super) form: Form,
+    pub(super) form: MediaForm,
     /// The bytes, with what the tool says of them.
     pub(super) blob: &'a Blob,
 }
 
 /// A form of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum MediaForm {
     Png,
     Jpeg,
     Gif,
@@ -24,7 +24,7 @@ pub(super) enum Form {
     Pdf,
 }
 
-impl Form {
+impl MediaForm {
     /// The form of bytes; nothing where they are of no known one.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
@@ -59,7 +59,7 @@ impl Form {
 
 /// The bytes as media, where they are of a form that providers take.
 pub(super) fn of(blob: &Blob) -> Option<Media<'_>> {
-    Some(Media { form: Form::of(&blob.data)?, blob })
+    Some(Media { form: MediaForm::of(&blob.data)?, blob })
 }
 
 impl Media<'_> {
@@ -91,13 +91,13 @@ mod tests {
 
     #[test]
     fn a_form_is_known_by_its_bytes() {
-        let cases: [(&[u8], Option<Form>); 8] = [
-            (b"\x89PNG\r\n\x1a\n", Some(Form::Png)),
-            (b"\xff\xd8\xff\xe0", Some(Form::Jpeg)),
-            (b"GIF89a", Some(Form::Gif)),
-            (b"RIFF\0\0\0\0WEBP", Some(Form::Webp)),
+        let cases: [(&[u8], Option<MediaForm>); 8] = [
+            (b"\x89PNG\r\n\x1a\n", Some(MediaForm::Png)),
+            (b"\xff\xd8\xff\xe0", Some(MediaForm::Jpeg)),
+            (b"GIF89a", Some(MediaForm::Gif)),
+            (b"RIFF\0\0\0\0WEBP", Some(MediaForm::Webp)),
             (b"RIFF\0\0\0\0WAVE", None),
-            (b"%PDF-1.7", Some(Form::Pdf)),
+            (b"%PDF-1.7", Some(MediaForm::Pdf)),
             (b"<svg>", None),
             (b"", None),
         ];

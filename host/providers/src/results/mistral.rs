@@ -1,13 +1,13 @@
 //! Mistral's chat completions: text, or chunks where there are images.
 
-use super::answer::{Answer, Piece};
+use super::answer::{AnswerPiece, CallAnswer};
 use serde_json::{Value, json};
 
 /// The longest name of a tool that is taken, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 /// The message with a result.
-pub(super) fn message(answer: &Answer<'_>) -> Value {
+pub(super) fn message(answer: &CallAnswer<'_>) -> Value {
     let has_images = answer.media().any(|media| media.form.is_image());
     let content =
         if has_images { answer.pieces.iter().map(chunk).collect() } else { json!(answer.labelled_text(|_| None)) };
@@ -19,10 +19,16 @@ pub(super) fn message(answer: &Answer<'_>) -> Value {
     message
 }
 
-fn chunk(piece: &Piece<'_>) -> Value {
+fn chunk(piece: &AnswerPiece<'_>) -> Value {
     match piece {
-        Piece::Media(media) if media.form.is_image() => json!({"type": "image_url", "image_url": media.data_url()}),
-        Piece::Media(_) | Piece::Text(_) | Piece::Json(_) | Piece::Document { .. } | Piece::Other { .. } => {
+        AnswerPiece::Media(media) if media.form.is_image() => {
+            json!({"type": "image_url", "image_url": media.data_url()})
+        }
+        AnswerPiece::Media(_)
+        | AnswerPiece::Text(_)
+        | AnswerPiece::Json(_)
+        | AnswerPiece::Document { .. }
+        | AnswerPiece::Other { .. } => {
             json!({"type": "text", "text": piece.text()})
         }
     }

@@ -16,7 +16,7 @@ mod openai_responses;
 
 use crate::format::Format;
 use crate::hydrate::Hydrated;
-use answer::Answer;
+use answer::CallAnswer;
 use portcullis::Reply;
 use serde_json::Value;
 
@@ -28,8 +28,8 @@ impl Hydrated {
     /// provider wants one, is answered under `none00000` with its place in the digits; whoever keeps the conversation
     /// has to give the call in the model's message that id too.
     pub fn results(&self, replies: &[Reply]) -> Vec<Value> {
-        let answer = |(place, call)| Answer::of(place, call, replies.get(place));
-        let answers: Vec<Answer<'_>> = self.calls.iter().enumerate().map(answer).collect();
+        let answer = |(place, call)| CallAnswer::of(place, call, replies.get(place));
+        let answers: Vec<CallAnswer<'_>> = self.calls.iter().enumerate().map(answer).collect();
         if answers.is_empty() {
             return Vec::new();
         }

@@ -1,11 +1,11 @@
 //! Ollama's chat: text, images beside it, and the tool's name in place of an id.
 
-use super::answer::Answer;
-use super::media::{Form, Media};
+use super::answer::CallAnswer;
+use super::media::{Media, MediaForm};
 use serde_json::{Value, json};
 
 /// The message with a result.
-pub(super) fn message(answer: &Answer<'_>) -> Value {
+pub(super) fn message(answer: &CallAnswer<'_>) -> Value {
     let mut images: Vec<String> = Vec::new();
     let content = answer.labelled_text(|media| {
         images.push(carried(media)?);
@@ -21,7 +21,7 @@ pub(super) fn message(answer: &Answer<'_>) -> Value {
 /// The image in base64, where the server can read it.
 fn carried(media: &Media<'_>) -> Option<String> {
     match media.form {
-        Form::Png | Form::Jpeg | Form::Webp => Some(media.base64()),
-        Form::Gif | Form::Pdf => None,
+        MediaForm::Png | MediaForm::Jpeg | MediaForm::Webp => Some(media.base64()),
+        MediaForm::Gif | MediaForm::Pdf => None,
     }
 }

@@ -1,31 +1,31 @@
 //! Responses: an item for each result, with images and documents, and without a word for failure.
 
-use super::answer::{Answer, Piece};
-use super::media::{Form, Media};
+use super::answer::{AnswerPiece, CallAnswer};
+use super::media::{Media, MediaForm};
 use serde_json::{Value, json};
 
 /// What a document is called, which the API wants to know.
 const FILE_NAME: &str = "answer.pdf";
 
 /// One item for each result.
-pub(super) fn items(answers: &[Answer<'_>]) -> Vec<Value> {
+pub(super) fn items(answers: &[CallAnswer<'_>]) -> Vec<Value> {
     answers
         .iter()
         .map(|answer| json!({"type": "function_call_output", "call_id": answer.id, "output": output(answer)}))
         .collect()
 }
 
-fn output(answer: &Answer<'_>) -> Value {
+fn output(answer: &CallAnswer<'_>) -> Value {
     if answer.media().next().is_none() {
         return Value::String(answer.labelled_text(|_| None));
     }
     answer.pieces.iter().map(content).collect()
 }
 
-fn content(piece: &Piece<'_>) -> Value {
+fn content(piece: &AnswerPiece<'_>) -> Value {
     match piece {
-        Piece::Media(media) => carried(media),
-        Piece::Text(_) | Piece::Json(_) | Piece::Document { .. } | Piece::Other { .. } => {
+        AnswerPiece::Media(media) => carried(media),
+        AnswerPiece::Text(_) | AnswerPiece::Json(_) | AnswerPiece::Document { .. } | AnswerPiece::Other { .. } => {
             json!({"type": "input_text", "text": piece.text()})
         }
     }
@@ -33,9 +33,9 @@ fn content(piece: &Piece<'_>) -> Value {
 
 fn carried(media: &Media<'_>) -> Value {
     match media.form {
-        Form::Png | Form::Jpeg | Form::Gif | Form::Webp => {
+        MediaForm::Png | MediaForm::Jpeg | MediaForm::Gif | MediaForm::Webp => {
             json!({"type": "input_image", "image_url": media.data_url()})
         }
-        Form::Pdf => json!({"type": "input_file", "filename": FILE_NAME, "file_data": media.data_url()}),
+        MediaForm::Pdf => json!({"type": "input_file", "filename": FILE_NAME, "file_data": media.data_url()}),
     }
 }

@@ -49,7 +49,7 @@ struct HeldAdmission {
 pub(crate) struct Admitted(Arc<Admission>);
 
 /// The guard of a call's place in the order of its session. Dropping it releases the place.
-pub(crate) struct UntilOver(Arc<Admission>);
+pub(crate) struct OrderUntilOver(Arc<Admission>);
 
 /// Why a call is not admitted.
 pub(crate) enum NotAdmitted {
@@ -133,8 +133,8 @@ impl Admissions {
 impl Admission {
     /// Returns a guard that releases the call's place in the order. Drop it after everything that the call leaves
     /// behind is in place, not when its tool has run.
-    pub(crate) fn until_over(self: &Arc<Self>) -> UntilOver {
-        UntilOver(Arc::clone(self))
+    pub(crate) fn until_over(self: &Arc<Self>) -> OrderUntilOver {
+        OrderUntilOver(Arc::clone(self))
     }
 
     fn held(&self) -> MutexGuard<'_, HeldAdmission> {
@@ -153,7 +153,7 @@ impl Drop for Admitted {
     }
 }
 
-impl Drop for UntilOver {
+impl Drop for OrderUntilOver {
     fn drop(&mut self) {
         let order = self.0.held().order.take();
         drop(order);

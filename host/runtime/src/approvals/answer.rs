@@ -1,15 +1,15 @@
 //! Applies an approver's answer to both the ledger and the audit log, or to neither.
 
 use super::binding::Coverage;
-use super::body::Body;
+use super::body::QuestionBody;
 use super::concern::{Asker, Concern};
 use super::error::ApprovalError;
 use super::line::AnswerLine;
-use super::recorded::Announcer;
+use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::approver::{Answer, Covers, Subject};
 use crate::audit::Kind;
-use crate::ledger::{AnswerRow, Change, Conflict, Durable, LedgerError, QuestionRow, Status, Step, now};
+use crate::ledger::{AnswerRow, Conflict, Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep, now};
 use crate::text::cut;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
@@ -47,8 +47,8 @@ impl Approvals {
     /// because an expiry has to be stored.
     fn settle(
         &self,
-        change: &Change<'_>,
-        announcer: &Announcer<'_>,
+        change: &LedgerChange<'_>,
+        announcer: &GrantAnnouncer<'_>,
         id: &str,
         answer: &Answer,
     ) -> Result<Result<Onward, ApprovalError>, ApprovalError> {
@@ -57,13 +57,13 @@ impl Approvals {
             return Err(ApprovalError::Settled(row.status));
         }
         if row.expires_at <= now() {
-            let _ = change.step(id, Step::Expire, None)?;
+            let _ = change.step(id, StatusStep::Expire, None)?;
             return Ok(Err(ApprovalError::Expired));
         }
-        let body = Body::parse(id, row.body.as_deref())?;
+        let body = QuestionBody::parse(id, row.body.as_deref())?;
         let alive = change.is_waited_for(&row);
         if matches!(body.question.subject, Subject::Resource { .. }) && !alive {
-            let _ = change.step(id, Step::Withdraw, None)?;
+            let _ = change.step(id, StatusStep::Withdraw, None)?;
             return Ok(Err(ApprovalError::Gone));
         }
         let held = held(&row, &body, answer)?;
@@ -73,13 +73,13 @@ impl Approvals {
                 if let Some(held) = &held {
                     change.remember(held)?;
                 }
-                change.step(id, Step::Approve, None)?.map_err(ApprovalError::from)?;
+                change.step(id, StatusStep::Approve, None)?.map_err(ApprovalError::from)?;
                 announcer.announce(Kind::Answer, &line)?;
                 Ok(Ok(if alive { Onward::There } else { Onward::Here }))
             }
             Answer::No { note } => {
                 let note = note.as_deref().map(|note| cut(note, NOTE_BYTES_MAX));
-                change.step(id, Step::Reject, note)?.map_err(ApprovalError::from)?;
+                change.step(id, StatusStep::Reject, note)?.map_err(ApprovalError::from)?;
                 change.post(Kind::Answer.as_str(), &line)?;
                 Ok(Ok(Onward::Ended))
             }
@@ -87,7 +87,7 @@ impl Approvals {
     }
 
     /// Returns a request that this handle may see.
-    pub(super) fn open_question(&self, change: &Change<'_>, id: &str) -> Result<QuestionRow, ApprovalError> {
+    pub(super) fn open_question(&self, change: &LedgerChange<'_>, id: &str) -> Result<QuestionRow, ApprovalError> {
         match change.question(id) {
             Ok(row) => row.filter(|row| self.may_know(&row.principal)).ok_or(ApprovalError::Unknown),
             // The principal of an altered row is unknown, so a restricted handle must not see it.
@@ -107,7 +107,7 @@ impl From<Conflict> for ApprovalError {
 }
 
 /// Returns the row of a remembered approval, if the answer is one.
-fn held(row: &QuestionRow, body: &Body, answer: &Answer) -> Result<Option<AnswerRow>, ApprovalError> {
+fn held(row: &QuestionRow, body: &QuestionBody, answer: &Answer) -> Result<Option<AnswerRow>, ApprovalError> {
     let (covers, session, milliseconds) = match answer {
         Answer::Yes | Answer::No { .. } => return Ok(None),
         Answer::Session(covers) => (covers, Some(row.session.clone()), body.session_milliseconds),
@@ -131,7 +131,7 @@ fn held(row: &QuestionRow, body: &Body, answer: &Answer) -> Result<Option<Answer
     }))
 }
 
-fn coverage(row: &QuestionRow, body: &Body, covers: Covers) -> Result<Coverage, ApprovalError> {
+fn coverage(row: &QuestionRow, body: &QuestionBody, covers: Covers) -> Result<Coverage, ApprovalError> {
     match covers {
         Covers::Exact => {
             let covered = covered(&row.id, body)?;
@@ -148,7 +148,7 @@ fn coverage(row: &QuestionRow, body: &Body, covers: Covers) -> Result<Coverage, 
 }
 
 /// Returns what an approval of a proposed pattern covers.
-fn proposal(body: &Body, place: usize) -> Option<Coverage> {
+fn proposal(body: &QuestionBody, place: usize) -> Option<Coverage> {
     let (asker, pattern) = proposals(body.concerns()).nth(place)?;
     Some(Coverage::Proposed { asker, pattern: pattern.clone() })
 }
@@ -159,7 +159,7 @@ pub(crate) fn proposals(concerns: &[Concern]) -> impl Iterator<Item = (Asker, &P
 }
 
 /// Returns the arguments or the resource that the request is about.
-pub(super) fn covered(id: &str, body: &Body) -> Result<Map<String, Value>, ApprovalError> {
+pub(super) fn covered(id: &str, body: &QuestionBody) -> Result<Map<String, Value>, ApprovalError> {
     match &body.question.subject {
         Subject::Resource { resource, .. } => Ok(resource_arguments(resource)),
         Subject::Call | Subject::Repeat => {
@@ -173,7 +173,12 @@ pub(crate) fn resource_arguments(resource: &str) -> Map<String, Value> {
     [("resource".to_owned(), Value::String(resource.to_owned()))].into_iter().collect()
 }
 
-fn line<'a>(row: &'a QuestionRow, body: &Body, answer: &'a Answer, held: Option<&'a AnswerRow>) -> AnswerLine<'a> {
+fn line<'a>(
+    row: &'a QuestionRow,
+    body: &QuestionBody,
+    answer: &'a Answer,
+    held: Option<&'a AnswerRow>,
+) -> AnswerLine<'a> {
     let (word, covers) = match answer {
         Answer::Yes => ("yes", None),
         Answer::Session(covers) => ("session", Some(covers)),

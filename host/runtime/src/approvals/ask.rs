@@ -2,19 +2,19 @@
 //! its call or without it.
 
 use super::answer::subject_text;
-use super::asked::{AskError, Asked, WaitingFor};
-use super::attendance::Attendance;
-use super::body::Body;
-use super::case::Case;
-use super::channel::Channel;
+use super::asked::{AskError, AskOutcome, WaitingFor};
+use super::attendance::CallAttendance;
+use super::body::QuestionBody;
+use super::case::ApprovalCase;
+use super::channel::ApproverChannel;
 use super::error::ApprovalError;
 use super::join::Joined;
 use super::line::{AnswerLine, AskedLine};
 use super::open_limits::is_full;
-use super::preview::Preview;
+use super::preview::CallPreview;
 use super::recall::Recall;
 use super::shared::Approvals;
-use super::wait::{Ended, Waiting};
+use super::wait::{RequestWait, WaitEnd};
 use crate::approver::Question;
 use crate::audit::Kind;
 use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, blocking, milliseconds, now};
@@ -30,13 +30,13 @@ pub(super) const NOBODY: &str = "no approver is connected";
 pub(super) const FULL: &str = "too many approval requests are already open";
 
 /// The state of a request before an approver is asked.
-enum Begun {
+enum RecalledAnswer {
     Next(Box<Next>),
     /// An approver has to answer it.
-    Unanswered(Box<Case>),
+    Unanswered(Box<ApprovalCase>),
 }
 
-impl Begun {
+impl RecalledAnswer {
     fn next(next: Next) -> Self {
         Self::Next(Box::new(next))
     }
@@ -44,15 +44,15 @@ impl Begun {
 
 /// The next step for a request. Dropping a `Leave` or `Wait` withdraws a request that was already written.
 enum Next {
-    Asked(Asked),
-    Leave(Waiting),
-    Wait(Waiting),
+    Asked(AskOutcome),
+    Leave(RequestWait),
+    Wait(RequestWait),
 }
 
 /// The result of writing a request to the ledger.
 enum Put {
     /// The request was written and waits for an answer.
-    Down(Attendance),
+    Down(CallAttendance),
     /// An identical call made a request in the meantime.
     Joined(Joined),
     /// Too many requests are open.
@@ -66,21 +66,21 @@ impl Approvals {
     ///
     /// # Errors
     /// `stopped` returned an error, or the request or its answer could not be written.
-    pub(crate) async fn ask<P: Future<Output = Option<Preview>> + Send, S: Send>(
+    pub(crate) async fn ask<P: Future<Output = Option<CallPreview>> + Send, S: Send>(
         &self,
-        channel: &Channel,
-        case: Case,
+        channel: &ApproverChannel,
+        case: ApprovalCase,
         preview: impl Fn() -> P + Send,
         waits: impl FnOnce() + Send,
-        stopped: impl Future<Output = Result<Asked, S>> + Send,
-    ) -> Result<Asked, AskError<S>> {
+        stopped: impl Future<Output = Result<AskOutcome, S>> + Send,
+    ) -> Result<AskOutcome, AskError<S>> {
         let (mut case, mut waits, mut stopped) = (case, Some(waits), pin!(stopped));
         loop {
             let (approvals, channel_now, asking) = (self.clone(), channel.clone(), case.clone());
             let begun = blocking(move || approvals.begin(&channel_now, asking)).await;
             let next = match begun? {
-                Begun::Next(next) => *next,
-                Begun::Unanswered(mut unanswered) => {
+                RecalledAnswer::Next(next) => *next,
+                RecalledAnswer::Unanswered(mut unanswered) => {
                     unanswered.preview = tokio::select! {
                         biased;
                         stopped = stopped.as_mut() => return stopped.map_err(AskError::Stopped),
@@ -100,53 +100,59 @@ impl Approvals {
                 waits();
             }
             match waiting.wait(channel, stopped.as_mut()).await? {
-                Ended::Asked(asked) => return Ok(asked),
+                WaitEnd::Asked(asked) => return Ok(asked),
                 // An identical call spent the approval, so this one needs an approval of its own.
-                Ended::Again => case.question.id = new_id().ok_or(ApprovalError::Unknown)?,
+                WaitEnd::Again => case.question.id = new_id().ok_or(ApprovalError::Unknown)?,
             }
         }
     }
 
     /// Answers the request without an approver if possible: by a remembered approval, an earlier request for the same
     /// call, or a denial.
-    fn begin(&self, channel: &Channel, mut case: Case) -> Result<Begun, ApprovalError> {
+    fn begin(&self, channel: &ApproverChannel, mut case: ApprovalCase) -> Result<RecalledAnswer, ApprovalError> {
         let recalled = match case.afresh {
             true => Recall::Nothing { changed: None },
             false => self.announced(Durable::Process, |change, announcer| self.recall(change, announcer, &case))?,
         };
         match recalled {
-            Recall::Yes => return Ok(Begun::next(Next::Asked(Asked::Yes(None)))),
+            Recall::Yes => return Ok(RecalledAnswer::next(Next::Asked(AskOutcome::Yes(None)))),
             Recall::Nothing { changed } => case.question.changed = changed,
         }
         let joined = self.join(channel, &case)?;
         if let Some(next) = self.joined(joined, &mut case)? {
-            return Ok(Begun::next(next));
+            return Ok(RecalledAnswer::next(next));
         }
         if let Some(note) = self.shared.refusals.again(&case.question) {
-            return self.unasked(&case, note).map(Begun::next);
+            return self.unasked(&case, note).map(RecalledAnswer::next);
         }
         // A running call cannot leave its request open, because no one could continue the call later.
         match (channel, case.subject) {
-            (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), ledger::Subject::Resource) => {
-                self.unasked(&case, NOBODY.to_owned()).map(Begun::next)
+            (ApproverChannel::Nobody(Unattended::Deny), _)
+            | (ApproverChannel::Nobody(_), ledger::QuestionSubject::Resource) => {
+                self.unasked(&case, NOBODY.to_owned()).map(RecalledAnswer::next)
             }
-            (Channel::Nobody(Unattended::Pending) | Channel::Approver(_) | Channel::Elsewhere, _) => {
+            (
+                ApproverChannel::Nobody(Unattended::Pending)
+                | ApproverChannel::Approver(_)
+                | ApproverChannel::Elsewhere,
+                _,
+            ) => {
                 let Question { session, principal, .. } = &case.question;
                 // Check now, because a preview takes time and slots that reviews need. It is checked again when the
                 // request is written.
                 let open = self.shared.ledger.look(|change| change.open_questions_count(session, principal))?;
                 match is_full(open) {
-                    true => self.unasked(&case, FULL.to_owned()).map(Begun::next),
-                    false => Ok(Begun::Unanswered(Box::new(case))),
+                    true => self.unasked(&case, FULL.to_owned()).map(RecalledAnswer::next),
+                    false => Ok(RecalledAnswer::Unanswered(Box::new(case))),
                 }
             }
         }
     }
 
     /// Writes the request to the ledger, unless an identical call made one in the meantime.
-    fn put_down(&self, channel: &Channel, mut case: Case) -> Result<Next, ApprovalError> {
-        case.question.difference = case.preview.as_ref().map(Preview::difference);
-        let nobody = matches!(channel, Channel::Nobody(Unattended::Pending));
+    fn put_down(&self, channel: &ApproverChannel, mut case: ApprovalCase) -> Result<Next, ApprovalError> {
+        case.question.difference = case.preview.as_ref().map(CallPreview::difference);
+        let nobody = matches!(channel, ApproverChannel::Nobody(Unattended::Pending));
         let row = self.row(&case, nobody)?;
         // From now on, the preview is in the ledger.
         case.preview = None;
@@ -163,7 +169,7 @@ impl Approvals {
             }
             change.ask(&row)?;
             announcer.announce(Kind::Asked, &asked_line(&case))?;
-            Ok(Put::Down(Attendance::begin(self, &row.id)))
+            Ok(Put::Down(CallAttendance::begin(self, &row.id)))
         })?;
         let attendance = match put {
             Put::Down(attendance) => attendance,
@@ -173,28 +179,28 @@ impl Approvals {
             }
             Put::Full => return self.unasked(&case, FULL.to_owned()),
         };
-        let waiting = Waiting::new(self, case, attendance, true);
+        let waiting = RequestWait::new(self, case, attendance, true);
         Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })
     }
 
     /// Continues with an earlier request for the same call, if there is one.
-    fn joined(&self, joined: Joined, case: &mut Case) -> Result<Option<Next>, ApprovalError> {
+    fn joined(&self, joined: Joined, case: &mut ApprovalCase) -> Result<Option<Next>, ApprovalError> {
         Ok(match joined {
             Joined::Nothing => None,
             Joined::Spent { id } => {
                 self.shared.refusals.forget(&case.question);
-                Some(Next::Asked(Asked::Yes(Some(self.ticket(&id)))))
+                Some(Next::Asked(AskOutcome::Yes(Some(self.ticket(&id)))))
             }
             Joined::Rejected { note } => {
                 self.shared.refusals.count(&case.question);
-                Some(Next::Asked(Asked::No { note }))
+                Some(Next::Asked(AskOutcome::No { note }))
             }
             Joined::Open { id, attendance, owned } => {
                 case.question.id = id;
                 self.shared.audit.append(Kind::Asked, None::<&()>, &asked_line(case))?;
                 Some(match attendance {
-                    Some(attendance) => Next::Wait(Waiting::new(self, case.clone(), attendance, owned)),
-                    None => Next::Asked(Asked::Pending {
+                    Some(attendance) => Next::Wait(RequestWait::new(self, case.clone(), attendance, owned)),
+                    None => Next::Asked(AskOutcome::Pending {
                         question: case.question.id.clone(),
                         waits_for: WaitingFor::Approver,
                     }),
@@ -203,11 +209,11 @@ impl Approvals {
         })
     }
 
-    fn row(&self, case: &Case, nobody: bool) -> Result<QuestionRow, ApprovalError> {
+    fn row(&self, case: &ApprovalCase, nobody: bool) -> Result<QuestionRow, ApprovalError> {
         let mut question = case.question.clone();
         // The difference is computed again whenever the request is shown.
         question.difference = None;
-        let body = Body {
+        let body = QuestionBody {
             question,
             preview: case.preview.clone(),
             binding: case.binding.clone(),
@@ -241,17 +247,17 @@ impl Approvals {
     }
 
     /// Records a denial for which no approver was asked, with its reason.
-    fn unasked(&self, case: &Case, note: String) -> Result<Next, ApprovalError> {
+    fn unasked(&self, case: &ApprovalCase, note: String) -> Result<Next, ApprovalError> {
         let subject = subject_text(&case.question.subject);
         let call = &case.question.call;
         let line =
             AnswerLine { call, question: None, subject, answer: "no", covers: None, held: None, note: Some(&note) };
         self.shared.audit.append(Kind::Answer, None::<&()>, &line)?;
-        Ok(Next::Asked(Asked::No { note: Some(note) }))
+        Ok(Next::Asked(AskOutcome::No { note: Some(note) }))
     }
 }
 
-fn asked_line(case: &Case) -> AskedLine<'_> {
+fn asked_line(case: &ApprovalCase) -> AskedLine<'_> {
     let question = &case.question;
     let subject = subject_text(&question.subject);
     AskedLine { call: &question.call, question: &question.id, subject, reason: &question.reason }

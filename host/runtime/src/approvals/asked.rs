@@ -4,7 +4,7 @@ use super::claim::Ticket;
 use super::error::ApprovalError;
 
 /// The result of an approval request.
-pub(crate) enum Asked {
+pub(crate) enum AskOutcome {
     /// The call may run. Dropping the ticket, if there is one, tells that the call has ended.
     Yes(Option<Ticket>),
     /// The call may not run.

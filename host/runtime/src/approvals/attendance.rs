@@ -4,12 +4,12 @@
 use super::shared::Approvals;
 
 /// One call that waits for an approval request. Dropping this ends the wait.
-pub(super) struct Attendance {
+pub(super) struct CallAttendance {
     approvals: Approvals,
     id: String,
 }
 
-impl Attendance {
+impl CallAttendance {
     /// Starts to wait. Call this inside the transaction that found or wrote the request, so that no other call
     /// withdraws the request in between.
     pub(super) fn begin(approvals: &Approvals, id: &str) -> Self {
@@ -18,7 +18,7 @@ impl Attendance {
     }
 }
 
-impl Drop for Attendance {
+impl Drop for CallAttendance {
     fn drop(&mut self) {
         let mut waiters = self.approvals.shared.waiters.lock();
         if let Some(count) = waiters.get_mut(&self.id) {

@@ -16,7 +16,7 @@ const HASH_DIGITS: usize = 12;
 /// What an approval is bound to, except the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Binding {
+pub(crate) struct ApprovalBinding {
     /// The kind of request that it answers.
     pub(crate) subject: String,
     pub(crate) tool: ToolName,
@@ -115,9 +115,9 @@ impl Coverage {
     }
 }
 
-impl Binding {
+impl ApprovalBinding {
     pub(crate) fn new(
-        subject: ledger::Subject,
+        subject: ledger::QuestionSubject,
         tool: &ToolName,
         (plugin, definition): (&str, &str),
         permissions: Permissions,

@@ -1,13 +1,13 @@
 //! What the ledger keeps of an open question.
 
 use super::asked_under::AskedUnder;
-use super::binding::Binding;
+use super::binding::ApprovalBinding;
 use super::concern::Concern;
 use super::error::ApprovalError;
-use super::preview::Preview;
+use super::preview::CallPreview;
 use crate::approver::Question;
 use crate::ledger::{LedgerError, QuestionRow};
-use crate::origin::Origin;
+use crate::origin::RequestOrigin;
 use portcullis_policy::{Pattern, Principal};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// The part of an open request that the ledger stores: what approvers see, and what is needed to run the call later.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Body {
+pub(crate) struct QuestionBody {
     pub(crate) question: Question,
-    pub(crate) binding: Binding,
+    pub(crate) binding: ApprovalBinding,
     pub(crate) patterns: Vec<Pattern>,
     pub(crate) automated: bool,
     pub(crate) message: Option<String>,
@@ -29,13 +29,13 @@ pub(crate) struct Body {
     /// The changes that the plugin computed. The difference to the current files is computed whenever the request is
     /// shown.
     #[serde(default)]
-    pub(crate) preview: Option<Preview>,
+    pub(crate) preview: Option<CallPreview>,
     /// What a later policy needs to decide on the call again. `None` if a running call asks.
     #[serde(default)]
     pub(crate) asked_under: Option<AskedUnder>,
 }
 
-impl Body {
+impl QuestionBody {
     /// Returns the concerns that the approver is shown.
     pub(super) fn concerns(&self) -> &[Concern] {
         self.asked_under.as_ref().map_or(&[], |asked| &asked.observed.concerns)
@@ -43,7 +43,7 @@ impl Body {
 
     /// Computes the diff against the current files.
     pub(super) fn difference(&self) -> Option<String> {
-        self.preview.as_ref().map(Preview::difference)
+        self.preview.as_ref().map(CallPreview::difference)
     }
 
     pub(super) fn parse(id: &str, text: Option<&str>) -> Result<Self, ApprovalError> {
@@ -52,9 +52,9 @@ impl Body {
     }
 
     /// Where the call comes from.
-    pub(super) fn origin(&self, row: &QuestionRow) -> Result<Origin, ApprovalError> {
+    pub(super) fn origin(&self, row: &QuestionRow) -> Result<RequestOrigin, ApprovalError> {
         let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(&row.id, error))?;
-        Ok(Origin {
+        Ok(RequestOrigin {
             session: Arc::from(&*row.session),
             principal,
             automated: self.automated,

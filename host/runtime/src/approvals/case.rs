@@ -1,9 +1,9 @@
 //! Everything that a question is made of.
 
 use super::asked_under::AskedUnder;
-use super::binding::Binding;
+use super::binding::ApprovalBinding;
 use super::concern::Concern;
-use super::preview::Preview;
+use super::preview::CallPreview;
 use crate::approver::Question;
 use crate::ledger;
 use portcullis_policy::Pattern;
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 /// Everything about one approval request.
 #[derive(Clone)]
-pub(crate) struct Case {
+pub(crate) struct ApprovalCase {
     pub(crate) question: Question,
-    pub(crate) subject: ledger::Subject,
-    pub(crate) binding: Binding,
+    pub(crate) subject: ledger::QuestionSubject,
+    pub(crate) binding: ApprovalBinding,
     /// The arguments or the resource that the request is about.
     pub(crate) covered: Map<String, Value>,
     /// The patterns that the host offers for a remembered approval.
@@ -25,7 +25,7 @@ pub(crate) struct Case {
     /// The concerns of reviewers and hooks.
     pub(crate) concerns: Vec<Concern>,
     /// The changes that the call would make. They are computed just before an approver is asked.
-    pub(crate) preview: Option<Preview>,
+    pub(crate) preview: Option<CallPreview>,
     /// Whether remembered approvals do not apply, because the arguments were repaired or no schema checked them.
     pub(crate) afresh: bool,
     pub(crate) automated: bool,

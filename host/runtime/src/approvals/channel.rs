@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Who answers approval requests.
 #[derive(Clone)]
-pub(crate) enum Channel {
+pub(crate) enum ApproverChannel {
     /// This approver, and answers through the ledger.
     Approver(Arc<dyn Approver>),
     /// Only answers through the ledger. The call waits for them.
@@ -15,7 +15,7 @@ pub(crate) enum Channel {
     Nobody(Unattended),
 }
 
-impl std::fmt::Debug for Channel {
+impl std::fmt::Debug for ApproverChannel {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Approver(_) => "Approver",

@@ -1,13 +1,13 @@
 //! Spends approvals: for the call that waited for one, or later for a call whose process has ended.
 
 use super::answer::{NOTE_BYTES_MAX, covered};
-use super::binding::Binding;
-use super::body::Body;
+use super::binding::ApprovalBinding;
+use super::body::QuestionBody;
 use super::concern::{Concern, unseen};
 use super::error::ApprovalError;
 use super::shared::Approvals;
-use crate::ledger::{Durable, Status, Step, Subject, drop_blocking, now};
-use crate::origin::Origin;
+use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking, now};
+use crate::origin::RequestOrigin;
 use crate::text::cut;
 use serde_json::{Map, Value};
 
@@ -26,7 +26,7 @@ pub(crate) struct Redeemed {
     /// The tool, as it was asked for.
     pub(crate) tool: String,
     pub(crate) arguments: String,
-    pub(crate) origin: Origin,
+    pub(crate) origin: RequestOrigin,
     /// The id that the call had when it made the request.
     pub(crate) call: String,
 }
@@ -52,7 +52,7 @@ impl Drop for SpentApproval {
     fn drop(&mut self) {
         // If this cannot be written, the request stays in the state running and is never run again.
         let _ = self.approvals.change(Durable::Process, |change| {
-            let _ = change.step(&self.id, Step::Finish, None)?;
+            let _ = change.step(&self.id, StatusStep::Finish, None)?;
             Ok(())
         });
     }
@@ -60,28 +60,28 @@ impl Drop for SpentApproval {
 
 impl Approvals {
     /// Spends the approval of a request that this process waited for.
-    pub(super) fn claim(&self, id: &str, subject: Subject) -> Result<Option<Ticket>, ApprovalError> {
+    pub(super) fn claim(&self, id: &str, subject: QuestionSubject) -> Result<Option<Ticket>, ApprovalError> {
         let owner = self.owner()?;
         self.change(Durable::Machine, |change| {
             let row = change.question(id)?.ok_or(ApprovalError::Unknown)?;
             if row.status == Status::Approved && row.expires_at <= now() {
-                let _ = change.step(id, Step::Expire, None)?;
+                let _ = change.step(id, StatusStep::Expire, None)?;
                 return Ok(Err(ApprovalError::Expired));
             }
             if row.status == Status::Approved && row.owner != owner.id() {
                 // The call runs in this process, and is lost if the process dies.
                 change.hand_over(&row, owner.id())?;
             }
-            if let Err(conflict) = change.step(id, Step::Claim, None)? {
+            if let Err(conflict) = change.step(id, StatusStep::Claim, None)? {
                 return Ok(Err(conflict.into()));
             }
-            if subject == Subject::Resource {
+            if subject == QuestionSubject::Resource {
                 // The running call continues, and nothing can run twice, so finish the request now.
-                let _ = change.step(id, Step::Finish, None)?;
+                let _ = change.step(id, StatusStep::Finish, None)?;
             }
             Ok(Ok(()))
         })??;
-        Ok((subject != Subject::Resource).then(|| self.ticket(id)))
+        Ok((subject != QuestionSubject::Resource).then(|| self.ticket(id)))
     }
 
     /// Creates the ticket of a spent approval. Call this only after the spending is written, because dropping the
@@ -97,12 +97,12 @@ impl Approvals {
             match row.status {
                 Status::Approved if change.is_waited_for(&row) => Err(ApprovalError::WaitedFor),
                 // The approval is for a resource of a running call that has ended. It does not approve a whole call.
-                Status::Approved if row.subject == Subject::Resource => Err(ApprovalError::Gone),
+                Status::Approved if row.subject == QuestionSubject::Resource => Err(ApprovalError::Gone),
                 Status::Approved => Ok(row),
                 status => Err(ApprovalError::Settled(status)),
             }
         })?;
-        let body = Body::parse(id, row.body.as_deref())?;
+        let body = QuestionBody::parse(id, row.body.as_deref())?;
         let origin = body.origin(&row)?;
         Ok(Redeemed { tool: row.tool, arguments: body.question.arguments, origin, call: row.call })
     }
@@ -111,7 +111,7 @@ impl Approvals {
     pub(crate) fn redeem(
         &self,
         id: &str,
-        now_bound: &Binding,
+        now_bound: &ApprovalBinding,
         arguments: &Map<String, Value>,
         session: &str,
         concerns: &[Concern],
@@ -126,24 +126,24 @@ impl Approvals {
                 return Ok(Err(ApprovalError::WaitedFor));
             }
             if row.expires_at <= now() {
-                let _ = change.step(id, Step::Expire, None)?;
+                let _ = change.step(id, StatusStep::Expire, None)?;
                 return Ok(Err(ApprovalError::Expired));
             }
-            let body = Body::parse(id, row.body.as_deref())?;
+            let body = QuestionBody::parse(id, row.body.as_deref())?;
             // Use the request's own subject, because a call and its repetition are the same call.
-            let bound = Binding { subject: body.binding.subject.clone(), ..now_bound.clone() };
+            let bound = ApprovalBinding { subject: body.binding.subject.clone(), ..now_bound.clone() };
             if bound.digest(arguments, session) != row.binding || covered(id, &body)? != *arguments {
                 let changed = body.binding.changed(&bound).unwrap_or_else(|| "its arguments changed".to_owned());
-                let _ = change.step(id, Step::Withdraw, Some(&changed))?;
+                let _ = change.step(id, StatusStep::Withdraw, Some(&changed))?;
                 return Ok(Err(ApprovalError::Changed(changed)));
             }
             if let Some(unseen) = unseen(concerns, body.concerns()) {
                 let changed = format!("no approver was asked about this: {}", unseen.reason);
-                let _ = change.step(id, Step::Withdraw, Some(cut(&changed, NOTE_BYTES_MAX)))?;
+                let _ = change.step(id, StatusStep::Withdraw, Some(cut(&changed, NOTE_BYTES_MAX)))?;
                 return Ok(Err(ApprovalError::Changed(changed)));
             }
             let row = change.hand_over(&row, owner.id())?;
-            Ok(change.step(&row.id, Step::Claim, None)?.map(drop).map_err(Into::into))
+            Ok(change.step(&row.id, StatusStep::Claim, None)?.map(drop).map_err(Into::into))
         })??;
         Ok(self.ticket(id))
     }

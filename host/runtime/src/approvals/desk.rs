@@ -1,13 +1,13 @@
 //! Lists and revokes approval requests and remembered approvals.
 
-use super::binding::{Binding, Coverage};
-use super::body::Body;
+use super::binding::{ApprovalBinding, Coverage};
+use super::body::QuestionBody;
 use super::error::ApprovalError;
 use super::line::RevocationLine;
 use super::shared::Approvals;
 use crate::approver::{Question, Subject};
 use crate::audit::Kind;
-use crate::ledger::{AnswerRow, Change, Durable, QuestionRow, Status, Step, now};
+use crate::ledger::{AnswerRow, Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
@@ -123,7 +123,7 @@ impl Approvals {
     pub fn question(&self, id: &str) -> Result<OpenQuestion, ApprovalError> {
         let (mut open, body) = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;
-            let body = Body::parse(id, row.body.as_deref()).ok();
+            let body = QuestionBody::parse(id, row.body.as_deref()).ok();
             Ok::<_, ApprovalError>((open_question(change, row), body))
         })?;
         if let (Some(question), Some(body)) = (&mut open.question, body) {
@@ -152,7 +152,7 @@ impl Approvals {
             }
             let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal };
             change.post(Kind::Revoked.as_str(), &line)?;
-            let _ = change.step(id, Step::Reject, Some("the approval was revoked"))?;
+            let _ = change.step(id, StatusStep::Reject, Some("the approval was revoked"))?;
             Ok(())
         })?;
         self.shared.answered.notify_waiters();
@@ -175,8 +175,8 @@ impl Approvals {
     }
 }
 
-fn open_question(change: &Change<'_>, row: QuestionRow) -> OpenQuestion {
-    let question = Body::parse(&row.id, row.body.as_deref()).ok().map(|body| body.question);
+fn open_question(change: &LedgerChange<'_>, row: QuestionRow) -> OpenQuestion {
+    let question = QuestionBody::parse(&row.id, row.body.as_deref()).ok().map(|body| body.question);
     OpenQuestion {
         waited_for: row.status.is_open() && change.is_waited_for(&row),
         id: row.id,
@@ -194,7 +194,7 @@ fn open_question(change: &Change<'_>, row: QuestionRow) -> OpenQuestion {
 }
 
 fn held_answer(row: AnswerRow) -> Option<HeldAnswer> {
-    let binding: Binding = serde_json::from_str(&row.binding).ok()?;
+    let binding: ApprovalBinding = serde_json::from_str(&row.binding).ok()?;
     let coverage: Coverage = serde_json::from_str(&row.covers).ok()?;
     Some(HeldAnswer {
         id: row.id,

@@ -1,13 +1,13 @@
 //! Predicts the result of an approval request with the same look-ups as a call. Spends, counts and writes nothing.
 
 use super::ask::{FULL, NOBODY};
-use super::case::Case;
-use super::channel::Channel;
+use super::case::ApprovalCase;
+use super::channel::ApproverChannel;
 use super::error::ApprovalError;
 use super::join::Fate;
 use super::open_limits::is_full;
 use super::shared::Approvals;
-use crate::ledger::{Change, Status, Subject};
+use crate::ledger::{LedgerChange, QuestionSubject, Status};
 use portcullis_policy::Unattended;
 
 /// The predicted result of an approval request.
@@ -28,7 +28,7 @@ impl Approvals {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub(crate) fn foresee(&self, channel: &Channel, case: &Case) -> Result<Foreseen, ApprovalError> {
+    pub(crate) fn foresee(&self, channel: &ApproverChannel, case: &ApprovalCase) -> Result<Foreseen, ApprovalError> {
         let found = self.shared.ledger.look(|change| self.foresee_answer(change, channel, case))?;
         if let Some(foreseen) = found {
             return Ok(foreseen);
@@ -38,12 +38,12 @@ impl Approvals {
         }
         if matches!(
             (channel, case.subject),
-            (Channel::Nobody(Unattended::Deny), _) | (Channel::Nobody(_), Subject::Resource)
+            (ApproverChannel::Nobody(Unattended::Deny), _) | (ApproverChannel::Nobody(_), QuestionSubject::Resource)
         ) {
             return Ok(Foreseen::Refused { note: Some(NOBODY.to_owned()) });
         }
         let question = &case.question;
-        let open = |change: &Change<'_>| change.open_questions_count(&question.session, &question.principal);
+        let open = |change: &LedgerChange<'_>| change.open_questions_count(&question.session, &question.principal);
         match is_full(self.shared.ledger.look(open)?) {
             true => Ok(Foreseen::Refused { note: Some(FULL.to_owned()) }),
             false => Ok(Foreseen::Asked(None)),
@@ -53,16 +53,16 @@ impl Approvals {
     /// Returns the result that earlier answers and requests lead to, if any.
     fn foresee_answer(
         &self,
-        change: &Change<'_>,
-        channel: &Channel,
-        case: &Case,
+        change: &LedgerChange<'_>,
+        channel: &ApproverChannel,
+        case: &ApprovalCase,
     ) -> Result<Option<Foreseen>, ApprovalError> {
         if !case.afresh
             && let Some(rows) = self.remembered(change, case)?.rows
         {
             return Ok(Some(Foreseen::Answered(rows.into_iter().map(|row| row.id).collect())));
         }
-        if case.subject == Subject::Resource {
+        if case.subject == QuestionSubject::Resource {
             return Ok(None);
         }
         let bindings = case.bindings();

@@ -2,18 +2,18 @@
 //! approval that was given meanwhile. So a caller can stop waiting and come back, and an approver is asked only once.
 
 use super::answer::subject_text;
-use super::attendance::Attendance;
-use super::binding::Binding;
-use super::body::Body;
-use super::case::Case;
-use super::channel::Channel;
+use super::attendance::CallAttendance;
+use super::binding::ApprovalBinding;
+use super::body::QuestionBody;
+use super::case::ApprovalCase;
+use super::channel::ApproverChannel;
 use super::concern::unseen;
 use super::error::ApprovalError;
 use super::line::AnswerLine;
-use super::recorded::Announcer;
+use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::audit::Kind;
-use crate::ledger::{Change, Durable, QuestionRow, Status, Step, Subject, now};
+use crate::ledger::{Durable, LedgerChange, QuestionRow, QuestionSubject, Status, StatusStep, now};
 use portcullis_policy::Unattended;
 
 /// What an earlier approval request for the same call leads to.
@@ -35,7 +35,7 @@ pub(super) enum Joined {
         /// The id of the request.
         id: String,
         /// `None` if the call does not wait.
-        attendance: Option<Attendance>,
+        attendance: Option<CallAttendance>,
         /// Whether this process owns the request.
         owned: bool,
     },
@@ -56,12 +56,12 @@ pub(super) enum Fate {
     },
 }
 
-impl Case {
+impl ApprovalCase {
     /// Returns the bindings of this call, as a call and as a repetition. An approval of either one approves the same
     /// call.
     pub(super) fn bindings(&self) -> [String; 2] {
-        [Subject::Call, Subject::Repeat].map(|subject| {
-            let binding = Binding { subject: subject.as_str().to_owned(), ..self.binding.clone() };
+        [QuestionSubject::Call, QuestionSubject::Repeat].map(|subject| {
+            let binding = ApprovalBinding { subject: subject.as_str().to_owned(), ..self.binding.clone() };
             binding.digest(&self.covered, &self.question.session)
         })
     }
@@ -72,7 +72,7 @@ impl Case {
         if !self.afresh && self.concerns.is_empty() {
             return Ok(true);
         }
-        let body = Body::parse(&row.id, row.body.as_deref())?;
+        let body = QuestionBody::parse(&row.id, row.body.as_deref())?;
         let is_same = !self.afresh || body.question.reason == self.question.reason;
         Ok(is_same && unseen(&self.concerns, body.concerns()).is_none())
     }
@@ -84,8 +84,8 @@ impl Approvals {
     ///
     /// # Errors
     /// The ledger or the audit log cannot be read or written.
-    pub(super) fn join(&self, channel: &Channel, case: &Case) -> Result<Joined, ApprovalError> {
-        if case.subject == Subject::Resource {
+    pub(super) fn join(&self, channel: &ApproverChannel, case: &ApprovalCase) -> Result<Joined, ApprovalError> {
+        if case.subject == QuestionSubject::Resource {
             return Ok(Joined::Nothing);
         }
         let bindings = case.bindings();
@@ -106,12 +106,12 @@ impl Approvals {
     /// The ledger cannot be read or written.
     pub(super) fn join_open(
         &self,
-        (change, announcer): (&Change<'_>, &Announcer<'_>),
-        channel: &Channel,
-        case: &Case,
+        (change, announcer): (&LedgerChange<'_>, &GrantAnnouncer<'_>),
+        channel: &ApproverChannel,
+        case: &ApprovalCase,
         owner: &str,
     ) -> Result<Joined, ApprovalError> {
-        if case.subject == Subject::Resource {
+        if case.subject == QuestionSubject::Resource {
             return Ok(Joined::Nothing);
         }
         let [call, repeat] = &case.bindings();
@@ -125,25 +125,25 @@ impl Approvals {
 
     fn join_row(
         &self,
-        (change, announcer): (&Change<'_>, &Announcer<'_>),
-        channel: &Channel,
-        case: &Case,
+        (change, announcer): (&LedgerChange<'_>, &GrantAnnouncer<'_>),
+        channel: &ApproverChannel,
+        case: &ApprovalCase,
         row: QuestionRow,
         owner: &str,
     ) -> Result<Option<Joined>, ApprovalError> {
         match self.fate(change, channel, case, &row, owner)? {
             Fate::Expired => {
-                let _ = change.step(&row.id, Step::Expire, None)?;
+                let _ = change.step(&row.id, StatusStep::Expire, None)?;
                 Ok(None)
             }
             Fate::Other => Ok(None),
             Fate::Spendable => self.spend((change, announcer), case, &row, owner).map(Some),
             Fate::Joinable { waits_elsewhere } => {
-                let waits = matches!(channel, Channel::Approver(_) | Channel::Elsewhere);
+                let waits = matches!(channel, ApproverChannel::Approver(_) | ApproverChannel::Elsewhere);
                 if waits && !waits_elsewhere && row.owner != owner {
                     change.hand_over(&row, owner)?;
                 }
-                let attendance = waits.then(|| Attendance::begin(self, &row.id));
+                let attendance = waits.then(|| CallAttendance::begin(self, &row.id));
                 Ok(Some(Joined::Open { id: row.id, attendance, owned: !waits_elsewhere }))
             }
         }
@@ -152,9 +152,9 @@ impl Approvals {
     /// Returns what an open request for the same call means for a new call. Changes nothing.
     pub(super) fn fate(
         &self,
-        change: &Change<'_>,
-        channel: &Channel,
-        case: &Case,
+        change: &LedgerChange<'_>,
+        channel: &ApproverChannel,
+        case: &ApprovalCase,
         row: &QuestionRow,
         owner: &str,
     ) -> Result<Fate, ApprovalError> {
@@ -168,7 +168,9 @@ impl Approvals {
         Ok(match row.status {
             Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => Fate::Spendable,
             // The channel denies unattended requests, so the call must not join one and leave it open.
-            Status::Pending | Status::Approved if matches!(channel, Channel::Nobody(Unattended::Deny)) => Fate::Other,
+            Status::Pending | Status::Approved if matches!(channel, ApproverChannel::Nobody(Unattended::Deny)) => {
+                Fate::Other
+            }
             Status::Pending | Status::Approved => Fate::Joinable { waits_elsewhere },
             Status::Running | Status::Done | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
                 Fate::Other
@@ -179,8 +181,8 @@ impl Approvals {
     /// Spends the approval of a request that no call waits for.
     fn spend(
         &self,
-        (change, announcer): (&Change<'_>, &Announcer<'_>),
-        case: &Case,
+        (change, announcer): (&LedgerChange<'_>, &GrantAnnouncer<'_>),
+        case: &ApprovalCase,
         row: &QuestionRow,
         owner: &str,
     ) -> Result<Joined, ApprovalError> {
@@ -194,13 +196,13 @@ impl Approvals {
             note: None,
         };
         let row = change.hand_over(row, owner)?;
-        change.step(&row.id, Step::Claim, None)?.map_err(ApprovalError::from)?;
+        change.step(&row.id, StatusStep::Claim, None)?.map_err(ApprovalError::from)?;
         announcer.announce(Kind::Answer, &line)?;
         Ok(Joined::Spent { id: row.id })
     }
 
     /// Returns the denial of a request that an identical call left open. The caller gets it only once.
-    fn rejected_since(&self, case: &Case, bindings: &[String; 2]) -> Result<Joined, ApprovalError> {
+    fn rejected_since(&self, case: &ApprovalCase, bindings: &[String; 2]) -> Result<Joined, ApprovalError> {
         let Some(id) = self.shared.left.take(&case.question.principal, bindings) else { return Ok(Joined::Nothing) };
         let row = self.shared.ledger.look(|change| change.question(&id))?;
         Ok(match row.filter(|row| row.status == Status::Rejected) {

@@ -2,39 +2,39 @@
 
 use super::answer::{NOTE_BYTES_MAX, covered};
 use super::asked_under::{AskedUnder, Observed};
-use super::binding::Binding;
-use super::body::Body;
+use super::binding::ApprovalBinding;
+use super::body::QuestionBody;
 use super::error::ApprovalError;
 use super::line::WithdrawalLine;
 use super::shared::Approvals;
 use crate::approver::Question;
 use crate::audit::Kind;
-use crate::ledger::{Change, Durable, LedgerError, QuestionRow, Status, Step};
-use crate::origin::Origin;
+use crate::ledger::{Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep};
+use crate::origin::RequestOrigin;
 use crate::text::cut;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// The call of an approval request that was left open.
 pub(crate) struct LeftCall {
-    pub(crate) origin: Origin,
+    pub(crate) origin: RequestOrigin,
     pub(crate) question: Question,
     pub(crate) arguments: Map<String, Value>,
-    pub(crate) binding: Binding,
+    pub(crate) binding: ApprovalBinding,
     pub(crate) observed: Observed,
 }
 
 impl LeftCall {
     /// Returns the call of a request that was made under a policy from `policy_source`.
     fn of(row: &QuestionRow, policy_source: &str) -> Result<Option<Self>, ApprovalError> {
-        let mut body = Body::parse(&row.id, row.body.as_deref())?;
+        let mut body = QuestionBody::parse(&row.id, row.body.as_deref())?;
         let Some(AskedUnder { observed, .. }) =
             body.asked_under.take().filter(|asked| asked.policy_source == policy_source)
         else {
             return Ok(None);
         };
         let (origin, arguments) = (body.origin(row)?, covered(&row.id, &body)?);
-        let Body { question, binding, .. } = body;
+        let QuestionBody { question, binding, .. } = body;
         Ok(Some(Self { origin, question, arguments, binding, observed }))
     }
 }
@@ -76,17 +76,17 @@ impl Approvals {
         Ok(stay)
     }
 
-    fn withdraw(&self, change: &Change<'_>, id: &str, why: &str) -> Result<(), ApprovalError> {
+    fn withdraw(&self, change: &LedgerChange<'_>, id: &str, why: &str) -> Result<(), ApprovalError> {
         // If a call has joined the request since, that call decides again by itself.
         let Some(row) = self.left_behind(change, id)? else { return Ok(()) };
-        if change.step(id, Step::Withdraw, Some(why))?.is_ok() {
+        if change.step(id, StatusStep::Withdraw, Some(why))?.is_ok() {
             change.post(Kind::Withdrawn.as_str(), &WithdrawalLine { call: &row.call, question: id, why })?;
         }
         Ok(())
     }
 
     /// Returns an open request if no call of this process waits for it and no other process that still runs owns it.
-    fn left_behind(&self, change: &Change<'_>, id: &str) -> Result<Option<QuestionRow>, ApprovalError> {
+    fn left_behind(&self, change: &LedgerChange<'_>, id: &str) -> Result<Option<QuestionRow>, ApprovalError> {
         let row = match change.question(id) {
             Err(LedgerError::Seal(_)) => return Ok(None),
             row => row?,

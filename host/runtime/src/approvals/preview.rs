@@ -37,7 +37,7 @@ const HASH_DIGITS: usize = 12;
 /// The changes that a plugin claims for one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Preview {
+pub(crate) struct CallPreview {
     plugin: PluginName,
     computed: Computed,
 }
@@ -88,7 +88,7 @@ pub(crate) struct WritableDirectory {
     pub(crate) place: String,
 }
 
-impl Preview {
+impl CallPreview {
     /// The result for a plugin that exports no preview.
     pub(crate) fn nothing(plugin: &PluginName) -> Self {
         Self { plugin: plugin.clone(), computed: Computed::Nothing }

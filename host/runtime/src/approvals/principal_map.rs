@@ -14,14 +14,14 @@ const ENTRIES_MAX: usize = 4096;
 /// Entries by principal and key. One too many removes the least recently used entry of the principal that has the most.
 pub(super) struct PrincipalMap<K, V> {
     /// By the root of the principal: an entry of a sub-agent counts for the principal that it acts for.
-    principals: HashMap<String, HashMap<K, Entry<V>>>,
+    principals: HashMap<String, HashMap<K, PrincipalEntry<V>>>,
     /// Entries of all principals. Every call makes one, so they are not counted again each time.
     entries: usize,
     /// Counts uses, to order the entries by the last one.
     uses: u64,
 }
 
-struct Entry<V> {
+struct PrincipalEntry<V> {
     value: V,
     used: u64,
 }
@@ -45,7 +45,7 @@ impl<K: Clone + Eq + Hash, V> PrincipalMap<K, V> {
     pub(super) fn insert(&mut self, principal: &str, key: K, value: V) {
         self.uses += 1;
         let own = self.principals.entry(root_of_principal(principal).to_owned()).or_default();
-        if own.insert(key, Entry { value, used: self.uses }).is_none() {
+        if own.insert(key, PrincipalEntry { value, used: self.uses }).is_none() {
             self.entries += 1;
         }
         if own.len() > OWN_ENTRIES_MAX {
@@ -82,7 +82,7 @@ impl<K: Clone + Eq + Hash, V> PrincipalMap<K, V> {
 }
 
 /// Removes the least recently used entry.
-fn remove_oldest<K: Clone + Eq + Hash, V>(entries: &mut HashMap<K, Entry<V>>) {
+fn remove_oldest<K: Clone + Eq + Hash, V>(entries: &mut HashMap<K, PrincipalEntry<V>>) {
     let oldest = entries.iter().min_by_key(|(_, entry)| entry.used).map(|(key, _)| key.clone());
     if let Some(oldest) = oldest {
         entries.remove(&oldest);

@@ -1,16 +1,16 @@
 //! Finds remembered approvals that answer a request.
 
 use super::answer::subject_text;
-use super::binding::{Binding, Coverage};
-use super::case::Case;
+use super::binding::{ApprovalBinding, Coverage};
+use super::case::ApprovalCase;
 use super::concern::Concern;
 use super::error::ApprovalError;
 use super::line::AnswerLine;
-use super::recorded::Announcer;
+use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::audit::Kind;
 use crate::json;
-use crate::ledger::{AnswerRow, Change, Held, now};
+use crate::ledger::{AnswerHold, AnswerRow, LedgerChange, now};
 use crate::text::sha256;
 
 /// The result of looking for remembered approvals.
@@ -61,15 +61,15 @@ impl Approvals {
     /// Answers a request by remembered approvals, and records and counts their use.
     pub(super) fn recall(
         &self,
-        change: &Change<'_>,
-        announcer: &Announcer<'_>,
-        case: &Case,
+        change: &LedgerChange<'_>,
+        announcer: &GrantAnnouncer<'_>,
+        case: &ApprovalCase,
     ) -> Result<Recall, ApprovalError> {
         let Remembered { rows, changed } = self.remembered(change, case)?;
         let Some(rows) = rows else { return Ok(Recall::Nothing { changed }) };
         let now = now();
         for row in &rows {
-            if change.use_answer(&row.id, now)? != Held::Yes {
+            if change.use_answer(&row.id, now)? != AnswerHold::Yes {
                 return Ok(Recall::Nothing { changed });
             }
         }
@@ -78,7 +78,11 @@ impl Approvals {
     }
 
     /// Finds the remembered approvals that together answer a request. Changes nothing.
-    pub(super) fn remembered(&self, change: &Change<'_>, case: &Case) -> Result<Remembered, ApprovalError> {
+    pub(super) fn remembered(
+        &self,
+        change: &LedgerChange<'_>,
+        case: &ApprovalCase,
+    ) -> Result<Remembered, ApprovalError> {
         let (now, sha256) = (now(), sha256(json::canonical(&case.covered)));
         let (mut rows, mut changed) = (Vec::new(), None);
         let mut unanswered = Unanswered::new(case.by_host, &case.concerns);
@@ -104,11 +108,11 @@ impl Approvals {
 }
 
 /// Parses what an approval covers. A row that cannot be parsed answers nothing.
-fn read(row: &AnswerRow) -> Option<(Binding, Coverage)> {
+fn read(row: &AnswerRow) -> Option<(ApprovalBinding, Coverage)> {
     Some((serde_json::from_str(&row.binding).ok()?, serde_json::from_str(&row.covers).ok()?))
 }
 
-fn line<'a>(case: &'a Case, row: &'a AnswerRow) -> AnswerLine<'a> {
+fn line<'a>(case: &'a ApprovalCase, row: &'a AnswerRow) -> AnswerLine<'a> {
     AnswerLine {
         call: &case.question.call,
         question: None,

@@ -7,7 +7,7 @@
 use super::error::ApprovalError;
 use super::shared::Approvals;
 use crate::audit::{Announced, AuditError, AuditLog, Kind};
-use crate::ledger::{Change, Durable, LedgerError, Status};
+use crate::ledger::{Durable, LedgerChange, LedgerError, Status};
 use serde::Serialize;
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ const NOT_KEPT: &str = "the ledger could not be written";
 
 /// Writes the entries of a change that grants a right. Announce last within a change, so that little can fail after the
 /// entry.
-pub(super) struct Announcer<'a> {
+pub(super) struct GrantAnnouncer<'a> {
     audit: &'a AuditLog,
     /// The sequence numbers of the entries.
     entries: RefCell<Vec<u64>>,
@@ -29,7 +29,7 @@ struct UndoneLine<'a> {
     why: &'a str,
 }
 
-impl Announcer<'_> {
+impl GrantAnnouncer<'_> {
     /// Writes the entry of a change that is about to be committed.
     pub(super) fn announce(&self, kind: Kind, body: &impl Serialize) -> Result<(), AuditError> {
         let entry = self.audit.enter(kind, None::<&()>, body)?;
@@ -43,7 +43,7 @@ impl Approvals {
     pub(super) fn change<T>(
         &self,
         durable: Durable,
-        work: impl FnOnce(&Change<'_>) -> Result<T, ApprovalError>,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, ApprovalError>,
     ) -> Result<T, ApprovalError> {
         let (done, committed) = self.shared.ledger.commit(durable, work)?;
         if let Some(generation) = committed.generation.filter(|_| durable == Durable::Machine) {
@@ -60,7 +60,7 @@ impl Approvals {
     pub(super) fn announced<T>(
         &self,
         durable: Durable,
-        work: impl FnOnce(&Change<'_>, &Announcer<'_>) -> Result<T, ApprovalError>,
+        work: impl FnOnce(&LedgerChange<'_>, &GrantAnnouncer<'_>) -> Result<T, ApprovalError>,
     ) -> Result<T, ApprovalError> {
         // Flush first, so that the log has the order of the changes.
         if self.shared.ledger.look(|change| change.has_posted())? {
@@ -69,7 +69,7 @@ impl Approvals {
                 error => error,
             })?;
         }
-        let announcer = Announcer { audit: &self.shared.audit, entries: RefCell::default() };
+        let announcer = GrantAnnouncer { audit: &self.shared.audit, entries: RefCell::default() };
         let done = self.change(durable, |change| work(change, &announcer));
         match &done {
             // These happen after the commit, or before anything was announced.
@@ -108,7 +108,7 @@ impl Approvals {
 
     /// Takes back the entries that a process announced before it died without a commit.
     pub(super) fn undo_announced(&self, announced: &[Announced]) -> Result<(), ApprovalError> {
-        let is_pending = |change: &Change<'_>, announced: &Announced| -> Result<bool, LedgerError> {
+        let is_pending = |change: &LedgerChange<'_>, announced: &Announced| -> Result<bool, LedgerError> {
             Ok(change.question(&announced.question)?.is_some_and(|row| row.status == Status::Pending))
         };
         for announced in announced {

@@ -25,7 +25,7 @@ const REFUSED_TIME: Duration = Duration::from_secs(60);
 const ASKED_AT_ONCE_MAX: usize = 25;
 
 /// A session and its principal.
-type Session = (String, String);
+type RepeatingSession = (String, String);
 
 /// The last call of each session, and how often it was made in a row. Sessions and calls are stored as keyed hashes.
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct Streak {
 
 impl Repetition {
     /// Counts a call, and returns how often exactly this call was made in a row.
-    pub(crate) fn count(&self, row: Row<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
+    pub(crate) fn count(&self, row: RepetitionRow<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
         let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let count = next(&mut last, row, key, call);
@@ -50,13 +50,13 @@ impl Repetition {
     }
 
     /// Returns what [`Self::count`] would return, and counts nothing.
-    pub(crate) fn foresee(&self, row: Row<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
+    pub(crate) fn foresee(&self, row: RepetitionRow<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
         let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
         next(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner), row, key, call)
     }
 
     /// Resets the count, because an approver has seen the call.
-    pub(crate) fn reset(&self, row: Row<'_>) {
+    pub(crate) fn reset(&self, row: RepetitionRow<'_>) {
         let key = self.hasher.hash_one(row);
         self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(row.principal.as_str(), &key);
     }
@@ -64,7 +64,7 @@ impl Repetition {
 
 /// A sequence of calls that are counted together.
 #[derive(Clone, Copy, Hash)]
-pub(crate) struct Row<'a> {
+pub(crate) struct RepetitionRow<'a> {
     pub(crate) session: &'a str,
     pub(crate) principal: &'a Principal,
     /// Whether these are explanations. They are counted separately, so that an explanation between two calls does not
@@ -72,17 +72,17 @@ pub(crate) struct Row<'a> {
     pub(crate) explanations: bool,
 }
 
-fn next(last: &mut PrincipalMap<u64, Streak>, row: Row<'_>, key: u64, call: u64) -> u64 {
+fn next(last: &mut PrincipalMap<u64, Streak>, row: RepetitionRow<'_>, key: u64, call: u64) -> u64 {
     let before = last.get(row.principal.as_str(), &key).filter(|streak| streak.call == call);
     before.map_or(0, |streak| streak.count).saturating_add(1)
 }
 
 /// The number of denials in a row in each session.
 #[derive(Default)]
-pub(super) struct Refusals(Mutex<PrincipalMap<Session, Refused>>);
+pub(super) struct Refusals(Mutex<PrincipalMap<RepeatingSession, RefusedCalls>>);
 
 #[derive(Clone, Copy)]
-struct Refused {
+struct RefusedCalls {
     count: u32,
     at: Instant,
 }
@@ -112,7 +112,7 @@ impl Refusals {
         let key = session(question);
         let before = sessions.get(&question.principal, &key).map_or(0, |refused| refused.count);
         if before < REFUSALS_MAX {
-            sessions.insert(&question.principal, key, Refused { count: before + 1, at: Instant::now() });
+            sessions.insert(&question.principal, key, RefusedCalls { count: before + 1, at: Instant::now() });
         }
     }
 
@@ -124,7 +124,7 @@ impl Refusals {
 
 /// Limits how many requests of each session an approver sees at the same time.
 #[derive(Default)]
-pub(super) struct Attention(Mutex<HashMap<Session, Weak<Semaphore>>>);
+pub(super) struct Attention(Mutex<HashMap<RepeatingSession, Weak<Semaphore>>>);
 
 impl Attention {
     /// Waits until the approver may see one more request. Other channels can answer it meanwhile.
@@ -146,6 +146,6 @@ impl Attention {
     }
 }
 
-fn session(question: &Question) -> Session {
+fn session(question: &Question) -> RepeatingSession {
     (question.session.clone(), question.principal.clone())
 }

@@ -6,7 +6,7 @@ use super::repetition::{Attention, Refusals};
 use super::rolled_back::RolledBack;
 use super::waiters::Waiters;
 use crate::audit::AuditLog;
-use crate::ledger::{Ledger, LedgerError, Owner};
+use crate::ledger::{CallLedger, LedgerError, Owner};
 use portcullis_policy::Principal;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::Notify;
@@ -15,13 +15,13 @@ use tokio::sync::Notify;
 /// can answer as an approver.
 #[derive(Clone)]
 pub struct Approvals {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ApprovalsState>,
     /// If set, only requests of this principal and of its sub-agents are visible.
     pub(super) within: Option<Principal>,
 }
 
-pub(super) struct Shared {
-    pub(super) ledger: Arc<Ledger>,
+pub(super) struct ApprovalsState {
+    pub(super) ledger: Arc<CallLedger>,
     pub(super) audit: Arc<AuditLog>,
     owner: Mutex<Option<Arc<Owner>>>,
     /// Notified when a request is answered in this process.
@@ -36,8 +36,8 @@ pub(super) struct Shared {
 }
 
 impl Approvals {
-    pub(crate) fn new(ledger: Arc<Ledger>, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
-        let shared = Shared {
+    pub(crate) fn new(ledger: Arc<CallLedger>, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
+        let shared = ApprovalsState {
             ledger,
             audit,
             owner: Mutex::new(None),

@@ -3,8 +3,8 @@
 use super::desk::SETTLED_KEPT;
 use super::error::ApprovalError;
 use super::shared::Approvals;
-use crate::audit::{AuditError, Ending, LogScan};
-use crate::ledger::{Change, Durable, QuestionRow, Status, Step, now};
+use crate::audit::{AuditError, DeadCallEnding, LogScan};
+use crate::ledger::{Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
 
 impl Approvals {
     /// Settles what other processes left: a ledger that was rolled back, entries that were not written, and calls that
@@ -28,7 +28,7 @@ impl Approvals {
 
     /// Settles calls that ran when their process died, requests of calls that have ended, and expired requests.
     fn sweep(&self) -> Result<(), ApprovalError> {
-        let stale = |change: &Change<'_>| {
+        let stale = |change: &LedgerChange<'_>| {
             let rows = change.perhaps_stale(now())?.into_iter();
             let stale = rows.filter_map(|row| Some((end_of(change, &row)?, row)));
             Ok::<_, ApprovalError>(stale.collect::<Vec<_>>())
@@ -50,7 +50,7 @@ impl Approvals {
         let ledger = &self.shared.ledger;
         let ending = |call: &str| {
             let is_open = ledger.look(|change| Ok::<_, ApprovalError>(change.is_call_open(call)?))?;
-            Ok::<_, ApprovalError>(if is_open { Ending::Pending } else { Ending::Lost })
+            Ok::<_, ApprovalError>(if is_open { DeadCallEnding::Pending } else { DeadCallEnding::Lost })
         };
         let settled = self.shared.audit.settle(scan, |owner| ledger.is_alive(owner), ending)?;
         self.undo_announced(&settled.announced)?;
@@ -70,14 +70,14 @@ fn readable(settled: Result<(), ApprovalError>) -> Result<(), ApprovalError> {
 }
 
 /// Returns the step that ends an abandoned request, if it is abandoned.
-fn end_of(change: &Change<'_>, row: &QuestionRow) -> Option<Step> {
+fn end_of(change: &LedgerChange<'_>, row: &QuestionRow) -> Option<StatusStep> {
     match row.status {
-        Status::Running if !change.is_waited_for(row) => Some(Step::Lose),
-        Status::Pending | Status::Approved if row.expires_at <= now() => Some(Step::Expire),
+        Status::Running if !change.is_waited_for(row) => Some(StatusStep::Lose),
+        Status::Pending | Status::Approved if row.expires_at <= now() => Some(StatusStep::Expire),
         Status::Pending | Status::Approved
-            if row.subject == crate::ledger::Subject::Resource && !change.is_waited_for(row) =>
+            if row.subject == crate::ledger::QuestionSubject::Resource && !change.is_waited_for(row) =>
         {
-            Some(Step::Withdraw)
+            Some(StatusStep::Withdraw)
         }
         Status::Pending
         | Status::Approved

@@ -1,17 +1,17 @@
 //! Waits for the answer to an approval request of this process. The first answer of any channel counts.
 
 use super::answer::subject_text;
-use super::asked::{AskError, Asked, WaitingFor};
-use super::attendance::Attendance;
-use super::case::Case;
-use super::channel::Channel;
+use super::asked::{AskError, AskOutcome, WaitingFor};
+use super::attendance::CallAttendance;
+use super::case::ApprovalCase;
+use super::channel::ApproverChannel;
 use super::desk::OpenQuestion;
 use super::error::ApprovalError;
 use super::line::{AnswerLine, WithdrawalLine};
 use super::shared::Approvals;
 use crate::approver::{Answer, Question};
 use crate::audit::Kind;
-use crate::ledger::{Durable, Status, Step, Subject, blocking, drop_blocking};
+use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, blocking, drop_blocking};
 use std::future::Future;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
@@ -31,20 +31,20 @@ enum Woken<S> {
 }
 
 /// The result of waiting.
-pub(super) enum Ended {
+pub(super) enum WaitEnd {
     /// An answer arrived, or the request was left open.
-    Asked(Asked),
+    Asked(AskOutcome),
     /// Another identical call spent the answer, or the request is gone. Ask again.
     Again,
 }
 
 /// A request that a call of this process waits for. Dropping this before an answer arrives withdraws the request,
 /// unless another call waits for it.
-pub(super) struct Waiting {
+pub(super) struct RequestWait {
     approvals: Approvals,
-    case: Case,
+    case: ApprovalCase,
     /// Counts this call as waiting until it is dropped.
-    attendance: Option<Attendance>,
+    attendance: Option<CallAttendance>,
     /// Whether this process owns the request. Only the owner withdraws and ends it.
     owned: bool,
     settled: bool,
@@ -52,30 +52,30 @@ pub(super) struct Waiting {
     why: &'static str,
 }
 
-impl Waiting {
+impl RequestWait {
     /// Creates the wait for a request that was just created, or that was already open.
-    pub(super) fn new(approvals: &Approvals, case: Case, attendance: Attendance, owned: bool) -> Self {
+    pub(super) fn new(approvals: &Approvals, case: ApprovalCase, attendance: CallAttendance, owned: bool) -> Self {
         let why = "the caller no longer waits for the answer";
         Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false, why }
     }
 
     /// Stops waiting, and leaves the request open.
-    pub(super) fn leave(&mut self, waits_for: WaitingFor) -> Asked {
+    pub(super) fn leave(&mut self, waits_for: WaitingFor) -> AskOutcome {
         self.settled = true;
         let question = self.id().to_owned();
         if waits_for == WaitingFor::Caller {
             let binding = self.case.binding.digest(&self.case.covered, &self.case.question.session);
             self.approvals.shared.left.put(&self.case.question.principal, binding, question.clone());
         }
-        Asked::Pending { question, waits_for }
+        AskOutcome::Pending { question, waits_for }
     }
 
     /// Waits for an answer. When this returns without one, the request is withdrawn, unless another call waits for it.
     pub(super) async fn wait<S>(
         mut self,
-        channel: &Channel,
-        stopped: impl Future<Output = Result<Asked, S>> + Send,
-    ) -> Result<Ended, AskError<S>> {
+        channel: &ApproverChannel,
+        stopped: impl Future<Output = Result<AskOutcome, S>> + Send,
+    ) -> Result<WaitEnd, AskError<S>> {
         let ended = self.until_ended(channel, stopped).await;
         self.withdraw().await;
         ended
@@ -83,9 +83,9 @@ impl Waiting {
 
     async fn until_ended<S>(
         &mut self,
-        channel: &Channel,
-        stopped: impl Future<Output = Result<Asked, S>> + Send,
-    ) -> Result<Ended, AskError<S>> {
+        channel: &ApproverChannel,
+        stopped: impl Future<Output = Result<AskOutcome, S>> + Send,
+    ) -> Result<WaitEnd, AskError<S>> {
         let (approvals, question) = (self.approvals.clone(), self.case.question.clone());
         let leaves = left(self.leaving(channel));
         let late = tokio::time::sleep_until(Instant::now() + self.case.times.waiting);
@@ -108,17 +108,17 @@ impl Waiting {
             let mut _attention = None;
             let status = match woken {
                 Woken::Stopped(stopped) => {
-                    if matches!(stopped, Ok(Asked::Redecided)) {
+                    if matches!(stopped, Ok(AskOutcome::Redecided)) {
                         self.why = "a new policy decides on the call";
                     }
-                    return stopped.map(Ended::Asked).map_err(AskError::Stopped);
+                    return stopped.map(WaitEnd::Asked).map_err(AskError::Stopped);
                 }
                 Woken::Answered(answer, turn) => {
                     _attention = turn;
                     self.answered(&answer).await?
                 }
                 Woken::Late => self.late().await?,
-                Woken::Leave => return Ok(Ended::Asked(self.leave(WaitingFor::Caller))),
+                Woken::Leave => return Ok(WaitEnd::Asked(self.leave(WaitingFor::Caller))),
                 Woken::Look => match self.look(&mut seen).await? {
                     Some(status) => status,
                     None => continue,
@@ -148,10 +148,10 @@ impl Waiting {
 
     /// Returns after how long the call stops waiting. None if its caller is asked, because the caller's own timeout
     /// then does not matter.
-    fn leaving(&self, channel: &Channel) -> Option<Duration> {
+    fn leaving(&self, channel: &ApproverChannel) -> Option<Duration> {
         let asks_caller = match channel {
-            Channel::Approver(approver) => approver.asks_caller(&self.case.question),
-            Channel::Elsewhere | Channel::Nobody(_) => false,
+            ApproverChannel::Approver(approver) => approver.asks_caller(&self.case.question),
+            ApproverChannel::Elsewhere | ApproverChannel::Nobody(_) => false,
         };
         self.case.times.leaving.filter(|leaving| !asks_caller && *leaving < self.case.times.waiting)
     }
@@ -192,7 +192,7 @@ impl Waiting {
                     note: None,
                 };
                 change.post(Kind::Answer.as_str(), &line)?;
-                let _ = change.step(&id, Step::Expire, None)?;
+                let _ = change.step(&id, StatusStep::Expire, None)?;
                 Ok(Status::Expired)
             })
         };
@@ -211,7 +211,7 @@ impl Waiting {
     }
 
     /// Claims an approved request, and turns every other status into a denial.
-    async fn settle(&mut self, status: Status) -> Result<Ended, ApprovalError> {
+    async fn settle(&mut self, status: Status) -> Result<WaitEnd, ApprovalError> {
         let (approvals, id, subject) = (self.approvals.clone(), self.id().to_owned(), self.case.subject);
         match status {
             Status::Approved => {
@@ -219,7 +219,7 @@ impl Waiting {
                 let claimed = blocking(move || approvals.claim(&id, subject)).await;
                 self.settled = claimed.is_ok();
                 match claimed {
-                    Ok(ticket) => Ok(Ended::Asked(Asked::Yes(ticket))),
+                    Ok(ticket) => Ok(WaitEnd::Asked(AskOutcome::Yes(ticket))),
                     Err(ApprovalError::Settled(Status::Expired) | ApprovalError::Expired) => Ok(expired()),
                     // Revoked between the answer and the run.
                     Err(ApprovalError::Settled(Status::Rejected)) => self.rejected().await,
@@ -237,11 +237,14 @@ impl Waiting {
 
     /// Handles a request that another identical call finished. A running call's request is its own, so this cannot
     /// happen to it.
-    fn overtaken(&mut self, status: Status) -> Result<Ended, ApprovalError> {
+    fn overtaken(&mut self, status: Status) -> Result<WaitEnd, ApprovalError> {
         match (self.case.subject, status) {
-            (Subject::Call | Subject::Repeat, Status::Running | Status::Done | Status::Withdrawn | Status::Lost) => {
+            (
+                QuestionSubject::Call | QuestionSubject::Repeat,
+                Status::Running | Status::Done | Status::Withdrawn | Status::Lost,
+            ) => {
                 self.settled = true;
-                Ok(Ended::Again)
+                Ok(WaitEnd::Again)
             }
             (_, status) => Err(ApprovalError::Settled(status)),
         }
@@ -258,24 +261,24 @@ impl Waiting {
         Ok((row.status, row.note))
     }
 
-    async fn rejected(&mut self) -> Result<Ended, ApprovalError> {
+    async fn rejected(&mut self) -> Result<WaitEnd, ApprovalError> {
         self.settled = true;
         // One denial of several calls that wait for one request counts once.
         if self.approvals.shared.waiters.count(self.id()) <= 1 {
             self.approvals.shared.refusals.count(&self.case.question);
         }
         let (_, note) = self.status().await?;
-        Ok(Ended::Asked(Asked::No { note }))
+        Ok(WaitEnd::Asked(AskOutcome::No { note }))
     }
 }
 
 /// Asks this process's own approver, when it may see one more request.
 async fn asked(
     approvals: &Approvals,
-    channel: &Channel,
+    channel: &ApproverChannel,
     question: &Question,
 ) -> (Answer, Option<OwnedSemaphorePermit>) {
-    let Channel::Approver(approver) = channel else { return std::future::pending().await };
+    let ApproverChannel::Approver(approver) = channel else { return std::future::pending().await };
     let attention = approvals.shared.attention.wait(question).await;
     let answer = match approvals.shared.refusals.again(question) {
         Some(note) => Answer::No { note: Some(note) },
@@ -294,7 +297,7 @@ async fn as_it_is_now(approvals: &Approvals, question: &Question) -> Question {
     question
 }
 
-impl Drop for Waiting {
+impl Drop for RequestWait {
     fn drop(&mut self) {
         // Stop counting this call, so that the last one that waits withdraws the request.
         self.attendance = None;
@@ -321,7 +324,7 @@ impl Drop for Withdrawal {
             if approvals.shared.waiters.count(question) > 0 {
                 return Ok(());
             }
-            if change.step(question, Step::Withdraw, None)?.is_ok() {
+            if change.step(question, StatusStep::Withdraw, None)?.is_ok() {
                 change.post(Kind::Withdrawn.as_str(), &WithdrawalLine { call, question, why })?;
             }
             Ok(())
@@ -329,8 +332,8 @@ impl Drop for Withdrawal {
     }
 }
 
-fn expired() -> Ended {
-    Ended::Asked(Asked::No { note: Some("no answer came in time".to_owned()) })
+fn expired() -> WaitEnd {
+    WaitEnd::Asked(AskOutcome::No { note: Some("no answer came in time".to_owned()) })
 }
 
 /// Waits until the call stops waiting, which may be never.

@@ -19,7 +19,7 @@ const HEAD_SEED_WITHOUT_CHECKPOINT: [u8; MAC_BYTES] = *b"portcullis audit head, 
 
 /// The end of the audit log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct LogHead {
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
     pub(crate) mac: [u8; MAC_BYTES],
@@ -28,12 +28,12 @@ pub(crate) struct Head {
 /// The content of the head file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeadFile {
-    pub(super) head: Head,
+    pub(super) head: LogHead,
     /// `None` in a file that an earlier version wrote.
     pub(super) checkpoint: Option<Checkpoint>,
 }
 
-impl Head {
+impl LogHead {
     /// The head of an empty audit log.
     pub(crate) const EMPTY: Self = Self { bytes: 0, lines: 0, mac: GENESIS };
 
@@ -86,16 +86,16 @@ impl HeadFile {
 
     /// Writes the head and the checkpoint of a new audit log with one write.
     pub(super) fn begin(file: &File, chain: &Chain) -> io::Result<()> {
-        let (head, checkpoint) = (Head::EMPTY.encode(chain), Checkpoint::EMPTY.encode(chain));
+        let (head, checkpoint) = (LogHead::EMPTY.encode(chain), Checkpoint::EMPTY.encode(chain));
         file.write_all_at(&[head.as_slice(), &checkpoint].concat(), 0)
     }
 
     fn decode(bytes: &[u8], chain: &Chain) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
-        if let Some(head) = Head::decode(head, &HEAD_SEED_WITHOUT_CHECKPOINT, chain) {
+        if let Some(head) = LogHead::decode(head, &HEAD_SEED_WITHOUT_CHECKPOINT, chain) {
             return Some(Self { head, checkpoint: None });
         }
-        let head = Head::decode(head, &HEAD_SEED, chain)?;
+        let head = LogHead::decode(head, &HEAD_SEED, chain)?;
         Some(Self { head, checkpoint: Some(Checkpoint::decode(rest, chain)?) })
     }
 }

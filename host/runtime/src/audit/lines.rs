@@ -6,22 +6,22 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 
 /// The lines of a part of the log.
-pub(super) struct Lines {
-    reader: BufReader<Part>,
+pub(super) struct LogLines {
+    reader: BufReader<LogPart>,
     line: Vec<u8>,
 }
 
 /// A part of a file. It has its own position, because everyone who shares the file shares the file's position.
-struct Part {
+struct LogPart {
     file: File,
     at: u64,
     end: u64,
 }
 
-impl Lines {
+impl LogLines {
     /// Returns the lines from one byte to another, as far as they exist.
     pub(super) fn between(log: &File, from: u64, to: u64) -> io::Result<Self> {
-        let part = Part { file: log.try_clone()?, at: from, end: to };
+        let part = LogPart { file: log.try_clone()?, at: from, end: to };
         Ok(Self { reader: BufReader::new(part), line: Vec::new() })
     }
 
@@ -34,7 +34,7 @@ impl Lines {
     }
 }
 
-impl Read for Part {
+impl Read for LogPart {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
         let length = buffer.len().min(left);

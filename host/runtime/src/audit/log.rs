@@ -3,9 +3,9 @@
 use super::chain::{Chain, LINE_BYTES_MAX};
 use super::checkpoint::{Checkpoint, LedgerMark};
 use super::error::AuditError;
-use super::head::{Head, HeadFile};
+use super::head::{HeadFile, LogHead};
 use super::line::{self, Beginning, Kind, LineMembers};
-use super::queue::Queue;
+use super::queue::EntryQueue;
 use super::recover;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_policy::Durability;
@@ -32,7 +32,7 @@ pub struct AuditLog {
     files: Mutex<Files>,
     /// Threads that wait for the files or work with them, for as long as that takes.
     blocking: AtomicUsize,
-    pub(super) queue: Mutex<Queue>,
+    pub(super) queue: Mutex<EntryQueue>,
     /// Looks up the generation of the ledger in the same state directory, if the two should be compared.
     ledger: Option<LedgerLookup>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Files {
     tail_bytes_max: usize,
     /// The end of the log after this process's last append. `None` at first, and after a failed write. The next append
     /// then reads the end from the files.
-    left: Option<Head>,
+    left: Option<LogHead>,
     /// The generation of the ledger that this process has noted, and that its next line will name.
     ledger_unsaid: Option<u64>,
 }
@@ -258,7 +258,7 @@ impl Files {
     }
 
     /// Returns the end of the audit log, where the next line goes.
-    pub(super) fn end(&mut self, chain: &Chain) -> Result<Head, AuditError> {
+    pub(super) fn end(&mut self, chain: &Chain) -> Result<LogHead, AuditError> {
         let metadata = self.log.metadata()?;
         if metadata.nlink() == 0 {
             return Err(AuditError::Gone);
@@ -279,7 +279,7 @@ impl Files {
         let beginning = Beginning { sequence: end.lines + 1, kind, ledger: self.ledger_unsaid.take() };
         let (line, mac) = line::write(beginning, members, chain, &end.mac)?;
         self.log.write_all(&line)?;
-        let next = Head { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
+        let next = LogHead { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
         match kind {
             // The outcome of the call follows and moves the head. Until then, the chain protects this line.
             Kind::Decision => {}
@@ -301,8 +301,8 @@ impl Files {
     }
 
     /// Finds the end of the log: at the head, or after it if lines were written without a new head.
-    fn look(&mut self, found: u64, chain: &Chain) -> Result<Head, AuditError> {
-        let head = Head::read(&self.head, chain)?.ok_or(AuditError::Head)?;
+    fn look(&mut self, found: u64, chain: &Chain) -> Result<LogHead, AuditError> {
+        let head = LogHead::read(&self.head, chain)?.ok_or(AuditError::Head)?;
         if found < head.bytes {
             return Err(AuditError::Cut { found, expected: head.bytes });
         }

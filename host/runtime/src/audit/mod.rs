@@ -21,6 +21,6 @@ pub(crate) use checkpoint::LedgerMark;
 pub use error::AuditError;
 pub use line::{Entry, Kind};
 pub use log::AuditLog;
-pub(crate) use settle::{Announced, Ending, LogScan};
+pub(crate) use settle::{Announced, DeadCallEnding, LogScan};
 pub use verify::{Fault, Verified};
 pub(crate) use write::WrittenEntry;

@@ -14,7 +14,7 @@ pub(super) const QUEUED_BYTES: usize = 256;
 
 /// Entries that wait for the files, in the order in which they are written.
 #[derive(Default)]
-pub(super) struct Queue {
+pub(super) struct EntryQueue {
     pub(super) entries: VecDeque<QueuedEntry>,
     pub(super) bytes: usize,
     /// Whether a thread writes them. Until it has written the last one, new entries must go through the queue.

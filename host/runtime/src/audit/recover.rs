@@ -3,7 +3,7 @@
 
 use super::chain::Chain;
 use super::error::AuditError;
-use super::head::Head;
+use super::head::LogHead;
 use super::line::{self, Beginning, Kind, LineMembers};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 #[derive(Serialize)]
-struct Repair<'a> {
+struct LogRepair<'a> {
     set_aside_bytes: usize,
     set_aside_in: Option<&'a str>,
 }
@@ -21,15 +21,15 @@ pub(super) fn recover(
     log: &mut File,
     directory: &Dir,
     chain: &Chain,
-    mut head: Head,
+    mut head: LogHead,
     tail_bytes_max: usize,
-) -> Result<Head, AuditError> {
+) -> Result<LogHead, AuditError> {
     let tail = read_tail(log, head.bytes, tail_bytes_max)?;
     let mut rest = tail.as_slice();
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
         // A crashed host cannot have written a whole line that does not follow the chain.
         let mac = line::check(&rest[..end], chain, &head.mac).ok_or(AuditError::Head)?;
-        head = Head { bytes: head.bytes + end as u64 + 1, lines: head.lines + 1, mac };
+        head = LogHead { bytes: head.bytes + end as u64 + 1, lines: head.lines + 1, mac };
         rest = &rest[end + 1..];
     }
     if rest.is_empty() {
@@ -39,10 +39,10 @@ pub(super) fn recover(
     set_aside(directory, &name, rest)?;
     log.set_len(head.bytes)?;
     let beginning = Beginning { sequence: head.lines + 1, kind: Kind::Repair, ledger: None };
-    let repair = Repair { set_aside_bytes: rest.len(), set_aside_in: Some(&name) };
+    let repair = LogRepair { set_aside_bytes: rest.len(), set_aside_in: Some(&name) };
     let (line, mac) = line::write(beginning, &LineMembers::of(None::<&()>, &repair)?, chain, &head.mac)?;
     log.write_all(&line)?;
-    Ok(Head { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac })
+    Ok(LogHead { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac })
 }
 
 fn read_tail(log: &File, from: u64, tail_bytes_max: usize) -> Result<Vec<u8>, AuditError> {

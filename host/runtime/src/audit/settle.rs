@@ -4,7 +4,7 @@
 
 use super::error::AuditError;
 use super::line::{Kind, LineMembers};
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::log::AuditLog;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -26,7 +26,7 @@ struct UnfinishedCall {
 
 /// The outcome of a call whose process died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum DeadCallEnding {
     /// It ran, and its effects are not known.
     Lost,
     /// It had not begun, and its approval request can still be answered.
@@ -42,7 +42,7 @@ pub(crate) struct Announced {
 }
 
 /// The result of settling a scan.
-pub(crate) struct Settled {
+pub(crate) struct SettledScan {
     /// The announced answers that were not taken back.
     pub(crate) announced: Vec<Announced>,
     /// Bytes of the log in which every decision has an outcome.
@@ -117,8 +117,8 @@ impl AuditLog {
         &self,
         scanned: LogScan,
         is_alive: impl Fn(&str) -> bool,
-        ending: impl Fn(&str) -> Result<Ending, E>,
-    ) -> Result<Settled, E> {
+        ending: impl Fn(&str) -> Result<DeadCallEnding, E>,
+    ) -> Result<SettledScan, E> {
         let LogScan { mut scan, to } = scanned;
         let mut dead = scan.dead(is_alive);
         dead.sort_by_key(|call| call.at);
@@ -137,7 +137,7 @@ impl AuditLog {
             let bytes = bytes.map_or_else(|| Ok(files.end(self.chain())?.bytes), Ok::<_, AuditError>)?;
             let announced = std::mem::take(&mut scan.announced).into_iter();
             let announced = announced.map(|(entry, question)| Announced { entry, question }).collect();
-            Ok(Settled { announced, bytes })
+            Ok(SettledScan { announced, bytes })
         })
         .map_err(E::from)
     }
@@ -146,7 +146,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// The head cannot be written, or is not one of this host.
-    pub(crate) fn note_settled(&self, settled: &Settled) -> Result<(), AuditError> {
+    pub(crate) fn note_settled(&self, settled: &SettledScan) -> Result<(), AuditError> {
         self.alone(|files| {
             let mut checkpoint = files.checkpoint(self.chain())?;
             if settled.bytes > checkpoint.settled {
@@ -168,7 +168,7 @@ impl LogScan {
 impl Scan {
     /// Reads the lines of a part of the log. An unreadable line is skipped; `verify` reports it.
     fn read(&mut self, log: &File, from: u64, to: u64) -> io::Result<()> {
-        let (mut lines, mut at) = (Lines::between(log, from, to)?, from);
+        let (mut lines, mut at) = (LogLines::between(log, from, to)?, from);
         while let Some(line) = lines.next()? {
             let length = line.len() as u64;
             if let Ok(scanned) = serde_json::from_slice(line) {
@@ -214,18 +214,20 @@ impl Scan {
 }
 
 impl UnfinishedCall {
-    fn loss(&self, ending: Ending) -> LossLine<'_> {
+    fn loss(&self, ending: DeadCallEnding) -> LossLine<'_> {
         let (outcome, code, detail) = match ending {
-            Ending::Pending => {
+            DeadCallEnding::Pending => {
                 ("pending", "approval-pending", "the host died while the call waited; it can still be approved")
             }
-            Ending::Lost if self.may_have_run => (
+            DeadCallEnding::Lost if self.may_have_run => (
                 "lost",
                 "host-died",
                 "the host died before the call ended; if the tool had started, its side effects remain, and the host \
                  does not run it again",
             ),
-            Ending::Lost => ("lost", "host-died", "the host died before the call ended; the tool had not started"),
+            DeadCallEnding::Lost => {
+                ("lost", "host-died", "the host died before the call ended; the tool had not started")
+            }
         };
         LossLine { call: &self.call, tool: &self.tool, outcome, code, detail }
     }

@@ -3,9 +3,9 @@
 use super::chain::LINE_BYTES_MAX;
 use super::checkpoint::LedgerMark;
 use super::error::AuditError;
-use super::head::{Head, HeadFile};
+use super::head::{HeadFile, LogHead};
 use super::line::{self, Entry};
-use super::lines::Lines;
+use super::lines::LogLines;
 use super::log::AuditLog;
 use crate::ledger::FIRST_GENERATION;
 use serde_json::Value;
@@ -59,11 +59,11 @@ pub enum Fault {
 }
 
 /// The log at one moment.
-struct Snapshot {
+struct LogSnapshot {
     /// `None` if it is damaged.
-    head: Option<Head>,
+    head: Option<LogHead>,
     mark: Option<LedgerMark>,
-    lines: Lines,
+    lines: LogLines,
 }
 
 /// The generation that was found, and the expected one.
@@ -103,8 +103,8 @@ impl AuditLog {
     }
 
     fn walk(&self, mut each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>) -> Result<Verified, AuditError> {
-        let Snapshot { head, mark, mut lines } = self.snapshot()?;
-        let mut at = Head::EMPTY;
+        let LogSnapshot { head, mark, mut lines } = self.snapshot()?;
+        let mut at = LogHead::EMPTY;
         let mut met = head == Some(at);
         while let Some(line) = lines.next()? {
             let whole = line.strip_suffix(b"\n");
@@ -117,7 +117,7 @@ impl AuditLog {
                 };
                 return Ok(Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) });
             };
-            at = Head { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
+            at = LogHead { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
             // Lines after the head belong to calls that have not ended. The chain proves them.
             met |= head == Some(at);
             each((at.lines, line))?;
@@ -132,13 +132,13 @@ impl AuditLog {
 
     /// Holds the lock only to read the head and the length of the log. The file only grows after that length, so its
     /// lines are read without the lock.
-    fn snapshot(&self) -> Result<Snapshot, AuditError> {
+    fn snapshot(&self) -> Result<LogSnapshot, AuditError> {
         self.alone(|files| {
             let file = HeadFile::read(&files.head, self.chain())?;
-            Ok(Snapshot {
+            Ok(LogSnapshot {
                 head: file.map(|file| file.head),
                 mark: file.and_then(|file| file.checkpoint).map(|checkpoint| checkpoint.ledger),
-                lines: Lines::between(&files.log, 0, files.log.metadata()?.len())?,
+                lines: LogLines::between(&files.log, 0, files.log.metadata()?.len())?,
             })
         })
     }

@@ -3,7 +3,7 @@
 use super::error::AuditError;
 use super::line::{Kind, LineMembers};
 use super::log::AuditLog;
-use super::queue::{QUEUE_BYTES_MAX, QUEUED_BYTES, Queue, QueuedAnswer, QueuedEntry};
+use super::queue::{EntryQueue, QUEUE_BYTES_MAX, QUEUED_BYTES, QueuedAnswer, QueuedEntry};
 use crate::ledger::drop_blocking;
 use serde::Serialize;
 use std::io;
@@ -66,7 +66,7 @@ impl AuditLog {
         Ok(Some(queued))
     }
 
-    fn queued(&self) -> MutexGuard<'_, Queue> {
+    fn queued(&self) -> MutexGuard<'_, EntryQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

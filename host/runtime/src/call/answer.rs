@@ -2,7 +2,7 @@
 //! may be passed on, the whole text goes to the kept outputs.
 
 use crate::ledger::OutputOrigin;
-use crate::outputs::{KeepError, Outputs, Reference, Writing};
+use crate::outputs::{KeepError, OutputWriting, Outputs, Reference};
 use crate::stream::Pieces;
 use crate::text::cut;
 use portcullis_sandbox::OutputFull;
@@ -28,7 +28,7 @@ impl Keeper {
     }
 
     /// Begins a kept output with these bytes, and reserves room for them first.
-    fn begin(&self, bytes: &[u8]) -> Result<Writing, KeepError> {
+    fn begin(&self, bytes: &[u8]) -> Result<OutputWriting, KeepError> {
         let mut writing = self.outputs.begin(&self.origin)?;
         writing.reserve(bytes.len() as u64)?;
         writing.write(bytes)?;
@@ -37,10 +37,10 @@ impl Keeper {
 }
 
 /// The text that a running tool writes in pieces.
-pub(crate) struct RunningAnswer(Mutex<Text>);
+pub(crate) struct RunningAnswer(Mutex<AnswerText>);
 
 /// The part of a text that was written so far.
-pub(super) struct Text {
+pub(super) struct AnswerText {
     keeper: Keeper,
     /// The listener that receives the text while it is written.
     pieces: Option<Pieces>,
@@ -48,14 +48,14 @@ pub(super) struct Text {
     /// The beginning of the text, at most `shown_max` bytes.
     head: String,
     bytes: u64,
-    writing: Option<Writing>,
+    writing: Option<OutputWriting>,
     /// Why the whole text is not kept, if it should be.
     unkept: Option<&'static str>,
 }
 
 impl RunningAnswer {
     pub(super) fn new(keeper: Keeper, shown_max: usize, pieces: Option<Pieces>) -> Self {
-        Self(Mutex::new(Text { pieces, ..Text::empty(keeper, shown_max) }))
+        Self(Mutex::new(AnswerText { pieces, ..AnswerText::empty(keeper, shown_max) }))
     }
 
     /// Appends a piece. Fails if the text must be kept and cannot be.
@@ -67,14 +67,14 @@ impl RunningAnswer {
     }
 
     /// Takes the text that was written, and disconnects the listener.
-    pub(super) fn take(&self) -> Text {
+    pub(super) fn take(&self) -> AnswerText {
         let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let empty = Text::empty(text.keeper.clone(), text.shown_max);
+        let empty = AnswerText::empty(text.keeper.clone(), text.shown_max);
         std::mem::replace(&mut *text, empty)
     }
 }
 
-impl Text {
+impl AnswerText {
     /// Creates an empty text without a listener.
     fn empty(keeper: Keeper, shown_max: usize) -> Self {
         Self { keeper, pieces: None, shown_max, head: String::new(), bytes: 0, writing: None, unkept: None }
@@ -105,7 +105,7 @@ impl Text {
     }
 
     /// Ends the text. There is no reference if the beginning is the whole text, or if the text could not be kept.
-    pub(super) fn end(self, media_type: &str) -> Ended {
+    pub(super) fn end(self, media_type: &str) -> EndedText {
         let Self { head, bytes, writing, mut unkept, .. } = self;
         let reference = match writing.map(|writing| writing.finish(media_type, true, unkept.is_none())).transpose() {
             Ok(reference) => reference,
@@ -114,7 +114,7 @@ impl Text {
                 None
             }
         };
-        Ended { head, bytes, reference, unkept }
+        EndedText { head, bytes, reference, unkept }
     }
 
     /// Keeps the text of a tool that was stopped, even if it fits the reply.
@@ -174,7 +174,7 @@ impl Text {
 }
 
 /// A completed text.
-pub(super) struct Ended {
+pub(super) struct EndedText {
     pub(super) head: String,
     pub(super) bytes: u64,
     pub(super) reference: Option<Reference>,
@@ -182,7 +182,7 @@ pub(super) struct Ended {
     pub(super) unkept: Option<&'static str>,
 }
 
-impl Ended {
+impl EndedText {
     /// Returns what the reply shows: the whole text, or its beginning up to the last whole line and a notice about the
     /// rest.
     pub(super) fn shown(mut self, shown_max: usize) -> (String, Option<Reference>) {

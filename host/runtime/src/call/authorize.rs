@@ -13,11 +13,12 @@ use super::valid_call::ValidCall;
 use super::verdict_text::verdict_text;
 use crate::alone;
 use crate::approvals::{
-    ApprovalError, Asked, AskedUnder, Asker, Case, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow, Ticket, WaitingFor,
+    ApprovalCase, ApprovalError, AskOutcome, AskedUnder, Asker, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow,
+    Ticket, WaitingFor,
 };
-use crate::inner::Inner;
-use crate::ledger::{Subject, blocking};
-use crate::origin::Origin;
+use crate::inner::HostState;
+use crate::ledger::{QuestionSubject, blocking};
+use crate::origin::RequestOrigin;
 use crate::provenance::{Provenance, Repair};
 use crate::reply::Code;
 use crate::request::Request;
@@ -43,7 +44,7 @@ const REPAIRS_TOLD_MAX: usize = 8;
 impl ValidCall {
     pub(super) async fn authorize(
         self: Arc<Self>,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<ApprovedCall, Rejection> {
@@ -62,7 +63,7 @@ impl ValidCall {
     /// Decides the call by the policy, and asks its reviewer and the hooks. A rehearsal does not count as a repetition.
     pub(super) async fn weigh(
         self: &Arc<Self>,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         record: &CallRecord,
     ) -> Result<(Verdict, Observed), Rejection> {
@@ -93,7 +94,7 @@ impl ValidCall {
 
     /// Returns the row in which this call counts as a repetition.
     fn repetition_row<'a>(&self, request: &'a Request) -> RepetitionRow<'a> {
-        let Origin { session, principal, .. } = &request.origin;
+        let RequestOrigin { session, principal, .. } = &request.origin;
         RepetitionRow { session, principal, explanations: reserved::explains(&self.tool.name) }
     }
 
@@ -104,7 +105,7 @@ impl ValidCall {
         id: &str,
         observed: &Observed,
         reasons: Reasons,
-    ) -> Result<Case, Rejection> {
+    ) -> Result<ApprovalCase, Rejection> {
         let mut case = question::about_call(&request.origin, self, id, reasons, observed.concerns.clone())?;
         case.afresh = self.asks_afresh(request);
         case.times.leaving = request.approval_wait;
@@ -132,7 +133,7 @@ impl ValidCall {
     /// Decides the call by the policy and records the decision. A deny ends the call.
     pub(super) async fn decide(
         &self,
-        host: &Inner,
+        host: &HostState,
         request: &Request,
         record: &CallRecord,
     ) -> Result<Verdict, Rejection> {
@@ -181,7 +182,7 @@ impl ValidCall {
         if repeats {
             reasons.push(format!("this session made exactly this call {count} times in a row"));
         }
-        let subject = if repeats { Subject::Repeat } else { Subject::Call };
+        let subject = if repeats { QuestionSubject::Repeat } else { QuestionSubject::Call };
         let by_host = reasons.len() > concerns.len();
         (!reasons.is_empty()).then(|| Reasons { subject, text: reasons.join("; "), by_host })
     }
@@ -190,7 +191,7 @@ impl ValidCall {
     /// each new policy decides it again.
     async fn ask(
         self: &Arc<Self>,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         record: &mut CallRecord,
         observed: &Observed,
@@ -202,24 +203,24 @@ impl ValidCall {
             tokio::select! {
                 biased;
                 rejection = unwanted(request) => Err(rejection),
-                () = self.redecided(host, request, observed) => Ok(Asked::Redecided),
+                () = self.redecided(host, request, observed) => Ok(AskOutcome::Redecided),
             }
         };
         let preview = || self.preview(host, request, record);
         let asked = host.approvals.ask(&channel, case, preview, || record.waiting(), stopped).await?;
         let by_a_person = match asked {
-            Asked::Yes(ticket) => {
+            AskOutcome::Yes(ticket) => {
                 record.spend(ticket);
                 true
             }
-            Asked::Redecided => false,
+            AskOutcome::Redecided => false,
             // A reload can finish between the decision on this call and its request, and then has not seen the request.
-            Asked::Pending { .. } if !self.still_waits(&host.catalog(), request, observed) => {
+            AskOutcome::Pending { .. } if !self.still_waits(&host.catalog(), request, observed) => {
                 redecide_left(host).await.map_err(|error| unkept(&error))?;
                 false
             }
-            Asked::No { note } => return Err(disapproved(self, note.as_deref())),
-            Asked::Pending { question, waits_for } => {
+            AskOutcome::No { note } => return Err(disapproved(self, note.as_deref())),
+            AskOutcome::Pending { question, waits_for } => {
                 let rejection = pending(host, self, &question, waits_for);
                 record.approval_request = Some(question);
                 return Err(rejection);
@@ -236,12 +237,12 @@ impl ValidCall {
     /// Redeems the approval that was given while no call waited.
     async fn redeem(
         &self,
-        host: &Inner,
+        host: &HostState,
         request: &Request,
         question: &Arc<str>,
         concerns: &[Concern],
     ) -> Result<Option<Ticket>, Rejection> {
-        let binding = question::binding_of_call(&request.origin, self, Subject::Call);
+        let binding = question::binding_of_call(&request.origin, self, QuestionSubject::Call);
         let (approvals, id) = (host.approvals.clone(), Arc::clone(question));
         let (arguments, session) = (self.arguments.clone(), question::session(&request.origin));
         let concerns = concerns.to_vec();
@@ -255,7 +256,7 @@ impl ValidCall {
         }
     }
 
-    pub(crate) fn question<'a>(&'a self, origin: &'a Origin) -> portcullis_policy::Question<'a> {
+    pub(crate) fn question<'a>(&'a self, origin: &'a RequestOrigin) -> portcullis_policy::Question<'a> {
         portcullis_policy::Question {
             tool: &self.tool.name,
             permissions: self.tool.permissions(),
@@ -267,7 +268,7 @@ impl ValidCall {
 
     async fn review(
         self: &Arc<Self>,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         record: &CallRecord,
     ) -> Result<Review, Rejection> {
@@ -321,7 +322,7 @@ fn denied(call: &ValidCall, verdict: &Verdict, alternatives: &[String]) -> Rejec
     Rejection::new(Code::PolicyDenied, message).with_detail(verdict_text(verdict))
 }
 
-fn pending(host: &Inner, call: &ValidCall, question: &str, waits_for: WaitingFor) -> Rejection {
+fn pending(host: &HostState, call: &ValidCall, question: &str, waits_for: WaitingFor) -> Rejection {
     let (tool, command) = (&call.tool.name, host.approval_command(question));
     let message = match waits_for {
         WaitingFor::Approver => format!(

@@ -3,13 +3,13 @@
 
 use super::answer::RunningAnswer;
 use super::grant;
-use super::question::{self, Resource};
+use super::question::{self, AskedResource};
 use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::valid_call::ValidCall;
 use super::verdict_text::verdict_text;
-use crate::approvals::{Asked, NOTE_BYTES_MAX};
-use crate::inner::Inner;
+use crate::approvals::{AskOutcome, NOTE_BYTES_MAX};
+use crate::inner::HostState;
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
 use crate::request::Request;
@@ -21,8 +21,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// The host services for one running call.
-pub(super) struct Caller {
-    host: Arc<Inner>,
+pub(super) struct GuestLink {
+    host: Arc<HostState>,
     record: CallRecord,
     request: Request,
     call: Arc<ValidCall>,
@@ -33,7 +33,7 @@ impl CallRecord {
     /// Returns what the guest may know about the call, and the host services that it can use.
     pub(super) fn context(
         &self,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         call: &Arc<ValidCall>,
         limits: &Limits,
@@ -45,13 +45,13 @@ impl CallRecord {
             session: Arc::clone(&request.origin.session),
             message: request.origin.message.clone(),
             agent: request.origin.agent.clone(),
-            host: Arc::new(Caller::new(Arc::clone(host), record, request, Arc::clone(call), answer)),
+            host: Arc::new(GuestLink::new(Arc::clone(host), record, request, Arc::clone(call), answer)),
             approval_time: limits.approval_time,
         }
     }
 }
 
-impl CallHost for Caller {
+impl CallHost for GuestLink {
     fn report(&self, progress: Progress) {
         self.record.progressed(progress);
     }
@@ -74,9 +74,9 @@ impl CallHost for Caller {
     }
 }
 
-impl Caller {
+impl GuestLink {
     fn new(
-        host: Arc<Inner>,
+        host: Arc<HostState>,
         record: CallRecord,
         request: &Request,
         call: Arc<ValidCall>,
@@ -112,7 +112,7 @@ impl Caller {
             return Err(format!("{} does not declare this permission. Only the tool's author can add it", tool.name));
         };
         let Ask { resource, reason, patterns, .. } = asked;
-        let resource = Resource { permission, resource, reason, patterns };
+        let resource = AskedResource { permission, resource, reason, patterns };
         loop {
             // The policy in force now decides a new request, whatever policy the call began under.
             let policy = self.host.policy();
@@ -130,17 +130,17 @@ impl Caller {
                 Decision::Ask => self.ask_person(&policy, &resource, verdict_text(&verdict)).await?,
             };
             match answered {
-                Asked::Redecided => {}
-                Asked::Yes(_) => return Ok(()),
-                Asked::No { note: Some(note) } => {
+                AskOutcome::Redecided => {}
+                AskOutcome::Yes(_) => return Ok(()),
+                AskOutcome::No { note: Some(note) } => {
                     return Err(format!("not approved: {}", OneLine(cut(&note, NOTE_BYTES_MAX))));
                 }
-                Asked::No { note: None } | Asked::Pending { .. } => return Err("not approved".to_owned()),
+                AskOutcome::No { note: None } | AskOutcome::Pending { .. } => return Err("not approved".to_owned()),
             }
         }
     }
 
-    fn verdict(&self, policy: &PolicyInForce, resource: &Resource) -> Verdict {
+    fn verdict(&self, policy: &PolicyInForce, resource: &AskedResource) -> Verdict {
         let tool = &self.call.tool;
         policy.policy.decide_resource(&ResourceQuestion {
             tool: &tool.name,
@@ -154,9 +154,9 @@ impl Caller {
     async fn ask_person(
         &self,
         policy: &Arc<PolicyInForce>,
-        resource: &Resource,
+        resource: &AskedResource,
         reason: String,
-    ) -> Result<Asked, String> {
+    ) -> Result<AskOutcome, String> {
         let (host, origin) = (&self.host, &self.request.origin);
         let refused = |rejection: Rejection| rejection.message;
         grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
@@ -169,7 +169,7 @@ impl Caller {
                 () = self.request.cancellation.cancelled() => {
                     Err(Rejection::new(Code::Cancelled, "The call was cancelled."))
                 }
-                () = self.redecided(policy, resource) => Ok(Asked::Redecided),
+                () = self.redecided(policy, resource) => Ok(AskOutcome::Redecided),
             }
         };
         let channel = host.channel_of(&self.request, &policy.policy);
@@ -179,7 +179,7 @@ impl Caller {
     }
 
     /// Waits until a policy is in force that decides without an approver.
-    async fn redecided(&self, asking: &Arc<PolicyInForce>, resource: &Resource) {
+    async fn redecided(&self, asking: &Arc<PolicyInForce>, resource: &AskedResource) {
         let mut changes = self.host.catalog.subscribe();
         loop {
             let policy = Arc::clone(&changes.borrow_and_update().policy);

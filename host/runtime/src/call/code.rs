@@ -1,12 +1,12 @@
 //! The code that a call runs.
 
 use super::rejection::Rejection;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::plugin::Plugin;
 use crate::reply::Code;
 use portcullis_sandbox::Code as PluginCode;
 
-impl Inner {
+impl HostState {
     /// Returns the code of a plugin. Maps it on first use.
     pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a PluginCode, Rejection> {
         self.loader.code(plugin).await.map_err(|error| {

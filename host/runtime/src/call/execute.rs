@@ -1,6 +1,6 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
-use super::answer::{Keeper, RunningAnswer, Text};
+use super::answer::{AnswerText, Keeper, RunningAnswer};
 use super::effects;
 use super::foresee;
 use super::grant::{self, GrantedCall};
@@ -10,7 +10,7 @@ use super::record::CallRecord;
 use super::rejection::Rejection;
 use crate::admission::Admitted;
 use crate::catalog::Tool;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::ledger::OutputOrigin;
 use crate::reply::{CallUsage, Code};
 use crate::request::Request;
@@ -28,14 +28,14 @@ pub(crate) struct RawOutcome {
     pub(super) tool: Arc<Tool>,
     pub(super) success: Success,
     /// The text that the tool wrote while it ran.
-    pub(super) written: Text,
+    pub(super) written: AnswerText,
     pub(super) usage: Usage,
     pub(super) bytes_in: u64,
     pub(super) output_bytes_max: usize,
 }
 
 /// The result of a run.
-struct Ran {
+struct FinishedRun {
     result: Result<Answer, Stop>,
     usage: Usage,
     /// The side effects that remain.
@@ -47,7 +47,7 @@ struct Ran {
 impl ReadyCall {
     pub(super) async fn execute(
         self,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
@@ -66,7 +66,7 @@ impl ReadyCall {
             Runnable::Explanation => {
                 let (result, usage) = foresee::run(host, request, &granted).await;
                 drop(admitted);
-                Ran { result, usage, done: None, undeclared: None }
+                FinishedRun { result, usage, done: None, undeclared: None }
             }
         };
         let (written, usage) = (answer.take(), ran.usage);
@@ -101,7 +101,7 @@ impl ReadyCall {
 
 /// Creates the receiver of the text that the tool writes while it runs.
 fn running_answer(
-    host: &Arc<Inner>,
+    host: &Arc<HostState>,
     request: &Request,
     record: &CallRecord,
     granted: &GrantedCall,
@@ -122,12 +122,12 @@ fn running_answer(
 
 async fn run_plugin(
     code: &PluginCode,
-    host: &Arc<Inner>,
+    host: &Arc<HostState>,
     request: &Request,
     record: &CallRecord,
     granted: GrantedCall,
     answer: &Arc<RunningAnswer>,
-) -> Ran {
+) -> FinishedRun {
     let GrantedCall { call, limits, handles } = granted;
     let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
     let (tool, cancellation) = (call.tool.name.tool.as_str(), request.cancellation.clone());
@@ -141,17 +141,17 @@ async fn run_plugin(
     let kind_of = |key: &str| call.plugin.dependencies.iter().find(|(known, _)| known.as_str() == key);
     let kind_of = |key: &str| kind_of(key).map(|(_, dependency)| dependency.kind);
     let undeclared = grant::undeclared(&opened, call.tool.permissions(), kind_of);
-    Ran { result: ran.result, usage: ran.usage, done, undeclared }
+    FinishedRun { result: ran.result, usage: ran.usage, done, undeclared }
 }
 
 async fn run_standard(
     standard: Standard,
-    host: &Arc<Inner>,
+    host: &Arc<HostState>,
     request: &Request,
     granted: GrantedCall,
     admitted: Admitted,
-) -> Ran {
-    let call = standard::Call {
+) -> FinishedRun {
+    let call = standard::StandardCall {
         outputs: host.outputs.clone(),
         session: Arc::clone(&request.origin.session),
         principal: request.origin.principal.clone(),
@@ -160,7 +160,7 @@ async fn run_standard(
         cancellation: request.cancellation.clone(),
     };
     let (result, usage) = standard::run(standard, call, admitted).await;
-    Ran { result, usage, done: None, undeclared: None }
+    FinishedRun { result, usage, done: None, undeclared: None }
 }
 
 /// Reports a tool's failure. Labels the guest's text, and escapes anything that could pass for a notice of the host.

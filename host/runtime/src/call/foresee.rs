@@ -11,7 +11,7 @@ use super::unwanted;
 use super::valid_call::ValidCall;
 use super::validate::find_portable;
 use crate::approvals::Foreseen;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::outlook::Outlook;
 use crate::request::Request;
@@ -25,26 +25,26 @@ use std::time::Instant;
 ///
 /// # Errors
 /// The call would be rejected before the policy decides it.
-pub(crate) async fn explain(host: &Arc<Inner>, request: &Request) -> Result<(Arc<ValidCall>, Outlook), Rejection> {
+pub(crate) async fn explain(host: &Arc<HostState>, request: &Request) -> Result<(Arc<ValidCall>, Outlook), Rejection> {
     let call = begin(host, request)?;
     let outlook = call.outlook(host, request).await;
     Ok((call, outlook))
 }
 
-fn begin(host: &Arc<Inner>, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+fn begin(host: &Arc<HostState>, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
     unwanted::refused(request)?;
     ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request)
 }
 
 impl ValidCall {
-    async fn outlook(self: &Arc<Self>, host: &Arc<Inner>, request: &Request) -> Outlook {
+    async fn outlook(self: &Arc<Self>, host: &Arc<HostState>, request: &Request) -> Outlook {
         match self.foresee(host, request).await {
             Ok(outlook) => outlook,
             Err(rejection) => refusal(rejection),
         }
     }
 
-    async fn foresee(self: &Arc<Self>, host: &Arc<Inner>, request: &Request) -> Result<Outlook, Rejection> {
+    async fn foresee(self: &Arc<Self>, host: &Arc<HostState>, request: &Request) -> Result<Outlook, Rejection> {
         let record = CallRecord::rehearsal(host, request);
         let (verdict, observed) = self.weigh(host, request, &record).await?;
         let Some(reasons) = self.reasons(&verdict, &observed) else { return self.would_run(host, Vec::new()).await };
@@ -61,7 +61,7 @@ impl ValidCall {
     }
 
     /// Checks what an approved call still needs: its handles and its code.
-    async fn would_run(&self, host: &Inner, approvals: Vec<String>) -> Result<Outlook, Rejection> {
+    async fn would_run(&self, host: &HostState, approvals: Vec<String>) -> Result<Outlook, Rejection> {
         grant::check(self)?;
         if !reserved::is_reserved(&self.plugin.name) {
             host.code(&self.plugin).await?;
@@ -75,7 +75,11 @@ fn refusal(Rejection { code, message, .. }: Rejection) -> Outlook {
 }
 
 /// Runs `tools.explain`. It tells a caller what its own call would return, and nothing else.
-pub(super) async fn run(host: &Arc<Inner>, request: &Request, granted: &GrantedCall) -> (Result<Answer, Stop>, Usage) {
+pub(super) async fn run(
+    host: &Arc<HostState>,
+    request: &Request,
+    granted: &GrantedCall,
+) -> (Result<Answer, Stop>, Usage) {
     let began = Instant::now();
     let result = tokio::select! {
         biased;
@@ -87,7 +91,7 @@ pub(super) async fn run(host: &Arc<Inner>, request: &Request, granted: &GrantedC
     (result, Usage { wall, cpu: wall, memory_bytes: 0 })
 }
 
-async fn explaining(host: &Arc<Inner>, request: &Request, granted: &GrantedCall) -> Success {
+async fn explaining(host: &Arc<HostState>, request: &Request, granted: &GrantedCall) -> Success {
     let arguments = &granted.call.arguments;
     let named = arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
     let tool = find_portable(&host.catalog(), named).unwrap_or_else(|| named.to_owned());

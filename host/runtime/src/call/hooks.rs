@@ -7,8 +7,8 @@ use super::unwanted::unwanted;
 use super::valid_call::ValidCall;
 use crate::approvals::{Asker, Concern};
 use crate::caught::caught;
-use crate::hooks::{HOOK_TIME_MAX, HookCall, HookStores, Hooked, Hooking, Stage};
-use crate::inner::Inner;
+use crate::hooks::{HOOK_TIME_MAX, HookCall, HookStage, HookStores, Hooked, Hooking};
+use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::OneLine;
@@ -23,7 +23,7 @@ enum Broken {
 /// Asks every hook about a call that nothing else refuses. The first refusal wins. Returns the concerns that the hooks
 /// have for an approver.
 pub(super) async fn before(
-    host: &Inner,
+    host: &HostState,
     record: &CallRecord,
     call: &ValidCall,
     request: &Request,
@@ -41,7 +41,7 @@ pub(super) async fn before(
 
 /// Asks every hook about the reply of a call whose tool ran. The first refusal replaces the reply, which then keeps
 /// only its usage.
-pub(super) async fn after(host: &Inner, record: &CallRecord, request: &Request, reply: Reply) -> Reply {
+pub(super) async fn after(host: &HostState, record: &CallRecord, request: &Request, reply: Reply) -> Reply {
     let Some(call) = record.ran().filter(|_| !host.hooks.is_empty()) else { return reply };
     match ask_all(host, record, call, request, Some(&reply)).await {
         Ok(_) => reply,
@@ -54,13 +54,13 @@ pub(super) async fn after(host: &Inner, record: &CallRecord, request: &Request, 
 }
 
 async fn ask_all(
-    host: &Inner,
+    host: &HostState,
     record: &CallRecord,
     call: &ValidCall,
     request: &Request,
     reply: Option<&Reply>,
 ) -> Result<Vec<Concern>, Rejection> {
-    let stage = if reply.is_some() { Stage::After } else { Stage::Before };
+    let stage = if reply.is_some() { HookStage::After } else { HookStage::Before };
     let stores = grant::stores_to_read(host, call, &request.origin);
     let stores = HookStores(stores.map(|(key, store)| (key.as_str().into(), store)).collect());
     let seen = HookCall {
@@ -87,7 +87,7 @@ async fn ask_all(
         };
         record.hooked(number, stage, &hooked).await?;
         // The tool has already run, so an ask cannot prevent it and counts as a refusal.
-        let refusal = if stage == Stage::After { hooked.reason() } else { hooked.refusal() };
+        let refusal = if stage == HookStage::After { hooked.reason() } else { hooked.refusal() };
         if let Some(reason) = refusal {
             return Err(refused(&call.tool.name, stage, number, reason, detail));
         }
@@ -121,10 +121,10 @@ impl Broken {
     }
 }
 
-fn refused(tool: &ToolName, stage: Stage, number: u32, reason: &str, detail: Option<String>) -> Rejection {
+fn refused(tool: &ToolName, stage: HookStage, number: u32, reason: &str, detail: Option<String>) -> Rejection {
     let what = match stage {
-        Stage::Before => format!("Not run: a hook of this host refuses the call of {tool}"),
-        Stage::After => format!("The tool {tool} ran, but a hook of this host withholds its answer"),
+        HookStage::Before => format!("Not run: a hook of this host refuses the call of {tool}"),
+        HookStage::After => format!("The tool {tool} ran, but a hook of this host withholds its answer"),
     };
     let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
     Rejection::new(Code::HookRefused, format!("{what}: {}", OneLine(reason)))

@@ -7,7 +7,7 @@ use super::grant::GrantedCall;
 use super::rejection::Rejection;
 use super::unwanted::unwanted;
 use crate::admission::{Admitted, Applicant, NotAdmitted};
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::reserved;
@@ -33,7 +33,7 @@ pub(super) enum Runnable {
 }
 
 impl GrantedCall {
-    pub(super) async fn instantiate(self, host: &Inner, request: &Request) -> Result<ReadyCall, Rejection> {
+    pub(super) async fn instantiate(self, host: &HostState, request: &Request) -> Result<ReadyCall, Rejection> {
         let code = match Standard::named(&self.call.tool.name) {
             Some(standard) => Runnable::Standard(standard),
             None if reserved::explains(&self.call.tool.name) => Runnable::Explanation,
@@ -48,7 +48,7 @@ impl GrantedCall {
         Ok(ReadyCall { granted: self, code, admitted: admitted? })
     }
 
-    async fn wait(&self, host: &Inner, request: &Request) -> Result<Admitted, Rejection> {
+    async fn wait(&self, host: &HostState, request: &Request) -> Result<Admitted, Rejection> {
         if let Some(turn) = &request.turn {
             turn.take(&self.call.tool).await;
         }

@@ -6,8 +6,8 @@ use super::grant;
 use super::record::CallRecord;
 use super::valid_call::ValidCall;
 use crate::alone;
-use crate::approvals::{PREVIEW_TEXTS_BYTES_MAX, Preview};
-use crate::inner::Inner;
+use crate::approvals::{CallPreview, PREVIEW_TEXTS_BYTES_MAX};
+use crate::inner::HostState;
 use crate::ledger::{LedgerError, blocking};
 use crate::request::Request;
 use portcullis_policy::Limits;
@@ -39,31 +39,31 @@ impl ValidCall {
     /// result. It is shown to the approver and never refuses the call.
     pub(super) async fn preview(
         self: &Arc<Self>,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         record: &CallRecord,
-    ) -> Option<Preview> {
+    ) -> Option<CallPreview> {
         let plugin = &self.plugin.name;
         let writable = match grant::writable_directories(self) {
             Ok(writable) if writable.is_empty() => return None,
             Ok(writable) => writable,
-            Err(rejection) => return Some(Preview::failed(plugin, &rejection.message)),
+            Err(rejection) => return Some(CallPreview::failed(plugin, &rejection.message)),
         };
         if !self.plugin.previews {
-            return Some(Preview::nothing(plugin));
+            return Some(CallPreview::nothing(plugin));
         }
         let changes = match self.run_preview(host, request, record).await {
             Ok(changes) => changes,
-            Err(why) => return Some(Preview::failed(plugin, &why)),
+            Err(why) => return Some(CallPreview::failed(plugin, &why)),
         };
         let name = plugin.clone();
-        let made = blocking(move || Ok::<_, LedgerError>(Preview::of(&name, changes, &writable))).await;
-        Some(made.unwrap_or_else(|_| Preview::failed(plugin, "the host could not read the files")))
+        let made = blocking(move || Ok::<_, LedgerError>(CallPreview::of(&name, changes, &writable))).await;
+        Some(made.unwrap_or_else(|_| CallPreview::failed(plugin, "the host could not read the files")))
     }
 
     async fn run_preview(
         self: &Arc<Self>,
-        host: &Arc<Inner>,
+        host: &Arc<HostState>,
         request: &Request,
         record: &CallRecord,
     ) -> Result<Vec<FileChange>, String> {

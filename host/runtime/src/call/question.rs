@@ -3,10 +3,10 @@
 use super::grant::{bound_lines, describe_handles};
 use super::rejection::Rejection;
 use super::valid_call::ValidCall;
-use crate::approvals::{Asker, Binding, Case, Concern, Times, proposals, resource_arguments};
+use crate::approvals::{ApprovalBinding, ApprovalCase, Asker, Concern, Times, proposals, resource_arguments};
 use crate::approver::{Question, Subject};
 use crate::ledger;
-use crate::origin::Origin;
+use crate::origin::RequestOrigin;
 use crate::outputs::session_name;
 use crate::reply::Code;
 use crate::text::new_id;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 /// A resource that a running call asks for.
 #[derive(Clone)]
-pub(super) struct Resource {
+pub(super) struct AskedResource {
     pub(super) permission: Permission,
     pub(super) resource: String,
     pub(super) reason: String,
@@ -25,7 +25,7 @@ pub(super) struct Resource {
 
 /// The reasons why a call needs approval.
 pub(super) struct Reasons {
-    pub(super) subject: ledger::Subject,
+    pub(super) subject: ledger::QuestionSubject,
     /// All reasons, as the approver reads them.
     pub(super) text: String,
     /// Whether one of the reasons comes from the policy or from a fixed rule of the host.
@@ -34,17 +34,17 @@ pub(super) struct Reasons {
 
 /// Builds the approval request for a call.
 pub(super) fn about_call(
-    origin: &Origin,
+    origin: &RequestOrigin,
     call: &ValidCall,
     id: &str,
     reasons: Reasons,
     concerns: Vec<Concern>,
-) -> Result<Case, Rejection> {
+) -> Result<ApprovalCase, Rejection> {
     let patterns = Pattern::offers(&call.arguments, call.tool.schema.document());
     let Reasons { subject, text, by_host } = reasons;
     let shown = match subject {
-        ledger::Subject::Repeat => Subject::Repeat,
-        ledger::Subject::Call | ledger::Subject::Resource => Subject::Call,
+        ledger::QuestionSubject::Repeat => Subject::Repeat,
+        ledger::QuestionSubject::Call | ledger::QuestionSubject::Resource => Subject::Call,
     };
     let proposed = |(asker, pattern): (Asker, &Pattern)| asker.describe(pattern);
     let offers = patterns.iter().map(ToString::to_string).chain(proposals(&concerns).map(proposed)).collect();
@@ -55,12 +55,12 @@ pub(super) fn about_call(
 
 /// Builds the approval request for a resource that a running call asks for.
 pub(super) fn about_resource(
-    origin: &Origin,
+    origin: &RequestOrigin,
     call: &ValidCall,
     id: &str,
-    asked: Resource,
+    asked: AskedResource,
     reason: String,
-) -> Result<Case, Rejection> {
+) -> Result<ApprovalCase, Rejection> {
     let covered = resource_arguments(&asked.resource);
     let mut patterns = Pattern::offers(&covered, &Value::Null);
     let mut offers: Vec<String> = patterns.iter().map(ToString::to_string).collect();
@@ -77,7 +77,7 @@ pub(super) fn about_resource(
         reason: asked.reason,
     };
     let permissions = asked.permission.into();
-    let (subject, concerns) = (ledger::Subject::Resource, Vec::new());
+    let (subject, concerns) = (ledger::QuestionSubject::Resource, Vec::new());
     let asked = About { subject, shown, permissions, covered, patterns, offers, by_host: true, concerns };
     case(origin, call, id, asked, reason)
 }
@@ -89,18 +89,22 @@ fn within(covered: &Map<String, Value>, directory: &str) -> Option<Pattern> {
 }
 
 /// Returns the binding of an approval of a call.
-pub(super) fn binding_of_call(origin: &Origin, call: &ValidCall, subject: ledger::Subject) -> Binding {
+pub(super) fn binding_of_call(
+    origin: &RequestOrigin,
+    call: &ValidCall,
+    subject: ledger::QuestionSubject,
+) -> ApprovalBinding {
     binding(origin, call, subject, call.tool.permissions())
 }
 
 /// Returns the session's name in the ledger.
-pub(super) fn session(origin: &Origin) -> String {
+pub(super) fn session(origin: &RequestOrigin) -> String {
     session_name(&origin.session)
 }
 
 /// The parts of an approval request that depend on its kind.
 struct About {
-    subject: ledger::Subject,
+    subject: ledger::QuestionSubject,
     shown: Subject,
     permissions: Permissions,
     covered: Map<String, Value>,
@@ -111,14 +115,25 @@ struct About {
     concerns: Vec<Concern>,
 }
 
-fn binding(origin: &Origin, call: &ValidCall, subject: ledger::Subject, permissions: Permissions) -> Binding {
+fn binding(
+    origin: &RequestOrigin,
+    call: &ValidCall,
+    subject: ledger::QuestionSubject,
+    permissions: Permissions,
+) -> ApprovalBinding {
     let hashes = (&*call.plugin.sha256_hex, &*call.tool.sha256_hex);
     let grants = bound_lines(&call.policy.policy, &call.plugin, &call.tool);
     let caller = origin.caller();
-    Binding::new(subject, &call.tool.name, hashes, permissions, grants, (caller.principal, caller.origin()))
+    ApprovalBinding::new(subject, &call.tool.name, hashes, permissions, grants, (caller.principal, caller.origin()))
 }
 
-fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: String) -> Result<Case, Rejection> {
+fn case(
+    origin: &RequestOrigin,
+    call: &ValidCall,
+    id: &str,
+    asked: About,
+    reason: String,
+) -> Result<ApprovalCase, Rejection> {
     let Some(question_id) = new_id() else {
         let message = "The call was not made: the system provides no randomness, so its approval request has no id.";
         return Err(Rejection::new(Code::RecordUnavailable, message));
@@ -143,7 +158,7 @@ fn case(origin: &Origin, call: &ValidCall, id: &str, asked: About, reason: Strin
     };
     let policy = &call.policy.policy;
     let (approvals, limits) = (policy.approvals(), policy.limits(&call.plugin.name));
-    Ok(Case {
+    Ok(ApprovalCase {
         question,
         subject: asked.subject,
         binding,

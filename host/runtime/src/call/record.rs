@@ -16,7 +16,7 @@ use super::valid_call::ValidCall;
 use crate::approvals::Ticket;
 use crate::events::CallState;
 use crate::inject::Uses;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::{Outcome, Reply};
 use crate::request::Request;
@@ -33,7 +33,7 @@ use std::sync::Arc;
 const PRINTED_BYTES_MAX: usize = 4096;
 
 /// The part that the running call shares, to record the permission requests that it makes.
-struct Shared {
+struct RecordState {
     entry: CallEntry,
     announcer: CallAnnouncer,
     /// The call counts until this is dropped.
@@ -42,7 +42,7 @@ struct Shared {
 
 /// The audit record of one call. If it is dropped before it is finished, the call is recorded as cancelled.
 pub(crate) struct CallRecord {
-    shared: Arc<Shared>,
+    shared: Arc<RecordState>,
     /// The call, once it is validated.
     call: Option<Arc<ValidCall>>,
     /// The approval that the call spends. It ends after everything else is written.
@@ -54,23 +54,23 @@ pub(crate) struct CallRecord {
 
 impl CallRecord {
     /// Begins the record of a request. Without randomness, the id is empty, and the call must not be made.
-    pub(super) fn begin(host: &Inner, request: &Request, id: Option<String>) -> Self {
+    pub(super) fn begin(host: &HostState, request: &Request, id: Option<String>) -> Self {
         let record = Self::new(host, request, id, Purpose::Call);
         record.shared.publish(CallState::Pending);
         record
     }
 
     /// Creates the record of a call that is only explained. It writes and publishes nothing.
-    pub(super) fn rehearsal(host: &Inner, request: &Request) -> Self {
+    pub(super) fn rehearsal(host: &HostState, request: &Request) -> Self {
         let mut record = Self::new(host, request, None, Purpose::Rehearsal);
         record.ending = RecordEnding::Elsewhere;
         record
     }
 
-    fn new(host: &Inner, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
+    fn new(host: &HostState, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
         let entry = CallEntry::new(host, request, id, purpose);
         let announcer = CallAnnouncer::new(Arc::clone(&host.events), request.ear.clone());
-        let shared = Arc::new(Shared { entry, announcer, _under_way: host.under_way.begin() });
+        let shared = Arc::new(RecordState { entry, announcer, _under_way: host.under_way.begin() });
         Self { shared, call: None, ticket: None, ending: RecordEnding::Abandoned, approval_request: None }
     }
 
@@ -112,7 +112,7 @@ impl CallRecord {
     /// Records the policy's decision. If this fails, the decision has no effect.
     pub(super) async fn decided(
         &self,
-        host: &Inner,
+        host: &HostState,
         policy: &PolicyInForce,
         verdict: &Verdict,
     ) -> Result<(), Rejection> {
@@ -226,7 +226,7 @@ impl Drop for CallRecord {
     }
 }
 
-impl Shared {
+impl RecordState {
     fn publish(&self, state: CallState) {
         self.announcer.publish(&self.entry, state);
     }

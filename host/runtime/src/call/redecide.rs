@@ -10,11 +10,11 @@ use super::rejection::Rejection;
 use super::valid_call::ValidCall;
 use super::validate::is_callable;
 use super::verdict_text::verdict_text;
-use crate::approvals::{ApprovalError, Binding, LeftCall, Observed};
+use crate::approvals::{ApprovalBinding, ApprovalError, LeftCall, Observed};
 use crate::catalog::Catalog;
-use crate::inner::Inner;
-use crate::ledger::{Subject, blocking};
-use crate::origin::Origin;
+use crate::inner::HostState;
+use crate::ledger::{QuestionSubject, blocking};
+use crate::origin::RequestOrigin;
 use crate::reply::Code;
 use crate::request::Request;
 use portcullis_policy::{Decision, ToolName};
@@ -24,12 +24,12 @@ use std::sync::{Arc, PoisonError};
 
 /// A call with an open approval request, and everything that a new policy needs to decide on it.
 struct AskedCall<'a> {
-    origin: &'a Origin,
+    origin: &'a RequestOrigin,
     tool: &'a ToolName,
     arguments: &'a Map<String, Value>,
     canonical: &'a str,
     /// The binding of an approval of it.
-    binding: Binding,
+    binding: ApprovalBinding,
 }
 
 impl AskedCall<'_> {
@@ -64,7 +64,7 @@ impl AskedCall<'_> {
             arguments: self.arguments.clone(),
             canonical: self.canonical.to_owned(),
         };
-        let now = question::binding_of_call(self.origin, &call, Subject::Call);
+        let now = question::binding_of_call(self.origin, &call, QuestionSubject::Call);
         match self.binding.changed(&now) {
             Some(changed) => Err(changed),
             None => Ok(Arc::new(call)),
@@ -75,7 +75,7 @@ impl AskedCall<'_> {
 impl ValidCall {
     /// Waits for a policy under which the call need not wait any longer: it is denied, it needs no approval, or its
     /// approval would be bound to something else.
-    pub(super) async fn redecided(&self, host: &Inner, request: &Request, observed: &Observed) {
+    pub(super) async fn redecided(&self, host: &HostState, request: &Request, observed: &Observed) {
         let mut changes = host.catalog.subscribe();
         loop {
             let catalog = Arc::clone(&changes.borrow_and_update());
@@ -98,7 +98,7 @@ impl ValidCall {
     /// the policy was not reloaded.
     pub(super) async fn under_policy_now(
         self: &Arc<Self>,
-        host: &Inner,
+        host: &HostState,
         request: &Request,
         record: &mut CallRecord,
         observed: &Observed,
@@ -119,8 +119,8 @@ impl ValidCall {
         }
     }
 
-    fn asked<'a>(&'a self, origin: &'a Origin) -> AskedCall<'a> {
-        let binding = question::binding_of_call(origin, self, Subject::Call);
+    fn asked<'a>(&'a self, origin: &'a RequestOrigin) -> AskedCall<'a> {
+        let binding = question::binding_of_call(origin, self, QuestionSubject::Call);
         let (tool, arguments, canonical) = (&self.tool.name, &self.arguments, &*self.canonical);
         AskedCall { origin, tool, arguments, canonical, binding }
     }
@@ -140,7 +140,7 @@ impl ValidCall {
 ///
 /// # Errors
 /// The ledger or the audit log cannot be used. Every call is still decided again before it runs.
-pub(crate) async fn redecide_left(host: &Arc<Inner>) -> Result<(), ApprovalError> {
+pub(crate) async fn redecide_left(host: &Arc<HostState>) -> Result<(), ApprovalError> {
     let host = Arc::clone(host);
     blocking(move || {
         let mut decided = host.decided_left.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,8 +166,8 @@ fn obsolete(catalog: &Catalog, left: &LeftCall) -> Option<String> {
         tool: &left.question.tool,
         arguments: &left.arguments,
         canonical: &left.question.arguments,
-        binding: Binding {
-            subject: Subject::Call.as_str().to_owned(),
+        binding: ApprovalBinding {
+            subject: QuestionSubject::Call.as_str().to_owned(),
             // A description file beside the plugin has nothing to do with the policy either.
             definition_sha256: tool.sha256_hex.to_string(),
             ..left.binding.clone()

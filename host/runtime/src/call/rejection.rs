@@ -1,6 +1,6 @@
 //! Why a call ended before it had an answer.
 
-use super::answer::Text;
+use super::answer::AnswerText;
 use crate::approvals::{ApprovalError, AskError};
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code, Reply};
@@ -35,7 +35,7 @@ impl Rejection {
     }
 
     /// Keeps the text that the tool had already written, and adds the reference to the message.
-    pub(super) fn keeping(self, written: Text) -> Self {
+    pub(super) fn keeping(self, written: AnswerText) -> Self {
         let Self { code, mut message, detail, usage, retry_after, .. } = self;
         let (bytes, unkept) = (written.bytes(), written.unkept());
         let reference = written.keep_unfinished().map(Box::new);

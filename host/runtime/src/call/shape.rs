@@ -6,10 +6,10 @@ mod form;
 mod parts;
 mod passed;
 
-pub(crate) use flaw::Flaw;
+pub(crate) use flaw::AnswerFlaw;
 pub(crate) use form::check;
 
-use super::answer::{JSON, Keeper, TEXT, Text};
+use super::answer::{AnswerText, JSON, Keeper, TEXT};
 use super::execute::RawOutcome;
 use super::rejection::Rejection;
 use crate::outputs::Reference;
@@ -63,9 +63,9 @@ impl RawOutcome {
         let schema = tool.output_schema.as_deref();
         let metadata = match form::check(&success, written.bytes() > 0, schema, self.output_bytes_max) {
             Ok(metadata) => metadata,
-            Err(Flaw::Broken(why)) => return Err(broken(&why).keeping(written)),
-            Err(Flaw::Memory(why)) => return Err(too_many_values(&why).keeping(written)),
-            Err(Flaw::TooLarge(text)) => return Err(too_large(written.keeper(), text, self.output_bytes_max)),
+            Err(AnswerFlaw::Broken(why)) => return Err(broken(&why).keeping(written)),
+            Err(AnswerFlaw::Memory(why)) => return Err(too_many_values(&why).keeping(written)),
+            Err(AnswerFlaw::TooLarge(text)) => return Err(too_large(written.keeper(), text, self.output_bytes_max)),
         };
         let title = success.title.map(|title| cut(&title, TITLE_BYTES_MAX).to_owned());
         let Passed { output, message, reference } = pass(written, success.output, self.output_bytes_max);
@@ -74,21 +74,21 @@ impl RawOutcome {
     }
 }
 
-fn pass(written: Text, output: Output, bytes_max: usize) -> Passed {
+fn pass(written: AnswerText, output: Output, bytes_max: usize) -> Passed {
     match output {
         // The written text already includes the returned end.
         Output::Text(_) if written.bytes() > 0 => shown(written, TEXT, bytes_max),
-        Output::Text(text) => shown(Text::of(written.keeper().clone(), bytes_max, text), TEXT, bytes_max),
+        Output::Text(text) => shown(AnswerText::of(written.keeper().clone(), bytes_max, text), TEXT, bytes_max),
         Output::Json(text) if text.len() <= bytes_max => {
             Passed { output: Output::Json(text.clone()), message: text, reference: None }
         }
         // JSON that is too large is passed on as text, because its beginning is not JSON.
-        Output::Json(text) => shown(Text::of(written.keeper().clone(), bytes_max, text), JSON, bytes_max),
+        Output::Json(text) => shown(AnswerText::of(written.keeper().clone(), bytes_max, text), JSON, bytes_max),
         Output::Parts(parts) => parts::pass(written.keeper(), parts, bytes_max),
     }
 }
 
-fn shown(text: Text, media_type: &str, bytes_max: usize) -> Passed {
+fn shown(text: AnswerText, media_type: &str, bytes_max: usize) -> Passed {
     let (text, reference) = text.end(media_type).shown(bytes_max);
     Passed::text(text, reference)
 }

@@ -6,7 +6,7 @@ use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::shape::Shaped;
 use super::unwanted;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Runs one call. Its audit record is always finished, even if this future is dropped. `id` is the id of a call that
 /// already has an approval request, and `None` for a new call.
-pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<String>) -> Reply {
+pub(crate) async fn call(host: &Arc<HostState>, mut request: Request, id: Option<String>) -> Reply {
     // A request may be cloned and called again, and each call needs its own admission.
     request.admission = Arc::default();
     let record = CallRecord::begin(host, &request, id);
@@ -23,12 +23,12 @@ pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<Str
 }
 
 /// Begins the record of a call that runs later or never. The record is finished in both cases.
-pub(crate) fn begin(host: &Inner, request: &Request) -> CallRecord {
+pub(crate) fn begin(host: &HostState, request: &Request) -> CallRecord {
     CallRecord::begin(host, request, None)
 }
 
 /// Runs a call whose record was begun with [`begin`].
-pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) -> Reply {
+pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallRecord) -> Reply {
     // Declared before the record, so that they are released after the record is finished, even if this future is
     // dropped.
     let _turn = request.turn.as_ref().map(Turn::until_over);
@@ -52,13 +52,13 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
 }
 
 /// Rejects a request without examining it, and records the rejection.
-pub(crate) async fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
+pub(crate) async fn refuse(host: &HostState, request: &Request, rejection: Rejection) -> Reply {
     let record = begin(host, request);
     let reply = reply(&record, request, Err(rejection));
     record.finish(reply).await
 }
 
-async fn steps(host: &Arc<Inner>, request: &Request, record: &mut CallRecord) -> Result<Shaped, Rejection> {
+async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord) -> Result<Shaped, Rejection> {
     if record.id().is_empty() {
         let message = "The call was not made: the system provides no randomness, so the call has no id.";
         return Err(Rejection::new(Code::RecordUnavailable, message));
@@ -95,7 +95,7 @@ fn reply(record: &CallRecord, request: &Request, ended: Result<Shaped, Rejection
 }
 
 /// Checks at compile time that the future of a call is `Send`, so that a caller can spawn it on any runtime.
-const _: fn(&Arc<Inner>, Request) = |host, request| {
+const _: fn(&Arc<HostState>, Request) = |host, request| {
     fn movable(_: impl Send) {}
     movable(call(host, request, None));
 };

@@ -4,7 +4,7 @@ use super::parse::{ParsedCall, TOOL_BYTES_MAX};
 use super::rejection::Rejection;
 use super::valid_call::ValidCall;
 use crate::catalog::{Catalog, Tool, ToolNames};
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::plugin::Plugin;
 use crate::reply::Code;
 use crate::request::Request;
@@ -24,7 +24,7 @@ const LOADING_RETRY_AFTER: Duration = Duration::from_secs(5);
 const SUGGESTIONS_MAX: usize = 5;
 
 impl ParsedCall {
-    pub(super) fn validate(self, host: &Inner, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+    pub(super) fn validate(self, host: &HostState, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
         let catalog = host.catalog();
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
         let found = name.as_ref().and_then(|name| catalog.find(name));
@@ -70,7 +70,7 @@ pub(super) fn find_portable(catalog: &Catalog, text: &str) -> Option<String> {
     offers.get(place).map(|offer| offer.tool.name().to_string())
 }
 
-fn not_found(tool: &str, host: &Inner, catalog: &Catalog) -> Rejection {
+fn not_found(tool: &str, host: &HostState, catalog: &Catalog) -> Rejection {
     let plugin = tool.split('.').next().unwrap_or_default();
     match host.is_loading(plugin, catalog) {
         true => loading(plugin),

@@ -8,7 +8,7 @@ use super::load::{CachedPlugin, read};
 use super::load_error::LoadError;
 use super::loaded_plugin::LoadedPlugin;
 use super::loader::Loader;
-use super::plugin_file::PluginFile;
+use super::plugin_file::PluginBytes;
 use crate::caught::caught;
 use crate::plugin::Plugin;
 use cap_std::fs::Dir;
@@ -141,7 +141,7 @@ impl BackgroundLoads {
         self: &Arc<Self>,
         directory: &Arc<Dir>,
         file: &str,
-        content: &Arc<PluginFile>,
+        content: &Arc<PluginBytes>,
     ) -> Result<Option<Arc<LoadedPlugin>>, LoadError> {
         match self.loader.load_cached(file, content).await? {
             CachedPlugin::Loaded(plugin) => Ok(Some(plugin)),
@@ -153,7 +153,7 @@ impl BackgroundLoads {
     }
 
     /// Begins to load a file. Its bytes are read again at its turn, so that waiting files take no memory.
-    fn begin(self: &Arc<Self>, directory: &Arc<Dir>, file: &str, plugin: PluginName, content: &PluginFile) {
+    fn begin(self: &Arc<Self>, directory: &Arc<Dir>, file: &str, plugin: PluginName, content: &PluginBytes) {
         let mut loads = self.locked();
         if loads.closed {
             return;

@@ -2,7 +2,7 @@
 
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
-use super::plugin_file::PluginFile;
+use super::plugin_file::PluginBytes;
 use crate::audit::{AuditError, Kind};
 use crate::text::{cut, hex};
 use portcullis_policy::PluginName;
@@ -40,7 +40,7 @@ impl Loader {
     pub(super) async fn cached_manifest(
         &self,
         name: &PluginName,
-        content: &PluginFile,
+        content: &PluginBytes,
     ) -> Result<Option<Manifest>, LoadError> {
         match self.store.fetch(Entry::Manifest, &content.sha256) {
             Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
@@ -54,7 +54,7 @@ impl Loader {
     }
 
     /// Caches a description. If that fails, the next start asks the plugin again.
-    pub(super) fn keep_manifest(&self, content: &PluginFile, manifest: &Manifest) {
+    pub(super) fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
         let Ok(bytes) = serde_json::to_vec(manifest) else { return };
         let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);
     }

@@ -6,7 +6,7 @@ use super::beside::{Beside, DescriptionError, DescriptionFault, file_name, names
 use super::definition;
 use super::file::{self, FileError};
 use super::load_error::LoadError;
-use super::placeholders::{self, Values};
+use super::placeholders::{self, PlaceholderValues};
 use crate::places;
 use crate::plugin::Plugin;
 use crate::text::{excess_mark, is_deceptive};
@@ -27,7 +27,7 @@ impl Beside {
         &self,
         plugin: &PluginName,
         tools: &str,
-        values: &Values<'_>,
+        values: &PlaceholderValues<'_>,
         mut put: impl FnMut(&LocalName, &str) -> bool,
     ) -> Result<(), LoadError> {
         let mut errors = Vec::new();
@@ -45,7 +45,7 @@ impl Beside {
 }
 
 /// Returns the text that a model reads, filled in and checked like every other description.
-fn filled(text: &str, values: &Values<'_>) -> Result<String, DescriptionFault> {
+fn filled(text: &str, values: &PlaceholderValues<'_>) -> Result<String, DescriptionFault> {
     let text = text.trim();
     if text.is_empty() {
         return Err(DescriptionFault::Empty);
@@ -67,7 +67,7 @@ pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(),
         return Ok(());
     }
     let workspace = workspace(plugin).map(str::to_owned);
-    let values = Values { workspace: workspace.as_deref().or(working), working };
+    let values = PlaceholderValues { workspace: workspace.as_deref().or(working), working };
     let known = known(plugin.tools.keys().map(LocalName::as_str));
     let Plugin { loaded, tools, .. } = plugin;
     loaded.beside.apply(&loaded.name, &known, &values, |name, text| {
@@ -106,7 +106,7 @@ pub fn describe_beside(directory: &Path, manifest: &mut Manifest) -> Result<Vec<
     let of_plugin = listed.iter().filter_map(|file| names(file)).filter(|(of, _)| *of == plugin);
     let tools: Vec<LocalName> = of_plugin.map(|(_, tool)| tool).collect();
     let working = placeholders::working_directory();
-    let values = Values { workspace: working.as_deref(), working: working.as_deref() };
+    let values = PlaceholderValues { workspace: working.as_deref(), working: working.as_deref() };
     let known = known(manifest.tools.iter().map(|tool| tool.name.as_str()));
     Beside::read(&directory, &plugin, &tools).apply(&plugin, &known, &values, |name, text| {
         let tool = manifest.tools.iter_mut().find(|tool| tool.name == name.as_str());

@@ -55,7 +55,7 @@ pub enum FileError {
 /// The state of a file when it was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sighting {
-    pub(super) stamp: Stamp,
+    pub(super) stamp: FileIdentity,
     pub(crate) sha256: [u8; 32],
     /// Whether the file was old enough that its stamp identifies these bytes.
     pub(super) settled: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Sighting {
 
 impl Sighting {
     /// Returns whether a file with this stamp has the bytes that were read.
-    pub(crate) fn holds(&self, stamp: Stamp) -> bool {
+    pub(crate) fn holds(&self, stamp: FileIdentity) -> bool {
         self.settled && self.stamp == stamp
     }
 
@@ -91,7 +91,7 @@ pub(crate) type Seen = BTreeMap<String, Sighting>;
 /// The metadata of a file, so that an unchanged one need not be read again, and the hash of its description files,
 /// which are read each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,
     size: u64,
@@ -102,7 +102,7 @@ pub(crate) struct Stamp {
     beside: [u8; 32],
 }
 
-impl Stamp {
+impl FileIdentity {
     fn of(stat: &rustix::fs::Stat) -> Self {
         // The width of these fields differs between systems.
         Self {
@@ -167,13 +167,13 @@ pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Resul
     read_whole(file, stamp, bytes_max)
 }
 
-pub(super) fn read_whole(file: File, stamp: Stamp, bytes_max: u64) -> Result<Vec<u8>, FileError> {
+pub(super) fn read_whole(file: File, stamp: FileIdentity, bytes_max: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max { Err(FileError::TooLarge) } else { Ok(bytes) }
 }
 
-pub(super) fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, Stamp), FileError> {
+pub(super) fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File, FileIdentity), FileError> {
     let mut options = OpenOptions::new();
     // Do not follow links, and do not block on a pipe without a writer.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
@@ -188,6 +188,6 @@ pub(super) fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File,
     if stat.st_mode & 0o002 != 0 {
         return Err(FileError::Exposed);
     }
-    let stamp = Stamp::of(&stat);
+    let stamp = FileIdentity::of(&stat);
     if stamp.size > bytes_max { Err(FileError::TooLarge) } else { Ok((file, stamp)) }
 }

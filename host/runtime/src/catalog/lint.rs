@@ -5,7 +5,7 @@ mod finding;
 mod phrases;
 mod schema;
 
-use finding::Found;
+use finding::LintFindings;
 pub use finding::{LINTS_MAX, Lint, Rule};
 use portcullis_sandbox::{Definition, Manifest};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ const TOOLS_ADVISED: usize = 20;
 /// Returns the lints of a valid manifest, at most [`LINTS_MAX`]: first those of the plugin, then those of each tool in
 /// order.
 pub fn lints(manifest: &Manifest) -> Vec<Lint> {
-    let mut found = Found { tool: None, lints: Vec::new() };
+    let mut found = LintFindings { tool: None, lints: Vec::new() };
     if manifest.tools.len() > TOOLS_ADVISED {
         let what = format!("it has {} tools; models choose well among {TOOLS_ADVISED}", manifest.tools.len());
         found.note(Rule::ManyTools, "", what);
@@ -55,7 +55,7 @@ pub fn lints(manifest: &Manifest) -> Vec<Lint> {
 }
 
 /// Checks the length of the name that providers get.
-fn name(found: &mut Found, plugin: &str, tool: &str) {
+fn name(found: &mut LintFindings, plugin: &str, tool: &str) {
     let name = if plugin == tool { tool.to_owned() } else { format!("{plugin}__{tool}") };
     let what = match name.len() {
         length if length > NAME_BYTES_MAX => {
@@ -72,7 +72,7 @@ fn name(found: &mut Found, plugin: &str, tool: &str) {
     found.note(Rule::LongName, "", what);
 }
 
-fn description(found: &mut Found, tool: &Definition) {
+fn description(found: &mut LintFindings, tool: &Definition) {
     let text = tool.description.trim();
     let length = text.chars().count();
     let words = normal(text);
@@ -90,7 +90,7 @@ fn description(found: &mut Found, tool: &Definition) {
     }
 }
 
-fn instruction(found: &mut Found, of: &str, text: &str) {
+fn instruction(found: &mut LintFindings, of: &str, text: &str) {
     if let Some(phrase) = phrases::in_text(text) {
         found.note(Rule::Instruction, "", format!("{of} says `{phrase}`"));
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// A file of the directory.
-pub(crate) struct Listed {
+pub(crate) struct ListedFile {
     /// The file name. Untrusted text.
     pub(crate) file: String,
     /// Its description files, or why the file belongs to no plugin.
@@ -25,7 +25,7 @@ fn is_plugin(name: &str) -> bool {
 }
 
 /// Lists the plugin files of a directory and the description files that belong to no plugin, sorted.
-pub(crate) fn list(directory: &Dir) -> io::Result<Vec<Listed>> {
+pub(crate) fn list(directory: &Dir) -> io::Result<Vec<ListedFile>> {
     let (plugins, others): (BTreeSet<String>, BTreeSet<String>) =
         file::list(directory, is_ours)?.into_iter().partition(|name| is_plugin(name));
     let mut tools: BTreeMap<PluginName, Vec<LocalName>> = BTreeMap::new();
@@ -37,13 +37,13 @@ pub(crate) fn list(directory: &Dir) -> io::Result<Vec<Listed>> {
         } else {
             let alone = |_| FileError::NoPlugin { plugin: plugin.to_string() };
             let beside = Err(file::checked_name(plugin.as_str()).map_or_else(|error| error, alone));
-            listed.push(Listed { file, beside });
+            listed.push(ListedFile { file, beside });
         }
     }
     for file in plugins {
         let described = file::plugin_name(&file).ok().and_then(|plugin| tools.remove_entry(&plugin));
         let beside = described.map(|(plugin, tools)| Beside::read(directory, &plugin, &tools)).unwrap_or_default();
-        listed.push(Listed { file, beside: Ok(beside) });
+        listed.push(ListedFile { file, beside: Ok(beside) });
     }
     listed.sort_by(|one, other| one.file.cmp(&other.file));
     Ok(listed)

@@ -9,7 +9,7 @@ use super::file::{self, FileError};
 use super::load_error::LoadError;
 use super::loaded_plugin::LoadedPlugin;
 use super::loader::{Loader, blocking};
-use super::plugin_file::{self, PluginFile};
+use super::plugin_file::{self, PluginBytes};
 use super::refusal::Attempt;
 use crate::plugin::Plugin;
 use crate::text::hex;
@@ -22,7 +22,7 @@ use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 /// The result of compiling and describing a file.
-struct Made {
+struct DescribedFile {
     manifest: Manifest,
     code: Code,
 }
@@ -32,11 +32,11 @@ pub(super) enum CachedPlugin {
     /// The description is cached, so the plugin is loaded.
     Loaded(Arc<LoadedPlugin>),
     /// The file has to be compiled and described.
-    Unmade(Unmade),
+    Unmade(CheckedFile),
 }
 
 /// A file that passed the checks before compiling.
-pub(super) struct Unmade {
+pub(super) struct CheckedFile {
     name: PluginName,
     contract: Contract,
     attempt: Attempt,
@@ -65,7 +65,7 @@ impl Loader {
     }
 
     /// Loads a plugin without its grants and with its own descriptions.
-    pub(crate) async fn load(&self, file: &str, content: &Arc<PluginFile>) -> Result<Arc<LoadedPlugin>, LoadError> {
+    pub(crate) async fn load(&self, file: &str, content: &Arc<PluginBytes>) -> Result<Arc<LoadedPlugin>, LoadError> {
         match self.load_cached(file, content).await? {
             CachedPlugin::Loaded(plugin) => Ok(plugin),
             CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await.map(Arc::new),
@@ -76,7 +76,7 @@ impl Loader {
     ///
     /// # Errors
     /// The file is refused without compiling it, or its last refusal still applies.
-    pub(super) async fn load_cached(&self, file: &str, content: &Arc<PluginFile>) -> Result<CachedPlugin, LoadError> {
+    pub(super) async fn load_cached(&self, file: &str, content: &Arc<PluginBytes>) -> Result<CachedPlugin, LoadError> {
         let name = file::plugin_name(file)?;
         let checked = Arc::clone(content);
         let contract = blocking(move || Ok(check_component(&checked.bytes)?)).await?;
@@ -87,7 +87,7 @@ impl Loader {
             }
             None => {
                 let attempt = self.attempt(&name, content).await?;
-                Ok(CachedPlugin::Unmade(Unmade { name, contract, attempt }))
+                Ok(CachedPlugin::Unmade(CheckedFile { name, contract, attempt }))
             }
         }
     }
@@ -96,12 +96,12 @@ impl Loader {
     async fn load_unmade(
         &self,
         file: &str,
-        content: &Arc<PluginFile>,
-        Unmade { name, contract, attempt }: Unmade,
+        content: &Arc<PluginBytes>,
+        CheckedFile { name, contract, attempt }: CheckedFile,
     ) -> Result<LoadedPlugin, LoadError> {
         let made = self.compile_and_describe(&name, content).await;
         self.conclude(&attempt, content, &made);
-        let Made { manifest, code } = made?;
+        let DescribedFile { manifest, code } = made?;
         self.assembled(file, content, contract, manifest, Some(code)).await
     }
 
@@ -109,7 +109,7 @@ impl Loader {
     async fn assembled(
         &self,
         file: &str,
-        content: &Arc<PluginFile>,
+        content: &Arc<PluginBytes>,
         contract: Contract,
         manifest: Manifest,
         code: Option<Code>,
@@ -120,14 +120,14 @@ impl Loader {
         Ok(plugin)
     }
 
-    async fn compile_and_describe(&self, name: &PluginName, content: &PluginFile) -> Result<Made, LoadError> {
+    async fn compile_and_describe(&self, name: &PluginName, content: &PluginBytes) -> Result<DescribedFile, LoadError> {
         let code = self.map(name, content).await?;
         // The semaphores are never closed.
         let slot = self.slots.descriptions.acquire().await;
         let manifest = describe(&self.engine, &code).await?;
         drop(slot);
         self.keep_manifest(content, &manifest);
-        Ok(Made { manifest, code })
+        Ok(DescribedFile { manifest, code })
     }
 
     /// Returns the code of a loaded plugin. Maps it on first use.
@@ -148,7 +148,7 @@ impl Loader {
     }
 
     /// Maps a plugin's code from the cache, or compiles it.
-    async fn map(&self, name: &PluginName, content: &PluginFile) -> Result<Code, LoadError> {
+    async fn map(&self, name: &PluginName, content: &PluginBytes) -> Result<Code, LoadError> {
         match self.cached_code(name, &content.sha256).await? {
             Some(code) => Ok(code),
             None => self.compile(name, content).await,
@@ -162,7 +162,7 @@ impl Loader {
         let _ = spawn_blocking(move || store.make_room()).await;
     }
 
-    async fn compile(&self, name: &PluginName, content: &PluginFile) -> Result<Code, LoadError> {
+    async fn compile(&self, name: &PluginName, content: &PluginBytes) -> Result<Code, LoadError> {
         let slot = self.slots.compilations.acquire().await;
         self.observer.compiling(name);
         let artefact = self.compiler.compile(&content.bytes).await;
@@ -182,7 +182,7 @@ impl Loader {
 }
 
 /// Reads a file of a plugin directory on a thread that may block on the disk.
-pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Result<Arc<PluginFile>, FileError> {
+pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Result<Arc<PluginBytes>, FileError> {
     let (directory, file) = (Arc::clone(directory), file.to_owned());
     match spawn_blocking(move || plugin_file::read(&directory, &file, beside)).await {
         Ok(read) => read.map(Arc::new),
@@ -194,7 +194,7 @@ pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Re
 /// earlier version.
 fn assemble(
     file: &str,
-    content: &PluginFile,
+    content: &PluginBytes,
     contract: Contract,
     manifest: Manifest,
     code: Option<Code>,

@@ -3,7 +3,7 @@
 use super::background::BackgroundLoads;
 use super::contents::{Catalog, RefusedPlugin};
 use super::file::{FileError, Seen, Sighting};
-use super::listing::{self, Listed};
+use super::listing::{self, ListedFile};
 use super::load::read;
 use super::load_error::LoadError;
 use super::loaded_plugin::LoadedPlugin;
@@ -67,7 +67,7 @@ impl Loader {
     async fn load_file(
         &self,
         directory: &Arc<Dir>,
-        Listed { file, beside }: Listed,
+        ListedFile { file, beside }: ListedFile,
         background: Option<Arc<BackgroundLoads>>,
     ) -> LoadedFile {
         let read = match beside {

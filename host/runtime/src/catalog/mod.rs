@@ -47,6 +47,6 @@ pub use names::{NameCollision, ToolNames};
 pub use observer::{Observer, Silent};
 pub use offer::Offer;
 pub use placeholders::PlaceholderError;
-pub(crate) use plugin_file::{PluginFile, stamp};
+pub(crate) use plugin_file::{PluginBytes, stamp};
 pub use refusal::forget_refusal;
 pub use tool::{Dependency, Tool};

@@ -42,14 +42,14 @@ pub enum PlaceholderError {
 
 /// The values of placeholders. A path can contain any character, so it is escaped before it is inserted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Values<'a> {
+pub(crate) struct PlaceholderValues<'a> {
     /// The directory that the plugin works on.
     pub(crate) workspace: Option<&'a str>,
     /// The working directory of the host.
     pub(crate) working: Option<&'a str>,
 }
 
-impl Values<'_> {
+impl PlaceholderValues<'_> {
     fn of(&self, name: &str) -> Result<String, PlaceholderError> {
         let (name, path) = match name {
             "workspace" => ("workspace", self.workspace),
@@ -63,7 +63,7 @@ impl Values<'_> {
 }
 
 /// Fills in the placeholders of a text.
-pub(crate) fn fill(text: &str, values: &Values<'_>) -> Result<String, PlaceholderError> {
+pub(crate) fn fill(text: &str, values: &PlaceholderValues<'_>) -> Result<String, PlaceholderError> {
     let (mut filled, mut rest) = (Filled::default(), text);
     while let Some(at) = rest.find('$') {
         let (before, found) = rest.split_at(at);
@@ -108,7 +108,8 @@ pub(crate) fn working_directory() -> Option<String> {
 mod tests {
     use super::*;
 
-    const VALUES: Values<'_> = Values { workspace: Some("/work/${cwd}"), working: Some("/home\n\u{202e}x") };
+    const VALUES: PlaceholderValues<'_> =
+        PlaceholderValues { workspace: Some("/work/${cwd}"), working: Some("/home\n\u{202e}x") };
 
     fn filled(text: &str) -> Result<String, PlaceholderError> {
         fill(text, &VALUES)
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(filled("${}"), unknown(""));
         assert_eq!(filled("${ cwd }"), unknown(" cwd "));
         assert_eq!(filled("$${ and ${"), Err(PlaceholderError::Unclosed));
-        let nowhere = Values { workspace: Some("/a\u{fffd}"), working: None };
+        let nowhere = PlaceholderValues { workspace: Some("/a\u{fffd}"), working: None };
         assert_eq!(fill("${workspace}", &nowhere), Err(PlaceholderError::NoText("workspace")));
         assert_eq!(fill("${cwd}", &nowhere), Err(PlaceholderError::NoText("cwd")));
     }

@@ -1,13 +1,13 @@
 //! A plugin file with the description files beside it.
 
 use super::beside::Beside;
-use super::file::{FileError, Sighting, Stamp, open, plugin_name, read_whole};
+use super::file::{FileError, FileIdentity, Sighting, open, plugin_name, read_whole};
 use cap_std::fs::Dir;
 use portcullis_sandbox::COMPONENT_BYTES_MAX;
 use sha2::{Digest, Sha256};
 
 /// A plugin's bytes and their hash, and its description files.
-pub(crate) struct PluginFile {
+pub(crate) struct PluginBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) sha256: [u8; 32],
     pub(crate) sighting: Sighting,
@@ -15,18 +15,18 @@ pub(crate) struct PluginFile {
 }
 
 /// Returns the stamp of a plugin file with its description files.
-pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<Stamp, FileError> {
+pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<FileIdentity, FileError> {
     plugin_name(name)?;
     open(directory, name, COMPONENT_BYTES_MAX).map(|(_, stamp)| stamp.with(beside.sha256))
 }
 
 /// Reads a plugin file.
-pub(crate) fn read(directory: &Dir, name: &str, beside: Beside) -> Result<PluginFile, FileError> {
+pub(crate) fn read(directory: &Dir, name: &str, beside: Beside) -> Result<PluginBytes, FileError> {
     plugin_name(name)?;
     // Take the stamp before the content, so that a write in between changes the next stamp.
     let (file, stamp) = open(directory, name, COMPONENT_BYTES_MAX)?;
     let (stamp, settled) = (stamp.with(beside.sha256), stamp.is_settled());
     let bytes = read_whole(file, stamp, COMPONENT_BYTES_MAX)?;
     let sha256 = Sha256::digest(&bytes).into();
-    Ok(PluginFile { bytes, sha256, sighting: Sighting { stamp, sha256, settled }, beside })
+    Ok(PluginBytes { bytes, sha256, sighting: Sighting { stamp, sha256, settled }, beside })
 }

@@ -7,10 +7,10 @@
 
 use super::load_error::LoadError;
 use super::loader::Loader;
-use super::plugin_file::PluginFile;
+use super::plugin_file::PluginBytes;
 use crate::audit::AuditError;
 use crate::open::OpenError;
-use crate::places::{self, State};
+use crate::places::{self, HostDirectories};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::{CodeStore, CompileError, Engine, Entry, Fetched, Refusal};
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ impl Loader {
     ///
     /// # Errors
     /// The file was refused, and that refusal still applies.
-    pub(super) async fn attempt(&self, name: &PluginName, content: &PluginFile) -> Result<Attempt, LoadError> {
+    pub(super) async fn attempt(&self, name: &PluginName, content: &PluginBytes) -> Result<Attempt, LoadError> {
         let began_ms = now_ms();
         let kept = self.kept_refusal(name, content).await?;
         match kept {
@@ -127,7 +127,7 @@ impl Loader {
     }
 
     /// Stores the result of an attempt. If that fails, the next start tries again.
-    pub(super) fn conclude<T>(&self, attempt: &Attempt, content: &PluginFile, made: &Result<T, LoadError>) {
+    pub(super) fn conclude<T>(&self, attempt: &Attempt, content: &PluginBytes, made: &Result<T, LoadError>) {
         match made.as_ref().map_err(RefusalReason::of) {
             Ok(_) if attempt.earlier > 0 => drop(self.store.remove(Entry::Refusal, &content.sha256)),
             Ok(_) | Err(None) => {}
@@ -140,7 +140,7 @@ impl Loader {
         }
     }
 
-    async fn kept_refusal(&self, name: &PluginName, content: &PluginFile) -> Result<Option<KeptRefusal>, AuditError> {
+    async fn kept_refusal(&self, name: &PluginName, content: &PluginBytes) -> Result<Option<KeptRefusal>, AuditError> {
         match self.store.fetch(Entry::Refusal, &content.sha256) {
             Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Fetched::Miss => Ok(None),
@@ -167,7 +167,7 @@ pub fn forget_refusal(state: &Path, plugin: &[u8], engine: &Engine) -> Result<()
         // A missing state directory has no refusals, so do not create it.
         return Ok(());
     }
-    let state = State::open(state)?;
+    let state = HostDirectories::open(state)?;
     let store = CodeStore::new(state.cache, &state.key, engine.fingerprint());
     let removed = store.remove(Entry::Refusal, &Sha256::digest(plugin).into());
     removed.map_err(|error| AuditError::Io(io::Error::other(error)).into())

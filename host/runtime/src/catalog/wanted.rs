@@ -1,7 +1,7 @@
 //! Selects the plugins that a host loads: all, or the few that one call needs.
 
 use super::file;
-use super::listing::Listed;
+use super::listing::ListedFile;
 use crate::reserved;
 use portcullis_policy::{PluginName, Policy};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ impl Wanted {
     /// Returns the plugins that a call of a tool needs: its own plugin, and those that a rule names together with it,
     /// so that the rule can be checked. If the directory has no such plugin, returns all, so that the call's error can
     /// list similar tools.
-    pub(super) fn by_call(tool: &str, policy: &Policy, listed: &[Listed]) -> Self {
+    pub(super) fn by_call(tool: &str, policy: &Policy, listed: &[ListedFile]) -> Self {
         let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::All };
         let is_installed =
             || listed.iter().any(|listed| file::plugin_name(&listed.file).is_ok_and(|name| name == plugin));
@@ -31,7 +31,7 @@ impl Wanted {
     }
 
     /// Removes the files that are not wanted from a list. Returns the names of their plugins.
-    pub(super) fn leave_out(&self, listed: &mut Vec<Listed>) -> BTreeSet<PluginName> {
+    pub(super) fn leave_out(&self, listed: &mut Vec<ListedFile>) -> BTreeSet<PluginName> {
         let Self::Only(wanted) = self else { return BTreeSet::new() };
         let mut left_out = BTreeSet::new();
         listed.retain(|listed| match file::plugin_name(&listed.file) {

@@ -8,7 +8,7 @@ mod whole;
 use crate::schema::Schema;
 use crate::schema::parts::pointer_of;
 use serde_json::{Map, Number, Value, json};
-use whole::Whole;
+use whole::WholeSchema;
 
 /// Maximum nesting of the generated value.
 const DEPTH_MAX: usize = 16;
@@ -52,7 +52,7 @@ static ANY: Value = Value::Bool(true);
 
 /// Why no arguments were generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unmade {
+pub(super) enum NoArguments {
     /// No attempt matches the schema.
     NoFit,
     /// Arguments that could match are too large.
@@ -63,7 +63,7 @@ pub(super) enum Unmade {
 ///
 /// # Errors
 /// No attempt matches the schema, or every one that does is larger than `bytes_max`.
-pub(super) fn arguments(schema: &Schema, bytes_max: usize) -> Result<String, Unmade> {
+pub(super) fn arguments(schema: &Schema, bytes_max: usize) -> Result<String, NoArguments> {
     let root = schema.document();
     let (mut steps, mut too_large) = (0, false);
     // The attempt selects an alternative of each union and a guess for texts. The first ones are the most likely.
@@ -78,7 +78,7 @@ pub(super) fn arguments(schema: &Schema, bytes_max: usize) -> Result<String, Unm
         }
         too_large = true;
     }
-    Err(if too_large { Unmade::TooLarge } else { Unmade::NoFit })
+    Err(if too_large { NoArguments::TooLarge } else { NoArguments::NoFit })
 }
 
 struct Maker<'a> {
@@ -100,7 +100,7 @@ impl<'a> Maker<'a> {
             return None;
         }
         let Value::Object(written) = schema else { return Some(Value::Null) };
-        let mut whole = Whole::default();
+        let mut whole = WholeSchema::default();
         self.gather(written, &mut whole, depth)?;
         if let Some(value) = whole.get("const") {
             return self.given(value);
@@ -119,7 +119,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Adds a schema to a whole, and then the parts of the schema.
-    fn gather(&mut self, schema: &'a Map<String, Value>, whole: &mut Whole<'a>, depth: usize) -> Option<()> {
+    fn gather(&mut self, schema: &'a Map<String, Value>, whole: &mut WholeSchema<'a>, depth: usize) -> Option<()> {
         self.steps += 1;
         if depth > DEPTH_MAX || self.steps > STEPS_MAX {
             return None;
@@ -154,7 +154,7 @@ impl<'a> Maker<'a> {
         Some(value.clone())
     }
 
-    fn object(&mut self, schema: &Whole<'a>, depth: usize) -> Option<Value> {
+    fn object(&mut self, schema: &WholeSchema<'a>, depth: usize) -> Option<Value> {
         let other = schema.get("additionalProperties").unwrap_or(&ANY);
         let least = schema.count("minProperties");
         let mut made = Map::new();
@@ -179,7 +179,7 @@ impl<'a> Maker<'a> {
         self.make(schema, depth + 1)
     }
 
-    fn array(&mut self, schema: &Whole<'a>, depth: usize) -> Option<Value> {
+    fn array(&mut self, schema: &WholeSchema<'a>, depth: usize) -> Option<Value> {
         let least = usize::try_from(schema.count("minItems")).ok().filter(|least| *least <= VALUES_MAX)?;
         let first = schema.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let rest = schema.get("items").or_else(|| schema.get("contains")).unwrap_or(&ANY);
@@ -188,7 +188,7 @@ impl<'a> Maker<'a> {
         items.collect::<Option<Vec<_>>>().map(Value::Array)
     }
 
-    fn text(&mut self, schema: &Whole<'a>) -> Option<Value> {
+    fn text(&mut self, schema: &WholeSchema<'a>) -> Option<Value> {
         let least = usize::try_from(schema.count("minLength")).ok().filter(|least| *least <= TEXT_CHARACTERS_MAX)?;
         let guessed = || GUESSES.get(self.attempt).copied().unwrap_or_default();
         let guess = match schema.get("format").and_then(Value::as_str) {
@@ -220,7 +220,7 @@ fn size(value: &Value) -> usize {
 }
 
 /// Returns the number nearest to zero within the bounds.
-fn number(schema: &Whole<'_>) -> Option<Value> {
+fn number(schema: &WholeSchema<'_>) -> Option<Value> {
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
     let whole = schema.get("type").and_then(Value::as_str) == Some("integer");
     let step = bound("multipleOf").filter(|step| *step > 0.0).unwrap_or(1.0);
@@ -252,7 +252,7 @@ mod tests {
     /// A generous limit in bytes.
     const BYTES_MAX: usize = 1 << 20;
 
-    fn tried(schema: &Value, bytes_max: usize) -> Result<Value, Unmade> {
+    fn tried(schema: &Value, bytes_max: usize) -> Result<Value, NoArguments> {
         let made = arguments(&Schema::of_document(&schema.to_string()).unwrap(), bytes_max);
         made.map(|text| serde_json::from_str(&text).unwrap())
     }
@@ -327,15 +327,15 @@ mod tests {
             json!({"type": "object", "required": names, "additionalProperties": {"type": "string", "minLength": 4096}})
         };
         assert!(tried(&texts(10), BYTES_MAX).is_ok());
-        assert_eq!(tried(&texts(300), BYTES_MAX), Err(Unmade::TooLarge));
+        assert_eq!(tried(&texts(300), BYTES_MAX), Err(NoArguments::TooLarge));
         // What it would be is counted while it is made, so that it is never there: this would be sixty megabytes.
         let document = json!({"type": "object", "additionalProperties": false, "required": ["a"], "properties": {
             "a": {"type": "array", "minItems": 990, "items": {"$ref": "#/$defs/long"}}},
             "$defs": {"long": {"const": "x".repeat(60_000)}}});
-        assert_eq!(tried(&document, BYTES_MAX), Err(Unmade::TooLarge));
+        assert_eq!(tried(&document, BYTES_MAX), Err(NoArguments::TooLarge));
         // Escapes are counted as well, at the end.
         let escapes = json!({"type": "object", "required": ["a"], "properties": {"a": {"const": "\u{1}".repeat(100)}}});
-        assert_eq!(tried(&escapes, 200), Err(Unmade::TooLarge));
+        assert_eq!(tried(&escapes, 200), Err(NoArguments::TooLarge));
         assert!(tried(&escapes, 700).is_ok());
     }
 

@@ -3,7 +3,7 @@
 
 use super::smallest;
 use crate::alone;
-use crate::call::{Flaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
+use crate::call::{AnswerFlaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
 use crate::schema::Schema;
 use crate::text::{OneLine, new_id};
 use portcullis_policy::{Limits, Permissions};
@@ -11,7 +11,7 @@ use portcullis_sandbox::{
     Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Preview, Ran, Stop,
     Verdict,
 };
-use smallest::Unmade;
+use smallest::NoArguments;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ pub(super) struct Tried {
 }
 
 /// One trial call.
-struct Call<'a> {
+struct TrialCall<'a> {
     tool: &'a str,
     arguments: &'a str,
     /// The output schema.
@@ -65,12 +65,12 @@ struct Call<'a> {
 impl Trial<'_> {
     pub(super) async fn all(&self) -> Tried {
         let limits = Limits { log_bytes: LOG_BYTES_MAX, ..Limits::default() };
-        let call = async |call: Call<'_>| self.call(&call, &limits).await;
+        let call = async |call: TrialCall<'_>| self.call(&call, &limits).await;
         try_all(&self.manifest.tools, limits.arguments_bytes, ALL_RUNS_TIME_MAX, call).await
     }
 
     /// Runs one call with its review and preview. Returns the problems.
-    async fn call(&self, call: &Call<'_>, limits: &Limits) -> Vec<String> {
+    async fn call(&self, call: &TrialCall<'_>, limits: &Limits) -> Vec<String> {
         let context = alone::context(limits.kept_output_bytes);
         let review = match call.offered && self.code.reviews() {
             true => ended("its review", &self.review(call, limits, context.clone()).await),
@@ -89,18 +89,24 @@ impl Trial<'_> {
         review.into_iter().chain(preview).chain(answer).chain(undeclared).collect()
     }
 
-    async fn review(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Verdict> {
+    async fn review(&self, call: &TrialCall<'_>, limits: &Limits, context: CallContext) -> Ran<Verdict> {
         let limits = Limits { time: REVIEW_TIME_MAX, ..*limits };
         self.engine.review(self.code, call.tool, call.arguments, &limits, self.handles(), context).await
     }
 
-    async fn preview(&self, call: &Call<'_>, limits: &Limits, context: CallContext) -> Ran<Preview> {
+    async fn preview(&self, call: &TrialCall<'_>, limits: &Limits, context: CallContext) -> Ran<Preview> {
         let (limits, cancellation) = (preview_limits(limits), Cancellation::new());
         self.engine.preview(self.code, call.tool, call.arguments, &limits, self.handles(), context, cancellation).await
     }
 
     /// Runs the tool, and cancels it after a while.
-    async fn execute(&self, call: &Call<'_>, limits: &Limits, handles: Handles, context: CallContext) -> Ran<Answer> {
+    async fn execute(
+        &self,
+        call: &TrialCall<'_>,
+        limits: &Limits,
+        handles: Handles,
+        context: CallContext,
+    ) -> Ran<Answer> {
         let cancellation = Cancellation::new();
         let given = cancellation.clone();
         let run = self.engine.execute(self.code, call.tool, call.arguments, limits, handles, context, given);
@@ -130,7 +136,7 @@ async fn try_all(
     tools: &[Definition],
     arguments_bytes_max: usize,
     time_max: Duration,
-    call: impl AsyncFn(Call<'_>) -> Vec<String>,
+    call: impl AsyncFn(TrialCall<'_>) -> Vec<String>,
 ) -> Tried {
     let begun = Instant::now();
     let mut tried = Tried::default();
@@ -141,7 +147,8 @@ async fn try_all(
             return tried;
         }
         let schema = schema_of(&tool.schema);
-        let made = schema.ok_or(Unmade::NoFit).and_then(|schema| smallest::arguments(&schema, arguments_bytes_max));
+        let made =
+            schema.ok_or(NoArguments::NoFit).and_then(|schema| smallest::arguments(&schema, arguments_bytes_max));
         let arguments = match made {
             Ok(arguments) => arguments,
             Err(unmade) => {
@@ -151,15 +158,20 @@ async fn try_all(
         };
         let promised = tool.output_schema.as_deref().and_then(schema_of);
         let (promised, permissions) = (promised.as_ref(), tool.required.union(tool.optional));
-        let this = Call { tool: &tool.name, arguments: &arguments, promised, offered: true, permissions };
+        let this = TrialCall { tool: &tool.name, arguments: &arguments, promised, offered: true, permissions };
         let shown = quoted(&arguments, ARGUMENTS_SHOWN_MAX);
         tried.troubles.extend(call(this).await.into_iter().map(|trouble| format!("{name} {shown}: {trouble}")));
     }
     // A random name, which no plugin can offer or expect.
     let unknown = format!("tool-{}", new_id().unwrap_or_default());
-    let troubles =
-        call(Call { tool: &unknown, arguments: "{}", promised: None, offered: false, permissions: Permissions::NONE })
-            .await;
+    let troubles = call(TrialCall {
+        tool: &unknown,
+        arguments: "{}",
+        promised: None,
+        offered: false,
+        permissions: Permissions::NONE,
+    })
+    .await;
     tried.troubles.extend(troubles.into_iter().map(|trouble| format!("a tool that it never offered: {trouble}")));
     tried
 }
@@ -170,10 +182,10 @@ fn schema_of(text: &str) -> Option<Schema> {
     made.ok()
 }
 
-fn why(unmade: Unmade, bytes_max: usize) -> String {
+fn why(unmade: NoArguments, bytes_max: usize) -> String {
     match unmade {
-        Unmade::NoFit => "no small arguments were found that match its schema".to_owned(),
-        Unmade::TooLarge => {
+        NoArguments::NoFit => "no small arguments were found that match its schema".to_owned(),
+        NoArguments::TooLarge => {
             format!(
                 "the smallest arguments that were found for its schema are larger than the {bytes_max} bytes of a call"
             )
@@ -195,9 +207,9 @@ fn answered(ran: &Ran<Answer>, promised: Option<&Schema>, limits: &Limits) -> Op
     };
     match check_answer(success, ran.streamed > 0, promised, limits.output_bytes) {
         Ok(_) => None,
-        Err(Flaw::Broken(why)) => Some(format!("its answer is not usable: {why}")),
-        Err(Flaw::Memory(why)) => Some(format!("its answer is not usable: {why}")),
-        Err(Flaw::TooLarge(_)) => Some(stopped("it", &Stop::Limit(LimitKind::Output), &ran.log)),
+        Err(AnswerFlaw::Broken(why)) => Some(format!("its answer is not usable: {why}")),
+        Err(AnswerFlaw::Memory(why)) => Some(format!("its answer is not usable: {why}")),
+        Err(AnswerFlaw::TooLarge(_)) => Some(stopped("it", &Stop::Limit(LimitKind::Output), &ran.log)),
     }
 }
 
@@ -247,7 +259,7 @@ mod tests {
     /// Returns the called tools and the result, if each call takes a while.
     fn tried(tools: &[Definition], time_max: Duration) -> (Vec<String>, Tried) {
         let called = RefCell::new(Vec::new());
-        let call = async |call: Call<'_>| {
+        let call = async |call: TrialCall<'_>| {
             called.borrow_mut().push(call.tool.to_owned());
             std::thread::sleep(Duration::from_millis(2));
             vec!["one thing".to_owned(), "another".to_owned()]

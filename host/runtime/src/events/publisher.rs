@@ -1,7 +1,7 @@
 //! Publishes each event to all subscribers, in the same order for all of them.
 
 use super::event::{CallState, Event, EventKind};
-use super::queue::Queue;
+use super::queue::SubscriberQueue;
 use portcullis_sandbox::Progress;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,12 +17,12 @@ pub(crate) struct Heading {
 
 /// The listener for the events of one request. It closes when the last call of the request has ended.
 #[derive(Debug)]
-pub(crate) struct Ear(Arc<Queue>);
+pub(crate) struct Ear(Arc<SubscriberQueue>);
 
 impl Ear {
     /// Creates a listener and its subscription.
     pub(crate) fn new() -> (Self, Events) {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(SubscriberQueue::default());
         (Self(Arc::clone(&queue)), Events { queue, publisher: Weak::new() })
     }
 }
@@ -38,7 +38,7 @@ impl Drop for Ear {
 /// It delivers all states in the order in which they happened, unless its last event is [`EventKind::Lagged`]. A slow
 /// subscriber loses the oldest progress.
 pub struct Events {
-    queue: Arc<Queue>,
+    queue: Arc<SubscriberQueue>,
     publisher: Weak<Publisher>,
 }
 
@@ -82,17 +82,17 @@ impl std::fmt::Debug for Events {
 pub(crate) struct Publisher {
     /// The number of `queues`, which can be read without the lock.
     subscribers: AtomicUsize,
-    queues: Mutex<Vec<Arc<Queue>>>,
+    queues: Mutex<Vec<Arc<SubscriberQueue>>>,
 }
 
 impl Publisher {
     pub(crate) fn subscribe(self: &Arc<Self>) -> Events {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(SubscriberQueue::default());
         self.change(|queues| queues.push(Arc::clone(&queue)));
         Events { queue, publisher: Arc::downgrade(self) }
     }
 
-    fn forget(&self, queue: &Arc<Queue>) {
+    fn forget(&self, queue: &Arc<SubscriberQueue>) {
         self.change(|queues| queues.retain(|known| !Arc::ptr_eq(known, queue)));
     }
 
@@ -126,7 +126,7 @@ impl Publisher {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Arc<Queue>>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<Arc<SubscriberQueue>>)) {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut queues);
         self.subscribers.store(queues.len(), Ordering::Release);

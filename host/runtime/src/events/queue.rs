@@ -15,22 +15,22 @@ const STATES_QUEUED_MAX: usize = 100_000;
 
 /// The queue of one subscriber.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
-    waiting: Mutex<Waiting>,
+pub(super) struct SubscriberQueue {
+    waiting: Mutex<WaitingEvents>,
     changed: Notify,
 }
 
 /// The queued states and progress. They are separate, so that old progress can be dropped without a search. Their
 /// numbers keep the order.
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingEvents {
     states: VecDeque<(u64, Event)>,
     progress: VecDeque<(u64, Event)>,
     next: u64,
     over: bool,
 }
 
-impl Queue {
+impl SubscriberQueue {
     /// Adds an event. Drops the oldest progress if there is too much. Ends the subscription with a `Lagged` event if
     /// there are too many states.
     pub(super) fn put(&self, event: Event) {
@@ -65,12 +65,12 @@ impl Queue {
         self.changed.notified().await;
     }
 
-    fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, WaitingEvents> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
+impl WaitingEvents {
     fn put(&mut self, mut event: Event) {
         let number = self.next;
         self.next += 1;
@@ -118,13 +118,13 @@ mod tests {
         event(call, EventKind::Progress(Arc::default()))
     }
 
-    fn drain(queue: &Queue) -> Vec<Event> {
+    fn drain(queue: &SubscriberQueue) -> Vec<Event> {
         std::iter::from_fn(|| queue.take()).collect()
     }
 
     #[test]
     fn the_oldest_progress_is_dropped_and_states_keep_their_order() {
-        let queue = Queue::default();
+        let queue = SubscriberQueue::default();
         queue.put(progress(0));
         queue.put(state(1));
         for call in 2..2 + PROGRESS_QUEUED_MAX {
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_subscriber_that_misses_a_state_gets_a_final_lagged_event() {
-        let queue = Queue::default();
+        let queue = SubscriberQueue::default();
         for call in 0..STATES_QUEUED_MAX + 10 {
             queue.put(state(call));
         }

@@ -1,6 +1,6 @@
 //! Where each layer of the policy is from, and what no grant may cover.
 
-use crate::places::{PolicyFile, State};
+use crate::places::{HostDirectories, PolicyFile};
 use crate::project_policy::GrantPlace;
 use cap_std::fs::Dir;
 use portcullis_policy::Layer;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The host's own places that no grant may contain, apart from the plugin directory.
 #[derive(Clone, Copy)]
 pub(crate) struct Own<'a> {
-    pub(crate) state: &'a State,
+    pub(crate) state: &'a HostDirectories,
     pub(crate) policies: &'a [PolicyFile],
 }
 

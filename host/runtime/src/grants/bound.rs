@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The grants of one plugin.
 #[derive(Default)]
-pub(crate) struct Grants {
+pub(crate) struct PluginGrants {
     keys: BTreeMap<DependencyKey, Grant>,
     /// The settings.
     pub(crate) config: Arc<BTreeMap<String, String>>,
@@ -49,7 +49,7 @@ pub(crate) struct BoundDirectory {
     pub(crate) narrow: Option<Pointer>,
 }
 
-impl Grants {
+impl PluginGrants {
     /// Returns the grant for a key.
     pub(crate) fn get(&self, key: &DependencyKey) -> Option<&Grant> {
         self.keys.get(key)
@@ -100,12 +100,12 @@ pub(crate) struct Opening<'a> {
 
 impl Opening<'_> {
     /// Makes ready everything that the policy binds to a plugin of this name.
-    pub(super) fn grants(&self, plugin: &PluginName) -> Result<Grants, GrantError> {
+    pub(super) fn grants(&self, plugin: &PluginName) -> Result<PluginGrants, GrantError> {
         let policy = self.policy;
         let mut keys = BTreeMap::new();
         for (key, binding) in policy.bindings(plugin) {
             let layer = policy.binding_layer(plugin, key);
-            let place = Place { plugin, key, base: self.bases.of(layer) };
+            let place = BindingPlace { plugin, key, base: self.bases.of(layer) };
             if layer == Some(Layer::Project) {
                 place.check_trusted(&self.bases.project_grants)?;
             }
@@ -119,18 +119,18 @@ impl Opening<'_> {
         }
         let clients = keys.values().filter_map(Grant::client);
         let secrets = Arc::new(PluginSecrets::new(self.network, clients));
-        Ok(Grants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin), secrets })
+        Ok(PluginGrants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin), secrets })
     }
 }
 
 /// One binding of one plugin, and the base of its relative paths.
-struct Place<'a> {
+struct BindingPlace<'a> {
     plugin: &'a PluginName,
     key: &'a DependencyKey,
     base: &'a PathBase,
 }
 
-impl Place<'_> {
+impl BindingPlace<'_> {
     /// Refuses a grant of a project if it leads to another place than when it was trusted.
     fn check_trusted(&self, trusted: &[GrantPlace]) -> Result<(), GrantError> {
         for trusted in trusted.iter().filter(|trusted| trusted.plugin == *self.plugin && trusted.key == *self.key) {

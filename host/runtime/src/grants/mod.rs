@@ -7,6 +7,6 @@ mod check;
 mod error;
 
 pub(crate) use bases::{Bases, Own};
-pub(crate) use bound::{BoundDirectory, Grant, Grants, Opening};
+pub(crate) use bound::{BoundDirectory, Grant, Opening, PluginGrants};
 pub(crate) use check::{check_keys, check_names, check_rules_with, check_services};
 pub use error::GrantError;

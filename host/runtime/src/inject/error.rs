@@ -35,4 +35,4 @@ pub enum InjectError {
 }
 
 /// The result of creating a value. An error is kept too, so that a failed provider does not run again in the same call.
-pub(super) type Made = Result<Erased, InjectError>;
+pub(super) type MadeValue = Result<Erased, InjectError>;

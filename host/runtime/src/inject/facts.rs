@@ -1,7 +1,7 @@
 //! The facts about a call for providers and services.
 
 use crate::call::ValidCall;
-use crate::origin::Origin;
+use crate::origin::RequestOrigin;
 use crate::request::Request;
 use portcullis_policy::ToolName;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct CallFacts {
     id: Arc<str>,
-    origin: Origin,
+    origin: RequestOrigin,
     call: Arc<ValidCall>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::InjectError;
 use super::facts::CallFacts;
-use super::injection::{Exposed, Injection, Values};
+use super::injection::{CallValues, Exposed, Injection};
 use super::overrides::Overrides;
 use super::service::{Service, ServiceError};
 use super::uses::Uses;
@@ -20,7 +20,7 @@ const METHOD_BYTES_MAX: usize = 64;
 #[derive(Clone)]
 pub(crate) struct CallInjection {
     injection: Arc<Injection>,
-    values: Arc<Values>,
+    values: Arc<CallValues>,
     uses: Uses,
 }
 
@@ -33,7 +33,7 @@ impl Injection {
 
 impl CallInjection {
     fn new(injection: Arc<Injection>, facts: CallFacts, overrides: Overrides) -> Self {
-        let values = Arc::new(Values::new(Arc::clone(&injection), facts, overrides));
+        let values = Arc::new(CallValues::new(Arc::clone(&injection), facts, overrides));
         Self { injection, values, uses: Uses::default() }
     }
 
@@ -45,7 +45,7 @@ impl CallInjection {
         limits: &Limits,
     ) -> Option<Arc<dyn portcullis_sandbox::Service>> {
         let exposed = self.injection.exposed(&binding.name)?;
-        Some(Arc::new(Granted {
+        Some(Arc::new(GrantedService {
             exposed,
             values: Arc::clone(&self.values),
             uses: self.uses.clone(),
@@ -62,9 +62,9 @@ impl CallInjection {
     }
 }
 
-struct Granted {
+struct GrantedService {
     exposed: Exposed,
-    values: Arc<Values>,
+    values: Arc<CallValues>,
     uses: Uses,
     key: Arc<str>,
     binding: ServiceBinding,
@@ -72,7 +72,7 @@ struct Granted {
     output_bytes_max: usize,
 }
 
-impl portcullis_sandbox::Service for Granted {
+impl portcullis_sandbox::Service for GrantedService {
     fn open(&self) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async {
             self.uses.opened(&self.key, &self.binding.name);
@@ -91,7 +91,7 @@ impl portcullis_sandbox::Service for Granted {
 
 /// Why a service call fails, for the guest.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+enum ServiceRefusal {
     #[error("the policy does not grant the method `{method}`; it grants {granted}")]
     Method { method: String, granted: String },
     #[error("`{}` is not a valid method name", OneLine(.0))]
@@ -112,47 +112,47 @@ enum Refusal {
     Service(ServiceError),
 }
 
-impl Granted {
+impl GrantedService {
     /// Calls the service. Counts calls that the host does not pass on as refused, and calls that the service does not
     /// answer as failed.
-    async fn checked(&self, method: &str, input: &str) -> Result<String, Refusal> {
+    async fn checked(&self, method: &str, input: &str) -> Result<String, ServiceRefusal> {
         let input = self.admit(method, input).inspect_err(|_| self.uses.refused(&self.key, &self.binding.name))?;
         if !self.uses.reached(&self.key, &self.binding.name, method, self.binding.calls) {
-            return Err(Refusal::Calls(self.binding.calls));
+            return Err(ServiceRefusal::Calls(self.binding.calls));
         }
         let service = self.service().await.map_err(|error| {
             self.failed(Some(&error.to_string()));
-            Refusal::Unmade
+            ServiceRefusal::Unmade
         })?;
         let answer = caught(|| service.call(&self.values.facts, method, input)).await.map_err(|panic| {
             self.failed(Some(&panic));
-            Refusal::Panicked
+            ServiceRefusal::Panicked
         })?;
         let output = answer.map_err(|error| {
             self.failed(error.detail());
-            Refusal::Service(error)
+            ServiceRefusal::Service(error)
         })?;
         let output = output.to_string();
         if output.len() > self.output_bytes_max {
             self.failed(Some("its output is larger than the limit `output-bytes`"));
-            return Err(Refusal::Output(self.output_bytes_max));
+            return Err(ServiceRefusal::Output(self.output_bytes_max));
         }
         Ok(output)
     }
 
     /// Checks a call against the policy and the limits. Returns its parsed input.
-    fn admit(&self, method: &str, input: &str) -> Result<serde_json::Value, Refusal> {
+    fn admit(&self, method: &str, input: &str) -> Result<serde_json::Value, ServiceRefusal> {
         // If all methods are granted, the guest chooses the names, which go into the audit log.
         if !is_method(method) {
-            return Err(Refusal::Name(cut(method, METHOD_BYTES_MAX).to_owned()));
+            return Err(ServiceRefusal::Name(cut(method, METHOD_BYTES_MAX).to_owned()));
         }
         if !self.binding.allows(method) {
-            return Err(Refusal::Method { method: method.to_owned(), granted: self.binding.methods.join(", ") });
+            return Err(ServiceRefusal::Method { method: method.to_owned(), granted: self.binding.methods.join(", ") });
         }
         if input.len() > self.input_bytes_max {
-            return Err(Refusal::Input(self.input_bytes_max));
+            return Err(ServiceRefusal::Input(self.input_bytes_max));
         }
-        json::parse(input).map_err(|error| Refusal::Json(OneLine(&error.to_string()).to_string()))
+        json::parse(input).map_err(|error| ServiceRefusal::Json(OneLine(&error.to_string()).to_string()))
     }
 
     async fn service(&self) -> Result<Arc<dyn Service>, InjectError> {

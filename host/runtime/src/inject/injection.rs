@@ -1,7 +1,7 @@
 //! The providers and services of an application. They are set while a host is built, and read by every call. Each value
 //! of a call is created once, when it is first needed, and shared.
 
-use super::error::{InjectError, Made};
+use super::error::{InjectError, MadeValue};
 use super::facts::CallFacts;
 use super::key::{Erased, Key, KeyId};
 use super::overrides::Overrides;
@@ -78,7 +78,7 @@ impl Injection {
 /// keep the values alive.
 #[derive(Clone, Debug)]
 pub struct Injector {
-    values: Weak<Values>,
+    values: Weak<CallValues>,
     facts: CallFacts,
     /// The key whose provider uses this injector.
     wanted_by: KeyId,
@@ -103,20 +103,20 @@ impl Injector {
 }
 
 /// The values of one call. They are dropped with it, because providers only hold a weak reference.
-pub(super) struct Values {
+pub(super) struct CallValues {
     injection: Arc<Injection>,
     overrides: Overrides,
     pub(super) facts: CallFacts,
     board: Board,
 }
 
-impl Values {
+impl CallValues {
     pub(super) fn new(injection: Arc<Injection>, facts: CallFacts, overrides: Overrides) -> Self {
         Self { injection, overrides, facts, board: Board::default() }
     }
 
     /// Returns the value of a key, for a provider or for the call itself.
-    pub(super) async fn get(self: &Arc<Self>, key: KeyId, wanted_by: Option<KeyId>) -> Made {
+    pub(super) async fn get(self: &Arc<Self>, key: KeyId, wanted_by: Option<KeyId>) -> MadeValue {
         let cell = self.board.cell(key);
         if let Some(made) = cell.get() {
             return made.clone();
@@ -125,7 +125,7 @@ impl Values {
         cell.get_or_init(|| self.make(key)).await.clone()
     }
 
-    async fn make(self: &Arc<Self>, key: KeyId) -> Made {
+    async fn make(self: &Arc<Self>, key: KeyId) -> MadeValue {
         if let Some(value) = self.overrides.get(key) {
             return Ok(value.clone());
         }
@@ -137,7 +137,7 @@ impl Values {
     }
 }
 
-impl std::fmt::Debug for Values {
+impl std::fmt::Debug for CallValues {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Values").field("facts", &self.facts).finish_non_exhaustive()
     }

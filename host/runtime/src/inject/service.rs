@@ -64,13 +64,13 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}: {text}")]
 pub struct ServiceError {
-    fault: Fault,
+    fault: ServiceFault,
     text: String,
     detail: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Fault {
+enum ServiceFault {
     #[error("the input is not valid")]
     InvalidInput,
     #[error("the service is not available")]
@@ -82,23 +82,23 @@ enum Fault {
 impl ServiceError {
     /// Creates an error for an invalid input. The text tells the model how to correct it.
     pub fn invalid_input(text: impl Into<String>) -> Self {
-        Self::new(Fault::InvalidInput, text.into())
+        Self::new(ServiceFault::InvalidInput, text.into())
     }
 
     /// Creates an error for a method that the service does not have.
     #[must_use]
     pub fn unknown_method(method: &str) -> Self {
-        Self::new(Fault::InvalidInput, format!("the service has no method `{method}`"))
+        Self::new(ServiceFault::InvalidInput, format!("the service has no method `{method}`"))
     }
 
     /// Creates an error for a service that is not available now. A later retry may succeed.
     pub fn unavailable(text: impl Into<String>) -> Self {
-        Self::new(Fault::Unavailable, text.into())
+        Self::new(ServiceFault::Unavailable, text.into())
     }
 
     /// Creates any other error.
     pub fn failed(text: impl Into<String>) -> Self {
-        Self::new(Fault::Failed, text.into())
+        Self::new(ServiceFault::Failed, text.into())
     }
 
     /// Adds a detail for the operator. It goes into the audit log, and no guest sees it.
@@ -112,7 +112,7 @@ impl ServiceError {
         self.detail.as_deref()
     }
 
-    fn new(fault: Fault, mut text: String) -> Self {
+    fn new(fault: ServiceFault, mut text: String) -> Self {
         text.truncate(cut(&text, SERVICE_TEXT_BYTES_MAX).len());
         Self { fault, text, detail: None }
     }

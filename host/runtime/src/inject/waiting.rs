@@ -1,40 +1,40 @@
 //! Detects cycles among the providers of one call. A provider that would wait for itself, directly or through others,
 //! gets an error instead of waiting forever.
 
-use super::error::{InjectError, Made};
+use super::error::{InjectError, MadeValue};
 use super::key::KeyId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OnceCell;
 
 /// The cell of a value in a call.
-pub(super) type Cell = Arc<OnceCell<Made>>;
+pub(super) type ValueCell = Arc<OnceCell<MadeValue>>;
 
 /// The values of a call, and which providers wait for which of them.
 #[derive(Default)]
-pub(super) struct Board(Mutex<Entries>);
+pub(super) struct Board(Mutex<WaitEntries>);
 
 #[derive(Default)]
-struct Entries {
-    cells: BTreeMap<KeyId, Cell>,
+struct WaitEntries {
+    cells: BTreeMap<KeyId, ValueCell>,
     /// Pairs of the key whose provider waits, and the key that it waits for.
     waits: Vec<(KeyId, KeyId)>,
 }
 
 /// A wait of one provider for one value, until it is dropped.
-pub(super) struct Waiting<'a> {
+pub(super) struct ValueWait<'a> {
     board: &'a Board,
     wait: (KeyId, KeyId),
 }
 
 impl Board {
     /// Returns the cell of a value.
-    pub(super) fn cell(&self, key: KeyId) -> Cell {
+    pub(super) fn cell(&self, key: KeyId) -> ValueCell {
         Arc::clone(self.entries().cells.entry(key).or_default())
     }
 
     /// Notes that the provider of `from` waits for `to`. Fails if that would be a cycle.
-    pub(super) fn wait(&self, from: KeyId, to: KeyId) -> Result<Waiting<'_>, InjectError> {
+    pub(super) fn wait(&self, from: KeyId, to: KeyId) -> Result<ValueWait<'_>, InjectError> {
         let mut entries = self.entries();
         if let Some(way) = entries.way(to, from) {
             let mut names = vec![from.name];
@@ -42,15 +42,15 @@ impl Board {
             return Err(InjectError::Cycle { names });
         }
         entries.waits.push((from, to));
-        Ok(Waiting { board: self, wait: (from, to) })
+        Ok(ValueWait { board: self, wait: (from, to) })
     }
 
-    fn entries(&self) -> MutexGuard<'_, Entries> {
+    fn entries(&self) -> MutexGuard<'_, WaitEntries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entries {
+impl WaitEntries {
     /// Returns the keys from one key to another along the waits, including both.
     fn way(&self, from: KeyId, to: KeyId) -> Option<Vec<KeyId>> {
         let (mut seen, mut ways) = (vec![from], vec![vec![from]]);
@@ -75,7 +75,7 @@ impl Entries {
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for ValueWait<'_> {
     fn drop(&mut self) {
         let mut entries = self.board.entries();
         if let Some(place) = entries.waits.iter().position(|wait| *wait == self.wait) {

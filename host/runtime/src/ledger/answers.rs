@@ -1,6 +1,6 @@
 //! Remembered approvals in the ledger.
 
-use super::database::Change;
+use super::database::LedgerChange;
 use super::error::LedgerError;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -34,7 +34,7 @@ pub(crate) struct AnswerRow {
 
 /// Whether a remembered approval was still valid when it was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum AnswerHold {
     /// It was valid, and its use is counted.
     Yes,
     /// It was revoked or has expired in the meantime.
@@ -59,7 +59,7 @@ impl AnswerRow {
     }
 }
 
-impl Change<'_> {
+impl LedgerChange<'_> {
     /// Returns the approvals of a tool and a principal that are not revoked, newest first. Leaves out rows without a
     /// valid seal.
     pub(crate) fn held(&self, tool: &str, principal: &str) -> Result<Vec<AnswerRow>, LedgerError> {
@@ -103,11 +103,11 @@ impl Change<'_> {
     }
 
     /// Uses an approval, unless it is revoked or expired at this moment.
-    pub(crate) fn use_answer(&self, id: &str, now: i64) -> Result<Held, LedgerError> {
+    pub(crate) fn use_answer(&self, id: &str, now: i64) -> Result<AnswerHold, LedgerError> {
         let used = "UPDATE answer SET used_at = ?2, uses = uses + 1 \
                     WHERE id = ?1 AND revoked_at IS NULL AND expires_at > ?2";
         let used = self.transaction.prepare_cached(used)?.execute(params![id, now])?;
-        Ok(if used == 1 { Held::Yes } else { Held::No })
+        Ok(if used == 1 { AnswerHold::Yes } else { AnswerHold::No })
     }
 
     /// Revokes an approval.

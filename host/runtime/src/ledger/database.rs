@@ -4,7 +4,7 @@ use super::error::LedgerError;
 use super::owner::{self, Owner};
 use super::schema::prepare;
 use super::seal::Seal;
-use crate::places::State;
+use crate::places::HostDirectories;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::cell::Cell;
@@ -27,7 +27,7 @@ const STATEMENTS: usize = 64;
 const VERSION_AGE: Duration = Duration::from_millis(50);
 
 /// The ledger of a state directory.
-pub(crate) struct Ledger {
+pub(crate) struct CallLedger {
     connection: Mutex<Connection>,
     seal: Seal,
     owners: Dir,
@@ -45,12 +45,12 @@ pub(crate) enum Durable {
     Machine,
 }
 
-impl Ledger {
+impl CallLedger {
     /// Opens the ledger, and creates it if it does not exist.
     ///
     /// # Errors
     /// It cannot be opened, or the file is not a ledger.
-    pub(crate) fn open(state: &State) -> Result<Self, LedgerError> {
+    pub(crate) fn open(state: &HostDirectories) -> Result<Self, LedgerError> {
         // SQLite only takes a path. Create the file here first, so that it is private and no link is followed.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
@@ -78,20 +78,20 @@ impl Ledger {
     pub(crate) fn change<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
-        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         Ok(self.run(durable, work)?.0)
     }
 
-    /// Changes the ledger like [`Ledger::change`] and returns what follows from the change. Use it for approvals. A
+    /// Changes the ledger like [`CallLedger::change`] and returns what follows from the change. Use it for approvals. A
     /// ledger that is older than this process has seen is not changed.
     ///
     /// # Errors
-    /// Those of [`Ledger::change`], or the ledger was replaced by an older copy.
+    /// Those of [`CallLedger::change`], or the ledger was replaced by an older copy.
     pub(crate) fn commit<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
-        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
         self.run(durable, |change| {
             change.check_generation(self.seen.load(Ordering::Relaxed))?;
@@ -102,7 +102,7 @@ impl Ledger {
     fn run<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
-        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
         let done = self.run_alone(durable, work)?;
         if let Some(generation) = done.1.generation {
@@ -117,7 +117,7 @@ impl Ledger {
     fn run_alone<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
-        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = self.begin(&mut connection, durable).map_err(E::from)?;
@@ -133,14 +133,17 @@ impl Ledger {
     ///
     /// # Errors
     /// `work` fails, or the ledger cannot be read.
-    pub(crate) fn look<T, E: From<LedgerError>>(&self, work: impl FnOnce(&Change<'_>) -> Result<T, E>) -> Result<T, E> {
+    pub(crate) fn look<T, E: From<LedgerError>>(
+        &self,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = connection.transaction().map_err(|error| E::from(error.into()))?;
         work(&self.of(begun))
     }
 
-    fn of<'c>(&'c self, transaction: Transaction<'c>) -> Change<'c> {
-        Change {
+    fn of<'c>(&'c self, transaction: Transaction<'c>) -> LedgerChange<'c> {
+        LedgerChange {
             transaction,
             seal: &self.seal,
             owners: &self.owners,
@@ -207,7 +210,7 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 /// A change to the ledger that has begun.
-pub(crate) struct Change<'c> {
+pub(crate) struct LedgerChange<'c> {
     pub(super) transaction: Transaction<'c>,
     pub(super) seal: &'c Seal,
     pub(super) owners: &'c Dir,

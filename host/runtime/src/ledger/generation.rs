@@ -1,10 +1,10 @@
 //! The generation of the ledger: a sealed number that increases with each change of a sealed row. If the audit log
 //! names a newer generation, the file is an older copy, and its rows do not count.
 
-use super::database::{BUSY_TIME, Change, LEDGER_FILE, now};
+use super::database::{BUSY_TIME, LEDGER_FILE, LedgerChange, now};
 use super::error::LedgerError;
 use super::seal::Seal;
-use crate::places::State;
+use crate::places::HostDirectories;
 use cap_std::fs::Dir;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::io;
@@ -24,7 +24,7 @@ pub(crate) struct Forgotten {
     pub(crate) trusted: usize,
 }
 
-impl Change<'_> {
+impl LedgerChange<'_> {
     /// Returns the generation. It is zero if this host did not seal the row.
     pub(crate) fn generation(&self) -> Result<u64, LedgerError> {
         read(&self.transaction, self.seal)
@@ -83,7 +83,7 @@ impl LedgerPeek {
     ///
     /// # Errors
     /// The directory cannot be used.
-    pub(crate) fn of(state: &State) -> io::Result<Self> {
+    pub(crate) fn of(state: &HostDirectories) -> io::Result<Self> {
         let path = state.path.join(LEDGER_FILE);
         Ok(Self { path, directory: state.directory.try_clone()?, seal: Seal::new(&state.key) })
     }

@@ -21,13 +21,13 @@ mod status;
 mod store;
 mod trusted;
 
-pub(crate) use answers::{AnswerRow, Held};
-pub(crate) use database::{Change, Durable, Ledger, blocking, drop_blocking, milliseconds, now};
+pub(crate) use answers::{AnswerHold, AnswerRow};
+pub(crate) use database::{CallLedger, Durable, LedgerChange, blocking, drop_blocking, milliseconds, now};
 pub use error::LedgerError;
 pub(crate) use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub(crate) use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub(crate) use owner::Owner;
-pub(crate) use questions::{Conflict, OpenCount, QuestionRow, Subject};
+pub(crate) use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
 pub use status::Status;
-pub(crate) use status::Step;
-pub(crate) use store::{Found, Page, Quota, Sharing, StoreName, Unstored, root_of_principal};
+pub(crate) use status::StatusStep;
+pub(crate) use store::{FoundValue, Page, Sharing, StoreName, StoreQuota, Unstored, root_of_principal};

@@ -1,6 +1,6 @@
 //! The outbox: entries of the audit log that are committed with a change and written to the log afterwards.
 
-use super::database::Change;
+use super::database::LedgerChange;
 use super::error::LedgerError;
 use rusqlite::{Row, params};
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub(crate) struct OutboxRow {
     pub(crate) body: Value,
 }
 
-impl Change<'_> {
+impl LedgerChange<'_> {
     /// Posts an entry to the outbox.
     pub(crate) fn post(&self, kind: &str, body: &impl Serialize) -> Result<(), LedgerError> {
         let body = serde_json::to_string(body).map_err(|error| LedgerError::form(TABLE, error))?;

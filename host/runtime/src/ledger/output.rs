@@ -1,7 +1,7 @@
 //! The index of kept outputs: which exist, to whom they belong, and how much room they take. The bytes are stored
 //! elsewhere.
 
-use super::database::Change;
+use super::database::LedgerChange;
 use super::error::LedgerError;
 use super::owner;
 use super::store::ROOT_OF_PRINCIPAL;
@@ -59,7 +59,7 @@ struct Taken {
 
 const COLUMNS: &str = "id, call, tool, media_type, bytes, lines, complete, marks, kept_at";
 
-impl Change<'_> {
+impl LedgerChange<'_> {
     /// Begins an output that this process writes.
     pub(crate) fn begin_output(
         &self,

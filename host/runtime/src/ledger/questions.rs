@@ -1,10 +1,10 @@
 //! Approval requests in the ledger. They are written before an approver is asked, and change their status one step at a
 //! time.
 
-use super::database::{Change, now};
+use super::database::{LedgerChange, now};
 use super::error::LedgerError;
 use super::owner;
-use super::status::{Status, Step};
+use super::status::{Status, StatusStep};
 use super::store::{ROOT_OF_PRINCIPAL, root_of_principal};
 use rusqlite::{OptionalExtension, Params, Row, params};
 
@@ -20,7 +20,7 @@ const OPEN: &str = "status IN ('pending', 'approved', 'running')";
 
 /// What a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Subject {
+pub(crate) enum QuestionSubject {
     /// Whether a call may run.
     Call,
     /// Whether a repeated call may run.
@@ -29,7 +29,7 @@ pub(crate) enum Subject {
     Resource,
 }
 
-impl Subject {
+impl QuestionSubject {
     const ALL: [Self; 3] = [Self::Call, Self::Repeat, Self::Resource];
 
     /// Returns the word in the ledger.
@@ -47,7 +47,7 @@ impl Subject {
 pub(crate) struct QuestionRow {
     pub(crate) id: String,
     pub(crate) call: String,
-    pub(crate) subject: Subject,
+    pub(crate) subject: QuestionSubject,
     pub(crate) status: Status,
     pub(crate) session: String,
     pub(crate) principal: String,
@@ -103,7 +103,7 @@ impl QuestionRow {
     }
 }
 
-impl Change<'_> {
+impl LedgerChange<'_> {
     /// Writes a new request.
     pub(crate) fn ask(&self, row: &QuestionRow) -> Result<(), LedgerError> {
         self.write(row)
@@ -188,7 +188,7 @@ impl Change<'_> {
     pub(crate) fn step(
         &self,
         id: &str,
-        step: Step,
+        step: StatusStep,
         note: Option<&str>,
     ) -> Result<Result<QuestionRow, Conflict>, LedgerError> {
         let Some(mut row) = self.question(id)? else { return Ok(Err(Conflict::Unknown)) };
@@ -207,7 +207,7 @@ impl Change<'_> {
     pub(super) fn withdraw_all(&self, note: &str) -> Result<usize, LedgerError> {
         let (rows, _) = self.select("status IN ('pending', 'approved')", [])?;
         for row in &rows {
-            let _ = self.step(&row.id, Step::Withdraw, Some(note))?;
+            let _ = self.step(&row.id, StatusStep::Withdraw, Some(note))?;
         }
         Ok(rows.len())
     }
@@ -274,7 +274,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(QuestionRow, Vec<u8>)> {
     let word = |index| row.get::<_, String>(index);
     let unknown = |index| rusqlite::Error::InvalidColumnType(index, "word".to_owned(), rusqlite::types::Type::Text);
     let (subject, status) = (word(2)?, word(3)?);
-    let subject = Subject::ALL.into_iter().find(|known| known.as_str() == subject).ok_or_else(|| unknown(2))?;
+    let subject = QuestionSubject::ALL.into_iter().find(|known| known.as_str() == subject).ok_or_else(|| unknown(2))?;
     let question = QuestionRow {
         id: row.get(0)?,
         call: row.get(1)?,

@@ -1,7 +1,7 @@
 //! Tests of races between channels, clocks, reloads and runs for one request. They explore schedules of a model whose
 //! transactions are a lock and whose steps are the real table.
 
-use super::status::{Status, Step};
+use super::status::{Status, StatusStep};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{check_pct, check_random, thread};
 
@@ -16,7 +16,7 @@ const PREEMPTIONS: usize = 5;
 struct Model {
     status: Mutex<Option<Status>>,
     runs: Mutex<usize>,
-    taken: Mutex<Vec<Step>>,
+    taken: Mutex<Vec<StatusStep>>,
 }
 
 impl Model {
@@ -27,7 +27,7 @@ impl Model {
     }
 
     /// Takes a step in one transaction, if it still applies.
-    fn step(&self, step: Step) -> bool {
+    fn step(&self, step: StatusStep) -> bool {
         let mut status = self.status.lock().unwrap();
         thread::yield_now();
         let Some(next) = status.and_then(|status| status.after(step)) else { return false };
@@ -42,10 +42,10 @@ impl Model {
 
     /// Claims, runs and finishes the call, as a waiting call or a resuming process does.
     fn run(&self) {
-        if self.step(Step::Claim) {
+        if self.step(StatusStep::Claim) {
             thread::yield_now();
             *self.runs.lock().unwrap() += 1;
-            self.step(Step::Finish);
+            self.step(StatusStep::Finish);
         }
     }
 
@@ -53,12 +53,12 @@ impl Model {
         let (taken, runs) = (self.taken.lock().unwrap().clone(), *self.runs.lock().unwrap());
         let count = |step| taken.iter().filter(|taken| **taken == step).count();
         assert!(runs <= 1, "it ran {runs} times: {taken:?}");
-        assert!(count(Step::Approve) <= 1, "{taken:?}");
-        assert_eq!(runs, count(Step::Claim), "{taken:?}");
-        let ended = [Step::Reject, Step::Expire, Step::Withdraw].map(count).iter().sum::<usize>();
+        assert!(count(StatusStep::Approve) <= 1, "{taken:?}");
+        assert_eq!(runs, count(StatusStep::Claim), "{taken:?}");
+        let ended = [StatusStep::Reject, StatusStep::Expire, StatusStep::Withdraw].map(count).iter().sum::<usize>();
         assert!(ended + runs <= 1, "it ran and was taken back: {taken:?}");
-        if let Some(claim) = taken.iter().position(|step| *step == Step::Claim) {
-            assert!(taken[..claim].contains(&Step::Approve), "{taken:?}");
+        if let Some(claim) = taken.iter().position(|step| *step == StatusStep::Claim) {
+            assert!(taken[..claim].contains(&StatusStep::Approve), "{taken:?}");
         }
     }
 }
@@ -79,20 +79,20 @@ fn together(threads: &[fn(&Model)]) {
 }
 
 fn approve(model: &Model) {
-    model.step(Step::Approve);
+    model.step(StatusStep::Approve);
 }
 
 fn reject(model: &Model) {
-    model.step(Step::Reject);
+    model.step(StatusStep::Reject);
 }
 
 fn expire(model: &Model) {
-    model.step(Step::Expire);
+    model.step(StatusStep::Expire);
 }
 
 /// Withdraws the request, because the caller left or a reload changed the call.
 fn withdraw(model: &Model) {
-    model.step(Step::Withdraw);
+    model.step(StatusStep::Withdraw);
 }
 
 /// Waits for an answer, and runs the call if it is approved.
@@ -107,7 +107,7 @@ fn wait(model: &Model) {
 
 /// Approves a request and runs its call, as an approver's process does.
 fn approve_and_run(model: &Model) {
-    model.step(Step::Approve);
+    model.step(StatusStep::Approve);
     model.run();
 }
 

@@ -26,7 +26,7 @@ pub enum Status {
 
 /// A step that changes the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Step {
+pub(crate) enum StatusStep {
     /// An approver approves it.
     Approve,
     /// An approver denies it, or revokes the approval before the call starts.
@@ -81,15 +81,15 @@ impl Status {
     }
 
     /// Returns the status after a step, or `None` if the step does not apply.
-    pub(crate) fn after(self, step: Step) -> Option<Self> {
+    pub(crate) fn after(self, step: StatusStep) -> Option<Self> {
         match (self, step) {
-            (Self::Pending, Step::Approve) => Some(Self::Approved),
-            (Self::Pending | Self::Approved, Step::Reject) => Some(Self::Rejected),
-            (Self::Pending | Self::Approved, Step::Expire) => Some(Self::Expired),
-            (Self::Pending | Self::Approved, Step::Withdraw) => Some(Self::Withdrawn),
-            (Self::Approved, Step::Claim) => Some(Self::Running),
-            (Self::Running, Step::Finish) => Some(Self::Done),
-            (Self::Running, Step::Lose) => Some(Self::Lost),
+            (Self::Pending, StatusStep::Approve) => Some(Self::Approved),
+            (Self::Pending | Self::Approved, StatusStep::Reject) => Some(Self::Rejected),
+            (Self::Pending | Self::Approved, StatusStep::Expire) => Some(Self::Expired),
+            (Self::Pending | Self::Approved, StatusStep::Withdraw) => Some(Self::Withdrawn),
+            (Self::Approved, StatusStep::Claim) => Some(Self::Running),
+            (Self::Running, StatusStep::Finish) => Some(Self::Done),
+            (Self::Running, StatusStep::Lose) => Some(Self::Lost),
             (
                 Self::Pending
                 | Self::Approved
@@ -99,7 +99,13 @@ impl Status {
                 | Self::Expired
                 | Self::Withdrawn
                 | Self::Lost,
-                Step::Approve | Step::Reject | Step::Expire | Step::Withdraw | Step::Claim | Step::Finish | Step::Lose,
+                StatusStep::Approve
+                | StatusStep::Reject
+                | StatusStep::Expire
+                | StatusStep::Withdraw
+                | StatusStep::Claim
+                | StatusStep::Finish
+                | StatusStep::Lose,
             ) => None,
         }
     }
@@ -115,8 +121,15 @@ impl fmt::Display for Status {
 mod tests {
     use super::*;
 
-    const STEPS: [Step; 7] =
-        [Step::Approve, Step::Reject, Step::Expire, Step::Withdraw, Step::Claim, Step::Finish, Step::Lose];
+    const STEPS: [StatusStep; 7] = [
+        StatusStep::Approve,
+        StatusStep::Reject,
+        StatusStep::Expire,
+        StatusStep::Withdraw,
+        StatusStep::Claim,
+        StatusStep::Finish,
+        StatusStep::Lose,
+    ];
 
     #[test]
     fn a_settled_request_stays_settled() {
@@ -130,8 +143,8 @@ mod tests {
     #[test]
     fn only_an_approved_request_is_claimed_and_only_a_pending_one_approved() {
         for status in Status::ALL {
-            assert_eq!(status.after(Step::Claim).is_some(), status == Status::Approved);
-            assert_eq!(status.after(Step::Approve).is_some(), status == Status::Pending);
+            assert_eq!(status.after(StatusStep::Claim).is_some(), status == Status::Approved);
+            assert_eq!(status.after(StatusStep::Approve).is_some(), status == Status::Pending);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Stores of plugins: keys and values that survive the process. The transaction that writes checks the quotas.
 
-use super::database::{Change, milliseconds};
+use super::database::{LedgerChange, milliseconds};
 use super::error::LedgerError;
 use rusqlite::{OptionalExtension, params};
 use std::time::Duration;
@@ -55,7 +55,7 @@ pub(crate) enum Sharing {
 
 /// The quota of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quota {
+pub(crate) struct StoreQuota {
     pub(crate) keys: i64,
     /// Maximum bytes of all keys and values.
     pub(crate) bytes: i64,
@@ -89,7 +89,7 @@ pub(crate) enum Unstored {
 
 /// A value that was read, and whether the use of its store has to be noted.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Found<T> {
+pub(crate) struct FoundValue<T> {
     pub(crate) value: T,
     pub(crate) note_use: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Found<T> {
 pub(crate) type Page = (Vec<Vec<u8>>, Option<i64>);
 
 /// A store that exists.
-struct Begun {
+struct BegunStore {
     id: i64,
     entries: i64,
     bytes: i64,
@@ -118,36 +118,41 @@ impl StoreName {
     }
 }
 
-impl Begun {
+impl BegunStore {
     /// Returns a value that was read, and whether to note the use. A read counts as a use. For a session store the time
     /// decides which store is deleted, so it is noted to the millisecond.
-    fn found<T>(&self, name: &StoreName, value: T, now: i64) -> Found<T> {
+    fn found<T>(&self, name: &StoreName, value: T, now: i64) -> FoundValue<T> {
         let every = match name.sharing {
             Sharing::Session { .. } => 0,
             Sharing::Plugin | Sharing::Principal(_) => milliseconds(USE_NOTED_EVERY),
         };
-        Found { value, note_use: now.saturating_sub(self.used_at) > every }
+        FoundValue { value, note_use: now.saturating_sub(self.used_at) > every }
     }
 }
 
-impl<T> Found<T> {
+impl<T> FoundValue<T> {
     fn nothing(value: T) -> Self {
         Self { value, note_use: false }
     }
 }
 
-impl Change<'_> {
+impl LedgerChange<'_> {
     /// Returns the value of a key.
-    pub(crate) fn stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<Found<Option<Vec<u8>>>, LedgerError> {
-        let Some(store) = self.begun(name)? else { return Ok(Found::nothing(None)) };
+    pub(crate) fn stored(
+        &self,
+        name: &StoreName,
+        key: &[u8],
+        now: i64,
+    ) -> Result<FoundValue<Option<Vec<u8>>>, LedgerError> {
+        let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing(None)) };
         let select = "SELECT value FROM entry WHERE store = ?1 AND key = ?2";
         let value = self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0));
         Ok(store.found(name, value.optional()?, now))
     }
 
     /// Returns whether a key exists.
-    pub(crate) fn is_stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<Found<bool>, LedgerError> {
-        let Some(store) = self.begun(name)? else { return Ok(Found::nothing(false)) };
+    pub(crate) fn is_stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<FoundValue<bool>, LedgerError> {
+        let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing(false)) };
         Ok(store.found(name, self.value_bytes(&store, key)?.is_some(), now))
     }
 
@@ -157,7 +162,7 @@ impl Change<'_> {
         name: &StoreName,
         key: &[u8],
         value: &[u8],
-        quota: Quota,
+        quota: StoreQuota,
         now: i64,
     ) -> Result<(), Unstored> {
         let store = match self.begun(name)? {
@@ -178,7 +183,7 @@ impl Change<'_> {
         let insert = "INSERT INTO entry (store, position, key, value) VALUES (?1, ?2, ?3, ?4) \
                       ON CONFLICT (store, key) DO UPDATE SET value = ?4";
         self.run(insert, params![store.id, store.next, key, value])?;
-        Ok(self.amount(&Begun { entries, bytes, next: store.next + 1, used_at: now, ..store })?)
+        Ok(self.amount(&BegunStore { entries, bytes, next: store.next + 1, used_at: now, ..store })?)
     }
 
     /// Adds to the decimal number under a key, in this transaction, and returns the sum. A missing key counts as 0.
@@ -187,7 +192,7 @@ impl Change<'_> {
         name: &StoreName,
         key: &[u8],
         delta: u64,
-        quota: Quota,
+        quota: StoreQuota,
         now: i64,
     ) -> Result<u64, Unstored> {
         let old = match self.stored(name, key, now)?.value {
@@ -205,12 +210,12 @@ impl Change<'_> {
         let Some(old) = self.value_bytes(&store, key)? else { return Ok(()) };
         self.run("DELETE FROM entry WHERE store = ?1 AND key = ?2", params![store.id, key])?;
         let bytes = store.bytes - length(key) - old;
-        self.amount(&Begun { entries: store.entries - 1, bytes, used_at: now, ..store })
+        self.amount(&BegunStore { entries: store.entries - 1, bytes, used_at: now, ..store })
     }
 
     /// Returns keys after a position, in the order in which they were first set.
-    pub(crate) fn stored_keys(&self, name: &StoreName, behind: i64, now: i64) -> Result<Found<Page>, LedgerError> {
-        let Some(store) = self.begun(name)? else { return Ok(Found::nothing((Vec::new(), None))) };
+    pub(crate) fn stored_keys(&self, name: &StoreName, behind: i64, now: i64) -> Result<FoundValue<Page>, LedgerError> {
+        let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing((Vec::new(), None))) };
         let select = "SELECT position, key FROM entry WHERE store = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
         let mut select = self.transaction.prepare_cached(select)?;
         // Read one key more than a page has, to know whether there is another page.
@@ -232,7 +237,7 @@ impl Change<'_> {
     /// Notes that a store was used.
     pub(crate) fn note_use_of_store(&self, name: &StoreName, now: i64) -> Result<(), LedgerError> {
         match self.begun(name)? {
-            Some(store) => self.amount(&Begun { used_at: now, ..store }),
+            Some(store) => self.amount(&BegunStore { used_at: now, ..store }),
             None => Ok(()),
         }
     }
@@ -250,19 +255,19 @@ impl Change<'_> {
         self.run(delete, params![before, at_most])
     }
 
-    fn begun(&self, name: &StoreName) -> Result<Option<Begun>, LedgerError> {
+    fn begun(&self, name: &StoreName) -> Result<Option<BegunStore>, LedgerError> {
         let select = "SELECT id, entries, bytes, next, used_at FROM store \
                       WHERE plugin = ?1 AND key = ?2 AND scope = ?3 AND session = ?4 AND principal = ?5";
         let (scope, session, principal) = name.shared();
         let read = |row: &rusqlite::Row<'_>| {
             let (id, entries, bytes) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Begun { id, entries, bytes, next: row.get(3)?, used_at: row.get(4)? })
+            Ok(BegunStore { id, entries, bytes, next: row.get(3)?, used_at: row.get(4)? })
         };
         let mut select = self.transaction.prepare_cached(select)?;
         Ok(select.query_row(params![name.plugin, name.key, scope, session, principal], read).optional()?)
     }
 
-    fn begin_store(&self, name: &StoreName, now: i64) -> Result<Begun, Unstored> {
+    fn begin_store(&self, name: &StoreName, now: i64) -> Result<BegunStore, Unstored> {
         let (scope, session, principal) = name.shared();
         match &name.sharing {
             Sharing::Session { principal, .. } => self.make_room_for_session(name, principal)?,
@@ -272,7 +277,7 @@ impl Change<'_> {
         let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
                       VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 1, ?6)";
         self.run(insert, params![name.plugin, name.key, scope, session, principal, now])?;
-        Ok(Begun { id: self.transaction.last_insert_rowid(), entries: 0, bytes: 0, next: 1, used_at: now })
+        Ok(BegunStore { id: self.transaction.last_insert_rowid(), entries: 0, bytes: 0, next: 1, used_at: now })
     }
 
     /// Deletes session stores to make room for one more: the principal's own if it has too many, otherwise one of the
@@ -311,12 +316,12 @@ impl Change<'_> {
     }
 
     /// Returns the length of a key's value, if the key exists.
-    fn value_bytes(&self, store: &Begun, key: &[u8]) -> Result<Option<i64>, LedgerError> {
+    fn value_bytes(&self, store: &BegunStore, key: &[u8]) -> Result<Option<i64>, LedgerError> {
         let select = "SELECT length(value) FROM entry WHERE store = ?1 AND key = ?2";
         Ok(self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0)).optional()?)
     }
 
-    fn amount(&self, store: &Begun) -> Result<(), LedgerError> {
+    fn amount(&self, store: &BegunStore) -> Result<(), LedgerError> {
         let update = "UPDATE store SET entries = ?2, bytes = ?3, next = ?4, used_at = ?5 WHERE id = ?1";
         self.run(update, params![store.id, store.entries, store.bytes, store.next, store.used_at])
     }
@@ -327,7 +332,7 @@ impl Change<'_> {
     }
 }
 
-/// Reads a decimal number without sign, space or leading zeros, as [`Change::increment`] writes it.
+/// Reads a decimal number without sign, space or leading zeros, as [`LedgerChange::increment`] writes it.
 fn decimal(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     text.parse().ok().filter(|number: &u64| number.to_string() == text)

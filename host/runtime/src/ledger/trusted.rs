@@ -1,15 +1,15 @@
 //! Trusted policies. Each is an identity: a hash over the place, the text and the places of the grants. The column is
 //! called `sha256`. A row of an earlier version has the hash of a text alone, which is not an identity.
 
-use super::database::{Change, now};
+use super::database::{LedgerChange, now};
 use super::error::LedgerError;
 use rusqlite::{OptionalExtension, params};
 
 /// The table's name in its seals.
 const TABLE: &str = "trusted";
 
-impl Change<'_> {
-    /// Trusts an identity. The path is for display, and for [`Change::distrust_path`].
+impl LedgerChange<'_> {
+    /// Trusts an identity. The path is for display, and for [`LedgerChange::distrust_path`].
     pub(crate) fn trust(&self, sha256: &str, path: &str) -> Result<(), LedgerError> {
         self.sealed.set(true);
         let at = now();

@@ -3,7 +3,7 @@
 use super::error::OpenError;
 use super::first_catalog::FirstCatalog;
 use crate::admission::{self, Admissions};
-use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
+use crate::approvals::{ApprovalError, Approvals, ApproverChannel, Repetition};
 use crate::approver::Approver;
 use crate::audit::{AuditError, AuditLog};
 use crate::call::redecide_left;
@@ -12,10 +12,10 @@ use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
 use crate::hooks::Hook;
 use crate::host::Host;
 use crate::inject::Injection;
-use crate::inner::Inner;
-use crate::ledger::{Ledger, Owner, blocking};
+use crate::inner::HostState;
+use crate::ledger::{CallLedger, Owner, blocking};
 use crate::outputs::{OUTPUTS_BYTES_DEFAULT, Outputs};
-use crate::places::{PlaceError, State};
+use crate::places::{HostDirectories, PlaceError};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::{PolicySources, UserPolicy};
 use crate::policy_text;
@@ -35,7 +35,7 @@ pub struct HostBuilder {
     state: PathBuf,
     policy: PolicySources,
     compiler: Compiler,
-    channel: Option<Channel>,
+    channel: Option<ApproverChannel>,
     approval_options: String,
     observer: Arc<dyn Observer>,
     hooks: Vec<Arc<dyn Hook>>,
@@ -119,7 +119,7 @@ impl HostBuilder {
     /// Sets the approver that answers approval requests, in addition to answers through [`Host::approvals`].
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
-        self.channel = Some(Channel::Approver(approver));
+        self.channel = Some(ApproverChannel::Approver(approver));
         self
     }
 
@@ -127,7 +127,7 @@ impl HostBuilder {
     /// another one.
     #[must_use]
     pub fn answered_elsewhere(mut self) -> Self {
-        self.channel = Some(Channel::Elsewhere);
+        self.channel = Some(ApproverChannel::Elsewhere);
         self
     }
 
@@ -144,7 +144,7 @@ impl HostBuilder {
     /// `unattended`.
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
-        self.channel = Some(Channel::Nobody(unattended));
+        self.channel = Some(ApproverChannel::Nobody(unattended));
         self
     }
 
@@ -269,7 +269,7 @@ impl HostBuilder {
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let FirstCatalog { catalog, seen, background } = first.bound(&loader, &in_force, &state, &self.injection)?;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
-        let host = Arc::new(Inner {
+        let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
             sources: self.policy,
@@ -305,7 +305,7 @@ impl HostBuilder {
 }
 
 /// Lets each plugin that loads in the background enter the catalog when it is ready.
-fn admit_in_background(host: &Arc<Inner>) {
+fn admit_in_background(host: &Arc<HostState>) {
     if let Some(background) = host.background() {
         let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(host), Arc::clone(background)));
         background.admitted_by(admission.abort_handle());
@@ -313,7 +313,7 @@ fn admit_in_background(host: &Arc<Inner>) {
 }
 
 /// Makes the run slots, and opens the lock files of sessions that other processes share.
-fn admissions(calls: u32, state: &State, shares_sessions: bool) -> Result<Admissions, PlaceError> {
+fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Result<Admissions, PlaceError> {
     Admissions::new(calls, shares_sessions.then_some(&state.directory)).map_err(|source| PlaceError::Io {
         what: "the directory of the session locks in",
         path: state.path.clone(),
@@ -323,9 +323,9 @@ fn admissions(calls: u32, state: &State, shares_sessions: bool) -> Result<Admiss
 
 /// The opened state directory and its contents.
 struct OpenState {
-    state: State,
+    state: HostDirectories,
     audit: Arc<AuditLog>,
-    ledger: Arc<Ledger>,
+    ledger: Arc<CallLedger>,
     approvals: Approvals,
     owner: Arc<Owner>,
 }
@@ -333,9 +333,9 @@ struct OpenState {
 impl OpenState {
     /// Opens the state directory, and settles the calls and requests that dead processes left behind.
     fn open(path: &Path) -> Result<Self, OpenError> {
-        let state = State::open(path)?;
+        let state = HostDirectories::open(path)?;
         let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
-        let ledger = Arc::new(Ledger::open(&state)?);
+        let ledger = Arc::new(CallLedger::open(&state)?);
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;
         Ok(Self { state, audit, ledger, approvals, owner })

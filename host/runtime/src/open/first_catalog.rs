@@ -4,7 +4,7 @@ use super::error::OpenError;
 use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, Loader, Seen};
 use crate::grants;
 use crate::inject::Injection;
-use crate::places::State;
+use crate::places::HostDirectories;
 use crate::policy_in_force::PolicyInForce;
 use crate::standard;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl UntoldCatalog {
         self,
         loader: &Loader,
         policy: &PolicyInForce,
-        state: &State,
+        state: &HostDirectories,
         injection: &Injection,
     ) -> Result<FirstCatalog, OpenError> {
         let Self { mut first, arrived } = self;

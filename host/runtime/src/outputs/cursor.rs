@@ -12,7 +12,7 @@ pub(crate) const MARK_BYTES: u64 = 256 * 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The lines of a kept output.
-pub(crate) struct Lines {
+pub(crate) struct OutputLines {
     reader: BufReader<File>,
     /// The line breaks before each piece of [`MARK_BYTES`].
     marks: Vec<u64>,
@@ -24,14 +24,14 @@ pub(crate) struct Lines {
 
 /// A piece of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum LinePiece {
     /// The line continues.
     Unfinished,
     /// The line ends with this piece, at a line break or at the end of the output.
     LineEnd,
 }
 
-impl Lines {
+impl OutputLines {
     pub(super) fn new(file: File, marks: &[u8]) -> Self {
         let marks = marks.chunks_exact(8).filter_map(|mark| Some(u64::from_le_bytes(mark.try_into().ok()?))).collect();
         Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), marks, line: 1, column: 0 }
@@ -100,12 +100,12 @@ impl Lines {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn next(&mut self, bytes_max: usize, into: &mut Vec<u8>) -> io::Result<Option<Piece>> {
+    pub(crate) fn next(&mut self, bytes_max: usize, into: &mut Vec<u8>) -> io::Result<Option<LinePiece>> {
         let (mut left, mut any) = (bytes_max as u64, self.column > 0);
         loop {
             let buffer = self.reader.fill_buf()?;
             if buffer.is_empty() {
-                let ended = any.then_some(Piece::LineEnd);
+                let ended = any.then_some(LinePiece::LineEnd);
                 self.column = 0;
                 self.line += u64::from(any);
                 return Ok(ended);
@@ -114,10 +114,10 @@ impl Lines {
             if buffer[0] == b'\n' {
                 self.reader.consume(1);
                 (self.line, self.column) = (self.line + 1, 0);
-                return Ok(Some(Piece::LineEnd));
+                return Ok(Some(LinePiece::LineEnd));
             }
             if left == 0 {
-                return Ok(Some(Piece::Unfinished));
+                return Ok(Some(LinePiece::Unfinished));
             }
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
             let taken = buffer[..most].iter().position(|byte| *byte == b'\n').unwrap_or(most);

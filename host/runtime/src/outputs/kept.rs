@@ -1,8 +1,8 @@
 //! The kept outputs of a state directory: who may read which, and taking them away.
 
-use super::cursor::Lines;
-use crate::ledger::{Change, Durable, Ledger, LedgerError, OutputRoom, OutputRow, Owner};
-use crate::places::State;
+use super::cursor::OutputLines;
+use crate::ledger::{CallLedger, Durable, LedgerChange, LedgerError, OutputRoom, OutputRow, Owner};
+use crate::places::HostDirectories;
 use crate::text::{hex, sha256};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions};
@@ -86,10 +86,10 @@ pub enum OutputError {
 
 /// The kept outputs of a state directory. Clones share them.
 #[derive(Clone)]
-pub struct Outputs(pub(super) Arc<Shelf>);
+pub struct Outputs(pub(super) Arc<OutputShelf>);
 
-pub(super) struct Shelf {
-    pub(super) ledger: Arc<Ledger>,
+pub(super) struct OutputShelf {
+    pub(super) ledger: Arc<CallLedger>,
     pub(super) directory: Dir,
     pub(super) room: OutputRoom,
     /// This process as an owner, from its first output on.
@@ -107,7 +107,7 @@ impl Outputs {
     ///
     /// # Errors
     /// The directory or the ledger cannot be used.
-    pub(crate) fn open(state: &State, ledger: Arc<Ledger>, bytes: u64) -> Result<Self, OutputError> {
+    pub(crate) fn open(state: &HostDirectories, ledger: Arc<CallLedger>, bytes: u64) -> Result<Self, OutputError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         match state.directory.create_dir_with(OUTPUTS_DIRECTORY, &builder) {
@@ -117,7 +117,7 @@ impl Outputs {
         let directory = state.directory.open_dir_nofollow(OUTPUTS_DIRECTORY)?;
         let room =
             OutputRoom { bytes: signed(bytes), session_bytes: signed(bytes / SESSION_SHARE), outputs: OUTPUTS_MAX };
-        let outputs = Self(Arc::new(Shelf { ledger, directory, room, owner: Mutex::new(None) }));
+        let outputs = Self(Arc::new(OutputShelf { ledger, directory, room, owner: Mutex::new(None) }));
         outputs.sweep()?;
         Ok(outputs)
     }
@@ -160,9 +160,9 @@ impl Outputs {
     ///
     /// # Errors
     /// There is none, or it cannot be read.
-    pub(crate) fn lines(&self, reader: Reader<'_>, id: &str) -> Result<(KeptOutput, Lines), OutputError> {
+    pub(crate) fn lines(&self, reader: Reader<'_>, id: &str) -> Result<(KeptOutput, OutputLines), OutputError> {
         let row = self.row(reader, id)?;
-        let lines = Lines::new(self.file(&row.id)?, &row.marks);
+        let lines = OutputLines::new(self.file(&row.id)?, &row.marks);
         Ok((kept(row), lines))
     }
 
@@ -211,7 +211,7 @@ impl Outputs {
 
     pub(super) fn change<T, E: From<LedgerError>>(
         &self,
-        work: impl FnOnce(&Change<'_>) -> Result<T, E>,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.0.ledger.change(Durable::Process, work)
     }

@@ -10,7 +10,7 @@ mod kept;
 mod sweep;
 mod writing;
 
-pub(crate) use cursor::{Lines, Piece};
+pub(crate) use cursor::{LinePiece, OutputLines};
 pub(crate) use kept::session_name;
 pub use kept::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
-pub(crate) use writing::{KeepError, Writing};
+pub(crate) use writing::{KeepError, OutputWriting};

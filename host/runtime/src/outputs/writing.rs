@@ -38,7 +38,7 @@ impl KeepError {
 }
 
 /// An output that is being written. If it is dropped before it is finished, it is removed.
-pub(crate) struct Writing {
+pub(crate) struct OutputWriting {
     outputs: Outputs,
     id: String,
     file: File,
@@ -58,7 +58,7 @@ impl Outputs {
     ///
     /// # Errors
     /// The output cannot be kept.
-    pub(crate) fn begin(&self, origin: &OutputOrigin) -> Result<Writing, KeepError> {
+    pub(crate) fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
         let (id, owner) = (new_id()?, self.owner()?);
         self.change(|change| change.begin_output(&id, origin, owner.id(), now()))?;
         let mut options = OpenOptions::new();
@@ -70,7 +70,7 @@ impl Outputs {
                 return Err(error.into());
             }
         };
-        Ok(Writing {
+        Ok(OutputWriting {
             outputs: self.clone(),
             id,
             file,
@@ -85,7 +85,7 @@ impl Outputs {
     }
 }
 
-impl Writing {
+impl OutputWriting {
     /// Writes the next piece. If that fails, the earlier pieces stay.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ fn breaks(piece: &[u8]) -> u64 {
     piece.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
 
-impl Drop for Writing {
+impl Drop for OutputWriting {
     fn drop(&mut self) {
         if !self.finished {
             // Leftovers are swept when the next host opens.

@@ -72,13 +72,13 @@ impl Index {
     /// Creates the index of some tools. Reads their fields one after the other.
     pub(super) fn new<T>(tools: &[T], fields: impl Fn(&T, &mut Lexicon) -> [Vec<Term>; FIELDS]) -> Self {
         let mut lexicon = Lexicon::default();
-        let mut counted = Counted::default();
+        let mut counted = TermCounts::default();
         for tool in tools {
             let fields = fields(tool, &mut lexicon);
             counted.put(&fields, lexicon.len());
         }
         let usual = counted.usual_lengths();
-        let Counted { mut uses, lengths } = counted;
+        let TermCounts { mut uses, lengths } = counted;
         let known = lexicon.into_sorted().into_iter().map(|(term, number)| {
             let uses = uses.get_mut(number as usize).map(std::mem::take).unwrap_or_default();
             Known { term, postings: postings(&uses, &lengths, &usual) }
@@ -126,19 +126,19 @@ impl Index {
 
 /// The number of occurrences of each term in each tool.
 #[derive(Default)]
-struct Counted {
+struct TermCounts {
     /// The uses, by term number, and then in the order of the tools.
-    uses: Vec<Vec<Use>>,
+    uses: Vec<Vec<TermUse>>,
     lengths: Vec<[usize; FIELDS]>,
 }
 
 /// The number of occurrences of a term in one tool, by field.
-struct Use {
+struct TermUse {
     tool: u32,
     times: [u16; FIELDS],
 }
 
-impl Counted {
+impl TermCounts {
     /// Counts the fields of the next tool. `terms` is the number of known terms.
     fn put(&mut self, fields: &[Vec<Term>; FIELDS], terms: usize) {
         // More tools than this do not fit in memory.
@@ -149,7 +149,7 @@ impl Counted {
             for term in terms {
                 let Some(uses) = self.uses.get_mut(*term as usize) else { continue };
                 if uses.last().is_none_or(|last| last.tool != tool) {
-                    uses.push(Use { tool, times: [0; FIELDS] });
+                    uses.push(TermUse { tool, times: [0; FIELDS] });
                 }
                 if let Some(last) = uses.last_mut() {
                     last.times[field] = last.times[field].saturating_add(1);
@@ -169,8 +169,8 @@ impl Counted {
     }
 }
 
-fn postings(uses: &[Use], lengths: &[[usize; FIELDS]], usual: &[f32; FIELDS]) -> Vec<Posting> {
-    let posting = |used: &Use| {
+fn postings(uses: &[TermUse], lengths: &[[usize; FIELDS]], usual: &[f32; FIELDS]) -> Vec<Posting> {
+    let posting = |used: &TermUse| {
         let lengths = lengths.get(used.tool as usize)?;
         let counts: f32 = (0..FIELDS).map(|field| counts(used.times[field], lengths[field], usual[field], field)).sum();
         let named = used.times[Field::Name as usize] > 0;

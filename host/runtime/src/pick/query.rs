@@ -84,13 +84,13 @@ struct Score {
 }
 
 /// One part of a query: a term and its alternatives.
-struct Part<'a> {
+struct QueryPart<'a> {
     rarity: f32,
     is_verb: bool,
     ways: Vec<(&'a Known, f32)>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> QueryPart<'a> {
     /// Creates a part from a term without alternatives.
     fn of(index: &Index, known: &'a Known) -> Self {
         Self { rarity: index.rarity(known.postings.len()), is_verb: false, ways: vec![(known, 1.0)] }
@@ -117,7 +117,7 @@ impl<'a> Part<'a> {
     }
 }
 
-fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
+fn sought<'a>(index: &'a Index, query: &str) -> Vec<QueryPart<'a>> {
     let query = &query[..query.floor_char_boundary(QUERY_BYTES_MAX)];
     let (mut seen, mut words, mut sought) = (Vec::new(), Vec::new(), Vec::new());
     let all: Vec<String> = terms::runs(query).map(str::to_lowercase).collect();
@@ -139,7 +139,7 @@ fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
         if seen.len() + terms.len() > QUERY_TERMS_MAX {
             break;
         }
-        let parts: Vec<Part<'_>> =
+        let parts: Vec<QueryPart<'_>> =
             terms.iter().map(|term| part(index, term)).filter(|part| !part.ways.is_empty()).collect();
         if parts.is_empty() && !terms.is_empty() {
             sought.extend(halves(index, &word.to_lowercase()));
@@ -153,12 +153,12 @@ fn sought<'a>(index: &'a Index, query: &str) -> Vec<Part<'a>> {
         let apart = pair.iter().all(|word| index.find(&stem(word)).is_some());
         Some((index.find(&stem(&pair.concat()))?, if apart { JOINED } else { 1.0 }))
     });
-    sought.extend(joined.map(|way| Part { ways: vec![way], ..Part::of(index, way.0) }));
+    sought.extend(joined.map(|way| QueryPart { ways: vec![way], ..QueryPart::of(index, way.0) }));
     sought
 }
 
 /// Splits a compound word that no tool contains into two words.
-fn halves<'a>(index: &'a Index, word: &str) -> Vec<Part<'a>> {
+fn halves<'a>(index: &'a Index, word: &str) -> Vec<QueryPart<'a>> {
     let last = word.len().saturating_sub(HALF_BYTES_MIN);
     let halves = (HALF_BYTES_MIN..=last).filter_map(|at| {
         let (one, other) = word.split_at_checked(at)?;
@@ -167,7 +167,7 @@ fn halves<'a>(index: &'a Index, word: &str) -> Vec<Part<'a>> {
     // Common words are more likely to be parts of compounds.
     let common = |halves: &[&Known; 2]| halves[0].postings.len().min(halves[1].postings.len());
     let halves = halves.max_by_key(common).into_iter().flatten();
-    halves.map(|known| Part::of(index, known)).collect()
+    halves.map(|known| QueryPart::of(index, known)).collect()
 }
 
 /// The alternatives of a term, each with its maximum weight.
@@ -198,7 +198,7 @@ impl<'a> Ways<'a> {
 }
 
 /// The part that a verb of two words is: any of the verbs that it asks for.
-fn verbs_part<'a>(index: &'a Index, asked: &[String]) -> Option<Part<'a>> {
+fn verbs_part<'a>(index: &'a Index, asked: &[String]) -> Option<QueryPart<'a>> {
     let mut ways = Ways::new(index);
     ways.put_all(asked, 1.0);
     for verb in asked {
@@ -207,10 +207,10 @@ fn verbs_part<'a>(index: &'a Index, asked: &[String]) -> Option<Part<'a>> {
     }
     let ways = ways.into_vec();
     let having = ways.iter().map(|(known, _)| known.postings.len()).max()?;
-    Some(Part { rarity: index.rarity(having).max(VERB_RARITY_MIN), is_verb: true, ways })
+    Some(QueryPart { rarity: index.rarity(having).max(VERB_RARITY_MIN), is_verb: true, ways })
 }
 
-fn part<'a>(index: &'a Index, term: &str) -> Part<'a> {
+fn part<'a>(index: &'a Index, term: &str) -> QueryPart<'a> {
     let mut ways = Ways::new(index);
     let own = index.find(term);
     own.into_iter().for_each(|known| ways.put(known, 1.0));
@@ -230,7 +230,7 @@ fn part<'a>(index: &'a Index, term: &str) -> Part<'a> {
         _ => ways.iter().map(|(known, _)| known.postings.len()).max().unwrap_or_default(),
     };
     let (is_verb, rarity) = (!alike.is_empty(), index.rarity(having));
-    Part { rarity: if is_verb { rarity.max(VERB_RARITY_MIN) } else { rarity }, is_verb, ways }
+    QueryPart { rarity: if is_verb { rarity.max(VERB_RARITY_MIN) } else { rarity }, is_verb, ways }
 }
 
 /// Terms that begin as this one, and those that it begins with.

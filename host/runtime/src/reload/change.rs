@@ -3,7 +3,7 @@
 use super::reloaded::Reloaded;
 use crate::audit::{AuditError, Kind};
 use crate::catalog::file;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::text::{cut, hex};
 use portcullis_policy::PluginName;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const REASON_BYTES_MAX: usize = 2048;
 
 /// One change of the catalog.
-pub(super) struct Change {
+pub(super) struct CatalogChange {
     pub(super) what: What,
     pub(super) file: String,
     pub(super) sha256: Option<[u8; 32]>,
@@ -34,7 +34,7 @@ pub(super) enum What {
 }
 
 /// Sums up all changes of one reload.
-pub(super) fn summed_up(changes: Vec<Change>) -> Reloaded {
+pub(super) fn summed_up(changes: Vec<CatalogChange>) -> Reloaded {
     let mut reloaded = Reloaded::default();
     for change in changes {
         match change.what {
@@ -48,14 +48,14 @@ pub(super) fn summed_up(changes: Vec<Change>) -> Reloaded {
     reloaded
 }
 
-impl Change {
+impl CatalogChange {
     /// Creates a change without details.
     pub(super) fn new(what: What, file: String, sha256: Option<[u8; 32]>) -> Self {
         Self { what, file, sha256, previous: None, beside: <[u8; 32]>::default(), reason: None }
     }
 
     /// Records the change. Call this before it takes effect.
-    pub(super) async fn record(&self, host: &Inner) -> Result<(), AuditError> {
+    pub(super) async fn record(&self, host: &HostState) -> Result<(), AuditError> {
         #[derive(Serialize)]
         struct Line<'a> {
             plugin: &'a str,

@@ -1,15 +1,15 @@
 //! One reload of the plugin directory, under the policy in force or under a new one. It takes effect as a whole or not
 //! at all.
 
-use super::change::{self, Change, What};
+use super::change::{self, CatalogChange, What};
 use super::error::ReloadError;
 use super::policy;
 use super::reloaded::Reloaded;
-use crate::catalog::file::{self, FileError, Stamp};
-use crate::catalog::listing::{self, Listed};
-use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, LoadedPlugin, PluginFile, RefusedPlugin, Seen};
+use crate::catalog::file::{self, FileError, FileIdentity};
+use crate::catalog::listing::{self, ListedFile};
+use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, LoadedPlugin, PluginBytes, RefusedPlugin, Seen};
 use crate::grants::{self, GrantError};
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
 use crate::plugin::Plugin;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
 /// Returns the directory to read: the open one, or a new one at the same path that no plugin can reach.
-pub(super) fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
+pub(super) fn directory(host: &HostState) -> Result<Arc<Dir>, ReloadError> {
     let Some(another) = host.loader.plugins.another()? else { return Ok(host.loader.plugins.held()) };
     for plugin in host.catalog().plugins() {
         let overlap = plugin.grants.overlap(&another).map_err(|error| host.loader.plugins.failed(error))?;
@@ -32,22 +32,22 @@ pub(super) fn directory(host: &Inner) -> Result<Arc<Dir>, ReloadError> {
 }
 
 /// A file of the directory: its metadata and its companion files, or why it does not belong to a plugin.
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub(super) file: String,
-    pub(super) at: Result<(Stamp, Beside), FileError>,
+    pub(super) at: Result<(FileIdentity, Beside), FileError>,
 }
 
 /// Returns the files of a directory, or none if it was removed.
-pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<Found>> {
+pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<FoundFile>> {
     let directory = Arc::clone(directory);
     let list = move || {
         let files = match listing::list(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             files => files?,
         };
-        let found = files.into_iter().map(|Listed { file, beside }| {
+        let found = files.into_iter().map(|ListedFile { file, beside }| {
             let at = beside.and_then(|beside| Ok((catalog::stamp(&directory, &file, &beside)?, beside)));
-            Found { file, at }
+            FoundFile { file, at }
         });
         Ok(found.filter(|found| !found.at.as_ref().is_err_and(is_gone)).collect())
     };
@@ -59,23 +59,23 @@ fn is_gone(error: &FileError) -> bool {
 }
 
 /// One reload, which takes effect as a whole or not at all.
-pub(super) struct Look<'a> {
-    host: &'a Arc<Inner>,
+pub(super) struct ReloadLook<'a> {
+    host: &'a Arc<HostState>,
     directory: Arc<Dir>,
     before: Arc<Catalog>,
     /// The new catalog, under the policy that will be in force.
     next: Catalog,
     earlier: &'a Seen,
     seen: Seen,
-    changes: Vec<Change>,
+    changes: Vec<CatalogChange>,
     /// The background loads that enter the catalog.
     arrived: Vec<Arc<EndedLoad>>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> ReloadLook<'a> {
     /// Starts from the catalog in force, under a new policy if there is one.
     pub(super) fn new(
-        host: &'a Arc<Inner>,
+        host: &'a Arc<HostState>,
         directory: Arc<Dir>,
         seen: &'a Seen,
         policy: Option<&Arc<PolicyInForce>>,
@@ -90,7 +90,7 @@ impl<'a> Look<'a> {
     }
 
     /// Removes plugins whose file was removed.
-    pub(super) fn without(&mut self, files: &[Found]) {
+    pub(super) fn without(&mut self, files: &[FoundFile]) {
         // A reload considers all files of the directory.
         self.next.left_out.clear();
         if let Some(background) = self.host.background() {
@@ -111,9 +111,9 @@ impl<'a> Look<'a> {
         let refused = self.take_refusal(&file);
         match plugin {
             Some(plugin) => {
-                self.changes.push(Change::new(What::Removed(plugin.name.clone()), file, Some(plugin.sha256)));
+                self.changes.push(CatalogChange::new(What::Removed(plugin.name.clone()), file, Some(plugin.sha256)));
             }
-            None if refused => self.changes.push(Change::new(What::Cleared, file, sha256)),
+            None if refused => self.changes.push(CatalogChange::new(What::Cleared, file, sha256)),
             None => {}
         }
     }
@@ -122,7 +122,7 @@ impl<'a> Look<'a> {
     pub(super) async fn at(
         &mut self,
         file: String,
-        found: Result<(Stamp, Beside), FileError>,
+        found: Result<(FileIdentity, Beside), FileError>,
     ) -> Result<(), ReloadError> {
         let (stamp, beside) = match found {
             Ok(found) => found,
@@ -196,14 +196,14 @@ impl<'a> Look<'a> {
     }
 
     /// Returns whether the loaded plugin has these bytes and these companion texts.
-    fn serves(&self, file: &str, content: &PluginFile) -> bool {
+    fn serves(&self, file: &str, content: &PluginBytes) -> bool {
         let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
         plugin.is_some_and(|plugin| (plugin.sha256, plugin.beside.sha256) == (content.sha256, content.beside.sha256))
     }
 
     /// Loads a plugin, with its grants and its descriptions. One that has to be compiled first begins to load in the
     /// background, if the host loads in the background.
-    async fn load(&self, file: &str, content: &Arc<PluginFile>) -> Result<Option<Plugin>, LoadError> {
+    async fn load(&self, file: &str, content: &Arc<PluginBytes>) -> Result<Option<Plugin>, LoadError> {
         let loaded = match self.host.background() {
             None => Some(self.host.loader.load(file, content).await?),
             Some(background) => background.load(&self.directory, file, content).await?,
@@ -227,7 +227,7 @@ impl<'a> Look<'a> {
             grants::check_rules_with(&policy.policy, &self.next, &plugin, &policy.bases).map_err(ungranted)?;
         }
         // This blocks, because it opens directories and certificates.
-        let bind = move || -> Result<(Arc<Inner>, Plugin), GrantError> {
+        let bind = move || -> Result<(Arc<HostState>, Plugin), GrantError> {
             policy.opening(&host.state, &directory).bind(&mut plugin)?;
             Ok((host, plugin))
         };
@@ -277,7 +277,7 @@ impl<'a> Look<'a> {
         let previous = self.next.plugins.insert(name.clone(), Arc::new(plugin));
         let previous = previous.map(|plugin| Arc::clone(&plugin.sha256_hex));
         let what = if previous.is_some() { What::Replaced(name) } else { What::Added(name) };
-        self.changes.push(Change { previous, beside, ..Change::new(what, file, sha256) });
+        self.changes.push(CatalogChange { previous, beside, ..CatalogChange::new(what, file, sha256) });
     }
 
     /// Adds a file to the refused ones. Returns an error if the audit log could not be written, because that is not a
@@ -304,12 +304,12 @@ impl<'a> Look<'a> {
         }
         self.take_refusal(&file);
         self.next.refused.push(RefusedPlugin { file: file.clone(), error });
-        self.changes.push(Change { reason: Some(reason), ..Change::new(What::Refused, file, sha256) });
+        self.changes.push(CatalogChange { reason: Some(reason), ..CatalogChange::new(What::Refused, file, sha256) });
     }
 
     fn clear(&mut self, file: String, sha256: [u8; 32]) {
         if self.take_refusal(&file) {
-            self.changes.push(Change::new(What::Cleared, file, Some(sha256)));
+            self.changes.push(CatalogChange::new(What::Cleared, file, Some(sha256)));
         }
     }
 

@@ -3,7 +3,7 @@
 use super::error::ReloadError;
 use crate::audit::{AuditError, Kind};
 use crate::grants;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
 use crate::plugin::Plugin;
@@ -35,7 +35,7 @@ struct PolicyLine<'a> {
 ///
 /// # Errors
 /// It cannot be read or parsed, or needs more than the host has reserved.
-pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForce>>, OpenError> {
+pub(super) async fn changed(host: &Arc<HostState>) -> Result<Option<Arc<PolicyInForce>>, OpenError> {
     let host = Arc::clone(host);
     blocking(move || {
         let read = host.sources.read(&host.approvals)?;
@@ -56,7 +56,7 @@ pub(super) async fn changed(host: &Arc<Inner>) -> Result<Option<Arc<PolicyInForc
 
 /// Binds a loaded plugin to the grants of a policy.
 pub(super) fn bound(
-    host: &Inner,
+    host: &HostState,
     policy: &PolicyInForce,
     directory: &Dir,
     plugin: &Plugin,
@@ -69,7 +69,7 @@ pub(super) fn bound(
 }
 
 /// Records that a new policy takes effect. If this fails, the policy does not take effect.
-pub(super) async fn record(host: &Inner, before: &PolicyInForce, policy: &PolicyInForce) -> Result<(), AuditError> {
+pub(super) async fn record(host: &HostState, before: &PolicyInForce, policy: &PolicyInForce) -> Result<(), AuditError> {
     let line = PolicyLine {
         event: "replaced",
         sha256: &policy.sha256,
@@ -81,13 +81,13 @@ pub(super) async fn record(host: &Inner, before: &PolicyInForce, policy: &Policy
 }
 
 /// Applies what depends on the policy in force.
-pub(super) fn took_effect(host: &Inner, policy: &PolicyInForce) {
+pub(super) fn took_effect(host: &HostState, policy: &PolicyInForce) {
     host.audit.keep(policy.policy.record().durable);
     host.policy_status.send_replace(PolicyStatus { sha256: policy.sha256.clone(), fault: None });
 }
 
 /// Notes why the policy in the files is not in force, or that it is again. Returns a new fault after it is recorded.
-pub(super) async fn note(host: &Inner, fault: Option<OpenError>) -> Result<Option<String>, ReloadError> {
+pub(super) async fn note(host: &HostState, fault: Option<OpenError>) -> Result<Option<String>, ReloadError> {
     let fault = fault.map(|fault| cut(&fault.to_string(), FAULT_BYTES_MAX).to_owned());
     let status = host.policy_status.borrow().clone();
     if status.fault == fault {

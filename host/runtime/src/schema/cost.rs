@@ -63,7 +63,7 @@ const CELLS_MAX: usize = 250_000;
 
 /// The maximum evaluations that can reach one place of a document, by the document's depth, and their errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(super) struct EvaluationCost {
     visits: Vec<u64>,
     errors: ErrorCost,
 }
@@ -103,7 +103,7 @@ impl ErrorCost {
     }
 }
 
-impl Cost {
+impl EvaluationCost {
     /// Analyses a schema.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaError> {
         let errors = ErrorCost::default();
@@ -159,7 +159,7 @@ enum Label<'a> {
 
 /// A subschema with the nodes that it applies to its own place and to the places below.
 #[derive(Default)]
-struct Node<'a> {
+struct SubschemaNode<'a> {
     same: Vec<usize>,
     items: Vec<usize>,
     properties: BTreeMap<&'a str, usize>,
@@ -169,7 +169,7 @@ struct Node<'a> {
     every: Vec<usize>,
 }
 
-impl Node<'_> {
+impl SubschemaNode<'_> {
     fn below(&self, label: Label<'_>, lower: &[u64]) -> u64 {
         let sum = |nodes: &[usize]| nodes.iter().fold(0_u64, |sum, node| sum.saturating_add(lower[*node]));
         let named = |name| self.properties.get(name).or(self.additional.as_ref());
@@ -185,7 +185,7 @@ impl Node<'_> {
 struct Graph<'a> {
     root: &'a Value,
     indices: HashMap<*const Value, usize>,
-    nodes: Vec<Node<'a>>,
+    nodes: Vec<SubschemaNode<'a>>,
     /// The maximum over all nodes.
     errors: ErrorCost,
 }
@@ -197,15 +197,15 @@ impl<'a> Graph<'a> {
         }
         let index = self.nodes.len();
         self.indices.insert(schema, index);
-        self.nodes.push(Node::default());
+        self.nodes.push(SubschemaNode::default());
         if let Value::Object(members) = schema {
             self.nodes[index] = self.node(members)?;
         }
         Ok(index)
     }
 
-    fn node(&mut self, members: &'a Map<String, Value>) -> Result<Node<'a>, SchemaError> {
-        let mut node = Node::default();
+    fn node(&mut self, members: &'a Map<String, Value>) -> Result<SubschemaNode<'a>, SchemaError> {
+        let mut node = SubschemaNode::default();
         self.errors = self.errors.max(ErrorCost::of(members));
         if let Some(reference) = members.get("$ref") {
             let target = self.resolve(reference.as_str().unwrap_or_default())?;

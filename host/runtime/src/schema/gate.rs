@@ -32,7 +32,7 @@ pub(super) fn check_text(text: &str) -> Result<(), SchemaError> {
 
 /// Checks the parsed schema before it is compiled.
 pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
-    let mut census = Census::default();
+    let mut census = SchemaCensus::default();
     census.visit(schema, 0)
 }
 
@@ -42,13 +42,13 @@ pub(super) fn refuse<T>(text: String) -> Result<T, SchemaError> {
 
 /// The counts so far.
 #[derive(Default)]
-struct Census {
+struct SchemaCensus {
     subschemas: usize,
     references: usize,
     patterns: usize,
 }
 
-impl Census {
+impl SchemaCensus {
     fn visit(&mut self, schema: &Value, depth: usize) -> Result<(), SchemaError> {
         if depth > SCHEMA_DEPTH_MAX {
             return refuse(format!("it nests deeper than {SCHEMA_DEPTH_MAX} subschemas"));

@@ -8,7 +8,7 @@ mod mismatch;
 pub mod parts;
 
 use crate::json;
-use cost::Cost;
+use cost::EvaluationCost;
 use error::ERROR_BYTES_MAX;
 pub use error::SchemaError;
 use jsonschema::{Draft, PatternOptions, Validator};
@@ -29,7 +29,7 @@ pub const VALIDATOR: &str = "jsonschema 0.60.2";
 pub struct Schema {
     document: Value,
     validator: Validator,
-    cost: Cost,
+    cost: EvaluationCost,
     /// Whether it stands in for a missing schema.
     absent: bool,
 }
@@ -55,7 +55,7 @@ impl Schema {
         gate::check_text(text)?;
         let document = json::parse(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
         gate::check(&document)?;
-        let cost = Cost::of(&document)?;
+        let cost = EvaluationCost::of(&document)?;
         let validator = jsonschema::options()
             .with_draft(Draft::Draft202012)
             .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An approved call of a built-in tool.
-pub(crate) struct Call {
+pub(crate) struct StandardCall {
     pub(crate) outputs: Outputs,
     pub(crate) session: Arc<str>,
     pub(crate) principal: Principal,
@@ -28,15 +28,15 @@ pub(super) enum Trouble {
 
 /// Tells the thread to stop, because no one waits for its result.
 #[derive(Clone, Default)]
-pub(super) struct Stopping(pub(super) Arc<AtomicBool>);
+pub(super) struct StopSignal(pub(super) Arc<AtomicBool>);
 
-impl Stopping {
+impl StopSignal {
     pub(super) fn check(&self) -> io::Result<()> {
         if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     }
 }
 
-impl Call {
+impl StandardCall {
     pub(super) fn reader(&self) -> Reader<'_> {
         Reader { session: &self.session, principal: &self.principal }
     }

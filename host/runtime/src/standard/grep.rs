@@ -1,8 +1,8 @@
 //! `output.grep`: finds the lines of a kept output that match a regular expression, with the lines around them. The
 //! time is linear in the output's size. The memory does not depend on it, because lines are searched in windows.
 
-use super::call::{Call, Stopping, Trouble, answer};
-use crate::outputs::{Lines, Piece};
+use super::call::{StandardCall, StopSignal, Trouble, answer};
+use crate::outputs::{LinePiece, OutputLines};
 use crate::text::{OneLine, cut};
 use portcullis_sandbox::{Failure, Success};
 use regex::bytes::{Regex, RegexBuilder};
@@ -34,11 +34,11 @@ const LEAD_BYTES: usize = 100;
 /// Columns of a line number.
 const NUMBER_COLUMNS: usize = 6;
 
-pub(super) fn grep(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
+pub(super) fn grep(call: &StandardCall, stop: &StopSignal) -> Result<Success, Trouble> {
     let pattern = pattern(call)?;
     let (kept, mut lines) = call.outputs.lines(call.reader(), call.text("reference"))?;
     lines.go_to(call.number("offset").unwrap_or(1), || stop.check())?;
-    let mut found = Found::new(call);
+    let mut found = FoundLines::new(call);
     let next = loop {
         if found.is_full() && found.after_left == 0 {
             break Some(lines.line());
@@ -64,7 +64,7 @@ pub(super) fn grep(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
     Ok(answer(page))
 }
 
-fn pattern(call: &Call) -> Result<Regex, Trouble> {
+fn pattern(call: &StandardCall) -> Result<Regex, Trouble> {
     let ignore_case = call.arguments.get("ignore_case").and_then(serde_json::Value::as_bool).unwrap_or(false);
     let built = RegexBuilder::new(call.text("pattern"))
         .case_insensitive(ignore_case)
@@ -79,21 +79,26 @@ fn pattern(call: &Call) -> Result<Regex, Trouble> {
 }
 
 /// A line that was searched.
-struct Line {
+struct SearchedLine {
     /// The part that is shown.
     excerpt: String,
     matches: bool,
 }
 
 /// Reads one line and searches it for the pattern.
-fn look(lines: &mut Lines, pattern: &Regex, wanted: bool, stop: &Stopping) -> Result<Option<Line>, Trouble> {
+fn look(
+    lines: &mut OutputLines,
+    pattern: &Regex,
+    wanted: bool,
+    stop: &StopSignal,
+) -> Result<Option<SearchedLine>, Trouble> {
     // The window keeps the byte before it, so that anchors and word boundaries match correctly at its start.
     let (mut window, mut begins_at, mut from) = (Vec::new(), 0_u64, 0);
     let mut beginning = None;
     loop {
         stop.check()?;
         let Some(piece) = lines.next(WINDOW_BYTES - window.len(), &mut window)? else { return Ok(None) };
-        let is_end = piece == Piece::LineEnd;
+        let is_end = piece == LinePiece::LineEnd;
         let text = match window.strip_suffix(b"\r") {
             Some(text) if is_end => text,
             Some(_) | None => &window,
@@ -105,11 +110,11 @@ fn look(lines: &mut Lines, pattern: &Regex, wanted: bool, stop: &Stopping) -> Re
             if !is_end {
                 pass_over(lines, stop)?;
             }
-            return Ok(Some(Line { excerpt, matches: true }));
+            return Ok(Some(SearchedLine { excerpt, matches: true }));
         }
         let shown = beginning.take().unwrap_or_else(|| excerpt(text, begins_at, 0, is_end));
         if is_end {
-            return Ok(Some(Line { excerpt: shown, matches: false }));
+            return Ok(Some(SearchedLine { excerpt: shown, matches: false }));
         }
         beginning = Some(shown);
         let passed = window.len().saturating_sub(OVERLAP_BYTES + 1);
@@ -120,12 +125,12 @@ fn look(lines: &mut Lines, pattern: &Regex, wanted: bool, stop: &Stopping) -> Re
 }
 
 /// Skips to the end of the line.
-fn pass_over(lines: &mut Lines, stop: &Stopping) -> Result<(), Trouble> {
+fn pass_over(lines: &mut OutputLines, stop: &StopSignal) -> Result<(), Trouble> {
     let mut passed = Vec::new();
     loop {
         stop.check()?;
         passed.clear();
-        if lines.next(WINDOW_BYTES, &mut passed)? != Some(Piece::Unfinished) {
+        if lines.next(WINDOW_BYTES, &mut passed)? != Some(LinePiece::Unfinished) {
             return Ok(());
         }
     }
@@ -145,7 +150,7 @@ fn excerpt(text: &[u8], begins_at: u64, place: usize, is_end: bool) -> String {
 }
 
 /// The matches and the page so far.
-struct Found {
+struct FoundLines {
     before: VecDeque<(u64, String)>,
     before_max: usize,
     after_max: u64,
@@ -157,8 +162,8 @@ struct Found {
     page_bytes: usize,
 }
 
-impl Found {
-    fn new(call: &Call) -> Self {
+impl FoundLines {
+    fn new(call: &StandardCall) -> Self {
         let count = |name| call.number(name).unwrap_or(0);
         Self {
             before: VecDeque::new(),
@@ -178,7 +183,7 @@ impl Found {
     }
 
     /// Processes the next line. Returns false if the page has no room for it.
-    fn take(&mut self, number: u64, line: &Line) -> bool {
+    fn take(&mut self, number: u64, line: &SearchedLine) -> bool {
         if line.matches {
             let before: usize = self.before.iter().map(|(_, text)| room_of(text)).sum();
             if self.matches > 0 && self.page.len() + before + room_of(&line.excerpt) > self.page_bytes {

@@ -9,11 +9,11 @@ mod done;
 mod grep;
 mod read;
 
-pub(crate) use call::Call;
+pub(crate) use call::StandardCall;
 pub(crate) use definitions::plugins;
 
 use crate::admission::Admitted;
-use call::{Stopping, Trouble};
+use call::{StopSignal, Trouble};
 use portcullis_policy::ToolName;
 use portcullis_sandbox::{Answer, LimitKind, Stop, Usage};
 use std::sync::atomic::Ordering;
@@ -48,11 +48,11 @@ impl Standard {
 
 /// Runs a built-in tool on a thread that may block on the disk. Returns at the time limit or at the cancellation. The
 /// thread keeps the call's run slot until it notices that it has to stop.
-pub(crate) async fn run(standard: Standard, call: Call, admitted: Admitted) -> (Result<Answer, Stop>, Usage) {
+pub(crate) async fn run(standard: Standard, call: StandardCall, admitted: Admitted) -> (Result<Answer, Stop>, Usage) {
     let began = Instant::now();
     let (time, cancellation) = (call.limits.time, call.cancellation.clone());
-    let stop = Stopping::default();
-    let _waiting = Waiting(stop.clone());
+    let stop = StopSignal::default();
+    let _waiting = WaitingReader(stop.clone());
     let work = tokio::task::spawn_blocking(move || {
         let _admitted = admitted;
         match standard {
@@ -77,9 +77,9 @@ pub(crate) async fn run(standard: Standard, call: Call, admitted: Admitted) -> (
 }
 
 /// The waiting side. Dropping it tells the thread to stop.
-struct Waiting(Stopping);
+struct WaitingReader(StopSignal);
 
-impl Drop for Waiting {
+impl Drop for WaitingReader {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Release);
     }

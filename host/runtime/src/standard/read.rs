@@ -1,7 +1,7 @@
 //! `output.read`: returns the numbered lines of a kept output, as many as fit into one answer.
 
-use super::call::{Call, Stopping, Trouble, answer};
-use crate::outputs::{KeptOutput, Piece};
+use super::call::{StandardCall, StopSignal, Trouble, answer};
+use crate::outputs::{KeptOutput, LinePiece};
 use portcullis_sandbox::Success;
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const LINES_DEFAULT: u64 = 2000;
 /// Columns of a line number, as in `cat -n`.
 const NUMBER_COLUMNS: usize = 6;
 
-pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
+pub(super) fn read(call: &StandardCall, stop: &StopSignal) -> Result<Success, Trouble> {
     let (kept, mut lines) = call.outputs.lines(call.reader(), call.text("reference"))?;
     if kept.reference.lines.is_none() {
         return Ok(answer(not_text(&kept)));
@@ -39,7 +39,7 @@ pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
             break;
         }
         // A line that does not fit starts the next page, unless it is too long for any page.
-        if piece == Piece::Unfinished && shown > 0 {
+        if piece == LinePiece::Unfinished && shown > 0 {
             next = Some((number, from));
             break;
         }
@@ -49,7 +49,7 @@ pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
         // Replacing invalid UTF-8 can make the text longer.
         let text = crate::text::cut(&text, room);
         let _ = writeln!(page, "{number:>NUMBER_COLUMNS$}\t{text}");
-        if piece == Piece::Unfinished {
+        if piece == LinePiece::Unfinished {
             next = Some((number, from + whole as u64));
             break;
         }
@@ -63,8 +63,8 @@ pub(super) fn read(call: &Call, stop: &Stopping) -> Result<Success, Trouble> {
 
 /// Returns the length of the leading bytes that are complete characters. The rest of the last one may be in the next
 /// piece.
-fn whole_characters(bytes: &[u8], piece: Piece) -> usize {
-    if piece == Piece::LineEnd {
+fn whole_characters(bytes: &[u8], piece: LinePiece) -> usize {
+    if piece == LinePiece::LineEnd {
         return bytes.len();
     }
     match std::str::from_utf8(bytes) {

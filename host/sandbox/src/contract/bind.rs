@@ -41,7 +41,7 @@ macro_rules! bind {
         use crate::http::Client;
         use crate::manifest::{self, Answer, Manifest};
         use crate::service::OpenService;
-        use crate::state::State;
+        use crate::state::StoreState;
         use generated::PluginPre;
         use generated::exports::portcullis::tool::handler;
         use generated::portcullis::tool::{context, dependencies, output, types};
@@ -55,23 +55,23 @@ macro_rules! bind {
         use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 
         /// A linked plugin of this version.
-        pub(super) struct Plugin(PluginPre<State>);
+        pub(super) struct Plugin(PluginPre<StoreState>);
 
         impl Plugin {
             /// Checks that the handler has the types of this version.
-            pub(super) fn new(instance: InstancePre<State>, contract: Contract) -> wasmtime::Result<Self> {
+            pub(super) fn new(instance: InstancePre<StoreState>, contract: Contract) -> wasmtime::Result<Self> {
                 type Executed = Result<handler::Success, handler::Failure>;
                 find::<(), (handler::Manifest,)>(&instance, contract.handler(), "describe")?;
                 find::<(&str, &str), (Executed,)>(&instance, contract.handler(), "execute-raw")?;
                 PluginPre::new(instance).map(Self)
             }
 
-            pub(super) fn instance(&self) -> &InstancePre<State> {
+            pub(super) fn instance(&self) -> &InstancePre<StoreState> {
                 self.0.instance_pre()
             }
 
             /// Returns two descriptions by one instance.
-            pub(super) async fn describe(&self, store: &mut Store<State>) -> wasmtime::Result<(Manifest, Manifest)> {
+            pub(super) async fn describe(&self, store: &mut Store<StoreState>) -> wasmtime::Result<(Manifest, Manifest)> {
                 let plugin = self.0.instantiate_async(&mut *store).await?;
                 let first = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
                 let second = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
@@ -80,7 +80,7 @@ macro_rules! bind {
 
             pub(super) async fn execute(
                 &self,
-                store: &mut Store<State>,
+                store: &mut Store<StoreState>,
                 tool: &str,
                 arguments: &str,
             ) -> wasmtime::Result<Answer> {
@@ -91,13 +91,13 @@ macro_rules! bind {
         }
 
         /// Adds the interfaces of this version to a linker.
-        pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-            context::add_to_linker::<State, HasSelf<State>>(linker, |state| state)?;
-            dependencies::add_to_linker::<State, HasSelf<State>>(linker, |state| state)?;
-            output::add_to_linker::<State, HasSelf<State>>(linker, |state| state)
+        pub(super) fn add_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
+            context::add_to_linker::<StoreState, HasSelf<StoreState>>(linker, |state| state)?;
+            dependencies::add_to_linker::<StoreState, HasSelf<StoreState>>(linker, |state| state)?;
+            output::add_to_linker::<StoreState, HasSelf<StoreState>>(linker, |state| state)
         }
 
-        impl context::Host for State {
+        impl context::Host for StoreState {
             fn current(&mut self) -> wasmtime::Result<context::Call> {
                 let call = &self.call;
                 Ok(context::Call {
@@ -130,7 +130,7 @@ macro_rules! bind {
             $($($added)*)*
         }
 
-        impl dependencies::Host for State {
+        impl dependencies::Host for StoreState {
             fn open_directory(
                 &mut self,
                 key: String,
@@ -161,7 +161,7 @@ macro_rules! bind {
             }
         }
 
-        impl dependencies::HostClient for State {
+        impl dependencies::HostClient for StoreState {
             fn send(
                 &mut self,
                 client: Resource<Client>,
@@ -187,7 +187,7 @@ macro_rules! bind {
             }
         }
 
-        impl dependencies::HostService for State {
+        impl dependencies::HostService for StoreState {
             async fn call(
                 &mut self,
                 service: Resource<OpenService>,
@@ -203,7 +203,7 @@ macro_rules! bind {
             }
         }
 
-        impl output::Host for State {
+        impl output::Host for StoreState {
             fn open_text(&mut self) -> wasmtime::Result<Option<Resource<DynOutputStream>>> {
                 self.open_text_output()
             }

@@ -8,7 +8,7 @@ mod v0_1;
 mod v0_2;
 
 use crate::manifest::{self, Answer, Manifest};
-use crate::state::State;
+use crate::state::StoreState;
 use bind::bind;
 use semver::Version;
 use std::fmt;
@@ -79,13 +79,13 @@ impl fmt::Display for Contract {
 }
 
 /// Adds the interfaces of every version to a linker.
-pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+pub(crate) fn add_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
     v0_1::add_to_linker(linker)?;
     v0_2::add_to_linker(linker)
 }
 
 /// A linked plugin, whose exports have the types of its version of the contract.
-pub(crate) struct Plugin {
+pub(crate) struct LinkedPlugin {
     handler: Handler,
     review: Option<ComponentExportIndex>,
     preview: Option<ComponentExportIndex>,
@@ -96,12 +96,12 @@ enum Handler {
     V0_2(v0_2::Plugin),
 }
 
-impl Plugin {
+impl LinkedPlugin {
     /// Links a component as a plugin of the one version whose handler it exports.
     ///
     /// # Errors
     /// It exports no handler or several, or an import or export does not have the type of that version.
-    pub(crate) fn link(component: &Component, linker: &Linker<State>) -> wasmtime::Result<Self> {
+    pub(crate) fn link(component: &Component, linker: &Linker<StoreState>) -> wasmtime::Result<Self> {
         let exports = |name| component.get_export_index(None, name);
         let mut spoken = Contract::ALL.into_iter().filter(|contract| exports(contract.handler()).is_some());
         let (Some(contract), None) = (spoken.next(), spoken.next()) else {
@@ -145,7 +145,7 @@ impl Plugin {
     }
 
     /// Returns two descriptions by one instance.
-    pub(crate) async fn describe(&self, store: &mut Store<State>) -> wasmtime::Result<(Manifest, Manifest)> {
+    pub(crate) async fn describe(&self, store: &mut Store<StoreState>) -> wasmtime::Result<(Manifest, Manifest)> {
         match &self.handler {
             Handler::V0_1(plugin) => plugin.describe(store).await,
             Handler::V0_2(plugin) => plugin.describe(store).await,
@@ -154,7 +154,7 @@ impl Plugin {
 
     pub(crate) async fn execute(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<StoreState>,
         tool: &str,
         arguments: &str,
     ) -> wasmtime::Result<Answer> {
@@ -167,7 +167,7 @@ impl Plugin {
     /// Returns the plugin's verdict on a call. It is `Clear` if the plugin exports no reviewer.
     pub(crate) async fn review(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<StoreState>,
         tool: &str,
         arguments: &str,
     ) -> wasmtime::Result<manifest::Verdict> {
@@ -181,7 +181,7 @@ impl Plugin {
     /// Returns what a call would change, as the plugin computes. It is empty if the plugin exports no previewer.
     pub(crate) async fn preview(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<StoreState>,
         tool: &str,
         arguments: &str,
     ) -> wasmtime::Result<manifest::Preview> {
@@ -193,7 +193,7 @@ impl Plugin {
     /// Calls an optional export in a new instance.
     async fn call<Return>(
         &self,
-        store: &mut Store<State>,
+        store: &mut Store<StoreState>,
         export: &ComponentExportIndex,
         tool: &str,
         arguments: &str,
@@ -206,7 +206,7 @@ impl Plugin {
         function.call_async(&mut *store, (tool, arguments)).await
     }
 
-    fn instance(&self) -> &InstancePre<State> {
+    fn instance(&self) -> &InstancePre<StoreState> {
         match &self.handler {
             Handler::V0_1(plugin) => plugin.instance(),
             Handler::V0_2(plugin) => plugin.instance(),
@@ -217,7 +217,7 @@ impl Plugin {
 /// Finds a function in an exported interface, and checks its types. The generated bindings would check them only at the
 /// first call.
 fn find<Params, Return>(
-    instance: &InstancePre<State>,
+    instance: &InstancePre<StoreState>,
     interface: &str,
     function: &str,
 ) -> wasmtime::Result<ComponentExportIndex>

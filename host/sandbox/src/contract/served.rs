@@ -5,7 +5,7 @@ use crate::context::{Ask, Progress, cut};
 use crate::handles::Unavailable;
 use crate::http::Client;
 use crate::service::OpenService;
-use crate::state::State;
+use crate::state::StoreState;
 use portcullis_policy::{Destination, HttpBinding, PROPOSALS_MAX, RESOURCE_PATH_BYTES};
 use std::sync::Arc;
 use wasmtime::component::Resource;
@@ -13,9 +13,9 @@ use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::DynOutputStream;
 
 /// A handle, or the reason why there is none. The outer error ends the guest.
-pub(super) type Opened<T> = wasmtime::Result<Result<Resource<T>, Unavailable>>;
+pub(super) type ServedHandle<T> = wasmtime::Result<Result<Resource<T>, Unavailable>>;
 
-impl State {
+impl StoreState {
     pub(super) fn report_progress(&mut self, update: Progress) {
         if self.reports_left > 0 {
             self.reports_left -= 1;
@@ -45,21 +45,21 @@ impl State {
         answer
     }
 
-    pub(super) fn open_directory_of(&mut self, key: &str) -> Opened<Descriptor> {
+    pub(super) fn open_directory_of(&mut self, key: &str) -> ServedHandle<Descriptor> {
         match self.handles.directory(key) {
             Ok(directory) => Ok(Ok(self.table.push(directory.descriptor())?)),
             Err(unavailable) => Ok(Err(unavailable)),
         }
     }
 
-    pub(super) fn open_client_of(&mut self, key: &str) -> Opened<Client> {
+    pub(super) fn open_client_of(&mut self, key: &str) -> ServedHandle<Client> {
         match self.handles.client(key) {
             Ok(client) => Ok(Ok(self.table.push(client.clone())?)),
             Err(unavailable) => Ok(Err(unavailable)),
         }
     }
 
-    pub(super) async fn open_service_of(&mut self, key: &str) -> Opened<OpenService> {
+    pub(super) async fn open_service_of(&mut self, key: &str) -> ServedHandle<OpenService> {
         let service = match self.handles.service(key) {
             Ok(service) => OpenService(Arc::clone(service)),
             Err(unavailable) => return Ok(Err(unavailable)),

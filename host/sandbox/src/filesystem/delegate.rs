@@ -3,11 +3,11 @@
 //! its handle. Only those two steps decide what a narrowed call may do.
 
 use super::effects::Deed;
-use super::guard::Guard;
+use super::guard::FilesystemGuard;
 use super::listing::listing_bytes;
-use super::open::{Opened, Request};
-use super::reach::Reach;
-use super::uses::Use;
+use super::open::{OpenOutcome, OpenRequest};
+use super::reach::HandleReach;
+use super::uses::PlaceUse;
 use super::{Handle, reading};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 use wasmtime_wasi::runtime::spawn_blocking;
 
-impl Guard<'_> {
+impl FilesystemGuard<'_> {
     fn file(&self, handle: &Handle) -> FsResult<&File> {
         match self.table.get(handle)? {
             Descriptor::File(file) => Ok(file),
@@ -37,7 +37,7 @@ impl Guard<'_> {
     }
 
     /// Returns a handle for a directory on the way to the place of a narrowed call.
-    fn open_way(&mut self, directory: Dir, reach: Reach) -> FsResult<Handle> {
+    fn open_way(&mut self, directory: Dir, reach: HandleReach) -> FsResult<Handle> {
         let known = self.context.reach(&directory.dir).is_ok();
         let descriptor = Descriptor::Dir(directory);
         if !known {
@@ -47,7 +47,7 @@ impl Guard<'_> {
     }
 
     /// Opens an existing file or directory. A file that is opened for writing counts as changed.
-    async fn open_existing(&mut self, parent: &Dir, request: &Arc<Request>) -> FsResult<Opened> {
+    async fn open_existing(&mut self, parent: &Dir, request: &Arc<OpenRequest>) -> FsResult<OpenOutcome> {
         let (directory, existing) = (Arc::clone(&parent.dir), Arc::clone(request));
         let open = spawn_blocking(move || existing.open_existing(&directory));
         if !request.writes() {
@@ -55,7 +55,7 @@ impl Guard<'_> {
         }
         self.context.done.begin(Deed::Change);
         let opened = open.await;
-        let is_changed = matches!(&opened, Ok(Opened::Found(_, kind)) if kind.is_file());
+        let is_changed = matches!(&opened, Ok(OpenOutcome::Found(_, kind)) if kind.is_file());
         self.context.done.end(Deed::Change, is_changed);
         Ok(opened?)
     }
@@ -79,7 +79,7 @@ fn followed(flags: PathFlags, open: OpenFlags) -> PathFlags {
     if open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE) { PathFlags::empty() } else { flags }
 }
 
-impl types::Host for Guard<'_> {
+impl types::Host for FilesystemGuard<'_> {
     fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
         self.inner().convert_error_code(error)
     }
@@ -89,7 +89,7 @@ impl types::Host for Guard<'_> {
     }
 }
 
-impl HostDescriptor for Guard<'_> {
+impl HostDescriptor for FilesystemGuard<'_> {
     fn read_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
         let stream = self.inner().read_via_stream(handle, offset)?;
         let inner = self.table.delete(stream)?;
@@ -116,17 +116,17 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn sync_data(&mut self, handle: Handle) -> FsResult<()> {
-        self.check(&handle, Use::Sync)?;
+        self.check(&handle, PlaceUse::Sync)?;
         self.inner().sync_data(handle).await
     }
 
     async fn get_flags(&mut self, handle: Handle) -> FsResult<DescriptorFlags> {
-        self.check(&handle, Use::Look)?;
+        self.check(&handle, PlaceUse::Look)?;
         self.inner().get_flags(handle).await
     }
 
     async fn get_type(&mut self, handle: Handle) -> FsResult<DescriptorType> {
-        self.check(&handle, Use::Look)?;
+        self.check(&handle, PlaceUse::Look)?;
         self.inner().get_type(handle).await
     }
 
@@ -141,7 +141,7 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn set_times(&mut self, handle: Handle, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
-        self.check(&handle, Use::SetTimes)?;
+        self.check(&handle, PlaceUse::SetTimes)?;
         self.context.done.begin(Deed::Change);
         let set = self.inner().set_times(handle, accessed, modified).await;
         self.did(Deed::Change, set)
@@ -166,7 +166,7 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn read_directory(&mut self, handle: Handle) -> FsResult<Resource<DirectoryEntryStream>> {
-        self.check(&handle, Use::List)?;
+        self.check(&handle, PlaceUse::List)?;
         let directory = Arc::clone(&self.directory(&handle)?.dir);
         let reach = self.context.reach(&directory)?;
         let bytes = listing_bytes(directory, self.context.directory_entries_max).await?;
@@ -174,7 +174,7 @@ impl HostDescriptor for Guard<'_> {
         let stream = self.inner().read_directory(handle).await?;
         drop(charge);
         self.weights.set(&stream, bytes).map_err(FsError::trap)?;
-        if let Reach::Masked(standing) = reach
+        if let HandleReach::Masked(standing) = reach
             && standing.may_hide()
         {
             self.context.listings.push((stream.rep(), standing));
@@ -183,13 +183,13 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn sync(&mut self, handle: Handle) -> FsResult<()> {
-        self.check(&handle, Use::Sync)?;
+        self.check(&handle, PlaceUse::Sync)?;
         self.inner().sync(handle).await
     }
 
     async fn create_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
         self.writable_directory(&handle)?;
-        let at = self.place(&handle, PathFlags::empty(), path, Use::MakeDirectory).await?;
+        let at = self.place(&handle, PathFlags::empty(), path, PlaceUse::MakeDirectory).await?;
         let taken = self.context.quota.take_entry();
         self.context.done.begin(Deed::MakeDirectory);
         let made = match taken {
@@ -201,12 +201,12 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn stat(&mut self, handle: Handle) -> FsResult<DescriptorStat> {
-        self.check(&handle, Use::Look)?;
+        self.check(&handle, PlaceUse::Look)?;
         self.inner().stat(handle).await
     }
 
     async fn stat_at(&mut self, handle: Handle, flags: PathFlags, path: String) -> FsResult<DescriptorStat> {
-        let at = self.place(&handle, flags, path, Use::Look).await?;
+        let at = self.place(&handle, flags, path, PlaceUse::Look).await?;
         let stat = self.inner().stat_at(at.handle(), at.flags, at.path.clone()).await;
         self.leave(at, stat)
     }
@@ -219,7 +219,7 @@ impl HostDescriptor for Guard<'_> {
         accessed: NewTimestamp,
         modified: NewTimestamp,
     ) -> FsResult<()> {
-        let at = self.place(&handle, flags, path, Use::SetTimes).await?;
+        let at = self.place(&handle, flags, path, PlaceUse::SetTimes).await?;
         self.context.done.begin(Deed::Change);
         let set = self.inner().set_times_at(at.handle(), at.flags, at.path.clone(), accessed, modified).await;
         let set = self.did(Deed::Change, set);
@@ -235,7 +235,7 @@ impl HostDescriptor for Guard<'_> {
         new_path: String,
     ) -> FsResult<()> {
         self.writable_directory(&new_handle)?;
-        let (old, new) = self.places((&handle, flags, old_path), (&new_handle, new_path), Use::Name).await?;
+        let (old, new) = self.places((&handle, flags, old_path), (&new_handle, new_path), PlaceUse::Name).await?;
         self.context.done.begin(Deed::Create);
         let linked = match self.context.quota.take_entry() {
             Ok(()) => self.make_link(&old, &new).await,
@@ -255,7 +255,7 @@ impl HostDescriptor for Guard<'_> {
         flags: DescriptorFlags,
     ) -> FsResult<Handle> {
         let makes_directory = open_flags.contains(OpenFlags::CREATE) && path.ends_with('/');
-        let at = match self.spot(&handle, followed(path_flags, open_flags), path, Use::Open).await {
+        let at = match self.spot(&handle, followed(path_flags, open_flags), path, PlaceUse::Open).await {
             // Like the kernel: an open creates only files.
             Err(error) if makes_directory && matches!(error.downcast_ref(), Some(ErrorCode::NoEntry)) => {
                 return Err(ErrorCode::IsDirectory.into());
@@ -263,11 +263,11 @@ impl HostDescriptor for Guard<'_> {
             at => at?,
         };
         let mut parent = at.directory;
-        let request = Arc::new(Request::new(&parent, at.flags, at.path, open_flags, flags)?);
+        let request = Arc::new(OpenRequest::new(&parent, at.flags, at.path, open_flags, flags)?);
         self.context.open.reserve()?;
         match &at.reach {
-            Reach::All => {}
-            Reach::Masked(standing) => {
+            HandleReach::All => {}
+            HandleReach::Masked(standing) => {
                 if request.writes() {
                     standing.check_file()?;
                 }
@@ -275,10 +275,10 @@ impl HostDescriptor for Guard<'_> {
                     parent.perms = FsPerms::ReadOnly;
                 }
             }
-            Reach::Way { .. } => return self.open_way(request.passage(&parent)?, at.reach),
+            HandleReach::Way { .. } => return self.open_way(request.passage(&parent)?, at.reach),
         }
         let mut opened = self.open_existing(&parent, &request).await?;
-        if matches!(opened, Opened::Missing) {
+        if matches!(opened, OpenOutcome::Missing) {
             self.context.quota.take_entry()?;
             self.context.done.begin(Deed::Create);
             let (directory, missing) = (Arc::clone(&parent.dir), Arc::clone(&request));
@@ -286,23 +286,23 @@ impl HostDescriptor for Guard<'_> {
             opened = self.did(Deed::Create, created.map_err(Into::into))?;
         }
         match opened {
-            Opened::Found(file, kind) => {
+            OpenOutcome::Found(file, kind) => {
                 let descriptor = request.descriptor(&parent, file, kind);
                 self.context.open.note(&descriptor, at.reach);
                 Ok(self.table.push(descriptor)?)
             }
-            Opened::Missing => Err(ErrorCode::NoEntry.into()),
+            OpenOutcome::Missing => Err(ErrorCode::NoEntry.into()),
         }
     }
 
     async fn readlink_at(&mut self, handle: Handle, path: String) -> FsResult<String> {
-        let at = self.place(&handle, PathFlags::empty(), path, Use::ReadLink).await?;
+        let at = self.place(&handle, PathFlags::empty(), path, PlaceUse::ReadLink).await?;
         let target = self.inner().readlink_at(at.handle(), at.path.clone()).await;
         self.leave(at, target)
     }
 
     async fn remove_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
-        let at = self.place(&handle, PathFlags::empty(), path, Use::RemoveDirectory).await?;
+        let at = self.place(&handle, PathFlags::empty(), path, PlaceUse::RemoveDirectory).await?;
         self.context.done.begin(Deed::Remove);
         let removed = self.inner().remove_directory_at(at.handle(), at.path.clone()).await;
         let removed = self.did(Deed::Remove, removed);
@@ -310,7 +310,7 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn rename_at(&mut self, handle: Handle, old: String, new_handle: Handle, new: String) -> FsResult<()> {
-        let (old, new) = self.places((&handle, PathFlags::empty(), old), (&new_handle, new), Use::Name).await?;
+        let (old, new) = self.places((&handle, PathFlags::empty(), old), (&new_handle, new), PlaceUse::Name).await?;
         self.context.done.begin(Deed::Rename);
         let renamed = self.rename(&old, &new).await;
         let renamed = self.did(Deed::Rename, renamed);
@@ -320,7 +320,7 @@ impl HostDescriptor for Guard<'_> {
 
     async fn symlink_at(&mut self, handle: Handle, target: String, path: String) -> FsResult<()> {
         self.writable_directory(&handle)?;
-        let at = self.place(&handle, PathFlags::empty(), path, Use::Name).await?;
+        let at = self.place(&handle, PathFlags::empty(), path, PlaceUse::Name).await?;
         self.context.done.begin(Deed::Create);
         let made = match self.context.quota.take_entry() {
             Ok(()) => self.make_symlink(target, &at).await,
@@ -331,7 +331,7 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn unlink_file_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
-        let at = self.place(&handle, PathFlags::empty(), path, Use::Unlink).await?;
+        let at = self.place(&handle, PathFlags::empty(), path, PlaceUse::Unlink).await?;
         self.context.done.begin(Deed::Remove);
         let unlinked = self.inner().unlink_file_at(at.handle(), at.path.clone()).await;
         let unlinked = self.did(Deed::Remove, unlinked);
@@ -343,7 +343,7 @@ impl HostDescriptor for Guard<'_> {
     }
 
     async fn metadata_hash(&mut self, handle: Handle) -> FsResult<MetadataHashValue> {
-        self.check(&handle, Use::Look)?;
+        self.check(&handle, PlaceUse::Look)?;
         self.inner().metadata_hash(handle).await
     }
 
@@ -353,7 +353,7 @@ impl HostDescriptor for Guard<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        let at = self.place(&handle, flags, path, Use::Look).await?;
+        let at = self.place(&handle, flags, path, PlaceUse::Look).await?;
         let hash = self.inner().metadata_hash_at(at.handle(), at.flags, at.path.clone()).await;
         self.leave(at, hash)
     }
@@ -363,7 +363,7 @@ impl HostDescriptor for Guard<'_> {
     }
 }
 
-impl HostDirectoryEntryStream for Guard<'_> {
+impl HostDirectoryEntryStream for FilesystemGuard<'_> {
     async fn read_directory_entry(
         &mut self,
         stream: Resource<DirectoryEntryStream>,

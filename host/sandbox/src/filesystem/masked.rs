@@ -3,14 +3,14 @@
 //! A handle keeps the masks that applied to its directory when it was opened. They stay correct, because no masked
 //! handle can move a directory to a place with other masks (`naming.rs`).
 
-use super::uses::Use;
+use super::uses::PlaceUse;
 use portcullis_policy::{MaskTrail, Masks};
 use std::sync::Arc;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 /// The position of a place among the masks.
 #[derive(Clone, Debug)]
-pub(super) struct Standing {
+pub(super) struct MaskPosition {
     masks: Arc<Masks>,
     trail: MaskTrail,
     /// The parent directory and the name of the place. None if the place is a directory that was opened or passed
@@ -18,7 +18,7 @@ pub(super) struct Standing {
     named: Option<(MaskTrail, Box<str>)>,
 }
 
-impl Standing {
+impl MaskPosition {
     /// Makes the standing at the end of these steps from the directory that has the masks.
     pub(super) fn at(masks: Arc<Masks>, steps: &[Box<str>]) -> Self {
         let start = Self { trail: masks.start(), masks, named: None };
@@ -45,15 +45,17 @@ impl Standing {
     }
 
     /// Refuses a use that the masks forbid, whether or not something exists at the place.
-    pub(super) fn check(&self, of: Use) -> Result<(), ErrorCode> {
+    pub(super) fn check(&self, of: PlaceUse) -> Result<(), ErrorCode> {
         if self.is_hidden() {
             return Err(ErrorCode::NoEntry);
         }
         match of {
             // An open is checked later, when it is known whether it writes.
-            Use::Look | Use::Open | Use::ReadLink | Use::List | Use::Sync => Ok(()),
-            Use::MakeDirectory | Use::SetTimes | Use::RemoveDirectory | Use::Name => self.check_change(),
-            Use::Unlink => self.check_file(),
+            PlaceUse::Look | PlaceUse::Open | PlaceUse::ReadLink | PlaceUse::List | PlaceUse::Sync => Ok(()),
+            PlaceUse::MakeDirectory | PlaceUse::SetTimes | PlaceUse::RemoveDirectory | PlaceUse::Name => {
+                self.check_change()
+            }
+            PlaceUse::Unlink => self.check_file(),
         }
     }
 

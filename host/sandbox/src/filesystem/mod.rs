@@ -23,10 +23,10 @@ use crate::directory::Directory;
 use crate::effects::Effects;
 use crate::host_memory::HostMemory;
 use effects::Done;
-use masked::Standing;
+use masked::MaskPosition;
 use portcullis_policy::Limits;
-use quota::Quota;
-use reach::Reach;
+use quota::WriteQuota;
+use reach::HandleReach;
 use std::fs::File;
 use std::sync::{Arc, Weak};
 use wasmtime::component::Resource;
@@ -43,12 +43,12 @@ type Handle = Resource<Descriptor>;
 /// The file system state of a call.
 pub(crate) struct FilesystemContext {
     preopens: Vec<(String, Directory)>,
-    quota: Quota,
+    quota: WriteQuota,
     directory_entries_max: usize,
     memory: HostMemory,
     open: OpenFiles,
     /// The listings of directories in which a mask may hide something, by the number of their stream.
-    listings: Vec<(u32, Standing)>,
+    listings: Vec<(u32, MaskPosition)>,
     done: Done,
     /// Receives the effects of a call that was dropped.
     host: Arc<dyn CallHost>,
@@ -57,7 +57,7 @@ pub(crate) struct FilesystemContext {
 /// The open files of a call. A file counts as open while anything refers to it, because a stream keeps a file open
 /// after its descriptor is dropped.
 #[derive(Default)]
-struct OpenFiles(Vec<(Weak<File>, Reach)>);
+struct OpenFiles(Vec<(Weak<File>, HandleReach)>);
 
 impl OpenFiles {
     /// Checks that one more file may be opened.
@@ -70,7 +70,7 @@ impl OpenFiles {
         if self.0.len() >= OPEN_FILES_MAX { Err(ErrorCode::InsufficientMemory.into()) } else { Ok(()) }
     }
 
-    fn note(&mut self, descriptor: &Descriptor, reach: Reach) {
+    fn note(&mut self, descriptor: &Descriptor, reach: HandleReach) {
         let file = match descriptor {
             Descriptor::File(file) => &file.file,
             Descriptor::Dir(directory) => &directory.dir,
@@ -89,7 +89,7 @@ impl FilesystemContext {
     ) -> Self {
         Self {
             preopens: directories.map(|(key, directory)| (format!("/{key}"), directory.clone())).collect(),
-            quota: Quota::new(limits),
+            quota: WriteQuota::new(limits),
             directory_entries_max: limits.directory_entries,
             memory,
             open: OpenFiles::default(),
@@ -106,13 +106,13 @@ impl FilesystemContext {
 
     /// Returns the reach of an open directory. It is looked up by the open file, because handle numbers are reused. A
     /// directory that the call was not given is refused.
-    fn reach(&self, directory: &Arc<File>) -> FsResult<Reach> {
+    fn reach(&self, directory: &Arc<File>) -> FsResult<HandleReach> {
         let granted = self.preopens.iter().find(|(_, granted)| Arc::ptr_eq(granted.handle(), directory));
         if let Some((_, granted)) = granted {
             let masks = granted.masks().map(Arc::clone);
             return Ok(match granted.narrowing() {
-                Some(narrowing) => Reach::Way { narrowing: Arc::clone(narrowing), depth: 0, masks },
-                None => Reach::of(masks.map(|masks| Standing::at(masks, &[]))),
+                Some(narrowing) => HandleReach::Way { narrowing: Arc::clone(narrowing), depth: 0, masks },
+                None => HandleReach::of(masks.map(|masks| MaskPosition::at(masks, &[]))),
             });
         }
         let opened = self.open.0.iter().find(|(file, _)| std::ptr::eq(file.as_ptr(), Arc::as_ptr(directory)));

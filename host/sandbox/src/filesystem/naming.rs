@@ -4,9 +4,9 @@
 //! moves only to a place with the same masks. Whether the name is a directory must not change between that check and
 //! the move. Only these functions create a directory or a link, and they run one at a time.
 
-use super::guard::Guard;
-use super::masked::Standing;
-use super::spot::Placed;
+use super::guard::FilesystemGuard;
+use super::masked::MaskPosition;
+use super::spot::PlacedSpot;
 use cap_primitives::fs::{DirOptions, FileType, FollowSymlinks};
 use std::fs::File;
 use std::io;
@@ -25,7 +25,7 @@ struct NamedPlace {
     path: String,
     /// Whether only a directory may have the name.
     directory_only: bool,
-    standing: Option<Standing>,
+    standing: Option<MaskPosition>,
 }
 
 impl NamedPlace {
@@ -42,8 +42,8 @@ enum Naming {
     Rename(NamedPlace),
 }
 
-impl Guard<'_> {
-    fn named_place(&self, at: &Placed) -> FsResult<NamedPlace> {
+impl FilesystemGuard<'_> {
+    fn named_place(&self, at: &PlacedSpot) -> FsResult<NamedPlace> {
         let directory = Arc::clone(&self.directory(&at.handle())?.dir);
         let directory_only = at.path.ends_with('/');
         let path = at.path.trim_end_matches('/').to_owned();
@@ -51,7 +51,7 @@ impl Guard<'_> {
     }
 
     /// Creates a directory.
-    pub(super) async fn make_directory(&mut self, at: &Placed) -> FsResult<()> {
+    pub(super) async fn make_directory(&mut self, at: &PlacedSpot) -> FsResult<()> {
         if at.standing.is_none() {
             return self.inner().create_directory_at(at.handle(), at.path.clone()).await;
         }
@@ -59,7 +59,7 @@ impl Guard<'_> {
     }
 
     /// Creates a symbolic link.
-    pub(super) async fn make_symlink(&mut self, target: String, at: &Placed) -> FsResult<()> {
+    pub(super) async fn make_symlink(&mut self, target: String, at: &PlacedSpot) -> FsResult<()> {
         if at.standing.is_none() {
             return self.inner().symlink_at(at.handle(), target, at.path.clone()).await;
         }
@@ -68,7 +68,7 @@ impl Guard<'_> {
     }
 
     /// Creates a hard link to a file.
-    pub(super) async fn make_link(&mut self, old: &Placed, new: &Placed) -> FsResult<()> {
+    pub(super) async fn make_link(&mut self, old: &PlacedSpot, new: &PlacedSpot) -> FsResult<()> {
         if old.standing.is_none() && new.standing.is_none() {
             let (from, to) = (old.path.clone(), new.path.clone());
             return self.inner().link_at(old.handle(), old.flags, from, new.handle(), to).await;
@@ -81,7 +81,7 @@ impl Guard<'_> {
     }
 
     /// Renames a file or directory.
-    pub(super) async fn rename(&mut self, old: &Placed, new: &Placed) -> FsResult<()> {
+    pub(super) async fn rename(&mut self, old: &PlacedSpot, new: &PlacedSpot) -> FsResult<()> {
         if old.standing.is_none() && new.standing.is_none() {
             let (from, to) = (old.path.clone(), new.path.clone());
             return self.inner().rename_at(old.handle(), from, new.handle(), to).await;
@@ -90,7 +90,7 @@ impl Guard<'_> {
         give(self.named_place(new)?, Naming::Rename(self.named_place(old)?)).await
     }
 
-    fn check_both(&self, old: &Placed, new: &Placed) -> FsResult<()> {
+    fn check_both(&self, old: &PlacedSpot, new: &PlacedSpot) -> FsResult<()> {
         self.writable_directory(&old.handle())?;
         self.writable_directory(&new.handle())
     }
@@ -106,8 +106,8 @@ async fn give(new: NamedPlace, naming: Naming) -> FsResult<()> {
 }
 
 fn check(new: &NamedPlace, naming: &Naming) -> Result<(), ErrorCode> {
-    let link = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), Standing::check_link);
-    let file = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), Standing::check_file);
+    let link = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), MaskPosition::check_link);
+    let file = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), MaskPosition::check_file);
     match naming {
         Naming::Directory => Ok(()),
         Naming::Symlink(_) | Naming::Link(_) if new.directory_only => Err(ErrorCode::NoEntry),
@@ -116,7 +116,7 @@ fn check(new: &NamedPlace, naming: &Naming) -> Result<(), ErrorCode> {
         Naming::Rename(old) => {
             let kind = kind_at(old)?;
             if kind.is_dir() {
-                let same = Standing::is_same_below(old.standing.as_ref(), new.standing.as_ref());
+                let same = MaskPosition::is_same_below(old.standing.as_ref(), new.standing.as_ref());
                 return if same { Ok(()) } else { Err(ErrorCode::NotPermitted) };
             }
             if new.directory_only {

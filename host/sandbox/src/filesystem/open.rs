@@ -15,7 +15,7 @@ use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 
 /// A guest's request to open a path, checked against the permissions of the handle that it starts from.
-pub(super) struct Request {
+pub(super) struct OpenRequest {
     path: String,
     open_flags: OpenFlags,
     follow: FollowSymlinks,
@@ -24,13 +24,13 @@ pub(super) struct Request {
 }
 
 /// The result of an open.
-pub(super) enum Opened {
+pub(super) enum OpenOutcome {
     Found(File, FileType),
     /// The path does not exist, and the guest wants to create it.
     Missing,
 }
 
-impl Request {
+impl OpenRequest {
     pub(super) fn new(
         directory: &Dir,
         path_flags: PathFlags,
@@ -78,20 +78,20 @@ impl Request {
     }
 
     /// Opens an existing path. Blocks.
-    pub(super) fn open_existing(&self, directory: &File) -> io::Result<Opened> {
+    pub(super) fn open_existing(&self, directory: &File) -> io::Result<OpenOutcome> {
         if self.exclusive() {
-            return Ok(Opened::Missing);
+            return Ok(OpenOutcome::Missing);
         }
         match cap_primitives::fs::stat(directory, Path::new(&self.path), self.follow) {
             Ok(metadata) if !openable(metadata.file_type()) => return Err(refused()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound && self.creates() => return Ok(Opened::Missing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.creates() => return Ok(OpenOutcome::Missing),
             Ok(_) | Err(_) => {}
         }
         self.open(directory, &self.options())
     }
 
     /// Opens a path, and creates the file if it does not exist. Blocks.
-    pub(super) fn create(&self, directory: &File) -> io::Result<Opened> {
+    pub(super) fn create(&self, directory: &File) -> io::Result<OpenOutcome> {
         let mut options = self.options();
         if self.exclusive() {
             options.create_new(true);
@@ -108,7 +108,7 @@ impl Request {
         options
     }
 
-    fn open(&self, directory: &File, options: &OpenOptions) -> io::Result<Opened> {
+    fn open(&self, directory: &File, options: &OpenOptions) -> io::Result<OpenOutcome> {
         let file = cap_primitives::fs::open(directory, Path::new(&self.path), options)?;
         let kind = Metadata::from_file(&file)?.file_type();
         if !kind.is_file() && !kind.is_dir() {
@@ -117,7 +117,7 @@ impl Request {
         if self.open_flags.contains(OpenFlags::DIRECTORY) && !kind.is_dir() {
             return Err(rustix::io::Errno::NOTDIR.into());
         }
-        Ok(Opened::Found(file, kind))
+        Ok(OpenOutcome::Found(file, kind))
     }
 
     /// Returns a directory that is only passed through. Refuses an open that would create or write anything.

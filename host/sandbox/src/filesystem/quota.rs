@@ -3,7 +3,7 @@
 //! Bytes count when they are written and are never given back, so that a guest cannot wear out a disk by rewriting one
 //! block. A hole that a guest creates in a file counts like written bytes.
 
-use crate::host_memory::Charge;
+use crate::host_memory::MemoryCharge;
 use bytes::Bytes;
 use portcullis_policy::Limits;
 use std::fs::File;
@@ -13,12 +13,12 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use wasmtime_wasi::p2::{DynOutputStream, FsResult, OutputStream, Pollable, StreamError, StreamResult};
 
 /// The remaining quota of a call.
-pub(super) struct Quota {
+pub(super) struct WriteQuota {
     bytes: Arc<AtomicU64>,
     entries: usize,
 }
 
-impl Quota {
+impl WriteQuota {
     pub(super) fn new(limits: &Limits) -> Self {
         Self { bytes: Arc::new(AtomicU64::new(limits.written_bytes as u64)), entries: limits.created_entries }
     }
@@ -42,7 +42,12 @@ impl Quota {
 
     /// Charges a stream to the quota, and adds its bytes to `written`. `charge` pays for the bytes that wait to be
     /// written.
-    pub(super) fn meter(&self, stream: DynOutputStream, written: &Arc<AtomicU64>, charge: Charge) -> DynOutputStream {
+    pub(super) fn meter(
+        &self,
+        stream: DynOutputStream,
+        written: &Arc<AtomicU64>,
+        charge: MemoryCharge,
+    ) -> DynOutputStream {
         Box::new(Metered { stream, bytes: Arc::clone(&self.bytes), written: Arc::clone(written), charge })
     }
 }
@@ -57,7 +62,7 @@ struct Metered {
     bytes: Arc<AtomicU64>,
     written: Arc<AtomicU64>,
     /// The longest piece so far. The stream writes one at a time.
-    charge: Charge,
+    charge: MemoryCharge,
 }
 
 fn exceeded() -> StreamError {

@@ -1,7 +1,7 @@
 //! What a directory handle of a call gives access to, and what a guest may do there. Only names decide, so a refusal
 //! does not reveal whether something exists.
 
-use super::masked::Standing;
+use super::masked::MaskPosition;
 use super::uses::Station;
 use crate::directory::Narrowing;
 use portcullis_policy::Masks;
@@ -10,11 +10,11 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 /// What a directory handle gives access to.
 #[derive(Clone)]
-pub(super) enum Reach {
+pub(super) enum HandleReach {
     /// Everything in it.
     All,
     /// Everything in it, except what masks hide.
-    Masked(Standing),
+    Masked(MaskPosition),
     /// One place. The handle is a directory on the way to it.
     Way {
         /// The place.
@@ -26,16 +26,16 @@ pub(super) enum Reach {
     },
 }
 
-impl Reach {
+impl HandleReach {
     /// Returns the reach of a directory, by its masks.
-    pub(super) fn of(standing: Option<Standing>) -> Self {
+    pub(super) fn of(standing: Option<MaskPosition>) -> Self {
         standing.map_or(Self::All, Self::Masked)
     }
 }
 
 /// How a path ends after the last name on the way to the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum PathEnding {
     Name,
     /// A slash: the path means only a directory.
     Slash,
@@ -47,14 +47,14 @@ pub(super) enum Ending {
 
 /// The end of a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct PathTarget {
     /// Steps from the directory that was narrowed.
     pub(super) depth: usize,
-    pub(super) ending: Ending,
+    pub(super) ending: PathEnding,
     pub(super) station: Station,
 }
 
-impl Target {
+impl PathTarget {
     /// Follows the names of a path from a handle that is `from` steps on the way. Refuses any name that is not on the
     /// way to the place, even if the path returns from it.
     pub(super) fn of(path: &str, steps: &[Box<str>], from: usize) -> Result<Self, ErrorCode> {
@@ -64,26 +64,26 @@ impl Target {
         if path.starts_with('/') {
             return Err(ErrorCode::NotPermitted);
         }
-        let (mut depth, mut ending, mut rest) = (from, Ending::Dot, Some(path));
+        let (mut depth, mut ending, mut rest) = (from, PathEnding::Dot, Some(path));
         while let Some(text) = rest {
             if depth == steps.len() && text.split('/').any(|name| !name.is_empty() && name != ".") {
                 check_below(text)?;
-                let ending = Ending::Below(text.trim_start_matches('/').to_owned());
+                let ending = PathEnding::Below(text.trim_start_matches('/').to_owned());
                 return Ok(Self { depth, ending, station: Station::Below });
             }
             let (name, after) = text.split_once('/').map_or((text, None), |(name, after)| (name, Some(after)));
             rest = after;
             ending = match name {
-                "" if ending == Ending::Name => Ending::Slash,
+                "" if ending == PathEnding::Name => PathEnding::Slash,
                 "" => ending,
-                "." => Ending::Dot,
+                "." => PathEnding::Dot,
                 ".." if depth > from => {
                     depth -= 1;
-                    Ending::Dot
+                    PathEnding::Dot
                 }
                 name if steps.get(depth).is_some_and(|step| **step == *name) => {
                     depth += 1;
-                    Ending::Name
+                    PathEnding::Name
                 }
                 _ => return Err(ErrorCode::NotPermitted),
             };
@@ -117,29 +117,29 @@ mod tests {
     #[test]
     fn a_path_is_followed_to_the_place_and_below_it() {
         for (path, depth, ending) in [
-            (".", 0, Ending::Dot),
-            ("./", 0, Ending::Dot),
-            ("src", 1, Ending::Name),
-            ("./src", 1, Ending::Name),
-            ("src/", 1, Ending::Slash),
-            ("src//", 1, Ending::Slash),
-            ("src/.", 1, Ending::Dot),
-            ("src/..", 0, Ending::Dot),
-            ("src/../src/a", 2, Ending::Name),
-            ("src/a", 2, Ending::Name),
-            ("src//a", 2, Ending::Name),
-            ("src/a/", 2, Ending::Slash),
-            ("src/a//.", 2, Ending::Dot),
-            ("src/a/./", 2, Ending::Dot),
-            ("src/a/x", 2, Ending::Below("x".to_owned())),
-            ("src/a//x/", 2, Ending::Below("x/".to_owned())),
-            ("src/a/x/..", 2, Ending::Below("x/..".to_owned())),
-            ("src/a/./x", 2, Ending::Below("./x".to_owned())),
+            (".", 0, PathEnding::Dot),
+            ("./", 0, PathEnding::Dot),
+            ("src", 1, PathEnding::Name),
+            ("./src", 1, PathEnding::Name),
+            ("src/", 1, PathEnding::Slash),
+            ("src//", 1, PathEnding::Slash),
+            ("src/.", 1, PathEnding::Dot),
+            ("src/..", 0, PathEnding::Dot),
+            ("src/../src/a", 2, PathEnding::Name),
+            ("src/a", 2, PathEnding::Name),
+            ("src//a", 2, PathEnding::Name),
+            ("src/a/", 2, PathEnding::Slash),
+            ("src/a//.", 2, PathEnding::Dot),
+            ("src/a/./", 2, PathEnding::Dot),
+            ("src/a/x", 2, PathEnding::Below("x".to_owned())),
+            ("src/a//x/", 2, PathEnding::Below("x/".to_owned())),
+            ("src/a/x/..", 2, PathEnding::Below("x/..".to_owned())),
+            ("src/a/./x", 2, PathEnding::Below("./x".to_owned())),
         ] {
-            let target = Target::of(path, &steps(), 0).unwrap();
+            let target = PathTarget::of(path, &steps(), 0).unwrap();
             assert_eq!((target.depth, target.ending), (depth, ending), "{path}");
         }
-        assert_eq!(Target::of("a/x", &steps(), 1).unwrap().ending, Ending::Below("x".to_owned()));
+        assert_eq!(PathTarget::of("a/x", &steps(), 1).unwrap().ending, PathEnding::Below("x".to_owned()));
     }
 
     #[test]
@@ -170,12 +170,12 @@ mod tests {
             "src/a/x/../../b",
             "src\\a",
         ] {
-            assert!(matches!(Target::of(path, &steps(), 0), Err(ErrorCode::NotPermitted)), "{path}");
+            assert!(matches!(PathTarget::of(path, &steps(), 0), Err(ErrorCode::NotPermitted)), "{path}");
         }
-        assert!(matches!(Target::of("", &steps(), 0), Err(ErrorCode::NoEntry)));
+        assert!(matches!(PathTarget::of("", &steps(), 0), Err(ErrorCode::NoEntry)));
         // A handle on the way cannot be used to go up, like every other handle.
         for path in ["..", "../src/a", "a/../..", "src/a"] {
-            assert!(matches!(Target::of(path, &steps(), 1), Err(ErrorCode::NotPermitted)), "{path}");
+            assert!(matches!(PathTarget::of(path, &steps(), 1), Err(ErrorCode::NotPermitted)), "{path}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Input streams of files. They are charged for the bytes that were read from a file and not yet taken by the guest.
 
-use crate::host_memory::{Charge, HostMemory, HostMemoryFull};
+use crate::host_memory::{HostMemory, HostMemoryFull, MemoryCharge};
 use bytes::Bytes;
 use wasmtime_wasi::p2::{DynInputStream, InputStream, Pollable, StreamError, StreamResult};
 
@@ -19,7 +19,7 @@ pub(super) fn charged(stream: DynInputStream, memory: &HostMemory) -> Result<Dyn
 struct Charged {
     stream: DynInputStream,
     /// The largest read so far. The stream holds one at a time.
-    charge: Charge,
+    charge: MemoryCharge,
 }
 
 impl Charged {

@@ -6,11 +6,11 @@
 //! that follows links itself.
 
 use super::Handle;
-use super::guard::Guard;
-use super::masked::Standing;
-use super::reach::{Ending, Reach, Target};
-use super::uses::{Station, Use};
-use super::walk::Walk;
+use super::guard::FilesystemGuard;
+use super::masked::MaskPosition;
+use super::reach::{HandleReach, PathEnding, PathTarget};
+use super::uses::{PlaceUse, Station};
+use super::walk::PathWalk;
 use crate::directory::{Lookup, Narrowing};
 use cap_primitives::fs::FollowSymlinks;
 use std::fs::File;
@@ -29,54 +29,54 @@ pub(super) struct Spot {
     pub(super) path: String,
     pub(super) flags: PathFlags,
     /// What the directory leads to, once the path is opened as one.
-    pub(super) reach: Reach,
+    pub(super) reach: HandleReach,
     /// The masks that apply to the place.
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<MaskPosition>,
 }
 
 impl Spot {
     /// Expresses a trailing slash in a way that wasmtime understands. A trailing slash means that a link is followed,
     /// and that it must lead to a directory. The exception is the removal of a directory, which never follows a link.
-    fn spelt_for(mut self, of: Use) -> Self {
+    fn spelt_for(mut self, of: PlaceUse) -> Self {
         match of {
-            Use::Look | Use::SetTimes if self.path.ends_with('/') || self.path.ends_with("/.") => {
+            PlaceUse::Look | PlaceUse::SetTimes if self.path.ends_with('/') || self.path.ends_with("/.") => {
                 self.flags |= PathFlags::SYMLINK_FOLLOW;
             }
-            Use::RemoveDirectory => {
+            PlaceUse::RemoveDirectory => {
                 let name = self.path.trim_end_matches('/').len().max(1);
                 self.path.truncate(name);
             }
-            Use::Look
-            | Use::Open
-            | Use::MakeDirectory
-            | Use::ReadLink
-            | Use::SetTimes
-            | Use::Unlink
-            | Use::Name
-            | Use::List
-            | Use::Sync => {}
+            PlaceUse::Look
+            | PlaceUse::Open
+            | PlaceUse::MakeDirectory
+            | PlaceUse::ReadLink
+            | PlaceUse::SetTimes
+            | PlaceUse::Unlink
+            | PlaceUse::Name
+            | PlaceUse::List
+            | PlaceUse::Sync => {}
         }
         self
     }
 }
 
 /// A spot in the form that wasmtime accepts: a handle in the resource table, and a path.
-pub(super) struct Placed {
+pub(super) struct PlacedSpot {
     rep: u32,
     temporary: bool,
     pub(super) path: String,
     pub(super) flags: PathFlags,
     /// The masks that apply to the place.
-    pub(super) standing: Option<Standing>,
+    pub(super) standing: Option<MaskPosition>,
 }
 
-impl Placed {
+impl PlacedSpot {
     pub(super) fn handle(&self) -> Handle {
         Resource::new_borrow(self.rep)
     }
 }
 
-impl Guard<'_> {
+impl FilesystemGuard<'_> {
     pub(super) fn directory(&self, handle: &Handle) -> FsResult<&Dir> {
         match self.table.get(handle)? {
             Descriptor::Dir(directory) => Ok(directory),
@@ -85,42 +85,56 @@ impl Guard<'_> {
     }
 
     /// Refuses a use of an open handle itself that is not permitted.
-    pub(super) fn check(&self, handle: &Handle, of: Use) -> FsResult<()> {
+    pub(super) fn check(&self, handle: &Handle, of: PlaceUse) -> FsResult<()> {
         match self.table.get(handle)? {
             Descriptor::File(_) => Ok(()),
             Descriptor::Dir(directory) => match self.context.reach(&directory.dir)? {
-                Reach::All | Reach::Masked(_) => Ok(()),
-                Reach::Way { .. } => Ok(of.check(Station::Way)?),
+                HandleReach::All | HandleReach::Masked(_) => Ok(()),
+                HandleReach::Way { .. } => Ok(of.check(Station::Way)?),
             },
         }
     }
 
     /// Finds the spot that a path leads to from a handle, and refuses a use that is not permitted there.
-    pub(super) async fn spot(&mut self, handle: &Handle, flags: PathFlags, path: String, of: Use) -> FsResult<Spot> {
+    pub(super) async fn spot(
+        &mut self,
+        handle: &Handle,
+        flags: PathFlags,
+        path: String,
+        of: PlaceUse,
+    ) -> FsResult<Spot> {
         let directory = self.directory(handle)?.clone();
         match self.context.reach(&directory.dir)? {
-            Reach::All => Ok(Spot { directory, path, flags, reach: Reach::All, standing: None }.spelt_for(of)),
-            Reach::Masked(standing) => walked(directory, standing, flags, path, of).await,
-            Reach::Way { narrowing, depth, masks } => {
-                let target = Target::of(&path, narrowing.steps(), depth)?;
+            HandleReach::All => {
+                Ok(Spot { directory, path, flags, reach: HandleReach::All, standing: None }.spelt_for(of))
+            }
+            HandleReach::Masked(standing) => walked(directory, standing, flags, path, of).await,
+            HandleReach::Way { narrowing, depth, masks } => {
+                let target = PathTarget::of(&path, narrowing.steps(), depth)?;
                 of.check(target.station)?;
                 let steps = narrowing.steps().get(..target.depth).unwrap_or_default();
-                let standing = masks.as_ref().map(|masks| Standing::at(Arc::clone(masks), steps));
-                let way = Reach::Way { narrowing, depth: target.depth, masks };
+                let standing = masks.as_ref().map(|masks| MaskPosition::at(Arc::clone(masks), steps));
+                let way = HandleReach::Way { narrowing, depth: target.depth, masks };
                 narrowed(directory, (way, standing), flags, target, of).await
             }
         }
     }
 
     /// Like `spot`, in the form that wasmtime accepts. The caller must pass the result to `leave`.
-    pub(super) async fn place(&mut self, handle: &Handle, flags: PathFlags, path: String, of: Use) -> FsResult<Placed> {
+    pub(super) async fn place(
+        &mut self,
+        handle: &Handle,
+        flags: PathFlags,
+        path: String,
+        of: PlaceUse,
+    ) -> FsResult<PlacedSpot> {
         let spot = self.spot(handle, flags, path, of).await?;
         let temporary = !Arc::ptr_eq(&spot.directory.dir, &self.directory(handle)?.dir);
         let rep = match temporary {
             true => self.table.push(Descriptor::Dir(spot.directory))?.rep(),
             false => handle.rep(),
         };
-        Ok(Placed { rep, temporary, path: spot.path, flags: spot.flags, standing: spot.standing })
+        Ok(PlacedSpot { rep, temporary, path: spot.path, flags: spot.flags, standing: spot.standing })
     }
 
     /// Like `place`, for the two paths of a function.
@@ -128,8 +142,8 @@ impl Guard<'_> {
         &mut self,
         (one, one_flags, one_path): (&Handle, PathFlags, String),
         (other, other_path): (&Handle, String),
-        of: Use,
-    ) -> FsResult<(Placed, Placed)> {
+        of: PlaceUse,
+    ) -> FsResult<(PlacedSpot, PlacedSpot)> {
         let one = self.place(one, one_flags, one_path, of).await?;
         match self.place(other, PathFlags::empty(), other_path, of).await {
             Ok(other) => Ok((one, other)),
@@ -139,7 +153,7 @@ impl Guard<'_> {
 
     /// Closes the temporary handle of a place, and returns the result of the operation.
     #[expect(clippy::needless_pass_by_value, reason = "a place that was left is good for nothing more")]
-    pub(super) fn leave<T>(&mut self, placed: Placed, result: FsResult<T>) -> FsResult<T> {
+    pub(super) fn leave<T>(&mut self, placed: PlacedSpot, result: FsResult<T>) -> FsResult<T> {
         if placed.temporary {
             self.table.delete(Handle::new_own(placed.rep))?;
         }
@@ -151,17 +165,17 @@ impl Guard<'_> {
 /// the granted place.
 async fn narrowed(
     mut directory: Dir,
-    (way, standing): (Reach, Option<Standing>),
+    (way, standing): (HandleReach, Option<MaskPosition>),
     flags: PathFlags,
-    target: Target,
-    of: Use,
+    target: PathTarget,
+    of: PlaceUse,
 ) -> FsResult<Spot> {
-    let Reach::Way { narrowing, .. } = &way else { return Err(ErrorCode::NotPermitted.into()) };
+    let HandleReach::Way { narrowing, .. } = &way else { return Err(ErrorCode::NotPermitted.into()) };
     // Below the granted place, the walk decides.
     if let Some(standing) = standing.as_ref().filter(|_| target.station != Station::Below) {
         standing.check(of)?;
     }
-    if target.station == Station::Place && matches!(of, Use::MakeDirectory | Use::RemoveDirectory) {
+    if target.station == Station::Place && matches!(of, PlaceUse::MakeDirectory | PlaceUse::RemoveDirectory) {
         narrowing.forget_place();
     }
     let station = target.station;
@@ -178,17 +192,23 @@ async fn narrowed(
     let (reach, flags) = match (station, standing.clone()) {
         (Station::Below, Some(standing)) => return walked(directory, standing, flags, path, of).await,
         // Below the granted place, links work as in an ordinary directory.
-        (Station::Below, None) => (Reach::All, flags),
-        (Station::Place, standing) => (Reach::of(standing), PathFlags::empty()),
+        (Station::Below, None) => (HandleReach::All, flags),
+        (Station::Place, standing) => (HandleReach::of(standing), PathFlags::empty()),
         (Station::Way, _) => (way, PathFlags::empty()),
     };
     Ok(Spot { directory, path, flags, reach, standing }.spelt_for(of))
 }
 
 /// Returns the spot at the end of a path in a directory with masks.
-async fn walked(mut directory: Dir, standing: Standing, flags: PathFlags, path: String, of: Use) -> FsResult<Spot> {
-    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW) && of != Use::Name;
-    let walk = Walk { start: Arc::clone(&directory.dir), standing, path, of, follow };
+async fn walked(
+    mut directory: Dir,
+    standing: MaskPosition,
+    flags: PathFlags,
+    path: String,
+    of: PlaceUse,
+) -> FsResult<Spot> {
+    let follow = flags.contains(PathFlags::SYMLINK_FOLLOW) && of != PlaceUse::Name;
+    let walk = PathWalk { start: Arc::clone(&directory.dir), standing, path, of, follow };
     let arrival = match walk.at_once() {
         Ok(arrival) => arrival,
         // The blocking walk returns the real error.
@@ -197,8 +217,8 @@ async fn walked(mut directory: Dir, standing: Standing, flags: PathFlags, path: 
     arrival.standing.check(of)?;
     directory.dir = arrival.directory;
     // The walk already followed a link at the end. A function that creates a name must still see the link.
-    let flags = if of == Use::Name { flags } else { PathFlags::empty() };
-    let reach = Reach::Masked(arrival.standing.clone());
+    let flags = if of == PlaceUse::Name { flags } else { PathFlags::empty() };
+    let reach = HandleReach::Masked(arrival.standing.clone());
     Ok(Spot { directory, path: arrival.path, flags, reach, standing: Some(arrival.standing) })
 }
 
@@ -210,26 +230,26 @@ fn is_undecided(error: &io::Error) -> bool {
 /// Opens the parent directory of a target, or the target itself. Returns the directory and the remaining path.
 fn settle(
     narrowing: &Narrowing,
-    target: &Target,
-    of: Use,
+    target: &PathTarget,
+    of: PlaceUse,
     follow: bool,
     lookup: Lookup,
 ) -> io::Result<(Arc<File>, String)> {
     let itself = || Ok((narrowing.open(target.depth, lookup)?, ".".to_owned()));
     match &target.ending {
-        Ending::Below(path) => Ok((narrowing.open_place(lookup)?, path.clone())),
-        Ending::Dot => itself(),
+        PathEnding::Below(path) => Ok((narrowing.open_place(lookup)?, path.clone())),
+        PathEnding::Dot => itself(),
         // These two accept a trailing slash after the name, and never follow a link.
-        Ending::Slash if !matches!(of, Use::MakeDirectory | Use::RemoveDirectory) => itself(),
+        PathEnding::Slash if !matches!(of, PlaceUse::MakeDirectory | PlaceUse::RemoveDirectory) => itself(),
         // A directory on the way is opened only for further lookups.
-        Ending::Name if of == Use::Open && target.station == Station::Way => itself(),
-        Ending::Slash | Ending::Name => {
+        PathEnding::Name if of == PlaceUse::Open && target.station == Station::Way => itself(),
+        PathEnding::Slash | PathEnding::Name => {
             let Some(step) = target.depth.checked_sub(1).and_then(|at| narrowing.steps().get(at)) else {
                 return itself();
             };
             let around = narrowing.open(target.depth - 1, lookup)?;
             // An open that follows no link already fails at a link.
-            if follow && of != Use::Open {
+            if follow && of != PlaceUse::Open {
                 refuse_link(&around, step, lookup)?;
             }
             Ok((around, step.to_string()))

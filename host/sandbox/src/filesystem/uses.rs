@@ -4,7 +4,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 /// What a function of the interface does at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum PlaceUse {
     /// Returns metadata: type, size, times and identity.
     Look,
     Open,
@@ -32,7 +32,7 @@ pub(super) enum Station {
     Below,
 }
 
-impl Use {
+impl PlaceUse {
     /// Checks whether a narrowed call may do this. It is the only table of these permissions.
     pub(super) fn check(self, station: Station) -> Result<(), ErrorCode> {
         let permitted = match station {

@@ -4,8 +4,8 @@
 //! The walk ends with a directory that was reached without an unresolved link, and one name in it. An operation on that
 //! name follows no link.
 
-use super::masked::Standing;
-use super::uses::Use;
+use super::masked::MaskPosition;
+use super::uses::PlaceUse;
 use crate::directory::{Lookup, find_name, find_no_link, way_point};
 use cap_primitives::fs::Metadata;
 use rustix::io::Errno;
@@ -20,34 +20,34 @@ const LINKS_MAX: usize = 40;
 const NAMES_MAX: usize = 4096;
 
 /// The end of a walk.
-pub(super) struct Arrival {
+pub(super) struct WalkEnd {
     pub(super) directory: Arc<File>,
     /// A name, or a dot for the directory itself. A trailing slash means that nothing exists there, and that only a
     /// directory can get the name.
     pub(super) path: String,
-    pub(super) standing: Standing,
+    pub(super) standing: MaskPosition,
 }
 
 /// The start and the path of a walk.
 #[derive(Clone)]
-pub(super) struct Walk {
+pub(super) struct PathWalk {
     pub(super) start: Arc<File>,
-    pub(super) standing: Standing,
+    pub(super) standing: MaskPosition,
     pub(super) path: String,
-    pub(super) of: Use,
+    pub(super) of: PlaceUse,
     /// Whether a link at the end is followed.
     pub(super) follow: bool,
 }
 
-impl Walk {
+impl PathWalk {
     /// Walks without blocking, if the kernel has everything in its cache and there is no link on the way. On any error,
-    /// call [`Walk::walk`].
-    pub(super) fn at_once(&self) -> io::Result<Arrival> {
+    /// call [`PathWalk::walk`].
+    pub(super) fn at_once(&self) -> io::Result<WalkEnd> {
         let names: Vec<&str> = self.path.split('/').collect();
         let is_plain = |name: &&str| !matches!(*name, "" | "." | "..");
         if self.path == "." {
             let (directory, standing) = (Arc::clone(&self.start), self.standing.clone());
-            return Ok(Arrival { directory, path: ".".to_owned(), standing });
+            return Ok(WalkEnd { directory, path: ".".to_owned(), standing });
         }
         let Some((name, way)) = names.split_last().filter(|_| names.iter().all(is_plain)) else {
             return Err(Errno::AGAIN.into());
@@ -66,15 +66,15 @@ impl Walk {
         if self.follow {
             find_no_link(&*directory, name, Lookup::Cached)?;
         }
-        Ok(Arrival { directory, path: (*name).to_owned(), standing: around.step(name) })
+        Ok(WalkEnd { directory, path: (*name).to_owned(), standing: around.step(name) })
     }
 
     /// Walks, and may block.
-    pub(super) fn walk(&self) -> io::Result<Arrival> {
+    pub(super) fn walk(&self) -> io::Result<WalkEnd> {
         if self.path.is_empty() {
             return Err(Errno::NOENT.into());
         }
-        let mut progress = Progress {
+        let mut progress = WalkProgress {
             walk: self,
             // Never removed: the guest has no right above it.
             around: vec![(Arc::clone(&self.start), self.standing.clone())],
@@ -92,17 +92,17 @@ impl Walk {
 }
 
 /// The state of a walk.
-struct Progress<'a> {
-    walk: &'a Walk,
+struct WalkProgress<'a> {
+    walk: &'a PathWalk,
     /// The directories from the start to the current one.
-    around: Vec<(Arc<File>, Standing)>,
+    around: Vec<(Arc<File>, MaskPosition)>,
     /// The remaining names, the next one last.
     ahead: Vec<String>,
     links: usize,
     names: usize,
 }
 
-impl Progress<'_> {
+impl WalkProgress<'_> {
     /// Inserts the names of a path before the remaining names.
     fn prepend(&mut self, path: &str) -> io::Result<()> {
         if path.starts_with('/') {
@@ -112,19 +112,19 @@ impl Progress<'_> {
         if self.ahead.len() > NAMES_MAX { Err(Errno::NAMETOOLONG.into()) } else { Ok(()) }
     }
 
-    fn here(&self) -> io::Result<&(Arc<File>, Standing)> {
+    fn here(&self) -> io::Result<&(Arc<File>, MaskPosition)> {
         self.around.last().ok_or_else(|| Errno::PERM.into())
     }
 
     /// Takes one step. Returns the end of the walk once it is reached.
-    fn step(&mut self) -> io::Result<Option<Arrival>> {
+    fn step(&mut self) -> io::Result<Option<WalkEnd>> {
         self.names += 1;
         if self.names > NAMES_MAX {
             return Err(Errno::NAMETOOLONG.into());
         }
         let Some(name) = self.ahead.pop() else {
             let (directory, standing) = self.here()?.clone();
-            return Ok(Some(Arrival { directory, path: ".".to_owned(), standing }));
+            return Ok(Some(WalkEnd { directory, path: ".".to_owned(), standing }));
         };
         match name.as_str() {
             "" | "." => Ok(None),
@@ -138,7 +138,7 @@ impl Progress<'_> {
     }
 
     /// Processes a name: ends there, enters the directory, or follows the link.
-    fn enter(&mut self, name: &str) -> io::Result<Option<Arrival>> {
+    fn enter(&mut self, name: &str) -> io::Result<Option<WalkEnd>> {
         let (directory, around) = self.here()?.clone();
         let standing = around.step(name);
         if standing.is_hidden() {
@@ -148,24 +148,24 @@ impl Progress<'_> {
         let slash = is_last && !self.ahead.is_empty();
         let end = |slash: bool| {
             let path = if slash { format!("{name}/") } else { name.to_owned() };
-            Ok(Some(Arrival { directory: Arc::clone(&directory), path, standing: standing.clone() }))
+            Ok(Some(WalkEnd { directory: Arc::clone(&directory), path, standing: standing.clone() }))
         };
         // These two accept a trailing slash, and never follow a link.
-        let takes_slash = matches!(of, Use::MakeDirectory | Use::RemoveDirectory);
+        let takes_slash = matches!(of, PlaceUse::MakeDirectory | PlaceUse::RemoveDirectory);
         if is_last && (takes_slash || !slash && !self.walk.follow) {
             return end(false);
         }
         let found = match find_name(&*directory, name) {
             Ok(found) => File::from(found),
             Err(Errno::NOENT) if is_last && !slash => return end(false),
-            Err(Errno::NOENT) if is_last && of == Use::Name => return end(true),
+            Err(Errno::NOENT) if is_last && of == PlaceUse::Name => return end(true),
             Err(error) => return Err(error.into()),
         };
         let kind = Metadata::from_file(&found)?.file_type();
         match (kind.is_symlink(), kind.is_dir()) {
             // A link can be renamed only by a path without a trailing slash.
-            (true, _) if slash && of == Use::Name => Err(Errno::NOTDIR.into()),
-            (false, true) if slash && of == Use::Name => end(false),
+            (true, _) if slash && of == PlaceUse::Name => Err(Errno::NOTDIR.into()),
+            (false, true) if slash && of == PlaceUse::Name => end(false),
             (true, _) => {
                 self.follow(&found)?;
                 Ok(None)

@@ -1,10 +1,10 @@
 //! Removes the host's secrets from what a run returns and prints.
 
-use super::call::Call;
+use super::call::NetworkCall;
 use crate::log::Log;
 use crate::manifest::{Failure as Answered, FileChange, Output, Part, Preview, Success, Verdict};
 
-impl Call {
+impl NetworkCall {
     /// Removes the host's secrets from a tool's output.
     pub(crate) fn redact_answer(&self, answer: Result<Success, Answered>) -> Result<Success, Answered> {
         if self.outgoing().is_none() {

@@ -3,7 +3,7 @@
 
 use super::call::Record;
 use super::decode::Decoder;
-use super::error::Failure;
+use super::error::HttpFailure;
 use super::redact_stream::StreamRedactor;
 use super::tasks::Connection;
 use bytes::Bytes;
@@ -68,7 +68,7 @@ impl Body for RequestBody {
 }
 
 /// The settings for reading a response's body.
-pub(super) struct Reading {
+pub(super) struct BodyReading {
     pub(super) decoder: Decoder,
     pub(super) redactor: StreamRedactor,
     /// Maximum length of the decoded body, in bytes.
@@ -85,18 +85,18 @@ pub(super) struct Reading {
 /// The body of a response. It owns the connection, which ends when the body ends or is dropped.
 pub(super) struct ResponseBody {
     source: Option<(Incoming, Connection)>,
-    reading: Reading,
+    reading: BodyReading,
     /// Bytes that were received and not decoded yet.
     encoded: Bytes,
     encoded_left: u64,
     decoded_left: u64,
     timer: Pin<Box<Sleep>>,
     /// The error of the next read.
-    failure: Option<Failure>,
+    failure: Option<HttpFailure>,
 }
 
 impl ResponseBody {
-    pub(super) fn new(incoming: Incoming, connection: Connection, reading: Reading) -> Self {
+    pub(super) fn new(incoming: Incoming, connection: Connection, reading: BodyReading) -> Self {
         let source = (!incoming.is_end_stream()).then_some((incoming, connection));
         let limit = reading.limit;
         let mut body = Self {
@@ -121,13 +121,13 @@ impl ResponseBody {
     }
 
     /// Returns the next piece for the guest, or `None` at the end.
-    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Failure>> {
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, HttpFailure>> {
         loop {
             if let Some(failure) = self.failure.take() {
                 return Poll::Ready(Err(failure));
             }
             if Instant::now() >= self.reading.deadline && self.source.is_some() {
-                return Poll::Ready(Err(Failure::Timeout));
+                return Poll::Ready(Err(HttpFailure::Timeout));
             }
             let piece = if self.encoded.is_empty() {
                 let Some((incoming, _)) = &mut self.source else { return Poll::Ready(Ok(None)) };
@@ -144,7 +144,7 @@ impl ResponseBody {
                     }
                     Poll::Pending => {
                         ready!(self.timer.as_mut().poll(context));
-                        return Poll::Ready(Err(Failure::Timeout));
+                        return Poll::Ready(Err(HttpFailure::Timeout));
                     }
                 }
             } else {
@@ -159,15 +159,15 @@ impl ResponseBody {
     }
 
     /// Accepts a received frame. Drops trailers.
-    fn receive(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), Failure> {
+    fn receive(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), HttpFailure> {
         let frame = frame.map_err(|error| {
             let over = self.reading.request_over.load(Ordering::Relaxed);
-            if over { Failure::RequestBody(self.reading.request_limit) } else { Failure::from_hyper(&error) }
+            if over { HttpFailure::RequestBody(self.reading.request_limit) } else { HttpFailure::from_hyper(&error) }
         })?;
         self.wait();
         if let Ok(data) = frame.into_data() {
             let left = self.encoded_left.checked_sub(data.len() as u64);
-            self.encoded_left = left.ok_or(Failure::ResponseBody(self.reading.limit))?;
+            self.encoded_left = left.ok_or(HttpFailure::ResponseBody(self.reading.limit))?;
             self.encoded = data;
         }
         Ok(())
@@ -178,7 +178,7 @@ impl ResponseBody {
         let room = usize::try_from(self.decoded_left).unwrap_or(usize::MAX);
         if piece.len() > room {
             piece.truncate(room);
-            self.failure = Some(Failure::ResponseBody(self.reading.limit));
+            self.failure = Some(HttpFailure::ResponseBody(self.reading.limit));
         }
         self.decoded_left -= piece.len() as u64;
         self.reading.record.received(piece.len() as u64);

@@ -9,13 +9,13 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 /// The requests of the last minute by all calls that share a client.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct RequestPace {
     limit: u32,
     /// The times of the requests, the oldest first. Never more than the limit.
     sent: Mutex<VecDeque<Instant>>,
 }
 
-impl Pace {
+impl RequestPace {
     pub(super) fn new(limit: u32) -> Self {
         Self { limit, sent: Mutex::default() }
     }
@@ -45,13 +45,13 @@ mod tests {
     fn no_window_of_a_minute_has_more_requests_than_the_limit() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        let pace = Pace::new(2);
+        let pace = RequestPace::new(2);
         assert_eq!(pace.take(at(0)), Ok(()));
         assert_eq!(pace.take(at(50)), Ok(()));
         assert_eq!(pace.take(at(59)), Err(2));
         assert_eq!(pace.take(at(60)), Ok(()));
         assert_eq!(pace.take(at(100)), Err(2));
         assert_eq!(pace.take(at(110)), Ok(()));
-        assert_eq!(Pace::new(0).take(start), Err(0));
+        assert_eq!(RequestPace::new(0).take(start), Err(0));
     }
 }

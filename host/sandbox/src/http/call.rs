@@ -1,13 +1,13 @@
 //! State that the requests of one call share: their log, their budget, and the secrets to search for.
 
 use super::client::Client;
-use super::error::{Failure, Refusal, bounded};
+use super::error::{HttpFailure, RequestRefusal, bounded};
 use super::redact::Redactor;
 use super::resolve::CallAddresses;
 use super::socket::{Holder, close};
 use super::watch::PluginSecrets;
 use super::{Exchange, Traffic};
-use crate::host_memory::{Charge, HostMemory};
+use crate::host_memory::{HostMemory, MemoryCharge};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
@@ -27,14 +27,14 @@ const CUT_OFF: &str = "the call ended first";
 
 /// The network side of a call.
 #[derive(Default)]
-pub(crate) struct Call {
-    state: Mutex<State>,
+pub(crate) struct NetworkCall {
+    state: Mutex<NetworkCallState>,
     /// `None` if the plugin has no client and the host has no secrets.
     secrets: Option<Arc<PluginSecrets>>,
 }
 
 #[derive(Default)]
-struct State {
+struct NetworkCallState {
     traffic: Traffic,
     refusal: Option<String>,
     /// Number of requests by client.
@@ -46,12 +46,12 @@ struct State {
     addresses: CallAddresses,
 }
 
-impl Call {
+impl NetworkCall {
     pub(super) fn new(secrets: Option<Arc<PluginSecrets>>) -> Self {
         Self { state: Mutex::default(), secrets }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, NetworkCallState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,7 +81,7 @@ impl Call {
     }
 
     /// Takes one request out of the call's budget for a client.
-    pub(super) fn spend(&self, client: &Client) -> Result<(), Refusal> {
+    pub(super) fn spend(&self, client: &Client) -> Result<(), RequestRefusal> {
         let limit = client.binding().limits.requests;
         let mut state = self.state();
         let place = match state.spent.iter().position(|(known, _)| *known == client.identity()) {
@@ -93,7 +93,7 @@ impl Call {
         };
         let (_, spent) = &mut state.spent[place];
         if *spent >= limit {
-            return Err(Refusal::Requests(limit));
+            return Err(RequestRefusal::Requests(limit));
         }
         *spent += 1;
         Ok(())
@@ -110,14 +110,14 @@ impl Call {
     }
 
     /// Acquires one of the call's concurrent connections.
-    pub(super) fn slot(self: &Arc<Self>, memory: &HostMemory) -> Result<Slot, Refusal> {
+    pub(super) fn slot(self: &Arc<Self>, memory: &HostMemory) -> Result<ConnectionSlot, RequestRefusal> {
         let mut state = self.state();
         if state.connections >= CONNECTIONS_MAX {
-            return Err(Refusal::Connections(CONNECTIONS_MAX));
+            return Err(RequestRefusal::Connections(CONNECTIONS_MAX));
         }
         let charge = memory.charge(CONNECTION_BYTES)?;
         state.connections += 1;
-        Ok(Slot { call: Arc::clone(self), _charge: charge })
+        Ok(ConnectionSlot { call: Arc::clone(self), _charge: charge })
     }
 
     /// Registers a socket. Returns `false` if the call has ended.
@@ -206,12 +206,12 @@ impl Call {
 /// The record of one request.
 #[derive(Clone)]
 pub(super) struct Record {
-    call: Arc<Call>,
+    call: Arc<NetworkCall>,
     index: Option<usize>,
 }
 
 impl Record {
-    pub(super) fn call(&self) -> &Arc<Call> {
+    pub(super) fn call(&self) -> &Arc<NetworkCall> {
         &self.call
     }
 
@@ -228,11 +228,11 @@ impl Record {
     }
 
     /// Records a failure, unless there already is one.
-    pub(super) fn failed(&self, failure: &Failure) {
+    pub(super) fn failed(&self, failure: &HttpFailure) {
         let text = failure.to_string();
         // Also keep the text, because the error codes of `wasi:http` cannot express the reason, and there is no code
         // once the body is being read.
-        if matches!(failure, Failure::Refused(_) | Failure::RequestBody(_) | Failure::ResponseBody(_)) {
+        if matches!(failure, HttpFailure::Refused(_) | HttpFailure::RequestBody(_) | HttpFailure::ResponseBody(_)) {
             self.call.state().refusal = Some(text.clone());
         }
         self.change(|exchange| {
@@ -249,12 +249,12 @@ impl Record {
 }
 
 /// One connection of a call. Dropping it releases the connection.
-pub(super) struct Slot {
-    call: Arc<Call>,
-    _charge: Charge,
+pub(super) struct ConnectionSlot {
+    call: Arc<NetworkCall>,
+    _charge: MemoryCharge,
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.call.state().connections -= 1;
     }
@@ -267,27 +267,27 @@ mod tests {
 
     #[test]
     fn the_connections_of_a_call_are_limited_and_a_dropped_one_can_be_used_again() {
-        let call = Arc::new(Call::default());
+        let call = Arc::new(NetworkCall::default());
         let memory = HostMemory::new(&Limits::default());
-        let mut slots: Vec<Slot> = (0..CONNECTIONS_MAX).map(|_| call.slot(&memory).unwrap()).collect();
-        assert!(matches!(call.slot(&memory), Err(Refusal::Connections(CONNECTIONS_MAX))));
+        let mut slots: Vec<ConnectionSlot> = (0..CONNECTIONS_MAX).map(|_| call.slot(&memory).unwrap()).collect();
+        assert!(matches!(call.slot(&memory), Err(RequestRefusal::Connections(CONNECTIONS_MAX))));
         slots.pop();
         assert!(call.slot(&memory).is_ok());
     }
 
     #[test]
     fn a_connection_is_charged_to_the_calls_host_memory_until_it_is_closed() {
-        let call = Arc::new(Call::default());
+        let call = Arc::new(NetworkCall::default());
         let memory = HostMemory::new(&Limits { host_memory_bytes: CONNECTION_BYTES, ..Limits::default() });
         let slot = call.slot(&memory).unwrap();
-        assert!(matches!(call.slot(&memory), Err(Refusal::HostMemory(_))));
+        assert!(matches!(call.slot(&memory), Err(RequestRefusal::HostMemory(_))));
         drop(slot);
         assert!(call.slot(&memory).is_ok());
     }
 
     #[test]
     fn the_record_of_many_requests_is_short_and_counts_the_rest() {
-        let call = Arc::new(Call::default());
+        let call = Arc::new(NetworkCall::default());
         for _ in 0..EXCHANGES_MAX + 5 {
             call.record("GET", "https://a/").received(1);
         }

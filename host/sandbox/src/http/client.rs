@@ -1,7 +1,7 @@
 //! A client: the grant of one HTTP key of a plugin, and the check of requests against it.
 
-use super::budget::Pace;
-use super::error::{Refusal, Unreachable};
+use super::budget::RequestPace;
+use super::error::{RequestRefusal, Unreachable};
 use super::network::{Network, NetworkError};
 use super::secret::Vault;
 use super::{headers, tls};
@@ -15,18 +15,18 @@ use std::sync::Arc;
 /// An HTTP client that is granted to a plugin. Clones share its secret and its limit of requests per minute.
 #[derive(Clone)]
 pub struct Client {
-    shared: Arc<Shared>,
+    shared: Arc<SharedClient>,
     /// The only destination of a narrowed client.
     only: Option<Arc<Destination>>,
 }
 
-struct Shared {
+struct SharedClient {
     binding: Arc<HttpBinding>,
     network: Network,
     /// TLS with the roots of the binding, if it has any.
     tls: Option<Arc<ClientConfig>>,
     vault: Option<Arc<Vault>>,
-    pace: Pace,
+    pace: RequestPace,
 }
 
 impl Client {
@@ -43,8 +43,8 @@ impl Client {
         let tls = binding.roots.as_ref().map(from_file).transpose()?;
         let opened = || Arc::clone(network.opened_secrets());
         let vault = binding.secret.clone().map(|secret| Arc::new(Vault::new(secret, base, opened())));
-        let pace = Pace::new(binding.limits.requests_per_minute);
-        Ok(Self { shared: Arc::new(Shared { binding, network: network.clone(), tls, vault, pace }), only: None })
+        let pace = RequestPace::new(binding.limits.requests_per_minute);
+        Ok(Self { shared: Arc::new(SharedClient { binding, network: network.clone(), tls, vault, pace }), only: None })
     }
 
     /// Returns the same client, limited to one destination: its origin, path and query. With `unnamed = "ask"`, the
@@ -88,10 +88,15 @@ impl Client {
     }
 
     /// Checks a request before any DNS lookup.
-    pub(super) fn decide(&self, method: &str, destination: &Destination, sent: &HeaderMap) -> Result<(), Refusal> {
+    pub(super) fn decide(
+        &self,
+        method: &str,
+        destination: &Destination,
+        sent: &HeaderMap,
+    ) -> Result<(), RequestRefusal> {
         let binding = self.binding();
         if let Some(only) = self.only.as_deref().filter(|only| *only != destination) {
-            return Err(Refusal::Narrowed(super::error::bounded(&only.to_string())));
+            return Err(RequestRefusal::Narrowed(super::error::bounded(&only.to_string())));
         }
         let approved = self.only.is_some() && binding.unnamed == Unnamed::Ask;
         if approved && !binding.names(destination) {
@@ -102,22 +107,22 @@ impl Client {
         headers::check(sent, binding, self.slot())?;
         let Some(vault) = self.vault(destination) else { return Ok(()) };
         if destination.scheme() == Scheme::Http && binding.schemes.contains(&Scheme::Https) {
-            return Err(Refusal::SecretInTheClear);
+            return Err(RequestRefusal::SecretInTheClear);
         }
         headers::check_query(destination.query(), vault.slot())
     }
 
     /// Takes one request out of the budget of this minute.
-    pub(super) fn keep_pace(&self) -> Result<(), Refusal> {
-        self.shared.pace.take(std::time::Instant::now()).map_err(Refusal::Pace)
+    pub(super) fn keep_pace(&self) -> Result<(), RequestRefusal> {
+        self.shared.pace.take(std::time::Instant::now()).map_err(RequestRefusal::Pace)
     }
 
     /// Checks whether a connection to an address may be opened.
-    pub(super) fn check_address(&self, host: &Host, address: SocketAddr) -> Result<(), Refusal> {
+    pub(super) fn check_address(&self, host: &Host, address: SocketAddr) -> Result<(), RequestRefusal> {
         if !self.binding().permits(host, address.ip()) {
-            return Err(Refusal::Address { host: host.to_string(), address: address.ip() });
+            return Err(RequestRefusal::Address { host: host.to_string(), address: address.ip() });
         }
-        if self.shared.network.is_forbidden(address) { Err(Refusal::OwnServer) } else { Ok(()) }
+        if self.shared.network.is_forbidden(address) { Err(RequestRefusal::OwnServer) } else { Ok(()) }
     }
 
     /// Checks whether a narrowed client can connect to its destination at all, without a DNS lookup. No approval
@@ -132,7 +137,7 @@ impl Client {
             return Ok(self.check_address(host, SocketAddr::new(*address, destination.port()))?);
         }
         if !self.binding().may_permit(host) {
-            return Err(Refusal::NoAddress(super::error::bounded(&host.to_string())).into());
+            return Err(RequestRefusal::NoAddress(super::error::bounded(&host.to_string())).into());
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Opens connections for guests. This is the only place that does, and it connects only to checked addresses, never to
 //! names.
 
-use super::error::Failure;
+use super::error::HttpFailure;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -13,15 +13,15 @@ const ATTEMPTS_MAX: usize = 4;
 const ATTEMPT_TIME: Duration = Duration::from_secs(5);
 
 /// Connects to the first of these addresses that answers before the deadline.
-pub(super) async fn connect(addresses: &[SocketAddr], deadline: Instant) -> Result<TcpStream, Failure> {
-    let mut failure = Failure::NoAddress;
+pub(super) async fn connect(addresses: &[SocketAddr], deadline: Instant) -> Result<TcpStream, HttpFailure> {
+    let mut failure = HttpFailure::NoAddress;
     for (index, address) in addresses.iter().take(ATTEMPTS_MAX).enumerate() {
         let last = index + 1 == addresses.len().min(ATTEMPTS_MAX);
         let attempt = if last { deadline } else { deadline.min(Instant::now() + ATTEMPT_TIME) };
         match timeout_at(attempt, open(*address)).await {
             Ok(Ok(stream)) => return Ok(stream),
-            Ok(Err(error)) => failure = Failure::Connect(error.kind()),
-            Err(_) => failure = Failure::ConnectTimeout,
+            Ok(Err(error)) => failure = HttpFailure::Connect(error.kind()),
+            Err(_) => failure = HttpFailure::ConnectTimeout,
         }
     }
     Err(failure)

@@ -1,9 +1,9 @@
 //! The HTTP state of a call, and the hooks that wasmtime's types call to check headers and to send requests.
 
 use super::Traffic;
-use super::call::{Call, Record};
+use super::call::{NetworkCall, Record};
 use super::client::Client;
-use super::error::{Failure, Refusal};
+use super::error::{HttpFailure, RequestRefusal};
 use super::exchange::{Order, Timing, exchange};
 use super::watch::PluginSecrets;
 use super::{headers, types};
@@ -49,12 +49,12 @@ impl HttpContext {
     }
 
     /// Returns the network side of the call.
-    pub(crate) fn call(&self) -> Arc<Call> {
+    pub(crate) fn call(&self) -> Arc<NetworkCall> {
         Arc::clone(&self.hooks.call)
     }
 
     /// Takes the network side of a call that has ended, so that the caller can report it.
-    pub(crate) fn take_call(&mut self) -> Arc<Call> {
+    pub(crate) fn take_call(&mut self) -> Arc<NetworkCall> {
         self.is_taken = true;
         self.call()
     }
@@ -83,7 +83,7 @@ pub(super) struct Hooks {
     pub(super) asked: Option<Destination>,
     /// The guest's timeouts for the current request.
     pub(super) options: Option<RequestOptions>,
-    pub(super) call: Arc<Call>,
+    pub(super) call: Arc<NetworkCall>,
     /// The budget that connections are charged to.
     memory: HostMemory,
     /// Set if the last request had no room for its connection.
@@ -94,7 +94,7 @@ pub(super) struct Hooks {
 
 impl Hooks {
     pub(super) fn new(default: Option<Client>, secrets: Option<Arc<PluginSecrets>>, memory: HostMemory) -> Self {
-        let call = Arc::new(Call::new(secrets));
+        let call = Arc::new(NetworkCall::new(secrets));
         Self { default, chosen: None, asked: None, options: None, call, memory, full: None, is_sent: false }
     }
 
@@ -103,18 +103,18 @@ impl Hooks {
         client: Option<Client>,
         request: Request<WasiBody>,
         options: Option<RequestOptions>,
-        destination: Result<Destination, Refusal>,
+        destination: Result<Destination, RequestRefusal>,
         record: Record,
         memory: &HostMemory,
-    ) -> Result<Order, Failure> {
-        let client = client.ok_or(Refusal::NoClient)?;
+    ) -> Result<Order, HttpFailure> {
+        let client = client.ok_or(RequestRefusal::NoClient)?;
         let timing = Timing::new(client.binding().limits.time, options);
         let destination = destination?;
         let (parts, body) = request.into_parts();
         client.decide(parts.method.as_str(), &destination, &parts.headers)?;
         let limit = client.binding().limits.request_bytes;
         if http_body::Body::size_hint(&body).lower() > limit || declared(&parts.headers) > limit {
-            return Err(Failure::RequestBody(limit));
+            return Err(HttpFailure::RequestBody(limit));
         }
         record.call().spend(&client)?;
         client.keep_pace()?;
@@ -156,8 +156,8 @@ impl WasiHttpHooks for Hooks {
         let client = self.chosen.take().or_else(|| self.default.clone());
         let destination = match (self.asked.take(), destination(request.uri())) {
             // The checked destination must be the one that is sent. Refuse if a library has interpreted it differently.
-            (Some(asked), Ok(read)) if asked != read => Err(Refusal::Ambiguous),
-            (_, read) => read.map_err(Refusal::from),
+            (Some(asked), Ok(read)) if asked != read => Err(RequestRefusal::Ambiguous),
+            (_, read) => read.map_err(RequestRefusal::from),
         };
         let url = match &destination {
             Ok(known) => format!("{}://{}{}", known.scheme(), known.authority(), known.path()),
@@ -167,7 +167,7 @@ impl WasiHttpHooks for Hooks {
         let order = Self::order(client, request, options, destination, record.clone(), &self.memory);
         self.is_sent = order.is_ok();
         if let Err(failure) = &order {
-            if let Failure::Refused(Refusal::HostMemory(full)) = failure {
+            if let HttpFailure::Refused(RequestRefusal::HostMemory(full)) = failure {
                 self.full = Some(*full);
             }
             // Recorded at once, so that a guest can read the refusal before it waits for the response.

@@ -1,6 +1,6 @@
 //! Decodes the content coding of a response in pieces of bounded size.
 
-use super::error::Failure;
+use super::error::HttpFailure;
 use bytes::{Buf, Bytes};
 use flate2::write::MultiGzDecoder;
 use http::{HeaderMap, header};
@@ -26,10 +26,10 @@ impl Decoder {
     ///
     /// # Errors
     /// The body has a coding that the host did not ask for.
-    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Failure> {
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, HttpFailure> {
         let mut codings = Vec::new();
         for value in headers.get_all(header::CONTENT_ENCODING) {
-            let value = value.to_str().map_err(|_| Failure::Coding(None))?;
+            let value = value.to_str().map_err(|_| HttpFailure::Coding(None))?;
             let named = value.split(',').map(|coding| coding.trim().to_ascii_lowercase());
             codings.extend(named.filter(|coding| !coding.is_empty() && coding != "identity"));
         }
@@ -38,9 +38,9 @@ impl Decoder {
             [one] if one == "gzip" || one == "x-gzip" => {
                 Ok(Self::Gzip { decoder: Box::new(MultiGzDecoder::new(Vec::new())), begun: false })
             }
-            others => {
-                Err(Failure::Coding(CODINGS_NAMED.into_iter().find(|named| others.iter().any(|other| other == named))))
-            }
+            others => Err(HttpFailure::Coding(
+                CODINGS_NAMED.into_iter().find(|named| others.iter().any(|other| other == named)),
+            )),
         }
     }
 
@@ -53,13 +53,13 @@ impl Decoder {
     }
 
     /// Decodes the first piece of `encoded`, and removes it from there.
-    pub(super) fn step(&mut self, encoded: &mut Bytes) -> Result<Bytes, Failure> {
+    pub(super) fn step(&mut self, encoded: &mut Bytes) -> Result<Bytes, HttpFailure> {
         match self {
             Self::Identity => Ok(std::mem::take(encoded)),
             Self::Gzip { decoder, begun } => {
                 let step = encoded.len().min(STEP_BYTES);
                 *begun |= step > 0;
-                decoder.write_all(&encoded[..step]).map_err(|_| Failure::Encoded)?;
+                decoder.write_all(&encoded[..step]).map_err(|_| HttpFailure::Encoded)?;
                 encoded.advance(step);
                 Ok(std::mem::take(decoder.get_mut()).into())
             }
@@ -70,12 +70,12 @@ impl Decoder {
     ///
     /// # Errors
     /// The end is missing, or the checksum is wrong.
-    pub(super) fn finish(&mut self) -> Result<Bytes, Failure> {
+    pub(super) fn finish(&mut self) -> Result<Bytes, HttpFailure> {
         match self {
             // A response to HEAD may name a coding, but has no body.
             Self::Identity | Self::Gzip { begun: false, .. } => Ok(Bytes::new()),
             Self::Gzip { decoder, .. } => {
-                decoder.try_finish().map_err(|_| Failure::Encoded)?;
+                decoder.try_finish().map_err(|_| HttpFailure::Encoded)?;
                 Ok(std::mem::take(decoder.get_mut()).into())
             }
         }
@@ -89,7 +89,7 @@ mod tests {
     use flate2::write::GzEncoder;
     use http::HeaderValue;
 
-    fn decoder(coding: &'static str) -> Result<Decoder, Failure> {
+    fn decoder(coding: &'static str) -> Result<Decoder, HttpFailure> {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
         Decoder::of(&headers)
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn codings_that_the_host_did_not_ask_for_are_refused() {
         for coding in ["br", "deflate", "zstd", "gzip, gzip", "gzip, br", "identity, br"] {
-            assert!(matches!(decoder(coding), Err(Failure::Coding(_))), "{coding}");
+            assert!(matches!(decoder(coding), Err(HttpFailure::Coding(_))), "{coding}");
         }
         for coding in ["", "identity", "identity, ,"] {
             assert!(matches!(decoder(coding), Ok(Decoder::Identity)), "{coding}");

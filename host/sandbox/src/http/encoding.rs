@@ -4,13 +4,13 @@ use data_encoding::{HEXLOWER, HEXUPPER};
 
 /// The case of hexadecimal digits.
 #[derive(Clone, Copy)]
-pub(super) enum Case {
+pub(super) enum HexCase {
     Lower,
     Upper,
 }
 
 /// Percent-encodes the bytes that `keep` does not accept.
-pub(super) fn percent(bytes: &[u8], case: Case, keep: impl Fn(u8) -> bool) -> String {
+pub(super) fn percent(bytes: &[u8], case: HexCase, keep: impl Fn(u8) -> bool) -> String {
     let mut text = String::with_capacity(bytes.len());
     for byte in bytes {
         if keep(*byte) {
@@ -55,10 +55,10 @@ fn read_hex(digits: &[u8]) -> Option<u8> {
     u8::try_from(value).ok()
 }
 
-fn push_hex(text: &mut String, byte: u8, case: Case) {
+fn push_hex(text: &mut String, byte: u8, case: HexCase) {
     text.push_str(&match case {
-        Case::Lower => HEXLOWER.encode(&[byte]),
-        Case::Upper => HEXUPPER.encode(&[byte]),
+        HexCase::Lower => HEXLOWER.encode(&[byte]),
+        HexCase::Upper => HEXUPPER.encode(&[byte]),
     });
 }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn percent_encoding_survives_a_round_trip() {
         let plain: Vec<u8> = (0..=255).collect();
-        for case in [Case::Lower, Case::Upper] {
+        for case in [HexCase::Lower, HexCase::Upper] {
             assert_eq!(percent_decoded(&percent(&plain, case, is_unreserved)), plain);
         }
         assert_eq!(percent_decoded("a+b%2"), b"a b%2");

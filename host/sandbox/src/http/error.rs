@@ -11,7 +11,7 @@ use wasmtime_wasi_http::Error;
 
 /// Why the host did not send a request.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum RequestRefusal {
     #[error("no HTTP client is granted to this call")]
     NoClient,
     #[error("the host cannot send a request to this destination: {0}")]
@@ -57,13 +57,13 @@ pub(super) enum Refusal {
 /// Why a narrowed client cannot connect, even with an approval.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct Unreachable(#[from] Refusal);
+pub struct Unreachable(#[from] RequestRefusal);
 
 /// Why there is no response, or an incomplete one.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum HttpFailure {
     #[error("{0}")]
-    Refused(#[from] Refusal),
+    Refused(#[from] RequestRefusal),
     #[error("the name servers did not answer in time")]
     NameTimeout,
     #[error("the name does not exist or has no address")]
@@ -100,12 +100,12 @@ pub(super) enum Failure {
     Protocol,
 }
 
-impl Failure {
+impl HttpFailure {
     /// Returns the error code for the guest.
     pub(super) fn code(&self) -> Error {
         match self {
             // A refused address has a code of its own. All other refusals share one.
-            Self::Refused(Refusal::Address { .. }) => Error::DestinationIpProhibited,
+            Self::Refused(RequestRefusal::Address { .. }) => Error::DestinationIpProhibited,
             Self::Refused(_) => Error::HttpRequestDenied,
             Self::NameTimeout => Error::DnsTimeout,
             Self::NoAddress => Error::DnsError { rcode: Some("NXDOMAIN".to_owned()), info_code: None },

@@ -3,11 +3,11 @@
 //! The request has already been permitted. Only the addresses of its host are still checked here, because they need a
 //! DNS lookup.
 
-use super::body::{Reading, RequestBody, ResponseBody};
-use super::call::{Call, Record, Slot};
+use super::body::{BodyReading, RequestBody, ResponseBody};
+use super::call::{ConnectionSlot, NetworkCall, Record};
 use super::client::Client;
 use super::decode::Decoder;
-use super::error::{Failure, Refusal};
+use super::error::{HttpFailure, RequestRefusal};
 use super::redact_stream::StreamRedactor;
 use super::secret::{Vault, basic};
 use super::secret_error::SecretError;
@@ -78,17 +78,17 @@ pub(super) struct Order {
     pub(super) body: WasiBody,
     pub(super) timing: Timing,
     pub(super) record: Record,
-    pub(super) slot: Slot,
+    pub(super) slot: ConnectionSlot,
 }
 
 /// Sends a request and waits for the head of its response.
-pub(super) async fn exchange(order: Order) -> Result<Response<WasiBody>, Failure> {
-    timeout_at(order.timing.deadline, respond(order)).await.unwrap_or(Err(Failure::Timeout))
+pub(super) async fn exchange(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
+    timeout_at(order.timing.deadline, respond(order)).await.unwrap_or(Err(HttpFailure::Timeout))
 }
 
-async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
+async fn respond(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
     let Order { client, destination, method, headers, body, timing, record, slot } = order;
-    let mut head = Head { method, headers, target: Zeroizing::new(destination.path_with_query()) };
+    let mut head = RequestHead { method, headers, target: Zeroizing::new(destination.path_with_query()) };
     headers::complete(&mut head.headers);
     if let Some(vault) = client.vault(&destination) {
         inject(vault, &mut head, &destination).await?;
@@ -106,10 +106,10 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     let sent = match destination.scheme() {
         Scheme::Http => send_http1(head.plain(&destination, body)?, stream, &connection, &timing).await,
         Scheme::Https => {
-            let config = client.tls().ok_or_else(|| Failure::Tls("this host does not support TLS".to_owned()))?;
+            let config = client.tls().ok_or_else(|| HttpFailure::Tls("this host does not support TLS".to_owned()))?;
             let handshake = tls::encrypt(&config, destination.host(), stream);
             let stream =
-                timeout_at(timing.end(timing.connect), handshake).await.map_err(|_| Failure::ConnectTimeout)??;
+                timeout_at(timing.end(timing.connect), handshake).await.map_err(|_| HttpFailure::ConnectTimeout)??;
             if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
                 send_http2(head.framed(&destination, body)?, stream, &connection, &timing).await
             } else {
@@ -118,8 +118,8 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
         }
     };
     let over_limit = |failure| match failure {
-        _ if over.load(Ordering::Relaxed) => Failure::RequestBody(limits.request_bytes),
-        _ if connection.is_talked_out() => Failure::ResponseHeaders,
+        _ if over.load(Ordering::Relaxed) => HttpFailure::RequestBody(limits.request_bytes),
+        _ if connection.is_talked_out() => HttpFailure::ResponseHeaders,
         failure => failure,
     };
     let (mut parts, incoming) = sent.map_err(over_limit)?.into_parts();
@@ -127,14 +127,14 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
     record.status(parts.status.as_u16());
     if parts.status.is_informational() {
         // The server would switch to another protocol here, which the request did not ask for.
-        return Err(Failure::Protocol);
+        return Err(HttpFailure::Protocol);
     }
     let decoder = Decoder::of(&parts.headers)?;
     response_headers::clean(&mut parts.headers, decoder.changes_length(), record.call());
     response_headers::detach(&mut parts.headers);
     // Do not pass hyper's own data on to a guest.
     parts.extensions.clear();
-    let reading = Reading {
+    let reading = BodyReading {
         decoder,
         redactor: StreamRedactor::default(),
         limit: limits.response_bytes,
@@ -149,7 +149,7 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, Failure> {
 
 impl Client {
     /// Returns all addresses of a host. Neither a literal address nor a name in the call's cache needs a lookup.
-    async fn addresses(&self, host: &Host, call: &Call) -> Result<Vec<IpAddr>, Failure> {
+    async fn addresses(&self, host: &Host, call: &NetworkCall) -> Result<Vec<IpAddr>, HttpFailure> {
         let name = match host {
             Host::Name(name) => name,
             Host::Address(address) => return Ok(vec![*address]),
@@ -168,8 +168,8 @@ impl Client {
 async fn checked_addresses(
     client: &Client,
     destination: &Destination,
-    call: &Call,
-) -> Result<Vec<SocketAddr>, Failure> {
+    call: &NetworkCall,
+) -> Result<Vec<SocketAddr>, HttpFailure> {
     let addresses = client.addresses(destination.host(), call).await?;
     let checked = addresses.into_iter().map(|address| {
         let address = SocketAddr::new(address, destination.port());
@@ -179,43 +179,44 @@ async fn checked_addresses(
 }
 
 /// The head of a request.
-struct Head {
+struct RequestHead {
     method: Method,
     headers: HeaderMap,
     /// The path and the query, which may contain a secret.
     target: Zeroizing<String>,
 }
 
-impl Head {
+impl RequestHead {
     /// Returns the request for HTTP/1.1: the path in the request line, and the host in its header.
-    fn plain(mut self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
-        let host = HeaderValue::try_from(destination.authority()).map_err(|_| Failure::Protocol)?;
+    fn plain(mut self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, HttpFailure> {
+        let host = HeaderValue::try_from(destination.authority()).map_err(|_| HttpFailure::Protocol)?;
         self.headers.insert(HOST, host);
-        let uri = Uri::try_from(self.target.as_str()).map_err(|_| Failure::Protocol)?;
+        let uri = Uri::try_from(self.target.as_str()).map_err(|_| HttpFailure::Protocol)?;
         self.request(uri, body)
     }
 
     /// Returns the request for HTTP/2: everything in the URI, from which HTTP/2 derives its own headers.
-    fn framed(self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
+    fn framed(self, destination: &Destination, body: RequestBody) -> Result<Request<RequestBody>, HttpFailure> {
         let uri = Uri::builder()
             .scheme(destination.scheme().to_string().as_str())
             .authority(destination.authority())
             .path_and_query(self.target.as_str())
             .build()
-            .map_err(|_| Failure::Protocol)?;
+            .map_err(|_| HttpFailure::Protocol)?;
         self.request(uri, body)
     }
 
-    fn request(self, uri: Uri, body: RequestBody) -> Result<Request<RequestBody>, Failure> {
-        let mut request = Request::builder().method(self.method).uri(uri).body(body).map_err(|_| Failure::Protocol)?;
+    fn request(self, uri: Uri, body: RequestBody) -> Result<Request<RequestBody>, HttpFailure> {
+        let mut request =
+            Request::builder().method(self.method).uri(uri).body(body).map_err(|_| HttpFailure::Protocol)?;
         *request.headers_mut() = self.headers;
         Ok(request)
     }
 }
 
 /// Adds the secret to a request. If the secret cannot be read, the request is not sent.
-async fn inject(vault: &Vault, head: &mut Head, destination: &Destination) -> Result<(), Refusal> {
-    let refused = |error| Refusal::Secret { host: destination.host().to_string(), error };
+async fn inject(vault: &Vault, head: &mut RequestHead, destination: &Destination) -> Result<(), RequestRefusal> {
+    let refused = |error| RequestRefusal::Secret { host: destination.host().to_string(), error };
     let charge = vault.open().await.map_err(refused)?;
     let secret = &charge.secret;
     match vault.slot() {
@@ -245,14 +246,14 @@ async fn send_http1<S>(
     stream: S,
     connection: &Connection,
     timing: &Timing,
-) -> Result<Response<Incoming>, Failure>
+) -> Result<Response<Incoming>, HttpFailure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let mut builder = hyper::client::conn::http1::Builder::new();
     builder.max_headers(HEADERS_MAX).max_buf_size(BUFFER_BYTES_MAX).max_header_size(HEADER_BYTES_MAX);
     let handshake = builder.handshake(TokioIo::new(stream)).await;
-    let (mut sender, task) = handshake.map_err(|error| Failure::from_hyper(&error))?;
+    let (mut sender, task) = handshake.map_err(|error| HttpFailure::from_hyper(&error))?;
     connection.spawner().execute(task);
     first_byte(timing, sender.send_request(request)).await
 }
@@ -262,7 +263,7 @@ async fn send_http2<S>(
     stream: S,
     connection: &Connection,
     timing: &Timing,
-) -> Result<Response<Incoming>, Failure>
+) -> Result<Response<Incoming>, HttpFailure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -274,7 +275,7 @@ where
         .max_concurrent_reset_streams(RESETS_MAX)
         .max_pending_accept_reset_streams(RESETS_MAX);
     let handshake = builder.handshake(TokioIo::new(stream)).await;
-    let (mut sender, task) = handshake.map_err(|error| Failure::from_hyper(&error))?;
+    let (mut sender, task) = handshake.map_err(|error| HttpFailure::from_hyper(&error))?;
     connection.spawner().execute(task);
     first_byte(timing, sender.send_request(request)).await
 }
@@ -283,7 +284,7 @@ where
 async fn first_byte(
     timing: &Timing,
     sent: impl Future<Output = hyper::Result<Response<Incoming>>>,
-) -> Result<Response<Incoming>, Failure> {
+) -> Result<Response<Incoming>, HttpFailure> {
     let response = timeout_at(timing.end(timing.first_byte), sent).await;
-    response.map_err(|_| Failure::Timeout)?.map_err(|error| Failure::from_hyper(&error))
+    response.map_err(|_| HttpFailure::Timeout)?.map_err(|error| HttpFailure::from_hyper(&error))
 }

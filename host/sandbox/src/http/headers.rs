@@ -1,7 +1,7 @@
 //! Which headers a guest may send, and which the host sets.
 
 use super::encoding::{is_unreserved, percent_decoded};
-use super::error::Refusal;
+use super::error::RequestRefusal;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, RANGE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_policy::{HttpBinding, SecretSlot, is_reserved_header, is_same_header};
@@ -43,31 +43,35 @@ pub(super) fn is_kept(name: &HeaderName) -> bool {
 }
 
 /// Checks the headers that a guest wants to send.
-pub(super) fn check(headers: &HeaderMap, binding: &HttpBinding, slot: Option<&SecretSlot>) -> Result<(), Refusal> {
+pub(super) fn check(
+    headers: &HeaderMap,
+    binding: &HttpBinding,
+    slot: Option<&SecretSlot>,
+) -> Result<(), RequestRefusal> {
     for name in headers.keys() {
         let own = slot.and_then(SecretSlot::header);
         if own.is_some_and(|header| is_same_header(header, name.as_str())) {
-            return Err(Refusal::SecretHeader(name.to_string()));
+            return Err(RequestRefusal::SecretHeader(name.to_string()));
         }
         // Allowed without a grant, because libraries add it automatically. The host checks it below.
         if name == CONTENT_LENGTH {
             continue;
         }
         if is_kept(name) || is_reserved_header(name.as_str()) {
-            return Err(Refusal::Header(super::error::bounded(name.as_str())));
+            return Err(RequestRefusal::Header(super::error::bounded(name.as_str())));
         }
         if !binding.allows_header(name.as_str()) {
-            return Err(Refusal::UnlistedHeader(super::error::bounded(name.as_str())));
+            return Err(RequestRefusal::UnlistedHeader(super::error::bounded(name.as_str())));
         }
     }
     if headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>() > HEADERS_BYTES_MAX {
-        return Err(Refusal::LongHeaders(HEADERS_BYTES_MAX));
+        return Err(RequestRefusal::LongHeaders(HEADERS_BYTES_MAX));
     }
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
     if lengths.next().is_none_or(|value| length(value).is_some()) && lengths.next().is_none() {
         Ok(())
     } else {
-        Err(Refusal::ContentLength)
+        Err(RequestRefusal::ContentLength)
     }
 }
 
@@ -80,7 +84,7 @@ pub(super) fn length(value: &HeaderValue) -> Option<u64> {
 }
 
 /// Checks that a guest does not set the query parameter of a secret, in any spelling that a server may accept for it.
-pub(super) fn check_query(query: Option<&str>, slot: &SecretSlot) -> Result<(), Refusal> {
+pub(super) fn check_query(query: Option<&str>, slot: &SecretSlot) -> Result<(), RequestRefusal> {
     let SecretSlot::Query { name } = slot else { return Ok(()) };
     let wanted = parameter(name.as_bytes());
     let mut names = query.unwrap_or_default().split(['&', ';']);
@@ -88,7 +92,7 @@ pub(super) fn check_query(query: Option<&str>, slot: &SecretSlot) -> Result<(), 
         let spelt = pair.split_once('=').map_or(pair, |(spelt, _)| spelt);
         parameter(&percent_decoded(spelt)) == wanted
     });
-    if set { Err(Refusal::SecretParameter(name.clone())) } else { Ok(()) }
+    if set { Err(RequestRefusal::SecretParameter(name.clone())) } else { Ok(()) }
 }
 
 /// Normalizes a parameter's name as the most lenient servers do. It ignores case, surrounding spaces and a subscript,
@@ -104,7 +108,8 @@ fn parameter(name: &[u8]) -> Vec<u8> {
 
 /// Appends a parameter to a path with query.
 pub(super) fn append_parameter(target: &mut String, name: &str, value: &str) {
-    let encoded = |text: &str| super::encoding::percent(text.as_bytes(), super::encoding::Case::Upper, is_unreserved);
+    let encoded =
+        |text: &str| super::encoding::percent(text.as_bytes(), super::encoding::HexCase::Upper, is_unreserved);
     target.push(if target.contains('?') { '&' } else { '?' });
     target.push_str(&encoded(name));
     target.push('=');

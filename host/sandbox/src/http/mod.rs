@@ -39,7 +39,7 @@ mod types;
 mod wasi;
 mod watch;
 
-pub(crate) use call::Call;
+pub(crate) use call::NetworkCall;
 pub use client::Client;
 pub(crate) use context::HttpContext;
 pub use error::Unreachable;

@@ -12,10 +12,10 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// The state that all clients of a host share: the name servers, and the roots that TLS trusts. Clones share it.
 #[derive(Clone)]
 pub struct Network {
-    shared: Arc<Shared>,
+    shared: Arc<SharedNetwork>,
 }
 
-struct Shared {
+struct SharedNetwork {
     name_servers: NameServers,
     tls: OnceLock<Option<Arc<ClientConfig>>>,
     /// Shared by all networks of a host, whatever their name servers.
@@ -38,7 +38,7 @@ impl Network {
     pub fn new(name_servers: &[SocketAddr]) -> Result<Self, NetworkError> {
         let name_servers = NameServers::new(name_servers);
         let (tls, own, opened) = (OnceLock::new(), Arc::default(), Arc::default());
-        Ok(Self { shared: Arc::new(Shared { name_servers, tls, own, opened }) })
+        Ok(Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) })
     }
 
     /// Returns the same network with other name servers. Both share the forbidden addresses and the opened secrets.
@@ -46,7 +46,7 @@ impl Network {
     pub fn with_name_servers(&self, name_servers: &[SocketAddr]) -> Self {
         let (own, opened) = (Arc::clone(&self.shared.own), Arc::clone(&self.shared.opened));
         let (name_servers, tls) = (NameServers::new(name_servers), OnceLock::new());
-        Self { shared: Arc::new(Shared { name_servers, tls, own, opened }) }
+        Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) }
     }
 
     /// Makes an address of the host's own servers unreachable for every client, whatever is granted. An unspecified

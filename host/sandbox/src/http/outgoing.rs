@@ -1,18 +1,18 @@
 //! Removes the host's secrets from what a guest writes in pieces.
 
-use super::call::Call;
+use super::call::NetworkCall;
 use super::redact_stream::StreamRedactor;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A redactor for a text that is written while further secrets may be opened.
 pub(crate) struct OutgoingRedactor {
-    call: Arc<Call>,
+    call: Arc<NetworkCall>,
     redactor: StreamRedactor,
 }
 
 impl OutgoingRedactor {
-    pub(crate) fn new(call: Arc<Call>) -> Self {
+    pub(crate) fn new(call: Arc<NetworkCall>) -> Self {
         Self { call, redactor: StreamRedactor::default() }
     }
 

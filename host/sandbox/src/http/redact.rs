@@ -150,7 +150,7 @@ fn replace(automaton: &AhoCorasick, bytes: &[u8], end: usize, found: &mut u64) -
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::http::encoding::{Case, is_unreserved, percent};
+    use crate::http::encoding::{HexCase, is_unreserved, percent};
     use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
 
     pub(in crate::http) const SECRET: &str = "k3y/+ \"<&'\\=éx";
@@ -177,9 +177,9 @@ pub(super) mod tests {
             ("base64 for URLs after two bytes", url("ab")),
             ("hex", HEXLOWER.encode(bytes)),
             ("hex in upper case", HEXUPPER.encode(bytes)),
-            ("percent", percent(bytes, Case::Upper, is_unreserved)),
-            ("percent in lower case", percent(bytes, Case::Lower, is_unreserved)),
-            ("percent throughout", percent(bytes, Case::Upper, |_| false)),
+            ("percent", percent(bytes, HexCase::Upper, is_unreserved)),
+            ("percent in lower case", percent(bytes, HexCase::Lower, is_unreserved)),
+            ("percent throughout", percent(bytes, HexCase::Upper, |_| false)),
             ("form", "k3y%2F%2B+%22%3C%26%27%5C%3D%C3%A9x".to_owned()),
             ("JSON", r#"k3y/+ \"<&'\\=éx"#.to_owned()),
             ("JSON in ASCII and safe in HTML", r#"k3y/+ \"\u003c\u0026'\\=\u00e9x"#.to_owned()),

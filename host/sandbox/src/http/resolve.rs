@@ -4,7 +4,7 @@
 //! lookup has its own resolver, so that calls share no cache and learn nothing about each other. One call caches its
 //! addresses ([`CallAddresses`]). They are still checked at each use.
 
-use super::error::Failure;
+use super::error::HttpFailure;
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts};
 use hickory_resolver::lookup::Lookup;
@@ -42,13 +42,13 @@ impl NameServers {
     }
 
     /// Returns all addresses of a name. IPv4 comes first, because some machines have IPv6 addresses but no IPv6 route.
-    pub(super) async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
-        tokio::time::timeout(LOOK_UP_TIME, self.look_up(name)).await.unwrap_or(Err(Failure::NameTimeout))
+    pub(super) async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, HttpFailure> {
+        tokio::time::timeout(LOOK_UP_TIME, self.look_up(name)).await.unwrap_or(Err(HttpFailure::NameTimeout))
     }
 
-    async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Failure> {
+    async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, HttpFailure> {
         let resolver = self.resolver().map_err(failed)?;
-        let mut name = Name::from_ascii(name).map_err(|_| Failure::NoAddress)?;
+        let mut name = Name::from_ascii(name).map_err(|_| HttpFailure::NoAddress)?;
         // Fully qualified, so that no search domain is appended.
         name.set_fqdn(true);
         let four = async { addresses(resolver.lookup(name.clone(), RecordType::A).await) };
@@ -61,9 +61,9 @@ impl NameServers {
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
         match found.len() {
-            0 => Err(Failure::NoAddress),
+            0 => Err(HttpFailure::NoAddress),
             1..=ADDRESSES_MAX => Ok(found),
-            _ => Err(Failure::Names("the name has too many addresses".to_owned())),
+            _ => Err(HttpFailure::Names("the name has too many addresses".to_owned())),
         }
     }
 
@@ -96,7 +96,7 @@ fn name_server(address: SocketAddr) -> NameServerConfig {
 }
 
 /// The result of one query.
-type FoundAddresses = Result<Vec<IpAddr>, Failure>;
+type FoundAddresses = Result<Vec<IpAddr>, HttpFailure>;
 
 /// Runs both queries concurrently. Once one has returned addresses, the other has until its delay, and then counts as
 /// having returned none.
@@ -161,7 +161,7 @@ impl CallAddresses {
     }
 }
 
-fn addresses(found: Result<Lookup, NetError>) -> Result<Vec<IpAddr>, Failure> {
+fn addresses(found: Result<Lookup, NetError>) -> Result<Vec<IpAddr>, HttpFailure> {
     match found {
         Ok(lookup) => Ok(lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect()),
         Err(error) if error.is_no_records_found() => Ok(Vec::new()),
@@ -170,11 +170,11 @@ fn addresses(found: Result<Lookup, NetError>) -> Result<Vec<IpAddr>, Failure> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` calls")]
-fn failed(error: NetError) -> Failure {
+fn failed(error: NetError) -> HttpFailure {
     match error {
-        NetError::Timeout => Failure::NameTimeout,
+        NetError::Timeout => HttpFailure::NameTimeout,
         // The error's own text is left out, because it may quote a name server.
-        _ => Failure::Names("no name server gave a usable answer".to_owned()),
+        _ => HttpFailure::Names("no name server gave a usable answer".to_owned()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! What of a response's headers a guest sees.
 
-use super::call::Call;
+use super::call::NetworkCall;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderValue};
 
 /// Removes the headers that are wrong after decoding and redacting, and the plugin's secrets, from a response.
-pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &Call) {
+pub(super) fn clean(headers: &mut HeaderMap, decoded: bool, call: &NetworkCall) {
     if decoded {
         headers.remove(CONTENT_ENCODING);
         headers.remove(CONTENT_LENGTH);

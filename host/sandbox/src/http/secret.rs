@@ -63,12 +63,12 @@ impl Secret {
 }
 
 /// A secret that was read, and its redactor.
-pub(super) struct Charge {
+pub(super) struct OpenedSecret {
     pub(super) secret: Secret,
     pub(super) redactor: Arc<Redactor>,
 }
 
-impl Charge {
+impl OpenedSecret {
     fn new(secret: Secret, slot: &SecretSlot, opened: &OpenedSecrets) -> Result<Self, SecretError> {
         let redactor = match slot {
             SecretSlot::Basic { user } => Redactor::new(&[secret.expose(), &basic(user, &secret)]),
@@ -90,7 +90,7 @@ pub(super) struct Vault {
     base: PathBase,
     /// Every secret that the host has opened. What plugins return is searched for all of them.
     opened: Arc<OpenedSecrets>,
-    charge: OnceCell<Arc<Charge>>,
+    charge: OnceCell<Arc<OpenedSecret>>,
     failed: Mutex<Option<Instant>>,
 }
 
@@ -110,7 +110,7 @@ impl Vault {
 
     /// Returns the secret, and reads it first if necessary. From then on the host searches for it. A failure is not
     /// cached.
-    pub(super) async fn open(&self) -> Result<Arc<Charge>, SecretError> {
+    pub(super) async fn open(&self) -> Result<Arc<OpenedSecret>, SecretError> {
         let opened = self.charge.get_or_try_init(|| self.read()).await.map(Arc::clone);
         if opened.is_err() {
             *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
@@ -143,7 +143,7 @@ impl Vault {
         }
     }
 
-    async fn read(&self) -> Result<Arc<Charge>, SecretError> {
+    async fn read(&self) -> Result<Arc<OpenedSecret>, SecretError> {
         let bytes = match &self.binding.from {
             SecretSource::Env(name) => from_environment(name)?,
             SecretSource::File(path) => from_file(self.base.clone(), path.clone()).await?,
@@ -153,7 +153,7 @@ impl Vault {
         };
         let (slot, opened) = (self.slot().clone(), Arc::clone(&self.opened));
         // Building the search for a long secret takes too long for an async task.
-        let charge = move || Charge::new(Secret::new(&bytes, &slot)?, &slot, &opened).map(Arc::new);
+        let charge = move || OpenedSecret::new(Secret::new(&bytes, &slot)?, &slot, &opened).map(Arc::new);
         tokio::task::spawn_blocking(charge).await.unwrap_or(Err(SecretError::Internal))
     }
 }

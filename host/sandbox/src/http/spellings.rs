@@ -1,6 +1,6 @@
 //! The spellings of a secret that the host searches for: those in which servers echo a text.
 
-use super::encoding::{Case, is_unreserved, percent};
+use super::encoding::{HexCase, is_unreserved, percent};
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ pub(super) fn spellings(value: &str) -> BTreeSet<Vec<u8>> {
         texts.extend((0..3).map(|offset| base64_core(bytes, offset, &bare)));
     }
     texts.extend([HEXLOWER.encode(bytes), HEXUPPER.encode(bytes)]);
-    for case in [Case::Lower, Case::Upper] {
+    for case in [HexCase::Lower, HexCase::Upper] {
         texts.push(percent(bytes, case, is_unreserved));
         texts.push(percent(bytes, case, |_| false));
         // `encodeURIComponent` of JavaScript, and form encoding.
@@ -59,7 +59,7 @@ fn html(value: &str, apostrophe: &str, quote: &str) -> String {
 
 /// Returns the value as in a JSON string. If `unicode` is not empty, its characters and all characters outside ASCII
 /// are written as `\u00..`, with hexadecimal digits in `case`.
-fn json(value: &str, slash: &str, unicode: &str, case: Case) -> String {
+fn json(value: &str, slash: &str, unicode: &str, case: HexCase) -> String {
     let mut text = String::with_capacity(value.len());
     for character in value.chars() {
         match character {
@@ -68,8 +68,8 @@ fn json(value: &str, slash: &str, unicode: &str, case: Case) -> String {
             _ if unicode.contains(character) || (!unicode.is_empty() && !character.is_ascii()) => {
                 for unit in character.encode_utf16(&mut [0; 2]) {
                     let written = match case {
-                        Case::Lower => write!(text, "\\u{unit:04x}"),
-                        Case::Upper => write!(text, "\\u{unit:04X}"),
+                        HexCase::Lower => write!(text, "\\u{unit:04x}"),
+                        HexCase::Upper => write!(text, "\\u{unit:04X}"),
                     };
                     debug_assert!(written.is_ok(), "writing to a string does not fail");
                 }

@@ -2,8 +2,8 @@
 //!
 //! Dropping a connection closes its socket at once. Its tasks are only told to end.
 
-use super::call::{Record, Slot};
-use super::error::Failure;
+use super::call::{ConnectionSlot, Record};
+use super::error::HttpFailure;
 use super::socket::{Holder, Prelude, Socket, close};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tokio::net::TcpStream;
@@ -16,7 +16,7 @@ pub(super) struct Connection {
     deadline: Instant,
     holder: Arc<Holder>,
     prelude: Arc<Prelude>,
-    _slot: Slot,
+    _slot: ConnectionSlot,
 }
 
 impl Connection {
@@ -24,10 +24,15 @@ impl Connection {
     ///
     /// # Errors
     /// The call ends.
-    pub(super) fn new(stream: TcpStream, deadline: Instant, slot: Slot, record: &Record) -> Result<Self, Failure> {
+    pub(super) fn new(
+        stream: TcpStream,
+        deadline: Instant,
+        slot: ConnectionSlot,
+        record: &Record,
+    ) -> Result<Self, HttpFailure> {
         let holder = Arc::new(Mutex::new(Some(stream)));
         if !record.call().hold(&holder) {
-            return Err(Failure::Incomplete);
+            return Err(HttpFailure::Incomplete);
         }
         let prelude = Arc::new(Prelude::new());
         Ok(Self { tasks: Arc::default(), deadline, holder, prelude, _slot: slot })

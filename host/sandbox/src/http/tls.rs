@@ -1,7 +1,7 @@
 //! TLS with fixed roots: those compiled in, or those of the file that a grant names. Environment variables have no
 //! effect.
 
-use super::error::Failure;
+use super::error::HttpFailure;
 use super::socket::Socket;
 use crate::base::PathBase;
 use portcullis_policy::Host;
@@ -68,12 +68,12 @@ pub(super) async fn encrypt(
     config: &Arc<ClientConfig>,
     host: &Host,
     stream: Socket,
-) -> Result<TlsStream<Socket>, Failure> {
+) -> Result<TlsStream<Socket>, HttpFailure> {
     let name = match host {
         Host::Name(name) => ServerName::try_from(name.to_string())
-            .map_err(|_| Failure::Tls("the name cannot be in a certificate".into()))?,
+            .map_err(|_| HttpFailure::Tls("the name cannot be in a certificate".into()))?,
         Host::Address(address) => ServerName::from(*address),
     };
     let connector = TlsConnector::from(Arc::clone(config));
-    connector.connect(name, stream).await.map_err(|error| Failure::from_tls(&error))
+    connector.connect(name, stream).await.map_err(|error| HttpFailure::from_tls(&error))
 }

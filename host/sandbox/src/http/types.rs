@@ -10,7 +10,7 @@ mod outgoing;
 mod request;
 mod weight;
 
-use crate::state::State;
+use crate::state::StoreState;
 use wasmtime::component::{HasData, Linker, Resource};
 use wasmtime_wasi_http::p2::bindings::http::types::{self, ErrorCode, Host, IoError};
 use wasmtime_wasi_http::p2::{HeaderError, HttpError};
@@ -18,9 +18,9 @@ use wasmtime_wasi_http::{WasiHttpCtxView, WasiHttpView};
 pub(super) use weight::{BODY_CHUNK_BYTES_MAX, FIELDS_BYTES_MAX, HEAD_WEIGHT};
 
 /// The guard for the duration of one host call.
-struct Guard<'a>(&'a mut State);
+struct HttpGuard<'a>(&'a mut StoreState);
 
-impl Guard<'_> {
+impl HttpGuard<'_> {
     /// Returns wasmtime's implementation.
     fn inner(&mut self) -> WasiHttpCtxView<'_> {
         self.0.http()
@@ -32,18 +32,18 @@ impl Guard<'_> {
     }
 }
 
-struct GuardData;
+struct HttpGuardData;
 
-impl HasData for GuardData {
-    type Data<'a> = Guard<'a>;
+impl HasData for HttpGuardData {
+    type Data<'a> = HttpGuard<'a>;
 }
 
 /// Adds `wasi:http/types` to a linker.
-pub(super) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    types::add_to_linker::<State, GuardData>(linker, &types::LinkOptions::default(), |state| Guard(state))
+pub(super) fn add_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
+    types::add_to_linker::<StoreState, HttpGuardData>(linker, &types::LinkOptions::default(), |state| HttpGuard(state))
 }
 
-impl Host for Guard<'_> {
+impl Host for HttpGuard<'_> {
     fn convert_error_code(&mut self, error: HttpError) -> wasmtime::Result<ErrorCode> {
         self.inner().convert_error_code(error)
     }

@@ -4,9 +4,9 @@
 //! guest's handle, at the latest with the call.
 
 use super::client::Client;
-use super::error::Failure;
+use super::error::HttpFailure;
 use super::types;
-use crate::state::State;
+use crate::state::StoreState;
 use portcullis_policy::{Destination, DestinationError};
 use std::borrow::Cow;
 use wasmtime::component::{Linker, Resource};
@@ -50,7 +50,7 @@ fn unread(request: &HostOutgoingRequest) -> String {
     format!("{}://{host}{path}", scheme(request))
 }
 
-impl WasiHttpView for State {
+impl WasiHttpView for StoreState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView { hooks: &mut self.http.hooks, table: &mut self.table, ctx: &mut self.http.ctx }
     }
@@ -59,7 +59,7 @@ impl WasiHttpView for State {
 /// The result of `handle`.
 type Handled = Result<Resource<HostFutureIncomingResponse>, ErrorCode>;
 
-impl State {
+impl StoreState {
     /// Sends a request through a client, or through the call's default client. The destination is read from the guest's
     /// own texts before wasmtime converts the request.
     pub(crate) fn send(
@@ -82,7 +82,7 @@ impl State {
                 let method: Result<::http::Method, _> = outgoing.method.clone().try_into();
                 let method = method.map_or_else(|_| String::new(), |method| method.to_string());
                 let record = self.http.hooks.call.record(&method, &unread(outgoing));
-                record.failed(&Failure::Refused(error.into()));
+                record.failed(&HttpFailure::Refused(error.into()));
                 self.table.delete(request)?;
                 return Ok(Err(ErrorCode::HttpRequestDenied));
             }
@@ -107,7 +107,7 @@ impl State {
 }
 
 /// Adds `wasi:http` to a linker.
-pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
+pub(crate) fn add_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
     linker.instance(OUTGOING_HANDLER)?.func_wrap(
         "handle",
         |mut store, (request, options): (Resource<HostOutgoingRequest>, Option<Resource<RequestOptions>>)| {

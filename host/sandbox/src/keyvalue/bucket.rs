@@ -1,8 +1,8 @@
 //! What answers `wasi:keyvalue`: the stores of a call within its budget.
 
-use super::{Refused, Store, StoreFault};
+use super::{Store, StoreFault, StoreRefusal};
 use crate::handles::Unavailable;
-use crate::state::State;
+use crate::state::StoreState;
 use crate::wasi::keyvalue::{atomics, store};
 use std::sync::Arc;
 use wasmtime::component::Resource;
@@ -14,13 +14,13 @@ const NUMBER_BYTES_MAX: usize = 20;
 #[expect(unreachable_pub, reason = "the bindings name it as public")]
 pub struct Bucket(Arc<dyn Store>);
 
-impl State {
+impl StoreState {
     fn bucket(&self, bucket: &Resource<Bucket>) -> wasmtime::Result<Arc<dyn Store>> {
         Ok(Arc::clone(&self.table.get(bucket)?.0))
     }
 }
 
-impl store::Host for State {
+impl store::Host for StoreState {
     async fn open(&mut self, identifier: String) -> wasmtime::Result<Result<Resource<Bucket>, store::Error>> {
         match self.handles.store(&identifier) {
             Ok(store) => Ok(Ok(self.table.push(Bucket(Arc::clone(store)))?)),
@@ -30,7 +30,7 @@ impl store::Host for State {
     }
 }
 
-impl store::HostBucket for State {
+impl store::HostBucket for StoreState {
     async fn get(
         &mut self,
         bucket: Resource<Bucket>,
@@ -97,7 +97,7 @@ impl store::HostBucket for State {
     }
 }
 
-impl atomics::Host for State {
+impl atomics::Host for StoreState {
     async fn increment(
         &mut self,
         bucket: Resource<Bucket>,
@@ -118,8 +118,8 @@ impl From<StoreFault> for store::Error {
     }
 }
 
-impl From<Refused> for store::Error {
-    fn from(refused: Refused) -> Self {
+impl From<StoreRefusal> for store::Error {
+    fn from(refused: StoreRefusal) -> Self {
         Self::Other(refused.to_string())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::characters::Characters;
 use crate::context::{CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull};
-use crate::http::{Call, OutgoingRedactor};
+use crate::http::{NetworkCall, OutgoingRedactor};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(super) struct Taker {
@@ -12,9 +12,9 @@ pub(super) struct Taker {
 
 /// The text of an answer, shared by all streams that append to it.
 #[derive(Clone)]
-pub(super) struct SharedText(Arc<Mutex<Text>>);
+pub(super) struct SharedText(Arc<Mutex<OutputText>>);
 
-pub(super) struct Text {
+pub(super) struct OutputText {
     redactor: OutgoingRedactor,
     characters: Characters,
     host: Arc<dyn CallHost>,
@@ -25,8 +25,8 @@ pub(super) struct Text {
 }
 
 impl SharedText {
-    pub(super) fn new(taker: &Taker, call: Arc<Call>) -> Self {
-        Self(Arc::new(Mutex::new(Text {
+    pub(super) fn new(taker: &Taker, call: Arc<NetworkCall>) -> Self {
+        Self(Arc::new(Mutex::new(OutputText {
             redactor: OutgoingRedactor::new(call),
             characters: Characters::default(),
             host: Arc::clone(&taker.host),
@@ -37,7 +37,7 @@ impl SharedText {
         })))
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Text> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, OutputText> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,7 +47,7 @@ impl SharedText {
     }
 }
 
-impl Text {
+impl OutputText {
     fn push(&mut self, bytes: &[u8]) -> Result<(), OutputFull> {
         self.is_begun = true;
         let certain = self.redactor.push(bytes);

@@ -6,21 +6,21 @@ use bytes::Bytes;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
 /// An output stream that passes each piece on before it accepts the next.
-pub(super) struct TextStream(SharedText);
+pub(super) struct OutputTextStream(SharedText);
 
-impl TextStream {
+impl OutputTextStream {
     pub(super) fn new(text: SharedText) -> Self {
         Self(text)
     }
 }
 
 #[wasmtime_wasi::async_trait]
-impl Pollable for TextStream {
+impl Pollable for OutputTextStream {
     async fn ready(&mut self) {}
 }
 
 #[wasmtime_wasi::async_trait]
-impl OutputStream for TextStream {
+impl OutputStream for OutputTextStream {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         if bytes.len() > OUTPUT_PIECE_BYTES_MAX {
             return Err(StreamError::trap("the write is longer than `check-write` permits"));

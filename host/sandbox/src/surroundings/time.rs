@@ -33,11 +33,11 @@ pub trait TimeSource: Send + Sync {
 #[derive(Clone)]
 pub(super) struct GuestClock {
     tick: Duration,
-    source: Source,
+    source: ClockSource,
 }
 
 #[derive(Clone)]
-enum Source {
+enum ClockSource {
     /// The system's clocks. The monotonic time counts from this instant.
     System(Instant),
     Injected(Arc<dyn TimeSource>),
@@ -49,22 +49,22 @@ impl GuestClock {
             ClockResolution::Coarse => COARSE_TICK,
             ClockResolution::Fine => FINE_TICK,
         };
-        Self { tick, source: time.map_or_else(|| Source::System(Instant::now()), Source::Injected) }
+        Self { tick, source: time.map_or_else(|| ClockSource::System(Instant::now()), ClockSource::Injected) }
     }
 
     fn wall(&self) -> Duration {
         match &self.source {
             // If the system's clock is set to before 1970, return 1970.
-            Source::System(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
-            Source::Injected(time) => time.wall(),
+            ClockSource::System(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+            ClockSource::Injected(time) => time.wall(),
         }
     }
 
     fn monotonic(&self) -> Duration {
         match &self.source {
             // Never zero, because Go's runtime treats zero as a broken clock.
-            Source::System(began) => COARSE_TICK + began.elapsed(),
-            Source::Injected(time) => time.monotonic(),
+            ClockSource::System(began) => COARSE_TICK + began.elapsed(),
+            ClockSource::Injected(time) => time.monotonic(),
         }
     }
 
@@ -103,9 +103,9 @@ fn nanoseconds(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    struct At(Duration);
+    struct ClockReading(Duration);
 
-    impl TimeSource for At {
+    impl TimeSource for ClockReading {
         fn wall(&self) -> Duration {
             self.0
         }
@@ -126,17 +126,17 @@ mod tests {
             (5_999_999_999, 5_999_000_000),
         ] {
             let given = Duration::from_nanos(given);
-            let clock = GuestClock::new(ClockResolution::Coarse, Some(Arc::new(At(given))));
+            let clock = GuestClock::new(ClockResolution::Coarse, Some(Arc::new(ClockReading(given))));
             assert_eq!(HostWallClock::now(&clock), Duration::from_nanos(shown));
             assert_eq!(HostMonotonicClock::now(&clock), shown);
-            let clock = GuestClock::new(ClockResolution::Fine, Some(Arc::new(At(given))));
+            let clock = GuestClock::new(ClockResolution::Fine, Some(Arc::new(ClockReading(given))));
             assert_eq!(HostWallClock::now(&clock), given);
         }
     }
 
     #[test]
     fn a_time_that_is_too_large_becomes_the_maximum() {
-        let clock = GuestClock::new(ClockResolution::Coarse, Some(Arc::new(At(Duration::MAX))));
+        let clock = GuestClock::new(ClockResolution::Coarse, Some(Arc::new(ClockReading(Duration::MAX))));
         assert_eq!(HostMonotonicClock::now(&clock), u64::MAX);
     }
 }

@@ -56,7 +56,7 @@ fn is_closed(module: &str) -> bool {
 
 /// The behaviour of the function that replaces an import.
 #[derive(Clone, Copy)]
-enum Answer {
+enum ImportReplacement {
     /// Does nothing.
     Nothing,
     /// Returns zero: a time, or a handle that is never used.
@@ -68,27 +68,27 @@ enum Answer {
 }
 
 /// Returns the replacement for an import. What the engine calls at startup returns a value, everything else traps.
-fn answer(module: &str, name: &str) -> Answer {
+fn answer(module: &str, name: &str) -> ImportReplacement {
     let interface = module.split('@').next().unwrap_or(module);
     match (interface, name) {
-        ("wasi:clocks/wall-clock", "now") | ("wasi:random/insecure-seed", _) => Answer::Zeros(2),
-        ("wasi:cli/environment", "get-environment") | ("wasi:filesystem/preopens", _) => Answer::Zeros(1),
-        ("wasi:clocks/monotonic-clock", "now") => Answer::Zero,
-        ("wasi_snapshot_preview1", "reset_adapter_state") => Answer::Nothing,
-        (_, drop) if drop.starts_with("[resource-drop]") => Answer::Nothing,
-        _ => Answer::Trap,
+        ("wasi:clocks/wall-clock", "now") | ("wasi:random/insecure-seed", _) => ImportReplacement::Zeros(2),
+        ("wasi:cli/environment", "get-environment") | ("wasi:filesystem/preopens", _) => ImportReplacement::Zeros(1),
+        ("wasi:clocks/monotonic-clock", "now") => ImportReplacement::Zero,
+        ("wasi_snapshot_preview1", "reset_adapter_state") => ImportReplacement::Nothing,
+        (_, drop) if drop.starts_with("[resource-drop]") => ImportReplacement::Nothing,
+        _ => ImportReplacement::Trap,
     }
 }
 
-impl Answer {
+impl ImportReplacement {
     fn body(self) -> Function {
         let mut body = Function::new([]);
         match self {
-            Answer::Nothing => {}
-            Answer::Zero => {
+            ImportReplacement::Nothing => {}
+            ImportReplacement::Zero => {
                 body.instruction(&Instruction::I64Const(0));
             }
-            Answer::Zeros(words) => {
+            ImportReplacement::Zeros(words) => {
                 for word in 0..words {
                     body.instruction(&Instruction::LocalGet(0));
                     body.instruction(&Instruction::I64Const(0));
@@ -96,7 +96,7 @@ impl Answer {
                     body.instruction(&Instruction::I64Store(MemArg { offset: word * 8, align: 2, memory_index: 0 }));
                 }
             }
-            Answer::Trap => {
+            ImportReplacement::Trap => {
                 body.instruction(&Instruction::Unreachable);
             }
         }
@@ -108,7 +108,7 @@ impl Answer {
 /// The state of rewriting a module. The replacement functions go after all other functions.
 struct Closing {
     /// The type and the answer of each import that is replaced.
-    closed: Vec<(u32, Answer)>,
+    closed: Vec<(u32, ImportReplacement)>,
     /// The new index of every imported function, by its old one.
     imported: Vec<u32>,
 }
@@ -141,18 +141,22 @@ impl Closing {
     }
 }
 
-type Outcome<T = ()> = std::result::Result<T, reencode::Error<Infallible>>;
+type ReplacementOutcome<T = ()> = std::result::Result<T, reencode::Error<Infallible>>;
 
 impl Reencode for Closing {
     type Error = Infallible;
 
-    fn function_index(&mut self, index: u32) -> Outcome<u32> {
+    fn function_index(&mut self, index: u32) -> ReplacementOutcome<u32> {
         // The index of a defined function shrinks by the number of removed imports, which all come before it.
         let place = usize::try_from(index).ok().and_then(|index| self.imported.get(index).copied());
         Ok(place.unwrap_or_else(|| index - u32::try_from(self.closed.len()).unwrap_or(u32::MAX)))
     }
 
-    fn parse_import_section(&mut self, imports: &mut ImportSection, section: ImportSectionReader<'_>) -> Outcome {
+    fn parse_import_section(
+        &mut self,
+        imports: &mut ImportSection,
+        section: ImportSectionReader<'_>,
+    ) -> ReplacementOutcome {
         for import in section.into_imports() {
             let import = import?;
             if !is_closed(import.module) {
@@ -162,7 +166,11 @@ impl Reencode for Closing {
         Ok(())
     }
 
-    fn parse_function_section(&mut self, functions: &mut FunctionSection, all: FunctionSectionReader<'_>) -> Outcome {
+    fn parse_function_section(
+        &mut self,
+        functions: &mut FunctionSection,
+        all: FunctionSectionReader<'_>,
+    ) -> ReplacementOutcome {
         utils::parse_function_section(self, functions, all)?;
         for (kind, _) in &self.closed {
             functions.function(*kind);
@@ -170,7 +178,7 @@ impl Reencode for Closing {
         Ok(())
     }
 
-    fn parse_code_section(&mut self, code: &mut CodeSection, section: CodeSectionReader<'_>) -> Outcome {
+    fn parse_code_section(&mut self, code: &mut CodeSection, section: CodeSectionReader<'_>) -> ReplacementOutcome {
         utils::parse_code_section(self, code, section)?;
         for (_, answer) in &self.closed {
             code.function(&answer.body());
@@ -178,7 +186,7 @@ impl Reencode for Closing {
         Ok(())
     }
 
-    fn parse_custom_section(&mut self, module: &mut Module, section: CustomSectionReader<'_>) -> Outcome {
+    fn parse_custom_section(&mut self, module: &mut Module, section: CustomSectionReader<'_>) -> ReplacementOutcome {
         // Drop debug names, and the description of WASI, which would bring the imports back.
         let describes_wasi = section.name().starts_with("component-type:") && section.name().contains("wasi");
         if section.name() == "name" || describes_wasi {

@@ -23,7 +23,7 @@ pub(super) struct Modules<'a> {
 }
 
 /// An entry of a folder.
-enum Entry {
+enum ModuleEntry {
     File,
     Folder(PathBuf),
     /// Something that cannot contain a module, and the reason.
@@ -61,34 +61,34 @@ impl<'a> Modules<'a> {
                 continue;
             }
             match self.entry(&place).with_context(|| format!("cannot read {}", place.display()))? {
-                Entry::Folder(real) => self.copy_folder(&place, real, &to.join(&name))?,
-                Entry::File => {
+                ModuleEntry::Folder(real) => self.copy_folder(&place, real, &to.join(&name))?,
+                ModuleEntry::File => {
                     project_file::copy(&place, &to.join(&name), project_file::SOURCE_BYTES_MAX)
                         .with_context(|| format!("cannot copy {}", place.display()))?;
                 }
-                Entry::Other(why) => eprintln!("skipped: {}: {why}", place.display()),
+                ModuleEntry::Other(why) => eprintln!("skipped: {}: {why}", place.display()),
             }
         }
         self.open.pop();
         Ok(())
     }
 
-    fn entry(&self, place: &Path) -> Result<Entry> {
+    fn entry(&self, place: &Path) -> Result<ModuleEntry> {
         if fs::symlink_metadata(place)?.is_symlink() && !place.exists() {
-            return Ok(Entry::Other("a link to nothing"));
+            return Ok(ModuleEntry::Other("a link to nothing"));
         }
         let real = place.canonicalize()?;
         let kind = fs::metadata(&real)?.file_type();
         Ok(if !real.starts_with(&self.root) {
-            Entry::Other("a link that leads out of the project; replace it with a copy")
+            ModuleEntry::Other("a link that leads out of the project; replace it with a copy")
         } else if self.open.contains(&real) {
-            Entry::Other("a link to a folder that contains it")
+            ModuleEntry::Other("a link to a folder that contains it")
         } else if kind.is_dir() {
-            Entry::Folder(real)
+            ModuleEntry::Folder(real)
         } else if kind.is_file() {
-            Entry::File
+            ModuleEntry::File
         } else {
-            Entry::Other("neither a file nor a folder")
+            ModuleEntry::Other("neither a file nor a folder")
         })
     }
 }

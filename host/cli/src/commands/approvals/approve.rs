@@ -4,11 +4,11 @@ use super::super::conduct::{INTERRUPTED, to_its_end};
 use super::super::no_result::fail;
 use super::super::{Context, call, reply};
 use super::done::done;
-use super::identify::{Found, find};
+use super::identify::{IdentifiedApproval, find};
 use super::opened::open;
 use super::refusal;
 use crate::answer::{CUT, Unseen, covers};
-use crate::arguments::{ApproveArguments, Ask};
+use crate::arguments::{ApproveArguments, AskMode};
 use crate::confirmation::{Confirmation, confirmation};
 use crate::exit_code::Exit;
 use crate::opening;
@@ -43,11 +43,11 @@ pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyh
     let mut questions: Vec<OpenQuestion> = Vec::new();
     for id in &arguments.ids {
         match find(&approvals, id)? {
-            Ok(Found::Question(question)) if questions.iter().all(|known| known.id != question.id) => {
+            Ok(IdentifiedApproval::Question(question)) if questions.iter().all(|known| known.id != question.id) => {
                 questions.push(*question);
             }
-            Ok(Found::Question(_)) => {}
-            Ok(Found::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
+            Ok(IdentifiedApproval::Question(_)) => {}
+            Ok(IdentifiedApproval::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
             Err(why) => return fail(&why, Exit::Usage, context),
         }
     }
@@ -185,7 +185,7 @@ async fn resume(question: &OpenQuestion, context: &Context) -> anyhow::Result<Ex
     let id = question.id.as_str();
     let status = StatusLine::new(context.terminal);
     let cancellation = Cancellation::new();
-    let channel = call::channel(Ask::Auto, context, &status, &cancellation);
+    let channel = call::channel(AskMode::Auto, context, &status, &cancellation);
     let host = opening::open_with(context, &status, &channel, &question.tool).await?;
     let resumed = host.resume_until(id, cancellation.clone());
     let ended = to_its_end(&host, &status, &cancellation, resumed, pending()).await?;

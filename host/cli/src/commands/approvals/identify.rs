@@ -6,7 +6,7 @@ use portcullis::{ApprovalError, Approvals, HeldAnswer, OpenQuestion};
 const DIGITS_MIN: usize = 6;
 
 /// The request or approval that an id names.
-pub(super) enum Found {
+pub(super) enum IdentifiedApproval {
     Question(Box<OpenQuestion>),
     Answer(Box<HeldAnswer>),
 }
@@ -15,7 +15,7 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<Found, String>, ApprovalError> {
+pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<IdentifiedApproval, String>, ApprovalError> {
     let typed = typed.to_ascii_lowercase();
     if typed.len() < DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(Err(format!("an id consists of hexadecimal digits: give at least the first {DIGITS_MIN}")));
@@ -23,8 +23,8 @@ pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<Found, S
     let listing = approvals.list(true)?;
     let questions = listing.questions.into_iter().filter(|question| question.id.starts_with(&typed));
     let answers = listing.answers.into_iter().filter(|answer| answer.id.starts_with(&typed));
-    let found = questions.map(|question| Found::Question(Box::new(question)));
-    let mut found = found.chain(answers.map(|answer| Found::Answer(Box::new(answer))));
+    let found = questions.map(|question| IdentifiedApproval::Question(Box::new(question)));
+    let mut found = found.chain(answers.map(|answer| IdentifiedApproval::Answer(Box::new(answer))));
     Ok(match (found.next(), found.next()) {
         (None, _) => Err(ApprovalError::Unknown.to_string()),
         (Some(found), None) => Ok(found),

@@ -6,8 +6,8 @@ use super::opened::open;
 use crate::arguments::ListArguments;
 use crate::exit_code::Exit;
 use crate::json;
-use crate::style::{Look, Style};
-use crate::table::{Cell, Table};
+use crate::style::{Style, TextStyle};
+use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
 use portcullis::text::OneLine;
 use portcullis::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Resul
         context.terminal.print(&text(&listing, context.terminal.style(), context.terminal.width()))?;
     }
     for fault in &listing.faults {
-        let label = context.terminal.note_style().paint(Look::Bad, "a ledger entry is ignored:");
+        let label = context.terminal.note_style().paint(TextStyle::Bad, "a ledger entry is ignored:");
         context.terminal.note(format_args!("{label} {}", OneLine(fault)));
     }
     Ok(if listing.faults.is_empty() { Exit::Completed } else { Exit::RecordDamaged })
@@ -41,8 +41,8 @@ fn text(listing: &Listing, style: Style, width: Option<usize>) -> String {
     text
 }
 
-fn heading<const N: usize>(names: [&str; N]) -> [Cell; N] {
-    names.map(|name| Cell::new(Look::Quiet, name))
+fn heading<const N: usize>(names: [&str; N]) -> [TableCell; N] {
+    names.map(|name| TableCell::new(TextStyle::Quiet, name))
 }
 
 fn questions(questions: &[OpenQuestion], now: Now) -> Table {
@@ -51,12 +51,12 @@ fn questions(questions: &[OpenQuestion], now: Now) -> Table {
     for question in questions {
         let (look, state) = state(question);
         table.row([
-            Cell::plain(short(&question.id)),
-            Cell::new(Look::Quiet, &ago(question.asked_at.as_millisecond(), now)),
-            Cell::new(Look::Strong, &question.tool),
-            Cell::plain(&format!("{}, {}", question.principal, question.session)),
-            Cell::new(look, state),
-            Cell::plain(what(question)),
+            TableCell::plain(short(&question.id)),
+            TableCell::new(TextStyle::Quiet, &ago(question.asked_at.as_millisecond(), now)),
+            TableCell::new(TextStyle::Strong, &question.tool),
+            TableCell::plain(&format!("{}, {}", question.principal, question.session)),
+            TableCell::new(look, state),
+            TableCell::plain(what(question)),
         ]);
     }
     table
@@ -68,29 +68,29 @@ fn answers(answers: &[HeldAnswer], now: Now) -> Table {
     for answer in answers {
         let used = answer.used_at.map_or_else(|| "never".to_owned(), |at| ago(at.as_millisecond(), now));
         table.row([
-            Cell::plain(short(&answer.id)),
-            Cell::new(Look::Strong, &answer.tool),
-            Cell::plain(&format!("{}, {}", answer.principal, scope(answer))),
-            Cell::new(Look::Quiet, &ago(answer.given_at.as_millisecond(), now)),
-            Cell::new(Look::Quiet, &used),
-            Cell::plain(&answer.uses.to_string()),
-            Cell::new(Look::Quiet, &expiry(answer, now)),
-            Cell::plain(&answer.covers),
+            TableCell::plain(short(&answer.id)),
+            TableCell::new(TextStyle::Strong, &answer.tool),
+            TableCell::plain(&format!("{}, {}", answer.principal, scope(answer))),
+            TableCell::new(TextStyle::Quiet, &ago(answer.given_at.as_millisecond(), now)),
+            TableCell::new(TextStyle::Quiet, &used),
+            TableCell::plain(&answer.uses.to_string()),
+            TableCell::new(TextStyle::Quiet, &expiry(answer, now)),
+            TableCell::plain(&answer.covers),
         ]);
     }
     table
 }
 
 /// Returns the state of a request, for people.
-pub(super) fn state(question: &OpenQuestion) -> (Look, &'static str) {
+pub(super) fn state(question: &OpenQuestion) -> (TextStyle, &'static str) {
     match (question.status, question.waited_for) {
-        (Status::Pending, true) => (Look::Doubtful, "a call waits"),
-        (Status::Pending, false) => (Look::Doubtful, "no call waits"),
-        (Status::Approved, true) => (Look::Good, "approved"),
-        (Status::Approved, false) => (Look::Doubtful, "approved, not run"),
-        (Status::Running | Status::Done, _) => (Look::Good, question.status.as_str()),
-        (Status::Rejected | Status::Lost, _) => (Look::Bad, question.status.as_str()),
-        (Status::Expired | Status::Withdrawn, _) => (Look::Quiet, question.status.as_str()),
+        (Status::Pending, true) => (TextStyle::Doubtful, "a call waits"),
+        (Status::Pending, false) => (TextStyle::Doubtful, "no call waits"),
+        (Status::Approved, true) => (TextStyle::Good, "approved"),
+        (Status::Approved, false) => (TextStyle::Doubtful, "approved, not run"),
+        (Status::Running | Status::Done, _) => (TextStyle::Good, question.status.as_str()),
+        (Status::Rejected | Status::Lost, _) => (TextStyle::Bad, question.status.as_str()),
+        (Status::Expired | Status::Withdrawn, _) => (TextStyle::Quiet, question.status.as_str()),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::super::Context;
 use super::super::no_result::fail;
-use super::identify::{Found, find};
+use super::identify::{IdentifiedApproval, find};
 use super::list::{expiry, scope, state};
 use super::opened::open;
 use crate::exit_code::Exit;
 use crate::json;
 use crate::question::{Extent, shown};
-use crate::style::{Look, Style};
-use crate::table::{Cell, Table};
+use crate::style::{Style, TextStyle};
+use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
 use portcullis::{HeldAnswer, OpenQuestion};
 
@@ -17,15 +17,15 @@ pub(super) fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let terminal = context.terminal;
     let approvals = open(context)?;
     let text = match find(&approvals, typed)? {
-        Ok(Found::Question(question)) => {
+        Ok(IdentifiedApproval::Question(question)) => {
             let question = approvals.question(&question.id)?;
             match context.json {
                 true => json::line(&question)?,
                 false => of_question(&question, terminal.style(), terminal.width()),
             }
         }
-        Ok(Found::Answer(answer)) if context.json => json::line(&answer)?,
-        Ok(Found::Answer(answer)) => of_answer(&answer, terminal.style()),
+        Ok(IdentifiedApproval::Answer(answer)) if context.json => json::line(&answer)?,
+        Ok(IdentifiedApproval::Answer(answer)) => of_answer(&answer, terminal.style()),
         Err(why) => return fail(&why, Exit::Usage, context),
     };
     terminal.print(&text)?;
@@ -36,20 +36,20 @@ fn of_question(question: &OpenQuestion, style: Style, width: Option<usize>) -> S
     let now = Now::read();
     let mut facts = Table::default();
     let (look, state) = state(question);
-    facts.row([quiet("request"), Cell::plain(&question.id)]);
-    facts.row([quiet("call"), Cell::plain(&question.call)]);
-    facts.row([quiet("state"), Cell::new(look, state)]);
-    facts.row([quiet("made"), Cell::plain(&ago(question.asked_at.as_millisecond(), now))]);
+    facts.row([quiet("request"), TableCell::plain(&question.id)]);
+    facts.row([quiet("call"), TableCell::plain(&question.call)]);
+    facts.row([quiet("state"), TableCell::new(look, state)]);
+    facts.row([quiet("made"), TableCell::plain(&ago(question.asked_at.as_millisecond(), now))]);
     match question.settled_at {
-        Some(at) => facts.row([quiet("settled"), Cell::plain(&ago(at.as_millisecond(), now))]),
-        None => facts.row([quiet("expires"), Cell::plain(&ahead(question.expires_at.as_millisecond(), now))]),
+        Some(at) => facts.row([quiet("settled"), TableCell::plain(&ago(at.as_millisecond(), now))]),
+        None => facts.row([quiet("expires"), TableCell::plain(&ahead(question.expires_at.as_millisecond(), now))]),
     }
     if let Some(note) = &question.note {
-        facts.row([quiet("note"), Cell::plain(note)]);
+        facts.row([quiet("note"), TableCell::plain(note)]);
     }
     if question.question.is_none() {
-        facts.row([quiet("tool"), Cell::plain(&question.tool)]);
-        facts.row([quiet("for"), Cell::plain(&format!("{}, session {}", question.principal, question.session))]);
+        facts.row([quiet("tool"), TableCell::plain(&question.tool)]);
+        facts.row([quiet("for"), TableCell::plain(&format!("{}, session {}", question.principal, question.session))]);
     }
     let mut text = facts.render(style, "  ", None);
     if let Some(asked) = &question.question {
@@ -61,7 +61,7 @@ fn of_question(question: &OpenQuestion, style: Style, width: Option<usize>) -> S
 fn of_answer(answer: &HeldAnswer, style: Style) -> String {
     let now = Now::read();
     let mut facts = Table::default();
-    let mut fact = |label, value: &str| facts.row([quiet(label), Cell::plain(value)]);
+    let mut fact = |label, value: &str| facts.row([quiet(label), TableCell::plain(value)]);
     fact("approval", &answer.id);
     fact("request", &answer.question);
     fact("tool", &answer.tool);
@@ -79,6 +79,6 @@ fn of_answer(answer: &HeldAnswer, style: Style) -> String {
     facts.render(style, "  ", None)
 }
 
-fn quiet(label: &str) -> Cell {
-    Cell::new(Look::Quiet, label)
+fn quiet(label: &str) -> TableCell {
+    TableCell::new(TextStyle::Quiet, label)
 }

@@ -2,7 +2,7 @@
 
 use super::examined::Examined;
 use crate::context::Context;
-use crate::style::Look;
+use crate::style::TextStyle;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Conformance, Level, Lint, Loaded, NotTried};
 use serde_json::{Value, json};
@@ -41,12 +41,12 @@ pub(super) fn text(conformance: &Conformance, loaded: Option<&Loaded>, context: 
     // At the lower levels, problems and lints already say what to fix.
     if let (Level::Clear, Some(next)) = (level, level.next()) {
         for reason in &conformance.kept_from_next {
-            let mark = style.paint(Look::Doubtful, format!("not {}:", next.as_str()));
+            let mark = style.paint(TextStyle::Doubtful, format!("not {}:", next.as_str()));
             reasons.push_str(&format!("{mark} {}\n", Lines(reason)));
         }
     }
     for NotTried { tool, why } in &conformance.not_tried {
-        let mark = style.paint(Look::Quiet, "not tried:");
+        let mark = style.paint(TextStyle::Quiet, "not tried:");
         reasons.push_str(&format!("{mark} {}: {}\n", OneLine(tool), OneLine(why)));
     }
     (line, reasons)

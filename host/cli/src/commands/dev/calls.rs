@@ -3,7 +3,7 @@
 //! The entries are only shown, and nothing depends on them. `portcullis audit verify` checks their authenticity.
 
 use crate::environment;
-use crate::style::{Look, Style};
+use crate::style::{Style, TextStyle};
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Hook, HookCall, Hooked, Hooking, Outcome, Reply};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Messages {
 }
 
 /// A call that has ended. Its texts come from models and plugins, and are not encoded.
-pub(super) struct Ended {
+pub(super) struct EndedCall {
     time: String,
     tool: String,
     outcome: String,
@@ -68,10 +68,10 @@ pub(super) struct Ended {
     printed: Option<String>,
 }
 
-impl Ended {
+impl EndedCall {
     /// Formats the call for people: one line, and the call's output below it.
     pub(super) fn line(&self, style: Style) -> String {
-        let look = if self.outcome == "completed" { Look::Good } else { Look::Bad };
+        let look = if self.outcome == "completed" { TextStyle::Good } else { TextStyle::Bad };
         let outcome = match self.code == self.outcome {
             true => self.outcome.clone(),
             false => format!("{} ({})", self.outcome, self.code),
@@ -84,8 +84,8 @@ impl Ended {
         let printed = self.printed.as_deref().map(|printed| below(printed, style)).unwrap_or_default();
         format!(
             "{}Z  {}  {}  {:.1} ms{message}\n{printed}",
-            style.paint(Look::Quiet, OneLine(&self.time)),
-            style.paint(Look::Strong, OneLine(&self.tool)),
+            style.paint(TextStyle::Quiet, OneLine(&self.time)),
+            style.paint(TextStyle::Strong, OneLine(&self.tool)),
             style.paint(look, outcome),
             self.milliseconds
         )
@@ -115,7 +115,7 @@ fn below(printed: &str, style: Style) -> String {
     if let Some(more) = lines.len().checked_sub(PRINTED_LINES_MAX).filter(|more| *more > 0) {
         text.push_str(&format!("    … and {more} more lines\n"));
     }
-    style.paint(Look::Quiet, text).to_string()
+    style.paint(TextStyle::Quiet, text).to_string()
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -155,7 +155,7 @@ impl Calls {
     }
 
     /// Returns the calls that have ended since the last check. Returns none if the log cannot be read.
-    pub(super) fn news(&mut self, messages: &Messages) -> Vec<Ended> {
+    pub(super) fn news(&mut self, messages: &Messages) -> Vec<EndedCall> {
         let mut bytes = Vec::new();
         let read = environment::open_named(&self.file).and_then(|mut file| {
             if file.metadata()?.len() < self.read {
@@ -174,7 +174,7 @@ impl Calls {
         entries.filter_map(|entry| self.ended(&entry, messages)).collect()
     }
 
-    fn ended(&mut self, entry: &Value, messages: &Messages) -> Option<Ended> {
+    fn ended(&mut self, entry: &Value, messages: &Messages) -> Option<EndedCall> {
         let member = |name: &str| entry.get(name).and_then(Value::as_str);
         let (kind, call) = (member("kind")?, member("call")?);
         let tool = member("tool").filter(|tool| self.prefixes.iter().any(|prefix| tool.starts_with(prefix)));
@@ -204,7 +204,7 @@ impl Calls {
         let milliseconds = entry.get("wall_us").and_then(Value::as_u64).unwrap_or(0) as f64 / 1000.0;
         let time = member("time").and_then(|time| time.get(11..19)).unwrap_or_default().to_owned();
         let code = member("code").unwrap_or_default().to_owned();
-        Some(Ended { time, tool, outcome, code, milliseconds, message, printed: text("printed") })
+        Some(EndedCall { time, tool, outcome, code, milliseconds, message, printed: text("printed") })
     }
 }
 
@@ -256,7 +256,7 @@ mod tests {
                 "detail": detail, "printed": printed });
             calls.ended(&entry, &messages).unwrap()
         };
-        let why = |ended: &Ended| ended.message.clone();
+        let why = |ended: &EndedCall| ended.message.clone();
         assert_eq!(why(&ended("trapped", Some("unreachable"), "")).as_deref(), Some("unreachable"));
         assert_eq!(why(&ended("limit", None, "")).as_deref(), Some("told"));
         assert_eq!(why(&ended("failed", Some("for the operator"), "")).as_deref(), Some("told"));

@@ -7,13 +7,13 @@ use std::path::Path;
 
 /// The last accepted component, as an open file. The file stays intact when a build replaces it at its path.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct LastGoodComponent {
     good: Option<File>,
     put_back: bool,
 }
 
 #[expect(clippy::disallowed_methods, reason = "what a build of the person's own project has made")]
-impl Kept {
+impl LastGoodComponent {
     /// Keeps the component at a path.
     pub(super) fn keep(&mut self, place: &Path) {
         *self = Self { good: project_file::open(place).ok(), put_back: false };

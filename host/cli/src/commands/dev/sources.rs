@@ -24,13 +24,13 @@ pub(super) const FILES_MAX: usize = 20_000;
 
 /// The metadata that shows whether a file has changed, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct SourceStamp {
     modified: Option<SystemTime>,
     bytes: u64,
     inode: u64,
 }
 
-impl Stamp {
+impl SourceStamp {
     /// Returns the stamp of a file, or `None` if it does not exist.
     #[expect(clippy::disallowed_methods, reason = "the person's own project, watched for them")]
     pub(super) fn of(file: &Path) -> Option<Self> {
@@ -42,7 +42,7 @@ impl Stamp {
     }
 }
 
-type Snapshot = BTreeMap<PathBuf, Stamp>;
+type SourceSnapshot = BTreeMap<PathBuf, SourceStamp>;
 
 /// The identity of a file: device and inode.
 type Id = (u64, u64);
@@ -59,9 +59,9 @@ pub(super) struct Sources {
     /// Whether the project has more.
     are_more: bool,
     /// The sources at the last reported change.
-    told: Snapshot,
+    told: SourceSnapshot,
     /// The sources at the last check.
-    last: Snapshot,
+    last: SourceSnapshot,
 }
 
 impl Sources {
@@ -73,8 +73,8 @@ impl Sources {
             outputs: outputs(),
             most: FILES_MAX,
             are_more: false,
-            told: Snapshot::new(),
-            last: Snapshot::new(),
+            told: SourceSnapshot::new(),
+            last: SourceSnapshot::new(),
         }
     }
 
@@ -97,8 +97,8 @@ impl Sources {
 
     /// Collects the files below the project's folder, and in linked folders. Skips what cannot be read.
     #[expect(clippy::disallowed_methods, reason = "the person's own project, watched for them")]
-    fn collect(&mut self) -> Snapshot {
-        let (mut files, mut looked) = (Snapshot::new(), 0);
+    fn collect(&mut self) -> SourceSnapshot {
+        let (mut files, mut looked) = (SourceSnapshot::new(), 0);
         // Visit each folder once, because links may form a cycle.
         let apart = [&self.root, &self.state].into_iter().flat_map(std::fs::metadata);
         let mut known: HashSet<Id> = apart.map(|metadata| id(&metadata)).collect();
@@ -120,7 +120,7 @@ impl Sources {
                     continue;
                 }
                 if !metadata.is_dir() {
-                    files.insert(path, Stamp::from(&metadata));
+                    files.insert(path, SourceStamp::from(&metadata));
                 } else if known.insert(id(&metadata)) {
                     if is_link { linked.push(path) } else { folders.push(path) }
                 }

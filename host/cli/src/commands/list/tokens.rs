@@ -4,8 +4,8 @@
 use super::super::Context;
 use crate::exit_code::Exit;
 use crate::json;
-use crate::style::Look;
-use crate::table::{Cell, Table};
+use crate::style::TextStyle;
+use crate::table::{Table, TableCell};
 use portcullis::{Catalog, Host, Offer, estimate_tokens};
 use portcullis_mcp::short_list;
 use portcullis_providers::{Definitions, Format};
@@ -19,21 +19,21 @@ const FOUND: u64 = 5;
 #[derive(Serialize)]
 struct Costs {
     /// The tools, by full name.
-    tools: Vec<Cost>,
+    tools: Vec<TokenCost>,
     /// The sum of all tools.
     tokens: u64,
-    search: Search,
+    search: ShortListCost,
 }
 
 #[derive(Serialize)]
-struct Cost {
+struct TokenCost {
     name: String,
     tokens: u64,
 }
 
 /// The cost of the tools with the short list.
 #[derive(Serialize)]
-struct Search {
+struct ShortListCost {
     /// The tokens at the start: the two tools of the short list with their index, and the host's own tools.
     tokens: u64,
     /// How many tools a search finds.
@@ -66,7 +66,7 @@ fn costs(catalog: &Catalog) -> anyhow::Result<Costs> {
         } else {
             (others, count) = (others + tokens, count + 1);
         }
-        tools.push(Cost { name: offer.tool.name().to_string(), tokens });
+        tools.push(TokenCost { name: offer.tool.name().to_string(), tokens });
     }
     // Count all tools, including those that the policy denies.
     let short: u64 = short_list(catalog, |_, _| true)
@@ -78,18 +78,18 @@ fn costs(catalog: &Catalog) -> anyhow::Result<Costs> {
         .sum();
     let found = FOUND.min(count);
     let found_tokens = (others * found).div_ceil(count.max(1));
-    Ok(Costs { tools, tokens: own + others, search: Search { tokens: own + short, found, found_tokens } })
+    Ok(Costs { tools, tokens: own + others, search: ShortListCost { tokens: own + short, found, found_tokens } })
 }
 
 fn text(costs: &Costs, context: &Context) -> String {
     let style = context.terminal.style();
     let mut table = Table::default();
-    table.row([Cell::new(Look::Quiet, "TOOL"), Cell::new(Look::Quiet, "TOKENS, ABOUT")]);
+    table.row([TableCell::new(TextStyle::Quiet, "TOOL"), TableCell::new(TextStyle::Quiet, "TOKENS, ABOUT")]);
     for cost in &costs.tools {
-        table.row([Cell::new(Look::Strong, &cost.name), Cell::plain(&cost.tokens.to_string())]);
+        table.row([TableCell::new(TextStyle::Strong, &cost.name), TableCell::plain(&cost.tokens.to_string())]);
     }
     let mut text = table.render(style, "", context.terminal.width());
-    let Search { tokens, found, found_tokens } = &costs.search;
+    let ShortListCost { tokens, found, found_tokens } = &costs.search;
     text.push_str(&format!(
         "\nA model with all of these tools reads about {} tokens in every turn.\n\
          With `portcullis serve --search` it reads about {tokens} in every turn, and about {found_tokens} for a search \

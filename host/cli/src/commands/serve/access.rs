@@ -4,7 +4,7 @@ use super::token;
 use crate::arguments::HttpArguments;
 use crate::context::Context;
 use crate::environment;
-use crate::style::Look;
+use crate::style::TextStyle;
 use anyhow::{Context as _, ensure};
 use portcullis::policy::{Policy, Principal};
 use portcullis::text::OneLine;
@@ -21,12 +21,12 @@ const OTHERS_WRITE: u32 = 0o022;
 const OTHERS_READ: u32 = 0o044;
 
 /// Who may call, with the line that tells the user.
-pub(super) struct Told {
+pub(super) struct ServeAccess {
     pub(super) access: Access,
     /// The file that it was read from. It may change while the server runs.
     pub(super) file: Option<PathBuf>,
     pub(super) line: String,
-    pub(super) look: Look,
+    pub(super) look: TextStyle,
 }
 
 /// Returns who may call.
@@ -38,10 +38,10 @@ pub(super) fn of(
     operator: &Principal,
     policy: &Policy,
     context: &Context,
-) -> anyhow::Result<Told> {
+) -> anyhow::Result<ServeAccess> {
     if arguments.no_auth {
         let line = "anyone who can connect may call, including every user and container of this machine".to_owned();
-        return Ok(Told { access: Access::Everyone, file: None, line, look: Look::Doubtful });
+        return Ok(ServeAccess { access: Access::Everyone, file: None, line, look: TextStyle::Doubtful });
     }
     if let (Some(issuer), Some(audience), Some(keys)) =
         (&arguments.oauth_issuer, &arguments.oauth_audience, &arguments.oauth_keys)
@@ -53,7 +53,12 @@ pub(super) fn of(
         let (issuer, audience, prefix) = (OneLine(issuer), OneLine(audience), oauth.principal_prefix());
         let line =
             format!("clients need a token of {issuer} for {audience}; a subject is the principal {prefix}SUBJECT");
-        return Ok(Told { access: Access::OAuth(Box::new(oauth)), file: Some(keys.clone()), line, look: Look::Quiet });
+        return Ok(ServeAccess {
+            access: Access::OAuth(Box::new(oauth)),
+            file: Some(keys.clone()),
+            line,
+            look: TextStyle::Quiet,
+        });
     }
     let (path, text) = match &arguments.token_file {
         Some(path) => (path.clone(), read(path, Secrecy::Secret, context)?),
@@ -65,7 +70,7 @@ pub(super) fn of(
     let shown = path.display().to_string();
     let tokens = Tokens::parse(&text, operator).with_context(|| shown.clone())?;
     let line = format!("clients need the token in {}, as `Authorization: Bearer`", OneLine(&shown));
-    Ok(Told { access: Access::Tokens(tokens), file: Some(path), line, look: Look::Quiet })
+    Ok(ServeAccess { access: Access::Tokens(tokens), file: Some(path), line, look: TextStyle::Quiet })
 }
 
 /// Names the keys that are not used, and those whose private half is in the file.
@@ -73,7 +78,7 @@ fn warn_of_keys(oauth: &OAuth, path: &Path, context: &Context) {
     let (style, shown) = (context.terminal.note_style(), path.display().to_string());
     for notice in oauth.key_notices() {
         let note = format!("{}: {}", OneLine(&shown), OneLine(&notice.to_string()));
-        context.terminal.note(style.paint(Look::Doubtful, note));
+        context.terminal.note(style.paint(TextStyle::Doubtful, note));
     }
 }
 
@@ -84,7 +89,7 @@ fn warn_of_rules(oauth: &OAuth, policy: &Policy, context: &Context) {
         let (style, prefix) = (context.terminal.note_style(), oauth.principal_prefix());
         let note =
             format!("rules for `mcp.` principals do not cover subjects of the issuer: name them `{prefix}SUBJECT`");
-        context.terminal.note(style.paint(Look::Doubtful, note));
+        context.terminal.note(style.paint(TextStyle::Doubtful, note));
     }
 }
 
@@ -103,7 +108,7 @@ fn read(path: &Path, secrecy: Secrecy, context: &Context) -> anyhow::Result<Stri
     if secrecy == Secrecy::Secret && mode & OTHERS_READ != 0 {
         let style = context.terminal.note_style();
         let note = format!("other users can read {}: run `chmod go-r` on it", OneLine(&shown()));
-        context.terminal.note(style.paint(Look::Doubtful, note));
+        context.terminal.note(style.paint(TextStyle::Doubtful, note));
     }
     let mut text = String::new();
     file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).with_context(shown)?;

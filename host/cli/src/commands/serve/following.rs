@@ -4,7 +4,7 @@ use super::access;
 use crate::arguments::HttpArguments;
 use crate::context::Context;
 use crate::opening::RuleGapNotes;
-use crate::style::Look;
+use crate::style::TextStyle;
 use portcullis::policy::Principal;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Catalog, FileWatch, Host, PolicyStatus};
@@ -70,8 +70,10 @@ impl<'a> Following<'a> {
         match self.host.reload().await {
             // The reload changed the policy, so this reports the change.
             Ok(_) if self.status.has_changed().unwrap_or(false) => self.tell_policy(),
-            Ok(_) => self.note(Look::Quiet, "reloaded: the policy did not change"),
-            Err(error) => self.note(Look::Bad, &format!("cannot read the plugins: {}", OneLine(&error.to_string()))),
+            Ok(_) => self.note(TextStyle::Quiet, "reloaded: the policy did not change"),
+            Err(error) => {
+                self.note(TextStyle::Bad, &format!("cannot read the plugins: {}", OneLine(&error.to_string())))
+            }
         }
     }
 
@@ -80,10 +82,13 @@ impl<'a> Following<'a> {
         let sha256 = sha256.get(..HASH_DIGITS).unwrap_or(&sha256);
         match fault {
             Some(fault) => {
-                self.note(Look::Bad, &format!("the policy was changed and cannot be used; {sha256} stays in force:"));
+                self.note(
+                    TextStyle::Bad,
+                    &format!("the policy was changed and cannot be used; {sha256} stays in force:"),
+                );
                 self.context.terminal.note(format_args!("  {}", Lines(&fault)));
             }
-            None => self.note(Look::Quiet, &format!("the policy {sha256} is in force")),
+            None => self.note(TextStyle::Quiet, &format!("the policy {sha256} is in force")),
         }
     }
 
@@ -93,19 +98,19 @@ impl<'a> Following<'a> {
         match block_in_place(|| access::of(arguments, operator, &self.host.policy(), self.context)) {
             Ok(told) => {
                 running.replace_access(told.access);
-                self.note(Look::Quiet, &format!("reloaded {}", OneLine(&shown)));
+                self.note(TextStyle::Quiet, &format!("reloaded {}", OneLine(&shown)));
             }
             Err(error) => {
                 let why = format!("{error:#}");
                 let heading =
                     format!("{} was changed and cannot be used; what it held stays in force:", OneLine(&shown));
-                self.note(Look::Bad, &heading);
+                self.note(TextStyle::Bad, &heading);
                 self.context.terminal.note(format_args!("  {}", Lines(&why)));
             }
         }
     }
 
-    fn note(&self, look: Look, text: &str) {
+    fn note(&self, look: TextStyle, text: &str) {
         self.context.terminal.note(self.context.terminal.note_style().paint(look, text));
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the whole body of a request, within a size limit and a timeout.
 
 use crate::http::carried::carry;
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusalReply;
 use crate::judge::{Judged, judge};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -39,12 +39,14 @@ impl BodyRules {
     }
 
     /// Reads a body. Also returns the permits for its memory.
-    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Bytes, OwnedSemaphorePermit), Refusal> {
+    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Bytes, OwnedSemaphorePermit), HttpRefusalReply> {
         let announced = headers.get(CONTENT_LENGTH).map(|length| length.to_str().ok()?.parse::<usize>().ok());
         let bytes = match announced {
             Some(Some(bytes)) if bytes <= self.bytes => bytes,
             Some(Some(_)) => return Err(too_large()),
-            Some(None) => return Err(Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: invalid Content-Length")),
+            Some(None) => {
+                return Err(HttpRefusalReply::new(StatusCode::BAD_REQUEST, "Bad Request: invalid Content-Length"));
+            }
             None => self.bytes,
         };
         let pieces = u32::try_from(pieces(bytes)).unwrap_or(u32::MAX);
@@ -57,7 +59,7 @@ impl BodyRules {
                 Ok((bytes, room))
             }
             Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-            Err(_) => Err(Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: the body is incomplete")),
+            Err(_) => Err(HttpRefusalReply::new(StatusCode::BAD_REQUEST, "Bad Request: the body is incomplete")),
         }
     }
 }
@@ -67,12 +69,13 @@ fn pieces(bytes: usize) -> usize {
     bytes / ROOM_BYTES + 1
 }
 
-fn too_large() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large: no tool accepts arguments of this size")
+fn too_large() -> HttpRefusalReply {
+    HttpRefusalReply::new(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large: no tool accepts arguments of this size")
 }
 
-fn too_slow() -> Refusal {
-    Refusal::new(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body took too long to arrive").after(RETRY_SECONDS)
+fn too_slow() -> HttpRefusalReply {
+    HttpRefusalReply::new(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body took too long to arrive")
+        .after(RETRY_SECONDS)
 }
 
 /// The kind of a message, as far as the guards distinguish it.

@@ -2,7 +2,7 @@
 //! this address sends that name.
 
 use crate::http::error::SettingError;
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusalReply;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -92,7 +92,7 @@ pub(crate) async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request
         return next.run(request).await;
     }
     let message = "Forbidden: the Host header is missing or does not name this server (operator: see --allow-host)";
-    Refusal::new(StatusCode::FORBIDDEN, message).into_response()
+    HttpRefusalReply::new(StatusCode::FORBIDDEN, message).into_response()
 }
 
 #[cfg(test)]

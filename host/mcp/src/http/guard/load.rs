@@ -1,9 +1,9 @@
 //! Limits the open requests of each principal.
 
 use crate::http::carried::carry;
-use crate::http::refusal::Refusal;
-use crate::http::usage::{Slot, Usage};
-use crate::identity::Identity;
+use crate::http::refusal::HttpRefusalReply;
+use crate::http::usage::{SlotUsage, UsageSlot};
+use crate::identity::TransportIdentity;
 use axum::extract::{Extension, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -15,15 +15,15 @@ const RETRY_SECONDS: u32 = 1;
 
 /// Passes on requests while their principal is below its limits, and counts each until its response is sent.
 pub(crate) async fn within_load(
-    State(usage): State<Arc<Usage>>,
-    Extension(identity): Extension<Identity>,
+    State(usage): State<Arc<SlotUsage>>,
+    Extension(identity): Extension<TransportIdentity>,
     request: Request,
     next: Next,
 ) -> Response {
     // In the handshake era, a GET opens a long-lived stream.
     let stream = request.method() == Method::GET;
-    let held = usage.hold(&identity.principal, Slot::Request).and_then(|request| {
-        let stream = if stream { Some(usage.hold(&identity.principal, Slot::Stream)?) } else { None };
+    let held = usage.hold(&identity.principal, UsageSlot::Request).and_then(|request| {
+        let stream = if stream { Some(usage.hold(&identity.principal, UsageSlot::Stream)?) } else { None };
         Ok((request, stream))
     });
     match held {
@@ -33,7 +33,7 @@ pub(crate) async fn within_load(
 }
 
 /// Returns the refusal for a principal with too many open requests.
-pub(super) fn too_much_open() -> Refusal {
+pub(super) fn too_much_open() -> HttpRefusalReply {
     let message = "Too Many Requests: too many open requests or streams; close some of them first";
-    Refusal::new(StatusCode::TOO_MANY_REQUESTS, message).after(RETRY_SECONDS)
+    HttpRefusalReply::new(StatusCode::TOO_MANY_REQUESTS, message).after(RETRY_SECONDS)
 }

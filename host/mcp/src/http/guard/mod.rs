@@ -20,7 +20,7 @@ pub(super) use query::no_query;
 pub(super) use rate::within_rate;
 pub(super) use session::own_session;
 pub(super) use stop::while_serving;
-pub(super) use token::{Guard, authorized};
+pub(super) use token::{TokenGuard, authorized};
 
 pub use host::AllowedHost;
 pub use origin::AllowedOrigin;

@@ -3,7 +3,7 @@
 
 use super::host::split;
 use crate::http::error::SettingError;
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusalReply;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -15,19 +15,19 @@ use std::sync::Arc;
 /// An origin whose pages may call this server: a scheme, a host, and one port or any port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedOrigin {
-    scheme: Scheme,
+    scheme: OriginScheme,
     host: String,
     /// The port, or `None` for any port.
     port: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scheme {
+enum OriginScheme {
     Http,
     Https,
 }
 
-impl Scheme {
+impl OriginScheme {
     fn take(text: &str) -> Option<(Self, &str)> {
         let http = text.strip_prefix("http://").map(|rest| (Self::Http, rest));
         http.or_else(|| text.strip_prefix("https://").map(|rest| (Self::Https, rest)))
@@ -46,7 +46,7 @@ impl FromStr for AllowedOrigin {
     type Err = SettingError;
 
     fn from_str(text: &str) -> Result<Self, SettingError> {
-        let (scheme, rest) = Scheme::take(text).ok_or(SettingError::Origin)?;
+        let (scheme, rest) = OriginScheme::take(text).ok_or(SettingError::Origin)?;
         let (host, any) = rest.strip_suffix(":*").map_or((rest, false), |host| (host, true));
         let (host, port) = split(host).ok_or(SettingError::Origin)?;
         match (any, port) {
@@ -65,7 +65,7 @@ impl Origins {
     /// Returns the loopback origins over `http`, and the origins that the operator adds.
     pub(crate) fn new(added: &[AllowedOrigin]) -> Self {
         let own = ["localhost", "127.0.0.1", "[::1]"].map(|host| AllowedOrigin {
-            scheme: Scheme::Http,
+            scheme: OriginScheme::Http,
             host: host.to_owned(),
             port: None,
         });
@@ -73,7 +73,7 @@ impl Origins {
     }
 
     fn have(&self, text: &str) -> bool {
-        let Some((scheme, rest)) = Scheme::take(text) else { return false };
+        let Some((scheme, rest)) = OriginScheme::take(text) else { return false };
         let Some((host, port)) = split(rest) else { return false };
         let port = port.unwrap_or(scheme.port());
         let fits = |own: &AllowedOrigin| own.port.is_none_or(|own| own == port);
@@ -94,7 +94,7 @@ pub(crate) async fn known_origin(State(origins): State<Arc<Origins>>, request: R
         return next.run(request).await;
     }
     let message = "Forbidden: pages of this origin may not call this server (operator: see --allow-origin)";
-    Refusal::new(StatusCode::FORBIDDEN, message).into_response()
+    HttpRefusalReply::new(StatusCode::FORBIDDEN, message).into_response()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Refuses query strings, because the URLs of requests end up in logs and histories.
 
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HttpRefusalReply;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -12,5 +12,5 @@ pub(crate) async fn no_query(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let message = "Bad Request: the URL must not have a query; send the token in the Authorization header";
-    Refusal::new(StatusCode::BAD_REQUEST, message).into_response()
+    HttpRefusalReply::new(StatusCode::BAD_REQUEST, message).into_response()
 }

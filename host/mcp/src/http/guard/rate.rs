@@ -3,9 +3,9 @@
 use super::body::Asks;
 use super::load::too_much_open;
 use crate::http::carried::carry;
-use crate::http::refusal::Refusal;
-use crate::http::usage::{Slot, Usage};
-use crate::identity::Identity;
+use crate::http::refusal::HttpRefusalReply;
+use crate::http::usage::{SlotUsage, UsageSlot};
+use crate::identity::TransportIdentity;
 use axum::extract::{Extension, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 /// Passes on tool calls within their principal's rate limit, and subscriptions within its stream limit.
 pub(crate) async fn within_rate(
-    State(usage): State<Arc<Usage>>,
-    Extension(identity): Extension<Identity>,
+    State(usage): State<Arc<SlotUsage>>,
+    Extension(identity): Extension<TransportIdentity>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -29,14 +29,15 @@ pub(crate) async fn within_rate(
     if asks != Some(Asks::Listen) {
         return next.run(request).await;
     }
-    match usage.hold(&identity.principal, Slot::Stream) {
+    match usage.hold(&identity.principal, UsageSlot::Stream) {
         Ok(held) => carry(next.run(request).await, held),
         Err(_) => too_much_open().into_response(),
     }
 }
 
-fn too_often(wait: Duration) -> Refusal {
+fn too_often(wait: Duration) -> HttpRefusalReply {
     // Rounded up, so that a client that waits exactly this long succeeds.
     let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
-    Refusal::new(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: too many tool calls per second").after(seconds)
+    HttpRefusalReply::new(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: too many tool calls per second")
+        .after(seconds)
 }

@@ -2,9 +2,9 @@
 
 use super::body::Asks;
 use crate::http::carried::carry;
-use crate::http::refusal::Refusal;
-use crate::http::sessions::{Full, Sessions, Use};
-use crate::identity::Identity;
+use crate::http::refusal::HttpRefusalReply;
+use crate::http::sessions::{Full, SessionUse, Sessions};
+use crate::identity::TransportIdentity;
 use axum::extract::{Extension, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -23,7 +23,7 @@ const RETRY_SECONDS: u32 = 5;
 /// principal's session looks like one that does not exist.
 pub(crate) async fn own_session(
     State(sessions): State<Arc<Sessions>>,
-    Extension(identity): Extension<Identity>,
+    Extension(identity): Extension<TransportIdentity>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -41,7 +41,8 @@ pub(crate) async fn own_session(
             Err(_) => not_found().into_response(),
         },
         (Some(_), Some(_)) => {
-            Refusal::new(StatusCode::BAD_REQUEST, "Bad Request: a request can name only one session").into_response()
+            HttpRefusalReply::new(StatusCode::BAD_REQUEST, "Bad Request: a request can name only one session")
+                .into_response()
         }
     }
 }
@@ -61,9 +62,9 @@ async fn begin(sessions: &Arc<Sessions>, principal: &Principal, request: Request
 
 async fn go_on(sessions: &Arc<Sessions>, principal: &Principal, id: &str, request: Request, next: Next) -> Response {
     let (what, ends) = match *request.method() {
-        Method::GET => (Use::Stream, false),
-        Method::DELETE => (Use::Request, true),
-        _ => (Use::Request, false),
+        Method::GET => (SessionUse::Stream, false),
+        Method::DELETE => (SessionUse::Request, true),
+        _ => (SessionUse::Request, false),
     };
     let Some(using) = sessions.open(id, principal, what) else { return not_found().into_response() };
     let mut response = next.run(request).await;
@@ -81,14 +82,14 @@ fn is_without_sessions(headers: &HeaderMap) -> bool {
 }
 
 /// Returns the same refusal for a session that ended, for another principal's session, and for an unknown one.
-fn not_found() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "Not Found: Session not found")
+fn not_found() -> HttpRefusalReply {
+    HttpRefusalReply::new(StatusCode::NOT_FOUND, "Not Found: Session not found")
 }
 
-fn no_room(full: Full) -> Refusal {
+fn no_room(full: Full) -> HttpRefusalReply {
     let (status, message) = match full {
         Full::Own => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: all your sessions are in use; end one first"),
         Full::All => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: too many sessions; try again later"),
     };
-    Refusal::new(status, message).after(RETRY_SECONDS)
+    HttpRefusalReply::new(status, message).after(RETRY_SECONDS)
 }

@@ -1,12 +1,12 @@
 //! Identifies the caller by its bearer token. The token is removed from the request here.
 
 use crate::http::access::LiveAccess;
-use crate::http::oauth::{OAuth, Verdict};
+use crate::http::oauth::{OAuth, TokenVerdict};
 use crate::http::options::Access;
-use crate::http::refusal::Refusal;
-use crate::http::room::Arrival;
+use crate::http::refusal::HttpRefusalReply;
+use crate::http::room::ConnectionId;
 use crate::http::token_life::TokenLife;
-use crate::identity::Identity;
+use crate::identity::TransportIdentity;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -25,14 +25,14 @@ const RETRY_SECONDS: u32 = 1;
 
 /// The access rules, and the principal of callers that need no token.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct TokenGuard {
     pub(crate) access: LiveAccess,
     pub(crate) operator: Principal,
 }
 
-impl Guard {
+impl TokenGuard {
     /// Returns the principal of a request, and how long its token is valid.
-    fn identify(&self, headers: &HeaderMap) -> Result<(Principal, TokenLife), Refusal> {
+    fn identify(&self, headers: &HeaderMap) -> Result<(Principal, TokenLife), HttpRefusalReply> {
         match &*self.access.now() {
             Access::Everyone => Ok((self.operator.clone(), TokenLife::default())),
             Access::Tokens(tokens) => match bearer(headers) {
@@ -44,26 +44,27 @@ impl Guard {
     }
 }
 
-fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<(Principal, TokenLife), Refusal> {
+fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<(Principal, TokenLife), HttpRefusalReply> {
     match token.map(|token| oauth.verify(token)) {
-        Some(Verdict::Granted(principal, life)) => Ok((principal, life)),
-        Some(Verdict::NoScope) => {
+        Some(TokenVerdict::Granted(principal, life)) => Ok((principal, life)),
+        Some(TokenVerdict::NoScope) => {
             let message = "Forbidden: the token does not have the required scope";
-            Err(Refusal::new(StatusCode::FORBIDDEN, message).challenging(oauth.challenge(Some("insufficient_scope"))))
+            Err(HttpRefusalReply::new(StatusCode::FORBIDDEN, message)
+                .challenging(oauth.challenge(Some("insufficient_scope"))))
         }
-        Some(Verdict::Invalid) => Err(unauthorized(oauth.challenge(Some("invalid_token")))),
+        Some(TokenVerdict::Invalid) => Err(unauthorized(oauth.challenge(Some("invalid_token")))),
         None => Err(unauthorized(oauth.challenge(None))),
     }
 }
 
-fn unauthorized(challenge: HeaderValue) -> Refusal {
+fn unauthorized(challenge: HeaderValue) -> HttpRefusalReply {
     let message = "Unauthorized: send a valid token in the header `Authorization: Bearer TOKEN`";
-    Refusal::new(StatusCode::UNAUTHORIZED, message).challenging(challenge)
+    HttpRefusalReply::new(StatusCode::UNAUTHORIZED, message).challenging(challenge)
 }
 
-fn evicted() -> Refusal {
+fn evicted() -> HttpRefusalReply {
     let message = "Service Unavailable: too many connections; try again later";
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message).after(RETRY_SECONDS)
+    HttpRefusalReply::new(StatusCode::SERVICE_UNAVAILABLE, message).after(RETRY_SECONDS)
 }
 
 /// Returns the bearer token of a request, or `None` unless there is exactly one.
@@ -77,13 +78,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Passes on requests with a known principal. Replaces the token by that principal, and ends the response's stream when
 /// the token becomes invalid. From now on, the connection is not evicted.
-pub(crate) async fn authorized(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
-    let arrival = request.extensions_mut().remove::<Arrival>();
+pub(crate) async fn authorized(State(guard): State<Arc<TokenGuard>>, mut request: Request, next: Next) -> Response {
+    let arrival = request.extensions_mut().remove::<ConnectionId>();
     match guard.identify(request.headers()) {
         Ok(_) if !arrival.is_some_and(|arrival| arrival.authorize()) => evicted().into_response(),
         Ok((principal, life)) => {
             request.headers_mut().remove(AUTHORIZATION);
-            request.extensions_mut().insert(Identity { principal });
+            request.extensions_mut().insert(TransportIdentity { principal });
             life.end(next.run(request).await)
         }
         Err(refusal) => refusal.into_response(),

@@ -33,13 +33,13 @@ impl ResourceMetadata {
 
 /// The URL of this server as clients know it.
 #[derive(Clone, Debug)]
-pub(super) struct Resource {
+pub(super) struct ResourceAddress {
     /// The scheme, the host and the port.
     origin: String,
     path: String,
 }
 
-impl Resource {
+impl ResourceAddress {
     pub(super) fn parse(audience: &str) -> Result<Self, SettingError> {
         if !is_address(audience) {
             return Err(SettingError::Audience);
@@ -85,7 +85,7 @@ mod tests {
             ("http://127.0.0.1:1/x/mcp", "http://127.0.0.1:1/.well-known/oauth-protected-resource/x/mcp"),
         ];
         for (audience, url) in rows {
-            assert_eq!(Resource::parse(audience).unwrap().metadata_url(), url);
+            assert_eq!(ResourceAddress::parse(audience).unwrap().metadata_url(), url);
         }
     }
 

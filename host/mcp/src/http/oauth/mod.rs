@@ -12,7 +12,7 @@ use super::error::SettingError;
 use super::principal;
 use super::token_life::TokenLife;
 use http::HeaderValue;
-use metadata::Resource;
+use metadata::ResourceAddress;
 use portcullis::policy::Principal;
 use portcullis_tokens::{Keys, Verifier};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,12 +25,12 @@ pub struct OAuth {
     principal_prefix: String,
     /// Cancelled when these keys are replaced.
     replaced: CancellationToken,
-    resource: Resource,
+    resource: ResourceAddress,
 }
 
 /// The result of verifying a token.
 #[derive(Debug)]
-pub(super) enum Verdict {
+pub(super) enum TokenVerdict {
     /// The token is valid. Its principal has access during the token's lifetime.
     Granted(Principal, TokenLife),
     /// The token is valid, but it does not have the required scope.
@@ -46,7 +46,7 @@ impl OAuth {
     /// # Errors
     /// A URL is invalid, or the set has no usable key.
     pub fn new(issuer: &str, audience: &str, key_set: &[u8]) -> Result<Self, SettingError> {
-        let resource = Resource::parse(audience)?;
+        let resource = ResourceAddress::parse(audience)?;
         if !metadata::is_address(issuer) {
             return Err(SettingError::Issuer);
         }
@@ -70,14 +70,14 @@ impl OAuth {
     }
 
     /// Verifies a token at the current time.
-    pub(super) fn verify(&self, token: &str) -> Verdict {
-        let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return Verdict::Invalid };
-        let Ok(claims) = self.verifier.verify(token, now) else { return Verdict::Invalid };
+    pub(super) fn verify(&self, token: &str) -> TokenVerdict {
+        let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return TokenVerdict::Invalid };
+        let Ok(claims) = self.verifier.verify(token, now) else { return TokenVerdict::Invalid };
         let Some(principal) = principal::of_subject(&self.principal_prefix, &claims.subject) else {
-            return Verdict::Invalid;
+            return TokenVerdict::Invalid;
         };
         let life = TokenLife { until: Some(claims.accepted_until), withdrawn: self.replaced.clone() };
-        if claims.has_scope(SCOPE) { Verdict::Granted(principal, life) } else { Verdict::NoScope }
+        if claims.has_scope(SCOPE) { TokenVerdict::Granted(principal, life) } else { TokenVerdict::NoScope }
     }
 
     /// Ends the streams of every token, because a key may have been removed. A client with a valid token opens a new

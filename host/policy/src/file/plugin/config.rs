@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use toml::de::DeValue;
 
-use super::super::node::{Misplaced, Node};
-use super::value::Placed;
+use super::super::node::{Misplaced, TomlNode};
+use super::value::PlacedValue;
 use crate::binding::BindingError;
 
 /// Maximum settings of one plugin. Nobody would review more.
@@ -15,21 +15,22 @@ const KEY_BYTES: usize = 128;
 /// Maximum bytes of a value. A longer one belongs in a file.
 const VALUE_BYTES: usize = 4096;
 
-pub(super) fn read(node: &Node<'_>) -> Result<BTreeMap<String, Placed<String>>, Misplaced> {
+pub(super) fn read(node: &TomlNode<'_>) -> Result<BTreeMap<String, PlacedValue<String>>, Misplaced> {
     let entries = node.entries()?;
     if entries.len() > ENTRIES {
         return Err(node.fail(BindingError::ConfigEntries));
     }
-    let read = |(key, node): &(&str, Node<'_>)| Ok((read_key(key, node)?, Placed::new(read_value(node)?, node)));
+    let read =
+        |(key, node): &(&str, TomlNode<'_>)| Ok((read_key(key, node)?, PlacedValue::new(read_value(node)?, node)));
     entries.iter().map(read).collect()
 }
 
-fn read_key(key: &str, node: &Node<'_>) -> Result<String, Misplaced> {
+fn read_key(key: &str, node: &TomlNode<'_>) -> Result<String, Misplaced> {
     let sound = (1..=KEY_BYTES).contains(&key.len()) && !key.chars().any(char::is_control);
     if sound { Ok(key.to_owned()) } else { Err(node.fail(BindingError::ConfigKey)) }
 }
 
-fn read_value(node: &Node<'_>) -> Result<String, Misplaced> {
+fn read_value(node: &TomlNode<'_>) -> Result<String, Misplaced> {
     let DeValue::String(text) = node.value() else { return Err(node.fail(BindingError::ConfigType)) };
     let sound = text.len() <= VALUE_BYTES && !text.contains('\0');
     if sound { Ok(text.clone().into_owned()) } else { Err(node.fail(BindingError::ConfigValue)) }

@@ -1,11 +1,11 @@
 //! The tables `directory.KEY`.
 
-use super::super::node::{Misplaced, Node};
+use super::super::node::{Misplaced, TomlNode};
 use super::value::{is_empty_list, part, parts, read_narrow};
 use crate::binding::{self, Access, BindingError, DefaultMask, DirectoryBinding};
 use crate::mask::{MASKS_MAX, Mask};
 
-pub(super) fn read(node: &Node<'_>) -> Result<DirectoryBinding, Misplaced> {
+pub(super) fn read(node: &TomlNode<'_>) -> Result<DirectoryBinding, Misplaced> {
     let directory = node.table(&["path", "access", "narrow", "hidden", "read-only", "writable"])?;
     let access = directory.get("access").map(|node| part(node, Access::read)).transpose()?.unwrap_or_default();
     let masks = |key: &str| directory.get(key).map_or(Ok(Vec::new()), read_masks);
@@ -19,7 +19,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<DirectoryBinding, Misplaced> {
     })
 }
 
-fn read_masks(node: &Node<'_>) -> Result<Vec<Mask>, Misplaced> {
+fn read_masks(node: &TomlNode<'_>) -> Result<Vec<Mask>, Misplaced> {
     if is_empty_list(node) {
         return Ok(Vec::new());
     }
@@ -27,7 +27,7 @@ fn read_masks(node: &Node<'_>) -> Result<Vec<Mask>, Misplaced> {
     if masks.len() > MASKS_MAX { Err(node.fail(BindingError::Masks)) } else { Ok(masks) }
 }
 
-fn read_lifted(node: &Node<'_>, access: Access) -> Result<Vec<DefaultMask>, Misplaced> {
+fn read_lifted(node: &TomlNode<'_>, access: Access) -> Result<Vec<DefaultMask>, Misplaced> {
     match access {
         Access::ReadOnly => Err(node.fail(BindingError::WritableReadOnly)),
         Access::ReadWrite => {

@@ -2,7 +2,7 @@
 
 use toml::de::DeValue;
 
-use super::super::node::{Misplaced, Node, Table};
+use super::super::node::{Misplaced, TomlNode, TomlTable};
 use super::secret;
 use super::value::{is_empty_list, part, parts, read_narrow, set_amount};
 use crate::address::AddressRange;
@@ -35,7 +35,7 @@ const KEYS: [&str; 16] = [
     "secret",
 ];
 
-pub(super) fn read(node: &Node<'_>) -> Result<HttpBinding, Misplaced> {
+pub(super) fn read(node: &TomlNode<'_>) -> Result<HttpBinding, Misplaced> {
     let table = node.table(&KEYS)?;
     let mut client = HttpBinding {
         schemes: table.get("schemes").map_or(Ok(vec![Scheme::Https]), read_schemes)?,
@@ -62,7 +62,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<HttpBinding, Misplaced> {
 }
 
 /// Parses `hosts` and `unnamed`. The list of hosts may be empty only if unnamed hosts need approval.
-fn read_hosts(table: &Table<'_, '_>, client: &mut HttpBinding) -> Result<(), Misplaced> {
+fn read_hosts(table: &TomlTable<'_, '_>, client: &mut HttpBinding) -> Result<(), Misplaced> {
     if let Some(node) = table.get("unnamed") {
         client.unnamed = node.word(&Unnamed::ALL, Unnamed::as_str)?;
         if client.unnamed == Unnamed::Ask && client.narrow.is_none() {
@@ -73,20 +73,20 @@ fn read_hosts(table: &Table<'_, '_>, client: &mut HttpBinding) -> Result<(), Mis
     if client.unnamed == Unnamed::Ask && is_empty_list(hosts) {
         return Ok(());
     }
-    let read = |node: &Node<'_>| HostPattern::new(node.text()?).map_err(|fault| node.fail(fault));
+    let read = |node: &TomlNode<'_>| HostPattern::new(node.text()?).map_err(|fault| node.fail(fault));
     client.hosts = hosts.list()?.iter().map(read).collect::<Result<_, _>>()?;
     Ok(())
 }
 
-fn read_schemes(node: &Node<'_>) -> Result<Vec<Scheme>, Misplaced> {
+fn read_schemes(node: &TomlNode<'_>) -> Result<Vec<Scheme>, Misplaced> {
     node.list()?.iter().map(|node| node.word(&Scheme::ALL, Scheme::as_str)).collect()
 }
 
-fn read_ports(node: &Node<'_>) -> Result<Vec<u16>, Misplaced> {
+fn read_ports(node: &TomlNode<'_>) -> Result<Vec<u16>, Misplaced> {
     node.list()?.iter().map(read_port).collect()
 }
 
-fn read_port(node: &Node<'_>) -> Result<u16, Misplaced> {
+fn read_port(node: &TomlNode<'_>) -> Result<u16, Misplaced> {
     let port = match node.value() {
         DeValue::Integer(integer) => u16::from_str_radix(integer.as_str(), integer.radix()).ok(),
         DeValue::String(_)
@@ -100,16 +100,16 @@ fn read_port(node: &Node<'_>) -> Result<u16, Misplaced> {
 }
 
 /// Parses the headers that a guest may set. An empty list permits none.
-fn read_headers(node: &Node<'_>) -> Result<Vec<String>, Misplaced> {
+fn read_headers(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
     if is_empty_list(node) { Ok(Vec::new()) } else { parts(node, binding::read_header) }
 }
 
-fn read_addresses(node: &Node<'_>) -> Result<Vec<AddressRange>, Misplaced> {
-    let read = |node: &Node<'_>| AddressRange::new(node.text()?).map_err(|fault| node.fail(fault));
+fn read_addresses(node: &TomlNode<'_>) -> Result<Vec<AddressRange>, Misplaced> {
+    let read = |node: &TomlNode<'_>| AddressRange::new(node.text()?).map_err(|fault| node.fail(fault));
     node.list()?.iter().map(read).collect()
 }
 
-fn read_limits(table: &Table<'_, '_>) -> Result<HttpLimits, Misplaced> {
+fn read_limits(table: &TomlTable<'_, '_>) -> Result<HttpLimits, Misplaced> {
     let mut limits = HttpLimits::default();
     for limit in HttpLimit::ALL {
         if let Some(node) = table.get(limit.key()) {

@@ -4,13 +4,13 @@
 
 use toml::de::DeValue;
 
-use super::super::node::{Misplaced, Node, Table};
+use super::super::node::{Misplaced, TomlNode, TomlTable};
 use super::value::part;
 use crate::binding::{self, BindingError, HttpBinding, SecretBinding, SecretSlot, SecretSource};
 use crate::host_pattern::HostPattern;
 
 /// Parses the secret of `client`, whose other keys are parsed already.
-pub(super) fn read(node: &Node<'_>, client: &HttpBinding) -> Result<SecretBinding, Misplaced> {
+pub(super) fn read(node: &TomlNode<'_>, client: &HttpBinding) -> Result<SecretBinding, Misplaced> {
     let table = node.table(&["host", "header", "value", "basic", "query", "from"])?;
     let secret = SecretBinding {
         host: read_host(node, &table, client)?,
@@ -22,7 +22,7 @@ pub(super) fn read(node: &Node<'_>, client: &HttpBinding) -> Result<SecretBindin
 }
 
 /// Parses the host that the secret is for. It may be omitted if the client reaches exactly one exact host.
-fn read_host(node: &Node<'_>, table: &Table<'_, '_>, client: &HttpBinding) -> Result<HostPattern, Misplaced> {
+fn read_host(node: &TomlNode<'_>, table: &TomlTable<'_, '_>, client: &HttpBinding) -> Result<HostPattern, Misplaced> {
     match (table.get("host"), &client.hosts[..]) {
         (Some(host), _) => HostPattern::new(host.text()?).map_err(|fault| host.fail(fault)),
         (None, [only @ HostPattern::Exact(_)]) => Ok(only.clone()),
@@ -31,7 +31,7 @@ fn read_host(node: &Node<'_>, table: &Table<'_, '_>, client: &HttpBinding) -> Re
 }
 
 /// Parses the place of the secret in a request. There must be exactly one.
-fn read_slot(node: &Node<'_>, table: &Table<'_, '_>) -> Result<SecretSlot, Misplaced> {
+fn read_slot(node: &TomlNode<'_>, table: &TomlTable<'_, '_>) -> Result<SecretSlot, Misplaced> {
     let keys = ["header", "value", "basic", "query"].map(|key| table.get(key));
     match keys {
         [Some(header), Some(value), None, None] => Ok(SecretSlot::Header {
@@ -45,13 +45,13 @@ fn read_slot(node: &Node<'_>, table: &Table<'_, '_>) -> Result<SecretSlot, Mispl
 }
 
 /// Parses the source: a string, or a table with a command.
-fn read_from(node: &Node<'_>) -> Result<SecretSource, Misplaced> {
+fn read_from(node: &TomlNode<'_>) -> Result<SecretSource, Misplaced> {
     if !matches!(node.value(), DeValue::Table(_)) {
         return part(node, binding::read_source);
     }
     let table = node.table(&["command"])?;
     let command = table.require("command")?;
     let words = command.list()?;
-    let words: Vec<&str> = words.iter().map(Node::text).collect::<Result<_, _>>()?;
+    let words: Vec<&str> = words.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
     binding::read_command(&words).map_err(|fault| command.fail(fault))
 }

@@ -1,12 +1,12 @@
 //! The tables `service.KEY`.
 
 use super::super::limits::read_amount;
-use super::super::node::{Misplaced, Node};
+use super::super::node::{Misplaced, TomlNode};
 use super::value::{part, parts};
 use crate::amount::Unit;
 use crate::binding::{self, CALLS_CEILING, ServiceBinding};
 
-pub(super) fn read(node: &Node<'_>) -> Result<ServiceBinding, Misplaced> {
+pub(super) fn read(node: &TomlNode<'_>) -> Result<ServiceBinding, Misplaced> {
     let table = node.table(&["name", "methods", "calls"])?;
     let mut service = ServiceBinding::new(part(table.require("name")?, binding::read_service_name)?);
     if let Some(node) = table.get("methods") {

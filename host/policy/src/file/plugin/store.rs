@@ -1,10 +1,10 @@
 //! The tables `store.KEY`.
 
-use super::super::node::{Misplaced, Node};
+use super::super::node::{Misplaced, TomlNode};
 use super::value::set_amount;
 use crate::binding::{StoreBinding, StoreLimit, StoreScope};
 
-pub(super) fn read(node: &Node<'_>) -> Result<StoreBinding, Misplaced> {
+pub(super) fn read(node: &TomlNode<'_>) -> Result<StoreBinding, Misplaced> {
     let table = node.table(&["scope", "keys", "value-bytes", "bytes"])?;
     let mut store = StoreBinding::default();
     if let Some(node) = table.get("scope") {

@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use super::super::limits;
-use super::super::node::{Misplaced, Node};
+use super::super::node::{Misplaced, TomlNode};
 use crate::amount::{AmountError, Unit};
 use crate::binding::BindingError;
 use crate::error::PolicyFault;
@@ -11,14 +11,14 @@ use crate::pointer::Pointer;
 
 /// A value and its position in the text.
 #[derive(Debug)]
-pub(crate) struct Placed<T> {
+pub(crate) struct PlacedValue<T> {
     pub(crate) value: T,
     offset: usize,
     key: String,
 }
 
-impl<T> Placed<T> {
-    pub(super) fn new(value: T, node: &Node<'_>) -> Self {
+impl<T> PlacedValue<T> {
+    pub(super) fn new(value: T, node: &TomlNode<'_>) -> Self {
         Self { value, offset: node.offset(), key: node.key().to_owned() }
     }
 
@@ -29,23 +29,26 @@ impl<T> Placed<T> {
 }
 
 /// Parses one string of a binding.
-pub(super) fn part<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<T, Misplaced> {
+pub(super) fn part<T>(node: &TomlNode<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<T, Misplaced> {
     read(node.text()?).map_err(|fault| node.fail(fault))
 }
 
 /// Parses a non-empty list of strings of a binding.
-pub(super) fn parts<T>(node: &Node<'_>, read: impl Fn(&str) -> Result<T, BindingError>) -> Result<Vec<T>, Misplaced> {
+pub(super) fn parts<T>(
+    node: &TomlNode<'_>,
+    read: impl Fn(&str) -> Result<T, BindingError>,
+) -> Result<Vec<T>, Misplaced> {
     node.list()?.iter().map(|node| part(node, &read)).collect()
 }
 
 /// Parses the argument that a binding is narrowed to.
-pub(super) fn read_narrow(node: &Node<'_>) -> Result<Pointer, Misplaced> {
+pub(super) fn read_narrow(node: &TomlNode<'_>) -> Result<Pointer, Misplaced> {
     Pointer::new(node.text()?).map_err(|fault| node.fail(fault))
 }
 
 /// Parses an amount and sets it.
 pub(super) fn set_amount(
-    node: &Node<'_>,
+    node: &TomlNode<'_>,
     unit: Unit,
     set: impl FnOnce(u64) -> Result<(), AmountError>,
 ) -> Result<(), Misplaced> {
@@ -53,6 +56,6 @@ pub(super) fn set_amount(
 }
 
 /// Returns whether the value is an empty list.
-pub(super) fn is_empty_list(node: &Node<'_>) -> bool {
+pub(super) fn is_empty_list(node: &TomlNode<'_>) -> bool {
     matches!(node.value(), DeValue::Array(elements) if elements.is_empty())
 }

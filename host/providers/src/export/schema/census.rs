@@ -23,7 +23,7 @@ const LONG_ENUM_CHARACTERS_MAX: usize = 15_000;
 
 /// What was counted in an exported schema.
 #[derive(Debug, Default)]
-pub(in crate::export) struct Census {
+pub(in crate::export) struct ExportCensus {
     /// Properties that may be left out.
     pub(in crate::export) optional: usize,
     /// Properties of more than one type.
@@ -35,7 +35,7 @@ pub(in crate::export) struct Census {
     long: bool,
 }
 
-impl Census {
+impl ExportCensus {
     /// Counts.
     pub(in crate::export) fn of(schema: &Value) -> Self {
         let mut census = Self::default();

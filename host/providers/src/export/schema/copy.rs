@@ -3,7 +3,7 @@
 use super::dialect::anthropic_name;
 use super::keywords::is_annotation;
 use super::pointer::{below, down, reference, tokens};
-use super::references::{References, Target};
+use super::references::{ReferenceTarget, References};
 use super::words::{Words, append};
 use super::{EXPORTED_DEPTH_MAX, INLINED_SUBSCHEMAS_MAX};
 use crate::definitions::Defined;
@@ -65,7 +65,7 @@ pub(super) struct Copier<'a, 'b> {
     notes: &'b mut Notes,
     /// Schemas that are referred to where the copy does not have them, by where they stand, and their names in `$defs`.
     moved: BTreeMap<String, String>,
-    waiting: Vec<(String, Target<'a>)>,
+    waiting: Vec<(String, ReferenceTarget<'a>)>,
     /// The references that are being replaced, from the outside.
     within: Vec<String>,
     inlined: usize,
@@ -200,7 +200,7 @@ impl<'a, 'b> Copier<'a, 'b> {
     }
 
     /// How the copy refers to a schema. What may not stand there any more, or as another, gets a name of its own.
-    fn name(&mut self, target: Target<'a>) -> String {
+    fn name(&mut self, target: ReferenceTarget<'a>) -> String {
         if self.stays(&target.at) {
             return reference(&target.at);
         }
@@ -237,7 +237,7 @@ impl<'a, 'b> Copier<'a, 'b> {
     fn inlined(
         &mut self,
         mut copy: Map<String, Value>,
-        target: &Target<'a>,
+        target: &ReferenceTarget<'a>,
         at: &str,
         depth: usize,
     ) -> Map<String, Value> {

@@ -32,7 +32,7 @@ pub(in crate::export) struct Dialect {
     /// Whether what may be left out has to be there as null.
     pub(super) forces_null: bool,
     /// What becomes of references.
-    pub(super) references: Kept,
+    pub(super) references: ReferenceStyle,
     /// Whether alternatives may stand beside other keywords.
     pub(super) alternatives_beside: bool,
     /// Whether it has `prefixItems`.
@@ -42,7 +42,7 @@ pub(in crate::export) struct Dialect {
     /// Whether each schema has to say its type.
     pub(super) typed: bool,
     /// How one of several values is said.
-    pub(super) values: Values,
+    pub(super) values: EnumStyle,
     /// Whether it takes the name of a parameter, and of one at the root.
     pub(super) names: fn(&str, bool) -> bool,
     /// Whether a keyword with this value is kept as it is.
@@ -62,7 +62,7 @@ pub(super) enum Types {
 
 /// What becomes of references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum ReferenceStyle {
     /// They refer into `$defs`, or to the root.
     WithRoot,
     /// They refer into `$defs`, and lead back to themselves only through what may be left out.
@@ -75,7 +75,7 @@ pub(super) enum Kept {
 
 /// How one of several values is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Values {
+pub(super) enum EnumStyle {
     /// `enum` of null, booleans, numbers and strings, and the type.
     Scalars,
     /// The same or `const`, without a type.
@@ -86,7 +86,7 @@ pub(super) enum Values {
     Strings,
 }
 
-impl Values {
+impl EnumStyle {
     /// Whether all values of one kind can be listed.
     pub(super) fn takes(self, kinds: Kinds) -> bool {
         let taken = match self {
@@ -105,12 +105,12 @@ impl Dialect {
         limits: true,
         types: Types::List,
         forces_null: true,
-        references: Kept::WithRoot,
+        references: ReferenceStyle::WithRoot,
         alternatives_beside: false,
         prefix_items: false,
         additional: true,
         typed: true,
-        values: Values::Scalars,
+        values: EnumStyle::Scalars,
         names: |_, _| true,
         keeps: |keyword, value| match keyword {
             "title" | "pattern" | "multipleOf" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum"
@@ -126,12 +126,12 @@ impl Dialect {
         limits: false,
         types: Types::Apart,
         forces_null: false,
-        references: Kept::Acyclic,
+        references: ReferenceStyle::Acyclic,
         alternatives_beside: false,
         prefix_items: false,
         additional: true,
         typed: true,
-        values: Values::Untyped,
+        values: EnumStyle::Untyped,
         names: anthropic_name,
         keeps: |keyword, value| match keyword {
             "title" | "default" => true,
@@ -149,12 +149,12 @@ impl Dialect {
         limits: false,
         types: Types::List,
         forces_null: false,
-        references: Kept::Optional,
+        references: ReferenceStyle::Optional,
         alternatives_beside: true,
         prefix_items: true,
         additional: true,
         typed: false,
-        values: Values::Plain,
+        values: EnumStyle::Plain,
         names: |_, _| true,
         keeps: |keyword, _| matches!(keyword, "title" | "format" | "minItems" | "maxItems" | "minimum" | "maximum"),
     };
@@ -165,12 +165,12 @@ impl Dialect {
         limits: false,
         types: Types::Nullable,
         forces_null: false,
-        references: Kept::Inlined,
+        references: ReferenceStyle::Inlined,
         alternatives_beside: false,
         prefix_items: false,
         additional: false,
         typed: true,
-        values: Values::Strings,
+        values: EnumStyle::Strings,
         names: |name, _| openapi_name(name),
         keeps: |keyword, value| match keyword {
             "title" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minLength" | "maxLength"

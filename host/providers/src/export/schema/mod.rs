@@ -15,7 +15,7 @@ mod references;
 mod rewrite;
 mod words;
 
-pub(super) use census::Census;
+pub(super) use census::ExportCensus;
 pub(super) use copy::{Touches, copied};
 pub(super) use dialect::Dialect;
 pub(super) use flatten::flattened;

@@ -11,7 +11,7 @@ pub(super) struct References<'a> {
 
 /// A schema that is referred to.
 #[derive(Clone, Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct ReferenceTarget<'a> {
     /// The schema.
     pub(super) schema: &'a Value,
     /// Where it stands.
@@ -30,8 +30,8 @@ impl<'a> References<'a> {
     }
 
     /// What a reference refers to. Nothing is what no accepted schema has.
-    pub(super) fn resolve(&self, reference: &Value) -> Option<Target<'a>> {
+    pub(super) fn resolve(&self, reference: &Value) -> Option<ReferenceTarget<'a>> {
         let at = pointer_of(self.root, reference.as_str()?)?;
-        Some(Target { schema: self.root.pointer(&at)?, at })
+        Some(ReferenceTarget { schema: self.root.pointer(&at)?, at })
     }
 }

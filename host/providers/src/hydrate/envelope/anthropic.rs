@@ -1,15 +1,15 @@
 //! Anthropic's Messages: `content[]`, where calls are blocks of type `tool_use`.
 
-use super::message::{Asked, Keys, Message, call_member, once};
-use crate::hydrate::cursor::{Cursor, Flaw};
+use super::message::{MemberKeys, Message, RequestedCall, call_member, once};
+use crate::hydrate::cursor::{Cursor, FormFlaw};
 
-const BLOCK: Keys = Keys { id: "id", name: "name", arguments: "input" };
+const BLOCK: MemberKeys = MemberKeys { id: "id", name: "name", arguments: "input" };
 
-pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'[' {
         return blocks(message, cursor);
     }
-    cursor.members(Flaw("it is neither an object nor a list"), |key, cursor| match key {
+    cursor.members(FormFlaw("it is neither an object nor a list"), |key, cursor| match key {
         "content" => {
             message.found()?;
             // A message of nothing but text may be written as that text.
@@ -23,17 +23,19 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     })?;
     match message.found {
         true => Ok(()),
-        false => Err(Flaw("it has no content")),
+        false => Err(FormFlaw("it has no content")),
     }
 }
 
-fn blocks<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its content is no list"), |cursor| {
-        let (mut asked, mut kind) = (Asked::default(), None);
-        cursor.members(Flaw("a block of its content is no object"), |key, cursor| match key {
-            "type" => {
-                once(&mut kind, cursor.text(Flaw("the type of a block is no string"))?, Flaw("a block has two types"))
-            }
+fn blocks<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
+    cursor.items(FormFlaw("its content is no list"), |cursor| {
+        let (mut asked, mut kind) = (RequestedCall::default(), None);
+        cursor.members(FormFlaw("a block of its content is no object"), |key, cursor| match key {
+            "type" => once(
+                &mut kind,
+                cursor.text(FormFlaw("the type of a block is no string"))?,
+                FormFlaw("a block has two types"),
+            ),
             // Blocks of other types have other things under these keys: they are looked at when the type is known.
             "id" | "name" if cursor.peek() != b'"' => cursor.skip().map(drop),
             _ => call_member(&mut asked, BLOCK, key, cursor),

@@ -1,18 +1,18 @@
 //! Chat completions, as OpenAI, Mistral and Ollama write them:
 //! `choices[0].message.tool_calls[].function.{name, arguments}`, and with Ollama `message` alone.
 
-use super::message::{Asked, Keys, Message, call_member, once};
-use crate::hydrate::cursor::{Cursor, Flaw};
+use super::message::{MemberKeys, Message, RequestedCall, call_member, once};
+use crate::hydrate::cursor::{Cursor, FormFlaw};
 
 /// The members of `function`; the id stands beside it.
-const FUNCTION: Keys = Keys { id: "", name: "name", arguments: "arguments" };
+const FUNCTION: MemberKeys = MemberKeys { id: "", name: "name", arguments: "arguments" };
 
-pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'[' {
         return calls(message, cursor);
     }
     let mut is_message = false;
-    cursor.members(Flaw("it is neither an object nor a list"), |key, cursor| match key {
+    cursor.members(FormFlaw("it is neither an object nor a list"), |key, cursor| match key {
         "choices" => {
             message.found()?;
             choices(message, cursor)
@@ -34,63 +34,65 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     })?;
     match message.found || is_message {
         true => Ok(()),
-        false => Err(Flaw("it has neither choices nor a message")),
+        false => Err(FormFlaw("it has neither choices nor a message")),
     }
 }
 
-fn choices<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+fn choices<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     let mut count = 0;
-    cursor.items(Flaw("its choices are no list"), |cursor| {
+    cursor.items(FormFlaw("its choices are no list"), |cursor| {
         count += 1;
         if count > 1 {
-            return Err(Flaw("it has several choices, of which one has to be chosen first"));
+            return Err(FormFlaw("it has several choices, of which one has to be chosen first"));
         }
         let mut has_message = None;
-        cursor.members(Flaw("its choice is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("its choice is no object"), |key, cursor| match key {
             "message" => {
-                once(&mut has_message, Some(()), Flaw("its choice has two messages"))?;
+                once(&mut has_message, Some(()), FormFlaw("its choice has two messages"))?;
                 self::message(message, cursor)
             }
             "finish_reason" => message.stopped(cursor),
             _ => cursor.skip().map(drop),
         })?;
-        has_message.ok_or(Flaw("its choice has no message"))
+        has_message.ok_or(FormFlaw("its choice has no message"))
     })?;
     match count {
-        0 => Err(Flaw("it has no choice")),
+        0 => Err(FormFlaw("it has no choice")),
         _ => Ok(()),
     }
 }
 
-fn message<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+fn message<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     let mut has_calls = None;
-    cursor.members(Flaw("its message is no object"), |key, cursor| match key {
+    cursor.members(FormFlaw("its message is no object"), |key, cursor| match key {
         "tool_calls" => {
-            once(&mut has_calls, Some(()), Flaw("its message has two lists of calls"))?;
+            once(&mut has_calls, Some(()), FormFlaw("its message has two lists of calls"))?;
             optional_calls(message, cursor)
         }
         _ => cursor.skip().map(drop),
     })
 }
 
-fn optional_calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+fn optional_calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'n' {
         return cursor.skip().map(drop);
     }
     calls(message, cursor)
 }
 
-fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its calls are no list"), |cursor| {
-        let mut asked = Asked::default();
+fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
+    cursor.items(FormFlaw("its calls are no list"), |cursor| {
+        let mut asked = RequestedCall::default();
         let mut has_function = None;
-        cursor.members(Flaw("a call is no object"), |key, cursor| match key {
-            "id" => {
-                once(&mut asked.id, cursor.text(Flaw("the id of a call is no string"))?, Flaw("a call has two ids"))
-            }
+        cursor.members(FormFlaw("a call is no object"), |key, cursor| match key {
+            "id" => once(
+                &mut asked.id,
+                cursor.text(FormFlaw("the id of a call is no string"))?,
+                FormFlaw("a call has two ids"),
+            ),
             "function" => {
-                once(&mut has_function, Some(()), Flaw("a call has two functions"))?;
-                let what = Flaw("the function of a call is no object");
+                once(&mut has_function, Some(()), FormFlaw("a call has two functions"))?;
+                let what = FormFlaw("the function of a call is no object");
                 cursor.members(what, |key, cursor| call_member(&mut asked, FUNCTION, key, cursor))
             }
             _ => cursor.skip().map(drop),

@@ -1,17 +1,17 @@
 //! Gemini's generateContent: `candidates[0].content.parts[]`, where calls are parts with a `functionCall`. The Python
 //! SDK writes the same keys with underscores.
 
-use super::message::{Asked, Keys, Message, call_member, once};
-use crate::hydrate::cursor::{Cursor, Flaw};
+use super::message::{MemberKeys, Message, RequestedCall, call_member, once};
+use crate::hydrate::cursor::{Cursor, FormFlaw};
 
-const CALL: Keys = Keys { id: "id", name: "name", arguments: "args" };
+const CALL: MemberKeys = MemberKeys { id: "id", name: "name", arguments: "args" };
 
-pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'[' {
         return parts(message, cursor);
     }
     let mut is_blocked = false;
-    cursor.members(Flaw("it is neither an object nor a list"), |key, cursor| match key {
+    cursor.members(FormFlaw("it is neither an object nor a list"), |key, cursor| match key {
         "candidates" => {
             message.found()?;
             candidates(message, cursor)
@@ -29,24 +29,24 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     })?;
     match message.found || is_blocked {
         true => Ok(()),
-        false => Err(Flaw("it has neither candidates nor parts")),
+        false => Err(FormFlaw("it has neither candidates nor parts")),
     }
 }
 
-fn candidates<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+fn candidates<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'n' {
         return cursor.skip().map(drop);
     }
     let mut count = 0;
-    cursor.items(Flaw("its candidates are no list"), |cursor| {
+    cursor.items(FormFlaw("its candidates are no list"), |cursor| {
         count += 1;
         if count > 1 {
-            return Err(Flaw("it has several candidates, of which one has to be chosen first"));
+            return Err(FormFlaw("it has several candidates, of which one has to be chosen first"));
         }
         let mut has_content = None;
-        cursor.members(Flaw("its candidate is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("its candidate is no object"), |key, cursor| match key {
             "content" => {
-                once(&mut has_content, Some(()), Flaw("its candidate has two contents"))?;
+                once(&mut has_content, Some(()), FormFlaw("its candidate has two contents"))?;
                 content(message, cursor)
             }
             "finishReason" | "finish_reason" => message.stopped(cursor),
@@ -55,36 +55,36 @@ fn candidates<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<
     })
 }
 
-fn content<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+fn content<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'n' {
         return cursor.skip().map(drop);
     }
     let mut has_parts = None;
-    cursor.members(Flaw("its content is no object"), |key, cursor| match key {
+    cursor.members(FormFlaw("its content is no object"), |key, cursor| match key {
         "parts" => {
-            once(&mut has_parts, Some(()), Flaw("its content has two lists of parts"))?;
+            once(&mut has_parts, Some(()), FormFlaw("its content has two lists of parts"))?;
             optional_parts(message, cursor)
         }
         _ => cursor.skip().map(drop),
     })
 }
 
-fn optional_parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+fn optional_parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'n' {
         return cursor.skip().map(drop);
     }
     parts(message, cursor)
 }
 
-fn parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its parts are no list"), |cursor| {
+fn parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
+    cursor.items(FormFlaw("its parts are no list"), |cursor| {
         let mut call = None;
-        cursor.members(Flaw("a part is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("a part is no object"), |key, cursor| match key {
             "functionCall" | "function_call" if cursor.peek() != b'n' => {
-                let mut asked = Asked::default();
-                let what = Flaw("the call of a part is no object");
+                let mut asked = RequestedCall::default();
+                let what = FormFlaw("the call of a part is no object");
                 cursor.members(what, |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
-                once(&mut call, Some(asked), Flaw("a part has two calls"))
+                once(&mut call, Some(asked), FormFlaw("a part has two calls"))
             }
             _ => cursor.skip().map(drop),
         })?;

@@ -1,21 +1,21 @@
 //! LangChain's AIMessage: `tool_calls[].{name, args, id}`, and what it could not parse in `invalid_tool_calls`. As the
 //! message is dumped, as `message_to_dict` writes it (under `data`), and as `dumps` does (under `kwargs`).
 
-use super::message::{Asked, Keys, Message, call_member, once};
-use crate::hydrate::cursor::{Cursor, Flaw};
+use super::message::{MemberKeys, Message, RequestedCall, call_member, once};
+use crate::hydrate::cursor::{Cursor, FormFlaw};
 
-const CALL: Keys = Keys { id: "id", name: "name", arguments: "args" };
+const CALL: MemberKeys = MemberKeys { id: "id", name: "name", arguments: "args" };
 
-pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'[' {
         return calls(message, cursor);
     }
     let (mut lists, mut is_message) = (Lists::default(), false);
-    cursor.members(Flaw("it is neither an object nor a list"), |key, cursor| match key {
+    cursor.members(FormFlaw("it is neither an object nor a list"), |key, cursor| match key {
         "data" | "kwargs" if cursor.peek() == b'{' => {
             message.found()?;
             let mut lists = Lists::default();
-            let what = Flaw("its message is no object");
+            let what = FormFlaw("its message is no object");
             cursor.members(what, |key, cursor| member(message, &mut lists, key, cursor))
         }
         "content" if matches!(cursor.peek(), b'"' | b'[') => {
@@ -26,8 +26,8 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     })?;
     let own = is_message || lists.calls.is_some() || lists.invalid.is_some();
     match (message.found, own) {
-        (true, true) => Err(Flaw("calls could stand in two places of it")),
-        (false, false) => Err(Flaw("it is no message")),
+        (true, true) => Err(FormFlaw("calls could stand in two places of it")),
+        (false, false) => Err(FormFlaw("it is no message")),
         (true, false) | (false, true) => Ok(()),
     }
 }
@@ -39,12 +39,17 @@ struct Lists {
     invalid: Option<()>,
 }
 
-fn member<'a>(message: &mut Message<'a>, lists: &mut Lists, key: &str, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+fn member<'a>(
+    message: &mut Message<'a>,
+    lists: &mut Lists,
+    key: &str,
+    cursor: &mut Cursor<'a>,
+) -> Result<(), FormFlaw> {
     let list = match key {
         "tool_calls" => &mut lists.calls,
         "invalid_tool_calls" => &mut lists.invalid,
         "response_metadata" if cursor.peek() == b'{' => {
-            return cursor.members(Flaw("its metadata is no object"), |key, cursor| match key {
+            return cursor.members(FormFlaw("its metadata is no object"), |key, cursor| match key {
                 "finish_reason" | "stop_reason" | "done_reason" => message.stopped(cursor),
                 _ => cursor.skip().map(drop),
             });
@@ -53,7 +58,7 @@ fn member<'a>(message: &mut Message<'a>, lists: &mut Lists, key: &str, cursor: &
             return cursor.skip().map(drop);
         }
     };
-    once(list, Some(()), Flaw("its message has two lists of calls"))?;
+    once(list, Some(()), FormFlaw("its message has two lists of calls"))?;
     if cursor.peek() == b'n' {
         return cursor.skip().map(drop);
     }
@@ -62,10 +67,10 @@ fn member<'a>(message: &mut Message<'a>, lists: &mut Lists, key: &str, cursor: &
     Ok(())
 }
 
-fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its calls are no list"), |cursor| {
-        let mut asked = Asked::default();
-        cursor.members(Flaw("a call is no object"), |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
+fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
+    cursor.items(FormFlaw("its calls are no list"), |cursor| {
+        let mut asked = RequestedCall::default();
+        cursor.members(FormFlaw("a call is no object"), |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
         message.push(asked);
         Ok(())
     })

@@ -1,6 +1,6 @@
 //! What a model asks for in one message, and how a call is read.
 
-use crate::hydrate::cursor::{Cursor, Flaw};
+use crate::hydrate::cursor::{Cursor, FormFlaw};
 use portcullis::BATCH_REQUESTS_MAX;
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ const CUT_OFF_REASONS: [&str; 7] =
 
 /// What a model asks for, in its own words.
 #[derive(Debug, Default)]
-pub(in crate::hydrate) struct Asked<'a> {
+pub(in crate::hydrate) struct RequestedCall<'a> {
     /// The id of the provider.
     pub(in crate::hydrate) id: Option<Cow<'a, str>>,
     /// The name of the tool.
@@ -27,7 +27,7 @@ pub(in crate::hydrate) struct Asked<'a> {
 /// The calls of an answer.
 #[derive(Debug, Default)]
 pub(in crate::hydrate) struct Message<'a> {
-    pub(in crate::hydrate) calls: Vec<Asked<'a>>,
+    pub(in crate::hydrate) calls: Vec<RequestedCall<'a>>,
     /// How many there are, those included that are too many to be kept.
     pub(super) count: usize,
     /// Whether the last part of the message is a call.
@@ -42,7 +42,7 @@ pub(in crate::hydrate) struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// Takes a call. Only as many are kept as are made: the others are counted.
-    pub(super) fn push(&mut self, asked: Asked<'a>) {
+    pub(super) fn push(&mut self, asked: RequestedCall<'a>) {
         self.count += 1;
         self.ends_in_call = true;
         if self.calls.len() < BATCH_REQUESTS_MAX {
@@ -65,23 +65,23 @@ impl<'a> Message<'a> {
 
     /// Notes that the calls stand here. They stand in one place: were they read from the first of two, whoever reads
     /// the other would see others.
-    pub(super) fn found(&mut self) -> Result<(), Flaw> {
+    pub(super) fn found(&mut self) -> Result<(), FormFlaw> {
         match std::mem::replace(&mut self.found, true) {
             false => Ok(()),
-            true => Err(Flaw("calls could stand in two places of it")),
+            true => Err(FormFlaw("calls could stand in two places of it")),
         }
     }
 
     /// Notes why the model stopped.
-    pub(super) fn stopped(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-        let why = cursor.text(Flaw("the reason why it ends is no string"))?;
+    pub(super) fn stopped(&mut self, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
+        let why = cursor.text(FormFlaw("the reason why it ends is no string"))?;
         self.cut_off |= why.is_some_and(|why| CUT_OFF_REASONS.contains(&&*why));
         Ok(())
     }
 }
 
 /// Puts a value where there is none yet.
-pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: Flaw) -> Result<(), Flaw> {
+pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: FormFlaw) -> Result<(), FormFlaw> {
     if slot.is_some() {
         return Err(twice);
     }
@@ -91,17 +91,21 @@ pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: Flaw) -> Re
 
 /// Goes past one member of a call that the key is of, if it is one.
 pub(super) fn call_member<'a>(
-    asked: &mut Asked<'a>,
-    keys: Keys,
+    asked: &mut RequestedCall<'a>,
+    keys: MemberKeys,
     key: &str,
     cursor: &mut Cursor<'a>,
-) -> Result<(), Flaw> {
+) -> Result<(), FormFlaw> {
     if key == keys.id {
-        once(&mut asked.id, cursor.text(Flaw("the id of a call is no string"))?, Flaw("a call has two ids"))
+        once(&mut asked.id, cursor.text(FormFlaw("the id of a call is no string"))?, FormFlaw("a call has two ids"))
     } else if key == keys.name {
-        once(&mut asked.name, cursor.text(Flaw("the name of a call is no string"))?, Flaw("a call has two names"))
+        once(
+            &mut asked.name,
+            cursor.text(FormFlaw("the name of a call is no string"))?,
+            FormFlaw("a call has two names"),
+        )
     } else if key == keys.arguments {
-        once(&mut asked.arguments, Some(cursor.arguments()?), Flaw("a call has its arguments twice"))
+        once(&mut asked.arguments, Some(cursor.arguments()?), FormFlaw("a call has its arguments twice"))
     } else {
         cursor.skip().map(drop)
     }
@@ -109,7 +113,7 @@ pub(super) fn call_member<'a>(
 
 /// What the members of a call are called.
 #[derive(Clone, Copy)]
-pub(super) struct Keys {
+pub(super) struct MemberKeys {
     pub(super) id: &'static str,
     pub(super) name: &'static str,
     pub(super) arguments: &'static str,

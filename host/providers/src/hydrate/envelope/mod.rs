@@ -7,9 +7,9 @@ mod langchain;
 mod message;
 mod responses;
 
-pub(super) use message::{Asked, Message};
+pub(super) use message::{Message, RequestedCall};
 
-use super::cursor::{Cursor, Flaw};
+use super::cursor::{Cursor, FormFlaw};
 use super::error::HydrateError;
 use crate::format::Format;
 use portcullis::BATCH_REQUESTS_MAX;
@@ -33,7 +33,7 @@ pub(super) fn read(format: Format, answer: &str) -> Result<Message<'_>, HydrateE
         Format::Gemini | Format::GeminiOpenApi => gemini::read,
         Format::LangChain => langchain::read,
     };
-    read(&mut message, &mut cursor).and_then(|()| cursor.end()).map_err(|Flaw(why)| form(why.to_owned()))?;
+    read(&mut message, &mut cursor).and_then(|()| cursor.end()).map_err(|FormFlaw(why)| form(why.to_owned()))?;
     if message.count > BATCH_REQUESTS_MAX {
         return Err(HydrateError::TooMany(message.count));
     }

@@ -1,15 +1,15 @@
 //! OpenAI's Responses: `output[]`, where calls are items of type `function_call`.
 
-use super::message::{Asked, Keys, Message, call_member, once};
-use crate::hydrate::cursor::{Cursor, Flaw};
+use super::message::{MemberKeys, Message, RequestedCall, call_member, once};
+use crate::hydrate::cursor::{Cursor, FormFlaw};
 
-const ITEM: Keys = Keys { id: "call_id", name: "name", arguments: "arguments" };
+const ITEM: MemberKeys = MemberKeys { id: "call_id", name: "name", arguments: "arguments" };
 
-pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
+pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     if cursor.peek() == b'[' {
         return items(message, cursor);
     }
-    cursor.members(Flaw("it is neither an object nor a list"), |key, cursor| match key {
+    cursor.members(FormFlaw("it is neither an object nor a list"), |key, cursor| match key {
         "output" => {
             message.found()?;
             items(message, cursor)
@@ -19,20 +19,22 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     })?;
     match message.found {
         true => Ok(()),
-        false => Err(Flaw("it has no output")),
+        false => Err(FormFlaw("it has no output")),
     }
 }
 
-fn items<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its output is no list"), |cursor| {
-        let (mut asked, mut kind, mut status) = (Asked::default(), None, None);
-        cursor.members(Flaw("an item of its output is no object"), |key, cursor| match key {
-            "type" => {
-                once(&mut kind, cursor.text(Flaw("the type of an item is no string"))?, Flaw("an item has two types"))
-            }
+fn items<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
+    cursor.items(FormFlaw("its output is no list"), |cursor| {
+        let (mut asked, mut kind, mut status) = (RequestedCall::default(), None, None);
+        cursor.members(FormFlaw("an item of its output is no object"), |key, cursor| match key {
+            "type" => once(
+                &mut kind,
+                cursor.text(FormFlaw("the type of an item is no string"))?,
+                FormFlaw("an item has two types"),
+            ),
             "status" => {
-                let text = cursor.text(Flaw("the status of an item is no string"))?;
-                once(&mut status, text, Flaw("an item has two states"))
+                let text = cursor.text(FormFlaw("the status of an item is no string"))?;
+                once(&mut status, text, FormFlaw("an item has two states"))
             }
             _ => call_member(&mut asked, ITEM, key, cursor),
         })?;

@@ -12,12 +12,12 @@ mod walk;
 pub(super) use effort::Effort;
 use portcullis::{Repair, Tool, parse_json};
 use serde_json::Value;
-use walk::{Rules, Walk};
+use walk::{MendWalk, Rules};
 
 /// Takes away the nulls that stand for members left out: those that the schema neither asks for nor lets be null. What
 /// is wrong beside them stays wrong. The pointers of what was taken away.
 pub(super) fn take_nulls(tool: &Tool, arguments: &mut Value, effort: &mut Effort) -> Vec<String> {
-    let mut walk = Walk::new(tool.schema().document(), Rules::Nulls, effort);
+    let mut walk = MendWalk::new(tool.schema().document(), Rules::Nulls, effort);
     walk.root(arguments);
     walk.changes.into_iter().map(|change| change.pointer).collect()
 }
@@ -34,6 +34,6 @@ pub(super) fn text(text: &str) -> Option<(Value, Vec<Repair>)> {
 /// Changes values to what the schema asks for, where they say exactly that in another form. What was changed; nothing
 /// where that is too much to be told.
 pub(super) fn values(tool: &Tool, arguments: &mut Value, effort: &mut Effort) -> Option<Vec<Repair>> {
-    let mut walk = Walk::new(tool.schema().document(), Rules::All, effort);
+    let mut walk = MendWalk::new(tool.schema().document(), Rules::All, effort);
     walk.root(arguments).then_some(walk.changes)
 }

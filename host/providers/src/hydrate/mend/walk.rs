@@ -30,7 +30,7 @@ pub(super) enum Rules {
 }
 
 /// A walk.
-pub(super) struct Walk<'a, 'e> {
+pub(super) struct MendWalk<'a, 'e> {
     document: &'a Value,
     rules: Rules,
     effort: &'e mut Effort,
@@ -39,7 +39,7 @@ pub(super) struct Walk<'a, 'e> {
     pub(super) changes: Vec<Repair>,
 }
 
-impl<'a, 'e> Walk<'a, 'e> {
+impl<'a, 'e> MendWalk<'a, 'e> {
     pub(super) fn new(document: &'a Value, rules: Rules, effort: &'e mut Effort) -> Self {
         Self { document, rules, effort, depth: 0, pointer: String::new(), changes: Vec::new() }
     }

@@ -12,8 +12,8 @@ use crate::call::valid_call::ValidCall;
 use crate::catalog::Tool;
 use crate::grants::{BoundDirectory, Grant};
 use crate::inject::CallFacts;
-use crate::inner::Inner;
-use crate::origin::Origin;
+use crate::inner::HostState;
+use crate::origin::RequestOrigin;
 use crate::plugin::Plugin;
 use crate::reply::Code;
 use crate::request::Request;
@@ -34,7 +34,7 @@ pub(crate) struct GrantedCall {
 impl ApprovedCall {
     pub(in crate::call) fn grant(
         self,
-        host: &Inner,
+        host: &HostState,
         request: &Request,
         record: &CallRecord,
     ) -> Result<GrantedCall, Rejection> {
@@ -64,7 +64,7 @@ impl ApprovedCall {
     /// Declares one key that is not a service, with its handle if the policy grants one.
     fn declare(
         &self,
-        host: &Inner,
+        host: &HostState,
         request: &Request,
         handles: &mut Handles,
         (key, name, kind): (&DependencyKey, Arc<str>, DependencyKind),
@@ -100,9 +100,9 @@ pub(crate) fn ungranted(handles: &mut Handles, name: Arc<str>, kind: DependencyK
 
 /// Returns a store of a call, for the session and the principal of its caller.
 fn store(
-    host: &Inner,
+    host: &HostState,
     call: &ValidCall,
-    origin: &Origin,
+    origin: &RequestOrigin,
     (key, binding): (&DependencyKey, &StoreBinding),
     usage: StoreUsage,
 ) -> Arc<dyn Store> {
@@ -112,9 +112,9 @@ fn store(
 
 /// Returns the stores of the call as read-only stores, for reviewers and hooks.
 pub(in crate::call) fn stores_to_read<'a>(
-    host: &'a Inner,
+    host: &'a HostState,
     call: &'a ValidCall,
-    origin: &'a Origin,
+    origin: &'a RequestOrigin,
 ) -> impl Iterator<Item = (&'a DependencyKey, Arc<dyn Store>)> {
     call.plugin.dependencies.iter().filter_map(move |(key, asked)| {
         match given(&call.plugin, &call.tool, key, asked.kind)? {
@@ -126,7 +126,7 @@ pub(in crate::call) fn stores_to_read<'a>(
 
 /// Returns the handles of a review: the call's stores as read-only stores, the settings, and the hosts that the policy
 /// names.
-pub(in crate::call) fn review_handles(host: &Inner, call: &ValidCall, origin: &Origin) -> Handles {
+pub(in crate::call) fn review_handles(host: &HostState, call: &ValidCall, origin: &RequestOrigin) -> Handles {
     let mut handles = named(host, &call.plugin);
     for (key, store) in stores_to_read(host, call, origin) {
         handles.store_key(Arc::from(key.as_str()), Some(store));
@@ -135,7 +135,7 @@ pub(in crate::call) fn review_handles(host: &Inner, call: &ValidCall, origin: &O
 }
 
 /// Returns everything except handles: the settings, the surroundings, and the hosts that the policy names.
-fn named(host: &Inner, plugin: &Plugin) -> Handles {
+fn named(host: &HostState, plugin: &Plugin) -> Handles {
     let mut named = Handles::none();
     for (key, dependency) in &plugin.dependencies {
         let name = Arc::from(key.as_str());
@@ -151,7 +151,7 @@ fn named(host: &Inner, plugin: &Plugin) -> Handles {
 
 /// Returns the handles of a preview: the call's directories as read-only directories, and the hosts that the policy
 /// names.
-pub(in crate::call) fn read_only_handles(host: &Inner, call: &ValidCall) -> Result<Handles, Rejection> {
+pub(in crate::call) fn read_only_handles(host: &HostState, call: &ValidCall) -> Result<Handles, Rejection> {
     let mut handles = named(host, &call.plugin);
     for (key, bound) in directories(call) {
         let directory = narrow::directory(bound, key, call)?.read_only();
@@ -182,7 +182,7 @@ fn directories(call: &ValidCall) -> impl Iterator<Item = (&DependencyKey, &Bound
     })
 }
 
-fn surroundings(host: &Inner, plugin: &Plugin) -> Surroundings {
+fn surroundings(host: &HostState, plugin: &Plugin) -> Surroundings {
     Surroundings {
         config: Arc::clone(&plugin.grants.config),
         clock: plugin.grants.clock,

@@ -8,7 +8,7 @@ use crate::approvals::line::AnswerLine;
 use crate::audit::{AuditError, AuditLog, Kind, WrittenEntry};
 use crate::call::effects::EffectsLine;
 use crate::call::rejection::Rejection;
-use crate::inner::Inner;
+use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id};
@@ -37,7 +37,7 @@ pub(super) struct CallEntry {
 }
 
 impl CallEntry {
-    pub(super) fn new(host: &Inner, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
+    pub(super) fn new(host: &HostState, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
         let facts = Facts {
             session: cut(&request.origin.session, 128).to_owned(),
             principal: request.origin.principal.to_string(),

@@ -1,6 +1,6 @@
 //! The audit entries about calls, as they are written.
 
-use super::payload::KeptOutput;
+use super::payload::RecordedOutput;
 use super::source::SourceLine;
 use super::traffic::TrafficLine;
 use crate::call::effects::EffectsLine;
@@ -113,7 +113,7 @@ pub(super) struct OutcomeLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reference: Option<&'a str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub(super) output: Option<KeptOutput>,
+    pub(super) output: Option<RecordedOutput>,
 }
 
 /// Serializes a text that many calls share.

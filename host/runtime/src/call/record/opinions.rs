@@ -3,7 +3,7 @@
 use super::CallRecord;
 use super::lines::HookLine;
 use crate::call::rejection::Rejection;
-use crate::hooks::{Hooked, Stage};
+use crate::hooks::{HookStage, Hooked};
 use crate::text::cut;
 use portcullis_sandbox::Verdict as Review;
 
@@ -29,7 +29,7 @@ impl CallRecord {
     }
 
     /// Records a hook's answer, unless it only passes the call. If this fails, the answer has no effect.
-    pub(in crate::call) async fn hooked(&self, hook: u32, stage: Stage, hooked: &Hooked) -> Result<(), Rejection> {
+    pub(in crate::call) async fn hooked(&self, hook: u32, stage: HookStage, hooked: &Hooked) -> Result<(), Rejection> {
         if *hooked == Hooked::pass() || self.is_rehearsal() {
             return Ok(());
         }

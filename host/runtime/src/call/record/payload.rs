@@ -12,7 +12,7 @@ const KEPT_BYTES_MAX: usize = 6 * 1024;
 
 /// An answer as the audit log stores it.
 #[derive(Serialize)]
-pub(super) struct KeptOutput {
+pub(super) struct RecordedOutput {
     pub(super) output_sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<String>,
@@ -27,7 +27,7 @@ pub(super) fn arguments(payloads: Payloads, canonical: &str) -> Option<String> {
 }
 
 /// Returns the answer to store. The digest of an answer with parts includes the kind, length and name of each part.
-pub(super) fn output(payloads: Payloads, output: &Output) -> KeptOutput {
+pub(super) fn output(payloads: Payloads, output: &Output) -> RecordedOutput {
     let (text, digest) = match output {
         Output::Text(text) => (Some(text), Sha256::digest(text.as_bytes())),
         Output::Json(json) => (Some(json), Sha256::digest(json.as_bytes())),
@@ -37,7 +37,7 @@ pub(super) fn output(payloads: Payloads, output: &Output) -> KeptOutput {
         Payloads::Keep => text.map(|text| cut(text, KEPT_BYTES_MAX).to_owned()),
         Payloads::Digest => None,
     };
-    KeptOutput { output_sha256: hex(&digest), output: kept }
+    RecordedOutput { output_sha256: hex(&digest), output: kept }
 }
 
 fn with_part(mut digest: Sha256, part: &Part) -> Sha256 {

@@ -2,7 +2,7 @@
 
 /// Why an answer is not usable.
 #[derive(Debug)]
-pub(crate) enum Flaw<'a> {
+pub(crate) enum AnswerFlaw<'a> {
     /// It breaks the contract or the definition, as this text says.
     Broken(String),
     /// Reading its JSON would take too much memory.
@@ -11,6 +11,6 @@ pub(crate) enum Flaw<'a> {
     TooLarge(&'a str),
 }
 
-pub(super) fn broken(why: impl Into<String>) -> Flaw<'static> {
-    Flaw::Broken(why.into())
+pub(super) fn broken(why: impl Into<String>) -> AnswerFlaw<'static> {
+    AnswerFlaw::Broken(why.into())
 }

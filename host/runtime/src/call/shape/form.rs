@@ -1,7 +1,7 @@
 //! Checks an answer against the contract and the tool's definition. Calls and conformance trials both use it, so it
 //! stores and shows nothing.
 
-use super::flaw::{Flaw, broken};
+use super::flaw::{AnswerFlaw, broken};
 use super::parts;
 use crate::json::{self, JsonError};
 use crate::schema::Schema;
@@ -24,7 +24,7 @@ pub(crate) fn check<'a>(
     has_written: bool,
     schema: Option<&Schema>,
     bytes_max: usize,
-) -> Result<Option<Value>, Flaw<'a>> {
+) -> Result<Option<Value>, AnswerFlaw<'a>> {
     let metadata = success.metadata.as_deref().map(check_metadata).transpose()?;
     match &success.output {
         Output::Text(_) | Output::Parts(_) if schema.is_some() => {
@@ -41,21 +41,21 @@ pub(crate) fn check<'a>(
     Ok(metadata)
 }
 
-fn check_metadata(text: &str) -> Result<Value, Flaw<'static>> {
+fn check_metadata(text: &str) -> Result<Value, AnswerFlaw<'static>> {
     if text.len() > METADATA_BYTES_MAX {
         return Err(broken(format!("its metadata is larger than {METADATA_BYTES_MAX} bytes")));
     }
     match json::parse(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err(broken("its metadata is not a JSON object")),
-        Err(error @ JsonError::Memory(_)) => Err(Flaw::Memory(error.to_string())),
+        Err(error @ JsonError::Memory(_)) => Err(AnswerFlaw::Memory(error.to_string())),
         Err(error) => Err(broken(format!("its metadata is not JSON ({})", quoted(&error.to_string())))),
     }
 }
 
-fn check_json(text: &str, schema: Option<&Schema>) -> Result<(), Flaw<'static>> {
+fn check_json(text: &str, schema: Option<&Schema>) -> Result<(), AnswerFlaw<'static>> {
     let value = json::parse(text).map_err(|error| match error {
-        JsonError::Memory(_) => Flaw::Memory(error.to_string()),
+        JsonError::Memory(_) => AnswerFlaw::Memory(error.to_string()),
         JsonError::Syntax(_) | JsonError::Inexact(_) => no_json(&error.to_string()),
     })?;
     let mismatches = schema.map(|schema| schema.mismatches(&value)).unwrap_or_default();
@@ -70,12 +70,12 @@ fn check_json(text: &str, schema: Option<&Schema>) -> Result<(), Flaw<'static>> 
 }
 
 /// Checks the syntax of JSON that is too large, without copying it.
-fn check_large_json<'a>(text: &'a str, schema: Option<&Schema>) -> Result<(), Flaw<'a>> {
+fn check_large_json<'a>(text: &'a str, schema: Option<&Schema>) -> Result<(), AnswerFlaw<'a>> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| no_json(&error.to_string()))?;
-    if schema.is_some() { Err(Flaw::TooLarge(text)) } else { Ok(()) }
+    if schema.is_some() { Err(AnswerFlaw::TooLarge(text)) } else { Ok(()) }
 }
 
-fn no_json(why: &str) -> Flaw<'static> {
+fn no_json(why: &str) -> AnswerFlaw<'static> {
     broken(format!("it is not JSON ({})", quoted(why)))
 }
 

@@ -1,9 +1,9 @@
 //! Answers of several parts. A part that does not fit is kept as an output. A line about it, or the beginning of a
 //! text, replaces it.
 
-use super::flaw::{Flaw, broken};
+use super::flaw::{AnswerFlaw, broken};
 use super::passed::{Passed, part_bytes};
-use crate::call::answer::{Keeper, TEXT, Text};
+use crate::call::answer::{AnswerText, Keeper, TEXT};
 use crate::outputs::Reference;
 use crate::text::{cut, is_deceptive};
 use portcullis_sandbox::{Blob, Output, Part};
@@ -48,7 +48,7 @@ pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passe
 fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference>) {
     let (kind, blob) = match part {
         Part::Text(text) => {
-            let (text, reference) = Text::of(keeper.clone(), left, text).end(TEXT).shown(left);
+            let (text, reference) = AnswerText::of(keeper.clone(), left, text).end(TEXT).shown(left);
             return (Part::Text(text), reference);
         }
         Part::Image(blob) => ("image", blob),
@@ -69,7 +69,7 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
 }
 
 /// Checks the number, media types and names of parts.
-pub(super) fn check(parts: &[Part]) -> Result<(), Flaw<'static>> {
+pub(super) fn check(parts: &[Part]) -> Result<(), AnswerFlaw<'static>> {
     if parts.len() > PARTS_MAX {
         return Err(broken(format!("it has more than {PARTS_MAX} parts")));
     }
@@ -83,7 +83,7 @@ pub(super) fn check(parts: &[Part]) -> Result<(), Flaw<'static>> {
 }
 
 /// Checks for `type/subtype` as in RFC 6838, with optional parameters and without characters that could end a header.
-fn check_media_type(blob: &Blob) -> Result<(), Flaw<'static>> {
+fn check_media_type(blob: &Blob) -> Result<(), AnswerFlaw<'static>> {
     let text = &blob.media_type;
     let plain = |character: char| character.is_ascii_graphic() || character == ' ';
     let formed = text.split_once('/').is_some_and(|(kind, subtype)| !kind.is_empty() && !subtype.is_empty());
@@ -94,7 +94,7 @@ fn check_media_type(blob: &Blob) -> Result<(), Flaw<'static>> {
 }
 
 /// Checks that a name is a plain file name, so that a file saved under it cannot end up elsewhere.
-fn check_name(name: &str) -> Result<(), Flaw<'static>> {
+fn check_name(name: &str) -> Result<(), AnswerFlaw<'static>> {
     let refused = |character| NOT_IN_NAMES.contains(character) || is_deceptive(character);
     // A leading `-` looks like an option. Windows strips trailing spaces and dots. This also excludes `.` and `..`.
     let at_its_ends = name.is_empty() || name.starts_with([' ', '-']) || name.ends_with([' ', '.']);

@@ -101,12 +101,12 @@ impl Rule {
 }
 
 /// The lints so far, and the tool that is checked now.
-pub(super) struct Found {
+pub(super) struct LintFindings {
     pub(super) tool: Option<String>,
     pub(super) lints: Vec<Lint>,
 }
 
-impl Found {
+impl LintFindings {
     pub(super) fn note(&mut self, rule: Rule, pointer: &str, what: String) {
         if self.lints.len() < LINTS_MAX {
             let (tool, pointer) = (self.tool.clone(), pointer.to_owned());

@@ -1,6 +1,6 @@
 //! Lints for the schema of a tool's arguments: every parameter at every depth, including references.
 
-use super::finding::{Found, PARAMETER_CHARS_MAX, Rule};
+use super::finding::{LintFindings, PARAMETER_CHARS_MAX, Rule};
 use super::phrases;
 use crate::schema::parts::{down, pointer_of};
 use portcullis_sandbox::Definition;
@@ -21,7 +21,7 @@ const PARTS: [&str; 6] =
     ["items", "prefixItems", "contains", "additionalProperties", "unevaluatedProperties", "patternProperties"];
 
 /// A schema that has to be checked.
-struct Place<'a> {
+struct LintedSchema<'a> {
     pointer: String,
     schema: &'a Value,
     /// Parameters of the same value that were checked elsewhere.
@@ -29,7 +29,7 @@ struct Place<'a> {
 }
 
 /// Checks the schemas of a tool.
-pub(super) fn look(found: &mut Found, tool: &Definition) {
+pub(super) fn look(found: &mut LintFindings, tool: &Definition) {
     if tool.schema.trim().is_empty() {
         found.note(Rule::NoSchema, "", "it has no schema".to_owned());
     } else if let Ok(root) = crate::json::parse(&tool.schema) {
@@ -64,10 +64,10 @@ fn target<'a>(schema: &Value, root: &'a Value) -> Option<(String, &'a Value)> {
 }
 
 /// Checks every parameter once, at its place.
-fn parameters(found: &mut Found, root: &Value) {
+fn parameters(found: &mut LintFindings, root: &Value) {
     let mut seen = BTreeSet::new();
-    let mut places = VecDeque::from([Place { pointer: String::new(), schema: root, known: BTreeSet::new() }]);
-    while let Some(Place { pointer, schema, mut known }) = places.pop_front() {
+    let mut places = VecDeque::from([LintedSchema { pointer: String::new(), schema: root, known: BTreeSet::new() }]);
+    while let Some(LintedSchema { pointer, schema, mut known }) = places.pop_front() {
         if !seen.insert(pointer.clone()) {
             continue;
         }
@@ -75,16 +75,16 @@ fn parameters(found: &mut Found, root: &Value) {
             let at = down(&down(&pointer, "properties"), name);
             parameter(found, &at, name, property, root, known.contains(name.as_str()));
             known.insert(name);
-            places.push_back(Place { pointer: at, schema: property, known: BTreeSet::new() });
+            places.push_back(LintedSchema { pointer: at, schema: property, known: BTreeSet::new() });
         }
         for (pointer, schema) in PARTS.iter().flat_map(|keyword| under(&pointer, schema, keyword)) {
-            places.push_back(Place { pointer, schema, known: BTreeSet::new() });
+            places.push_back(LintedSchema { pointer, schema, known: BTreeSet::new() });
         }
         for (pointer, schema) in SAME.iter().flat_map(|keyword| under(&pointer, schema, keyword)) {
-            places.push_back(Place { pointer, schema, known: known.clone() });
+            places.push_back(LintedSchema { pointer, schema, known: known.clone() });
         }
         if let Some((pointer, schema)) = target(schema, root) {
-            places.push_back(Place { pointer, schema, known });
+            places.push_back(LintedSchema { pointer, schema, known });
         }
     }
 }
@@ -104,7 +104,7 @@ fn under<'a>(pointer: &str, schema: &'a Value, keyword: &str) -> Vec<(String, &'
     }
 }
 
-fn parameter(found: &mut Found, at: &str, name: &str, property: &Value, root: &Value, known: bool) {
+fn parameter(found: &mut LintFindings, at: &str, name: &str, property: &Value, root: &Value, known: bool) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if name.is_empty()
         || name.len() > NAME_BYTES_MAX
@@ -135,7 +135,7 @@ fn is_described(schema: &Value, root: &Value, depth: usize) -> bool {
 }
 
 /// Checks every text and name of a schema, because a model reads all of them.
-fn texts(found: &mut Found, root: &Value, of: &str) {
+fn texts(found: &mut LintFindings, root: &Value, of: &str) {
     let mut places = VecDeque::from([(String::new(), root)]);
     while let Some((at, value)) = places.pop_front() {
         let mut note = |at: &str, phrase: Option<&str>| {

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 /// A schema combined with the schemas that it refers to, all of its parts, and one of its alternatives. Members and
 /// required names add up. For other keywords, the first one counts.
 #[derive(Default)]
-pub(super) struct Whole<'a> {
+pub(super) struct WholeSchema<'a> {
     keywords: BTreeMap<&'a str, &'a Value>,
     pub(super) members: BTreeMap<&'a str, &'a Value>,
     pub(super) required: Vec<&'a str>,
 }
 
-impl<'a> Whole<'a> {
+impl<'a> WholeSchema<'a> {
     /// Adds a schema's own keywords.
     pub(super) fn add(&mut self, schema: &'a Map<String, Value>) {
         for (keyword, value) in schema {

@@ -1,18 +1,18 @@
 //! `fields`: headers and trailers.
 
-use super::Guard;
+use super::HttpGuard;
 use wasmtime::component::Resource;
 use wasmtime_wasi_http::FieldMap;
 use wasmtime_wasi_http::p2::bindings::http::types::HostFields;
 use wasmtime_wasi_http::p2::{HeaderError, HeaderResult};
 
-impl Guard<'_> {
+impl HttpGuard<'_> {
     fn weigh_fields(&mut self, fields: &Resource<FieldMap>) -> HeaderResult<()> {
         self.0.weigh(fields).map_err(HeaderError::trap)
     }
 }
 
-impl HostFields for Guard<'_> {
+impl HostFields for HttpGuard<'_> {
     fn new(&mut self) -> wasmtime::Result<Resource<FieldMap>> {
         HostFields::new(&mut self.inner())
     }

@@ -3,7 +3,7 @@
 //!
 //! The bytes of a body are stored in its connection, which is charged while it is open.
 
-use super::Guard;
+use super::HttpGuard;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::{DynInputStream, DynPollable};
 use wasmtime_wasi_http::FieldMap;
@@ -16,18 +16,21 @@ use wasmtime_wasi_http::p2::body::{HostFutureTrailers, HostIncomingBody};
 use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostIncomingRequest, HostIncomingResponse};
 
 type Future = Resource<HostFutureIncomingResponse>;
-type Response = Resource<HostIncomingResponse>;
-type Body = Resource<HostIncomingBody>;
+type IncomingResponseHandle = Resource<HostIncomingResponse>;
+type IncomingBodyHandle = Resource<HostIncomingBody>;
 type Trailers = Resource<HostFutureTrailers>;
-type Request = Resource<HostIncomingRequest>;
+type IncomingRequestHandle = Resource<HostIncomingRequest>;
 
-impl HostFuture for Guard<'_> {
+impl HostFuture for HttpGuard<'_> {
     fn drop(&mut self, future: Future) -> wasmtime::Result<()> {
         self.forget(&future);
         HostFuture::drop(&mut self.inner(), future)
     }
 
-    fn get(&mut self, future: Future) -> wasmtime::Result<Option<Result<Result<Response, ErrorCode>, ()>>> {
+    fn get(
+        &mut self,
+        future: Future,
+    ) -> wasmtime::Result<Option<Result<Result<IncomingResponseHandle, ErrorCode>, ()>>> {
         let taken = Future::new_borrow(future.rep());
         let got = HostFuture::get(&mut self.inner(), future)?;
         if got.is_some() {
@@ -44,42 +47,42 @@ impl HostFuture for Guard<'_> {
     }
 }
 
-impl HostResponse for Guard<'_> {
-    fn drop(&mut self, response: Response) -> wasmtime::Result<()> {
+impl HostResponse for HttpGuard<'_> {
+    fn drop(&mut self, response: IncomingResponseHandle) -> wasmtime::Result<()> {
         self.forget(&response);
         HostResponse::drop(&mut self.inner(), response)
     }
 
-    fn status(&mut self, response: Response) -> wasmtime::Result<StatusCode> {
+    fn status(&mut self, response: IncomingResponseHandle) -> wasmtime::Result<StatusCode> {
         self.inner().status(response)
     }
 
-    fn headers(&mut self, response: Response) -> wasmtime::Result<Resource<FieldMap>> {
+    fn headers(&mut self, response: IncomingResponseHandle) -> wasmtime::Result<Resource<FieldMap>> {
         let headers = HostResponse::headers(&mut self.inner(), response)?;
         self.0.weigh(&headers)?;
         Ok(headers)
     }
 
-    fn consume(&mut self, response: Response) -> wasmtime::Result<Result<Body, ()>> {
+    fn consume(&mut self, response: IncomingResponseHandle) -> wasmtime::Result<Result<IncomingBodyHandle, ()>> {
         HostResponse::consume(&mut self.inner(), response)
     }
 }
 
-impl HostBody for Guard<'_> {
-    fn stream(&mut self, body: Body) -> wasmtime::Result<Result<Resource<DynInputStream>, ()>> {
+impl HostBody for HttpGuard<'_> {
+    fn stream(&mut self, body: IncomingBodyHandle) -> wasmtime::Result<Result<Resource<DynInputStream>, ()>> {
         self.inner().stream(body)
     }
 
-    fn finish(&mut self, body: Body) -> wasmtime::Result<Trailers> {
+    fn finish(&mut self, body: IncomingBodyHandle) -> wasmtime::Result<Trailers> {
         HostBody::finish(&mut self.inner(), body)
     }
 
-    fn drop(&mut self, body: Body) -> wasmtime::Result<()> {
+    fn drop(&mut self, body: IncomingBodyHandle) -> wasmtime::Result<()> {
         HostBody::drop(&mut self.inner(), body)
     }
 }
 
-impl HostTrailers for Guard<'_> {
+impl HostTrailers for HttpGuard<'_> {
     fn drop(&mut self, trailers: Trailers) -> wasmtime::Result<()> {
         HostTrailers::drop(&mut self.inner(), trailers)
     }
@@ -100,34 +103,34 @@ impl HostTrailers for Guard<'_> {
     }
 }
 
-impl HostRequest for Guard<'_> {
-    fn method(&mut self, request: Request) -> wasmtime::Result<Method> {
+impl HostRequest for HttpGuard<'_> {
+    fn method(&mut self, request: IncomingRequestHandle) -> wasmtime::Result<Method> {
         HostRequest::method(&mut self.inner(), request)
     }
 
-    fn path_with_query(&mut self, request: Request) -> wasmtime::Result<Option<String>> {
+    fn path_with_query(&mut self, request: IncomingRequestHandle) -> wasmtime::Result<Option<String>> {
         HostRequest::path_with_query(&mut self.inner(), request)
     }
 
-    fn scheme(&mut self, request: Request) -> wasmtime::Result<Option<Scheme>> {
+    fn scheme(&mut self, request: IncomingRequestHandle) -> wasmtime::Result<Option<Scheme>> {
         HostRequest::scheme(&mut self.inner(), request)
     }
 
-    fn authority(&mut self, request: Request) -> wasmtime::Result<Option<String>> {
+    fn authority(&mut self, request: IncomingRequestHandle) -> wasmtime::Result<Option<String>> {
         HostRequest::authority(&mut self.inner(), request)
     }
 
-    fn headers(&mut self, request: Request) -> wasmtime::Result<Resource<FieldMap>> {
+    fn headers(&mut self, request: IncomingRequestHandle) -> wasmtime::Result<Resource<FieldMap>> {
         let headers = HostRequest::headers(&mut self.inner(), request)?;
         self.0.weigh(&headers)?;
         Ok(headers)
     }
 
-    fn consume(&mut self, request: Request) -> wasmtime::Result<Result<Body, ()>> {
+    fn consume(&mut self, request: IncomingRequestHandle) -> wasmtime::Result<Result<IncomingBodyHandle, ()>> {
         HostRequest::consume(&mut self.inner(), request)
     }
 
-    fn drop(&mut self, request: Request) -> wasmtime::Result<()> {
+    fn drop(&mut self, request: IncomingRequestHandle) -> wasmtime::Result<()> {
         HostRequest::drop(&mut self.inner(), request)
     }
 }

@@ -1,6 +1,6 @@
 //! `outgoing-body`, and the server's side: `outgoing-response` and `response-outparam`.
 
-use super::Guard;
+use super::HttpGuard;
 use super::weight::TRAILERS_WEIGHT_MAX;
 use crate::host_memory::Weighed;
 use wasmtime::component::Resource;
@@ -15,7 +15,7 @@ use wasmtime_wasi_http::p2::types::{HostOutgoingResponse, HostResponseOutparam};
 use wasmtime_wasi_http::p2::{HttpError, HttpResult};
 
 /// The written bytes of a body wait with the request. The request is charged for them when the body is begun.
-impl HostBody for Guard<'_> {
+impl HostBody for HttpGuard<'_> {
     fn write(&mut self, body: Resource<HostOutgoingBody>) -> wasmtime::Result<Result<Resource<DynOutputStream>, ()>> {
         HostBody::write(&mut self.inner(), body)
     }
@@ -38,45 +38,49 @@ impl HostBody for Guard<'_> {
     }
 }
 
-type Response = Resource<HostOutgoingResponse>;
+type OutgoingResponseHandle = Resource<HostOutgoingResponse>;
 
-impl HostResponse for Guard<'_> {
-    fn new(&mut self, headers: Resource<FieldMap>) -> wasmtime::Result<Response> {
+impl HostResponse for HttpGuard<'_> {
+    fn new(&mut self, headers: Resource<FieldMap>) -> wasmtime::Result<OutgoingResponseHandle> {
         self.forget(&headers);
         let response = HostResponse::new(&mut self.inner(), headers)?;
         self.0.weigh(&response)?;
         Ok(response)
     }
 
-    fn body(&mut self, response: Response) -> wasmtime::Result<Result<Resource<HostOutgoingBody>, ()>> {
-        let weighed = Response::new_borrow(response.rep());
+    fn body(&mut self, response: OutgoingResponseHandle) -> wasmtime::Result<Result<Resource<HostOutgoingBody>, ()>> {
+        let weighed = OutgoingResponseHandle::new_borrow(response.rep());
         let body = HostResponse::body(&mut self.inner(), response)?;
         self.0.weigh(&weighed)?;
         Ok(body)
     }
 
-    fn status_code(&mut self, response: Response) -> wasmtime::Result<StatusCode> {
+    fn status_code(&mut self, response: OutgoingResponseHandle) -> wasmtime::Result<StatusCode> {
         self.inner().status_code(response)
     }
 
-    fn set_status_code(&mut self, response: Response, status: StatusCode) -> wasmtime::Result<Result<(), ()>> {
+    fn set_status_code(
+        &mut self,
+        response: OutgoingResponseHandle,
+        status: StatusCode,
+    ) -> wasmtime::Result<Result<(), ()>> {
         self.inner().set_status_code(response, status)
     }
 
-    fn headers(&mut self, response: Response) -> wasmtime::Result<Resource<FieldMap>> {
+    fn headers(&mut self, response: OutgoingResponseHandle) -> wasmtime::Result<Resource<FieldMap>> {
         let headers = HostResponse::headers(&mut self.inner(), response)?;
         self.0.weigh(&headers)?;
         Ok(headers)
     }
 
-    fn drop(&mut self, response: Response) -> wasmtime::Result<()> {
+    fn drop(&mut self, response: OutgoingResponseHandle) -> wasmtime::Result<()> {
         self.forget(&response);
         HostResponse::drop(&mut self.inner(), response)
     }
 }
 
 /// No guest has one, because the host calls no HTTP handler.
-impl HostOutparam for Guard<'_> {
+impl HostOutparam for HttpGuard<'_> {
     fn drop(&mut self, outparam: Resource<HostResponseOutparam>) -> wasmtime::Result<()> {
         HostOutparam::drop(&mut self.inner(), outparam)
     }
@@ -84,7 +88,7 @@ impl HostOutparam for Guard<'_> {
     fn set(
         &mut self,
         outparam: Resource<HostResponseOutparam>,
-        response: Result<Response, ErrorCode>,
+        response: Result<OutgoingResponseHandle, ErrorCode>,
     ) -> wasmtime::Result<()> {
         if let Ok(response) = &response {
             self.forget(response);

@@ -1,6 +1,6 @@
 //! `outgoing-request` and `request-options`: what a guest sends. The length of each text is limited.
 
-use super::Guard;
+use super::HttpGuard;
 use wasmtime::component::Resource;
 use wasmtime_wasi_http::p2::bindings::http::types::{
     Duration, HostOutgoingRequest as HostRequest, HostRequestOptions, Method, Scheme,
@@ -22,43 +22,43 @@ const AUTHORITY_BYTES_MAX: usize = 1024;
 /// Maximum length of a path with its query, in bytes: twice what RFC 9110 recommends that every server supports.
 const PATH_BYTES_MAX: usize = 16 * 1024;
 
-type Request = Resource<HostOutgoingRequest>;
+type OutgoingRequestHandle = Resource<HostOutgoingRequest>;
 
 /// The result of a setter for a value that no request can have.
 const REFUSED: wasmtime::Result<Result<(), ()>> = Ok(Err(()));
 
-impl Guard<'_> {
+impl HttpGuard<'_> {
     /// Weighs a request after a change, and returns the result of the change.
     fn changed<T>(&mut self, request: u32, result: T) -> wasmtime::Result<T> {
-        self.0.weigh(&Request::new_borrow(request))?;
+        self.0.weigh(&OutgoingRequestHandle::new_borrow(request))?;
         Ok(result)
     }
 }
 
-impl HostRequest for Guard<'_> {
-    fn new(&mut self, headers: Resource<FieldMap>) -> wasmtime::Result<Request> {
+impl HostRequest for HttpGuard<'_> {
+    fn new(&mut self, headers: Resource<FieldMap>) -> wasmtime::Result<OutgoingRequestHandle> {
         self.forget(&headers);
         let request = HostRequest::new(&mut self.inner(), headers)?;
         self.0.weigh(&request)?;
         Ok(request)
     }
 
-    fn body(&mut self, request: Request) -> wasmtime::Result<Result<Resource<HostOutgoingBody>, ()>> {
+    fn body(&mut self, request: OutgoingRequestHandle) -> wasmtime::Result<Result<Resource<HostOutgoingBody>, ()>> {
         let index = request.rep();
         let body = HostRequest::body(&mut self.inner(), request)?;
         self.changed(index, body)
     }
 
-    fn drop(&mut self, request: Request) -> wasmtime::Result<()> {
+    fn drop(&mut self, request: OutgoingRequestHandle) -> wasmtime::Result<()> {
         self.forget(&request);
         HostRequest::drop(&mut self.inner(), request)
     }
 
-    fn method(&mut self, request: Request) -> wasmtime::Result<Method> {
+    fn method(&mut self, request: OutgoingRequestHandle) -> wasmtime::Result<Method> {
         HostRequest::method(&mut self.inner(), request)
     }
 
-    fn set_method(&mut self, request: Request, method: Method) -> wasmtime::Result<Result<(), ()>> {
+    fn set_method(&mut self, request: OutgoingRequestHandle, method: Method) -> wasmtime::Result<Result<(), ()>> {
         if matches!(&method, Method::Other(other) if other.len() > METHOD_BYTES_MAX) {
             return REFUSED;
         }
@@ -67,11 +67,15 @@ impl HostRequest for Guard<'_> {
         self.changed(index, set)
     }
 
-    fn path_with_query(&mut self, request: Request) -> wasmtime::Result<Option<String>> {
+    fn path_with_query(&mut self, request: OutgoingRequestHandle) -> wasmtime::Result<Option<String>> {
         HostRequest::path_with_query(&mut self.inner(), request)
     }
 
-    fn set_path_with_query(&mut self, request: Request, path: Option<String>) -> wasmtime::Result<Result<(), ()>> {
+    fn set_path_with_query(
+        &mut self,
+        request: OutgoingRequestHandle,
+        path: Option<String>,
+    ) -> wasmtime::Result<Result<(), ()>> {
         if path.as_ref().is_some_and(|path| path.len() > PATH_BYTES_MAX) {
             return REFUSED;
         }
@@ -80,11 +84,15 @@ impl HostRequest for Guard<'_> {
         self.changed(index, set)
     }
 
-    fn scheme(&mut self, request: Request) -> wasmtime::Result<Option<Scheme>> {
+    fn scheme(&mut self, request: OutgoingRequestHandle) -> wasmtime::Result<Option<Scheme>> {
         HostRequest::scheme(&mut self.inner(), request)
     }
 
-    fn set_scheme(&mut self, request: Request, scheme: Option<Scheme>) -> wasmtime::Result<Result<(), ()>> {
+    fn set_scheme(
+        &mut self,
+        request: OutgoingRequestHandle,
+        scheme: Option<Scheme>,
+    ) -> wasmtime::Result<Result<(), ()>> {
         if matches!(&scheme, Some(Scheme::Other(other)) if other.len() > SCHEME_BYTES_MAX) {
             return REFUSED;
         }
@@ -93,11 +101,15 @@ impl HostRequest for Guard<'_> {
         self.changed(index, set)
     }
 
-    fn authority(&mut self, request: Request) -> wasmtime::Result<Option<String>> {
+    fn authority(&mut self, request: OutgoingRequestHandle) -> wasmtime::Result<Option<String>> {
         HostRequest::authority(&mut self.inner(), request)
     }
 
-    fn set_authority(&mut self, request: Request, authority: Option<String>) -> wasmtime::Result<Result<(), ()>> {
+    fn set_authority(
+        &mut self,
+        request: OutgoingRequestHandle,
+        authority: Option<String>,
+    ) -> wasmtime::Result<Result<(), ()>> {
         if authority.as_ref().is_some_and(|authority| authority.len() > AUTHORITY_BYTES_MAX) {
             return REFUSED;
         }
@@ -106,50 +118,58 @@ impl HostRequest for Guard<'_> {
         self.changed(index, set)
     }
 
-    fn headers(&mut self, request: Request) -> wasmtime::Result<Resource<FieldMap>> {
+    fn headers(&mut self, request: OutgoingRequestHandle) -> wasmtime::Result<Resource<FieldMap>> {
         let headers = HostRequest::headers(&mut self.inner(), request)?;
         self.0.weigh(&headers)?;
         Ok(headers)
     }
 }
 
-type Options = Resource<RequestOptions>;
+type RequestOptionsHandle = Resource<RequestOptions>;
 
 /// Each has three durations, which is a fixed size.
-impl HostRequestOptions for Guard<'_> {
-    fn new(&mut self) -> wasmtime::Result<Options> {
+impl HostRequestOptions for HttpGuard<'_> {
+    fn new(&mut self) -> wasmtime::Result<RequestOptionsHandle> {
         HostRequestOptions::new(&mut self.inner())
     }
 
-    fn connect_timeout(&mut self, options: Options) -> wasmtime::Result<Option<Duration>> {
+    fn connect_timeout(&mut self, options: RequestOptionsHandle) -> wasmtime::Result<Option<Duration>> {
         self.inner().connect_timeout(options)
     }
 
-    fn set_connect_timeout(&mut self, options: Options, time: Option<Duration>) -> wasmtime::Result<Result<(), ()>> {
+    fn set_connect_timeout(
+        &mut self,
+        options: RequestOptionsHandle,
+        time: Option<Duration>,
+    ) -> wasmtime::Result<Result<(), ()>> {
         self.inner().set_connect_timeout(options, time)
     }
 
-    fn first_byte_timeout(&mut self, options: Options) -> wasmtime::Result<Option<Duration>> {
+    fn first_byte_timeout(&mut self, options: RequestOptionsHandle) -> wasmtime::Result<Option<Duration>> {
         self.inner().first_byte_timeout(options)
     }
 
-    fn set_first_byte_timeout(&mut self, options: Options, time: Option<Duration>) -> wasmtime::Result<Result<(), ()>> {
+    fn set_first_byte_timeout(
+        &mut self,
+        options: RequestOptionsHandle,
+        time: Option<Duration>,
+    ) -> wasmtime::Result<Result<(), ()>> {
         self.inner().set_first_byte_timeout(options, time)
     }
 
-    fn between_bytes_timeout(&mut self, options: Options) -> wasmtime::Result<Option<Duration>> {
+    fn between_bytes_timeout(&mut self, options: RequestOptionsHandle) -> wasmtime::Result<Option<Duration>> {
         self.inner().between_bytes_timeout(options)
     }
 
     fn set_between_bytes_timeout(
         &mut self,
-        options: Options,
+        options: RequestOptionsHandle,
         time: Option<Duration>,
     ) -> wasmtime::Result<Result<(), ()>> {
         self.inner().set_between_bytes_timeout(options, time)
     }
 
-    fn drop(&mut self, options: Options) -> wasmtime::Result<()> {
+    fn drop(&mut self, options: RequestOptionsHandle) -> wasmtime::Result<()> {
         HostRequestOptions::drop(&mut self.inner(), options)
     }
 }

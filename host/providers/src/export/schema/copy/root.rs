@@ -2,7 +2,7 @@
 
 use super::super::keywords::is_structure;
 use super::super::words::Words;
-use super::{Copier, INLINED_SUBSCHEMAS_MAX, Target, below, down};
+use super::{Copier, INLINED_SUBSCHEMAS_MAX, ReferenceTarget, below, down};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl<'a> Copier<'a, '_> {
         let Some(Value::Array(parts)) = parts else { return };
         for (place, part) in parts.iter().enumerate() {
             let at = below(at, "allOf", &place.to_string());
-            self.conjunct(copy, &Target { schema: part, at }, words);
+            self.conjunct(copy, &ReferenceTarget { schema: part, at }, words);
         }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Copier<'a, '_> {
         }
     }
 
-    fn conjunct(&mut self, copy: &mut Map<String, Value>, part: &Target<'a>, words: &mut Words) {
+    fn conjunct(&mut self, copy: &mut Map<String, Value>, part: &ReferenceTarget<'a>, words: &mut Words) {
         let Value::Object(members) = part.schema else {
             words.say(&part.at, "allOf", part.schema, self.notes);
             return;

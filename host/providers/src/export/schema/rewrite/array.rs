@@ -1,7 +1,7 @@
 //! Lists: what each place holds.
 
-use super::gather::{Part, Source};
-use super::rewriter::{Built, Rewriter, Unfit};
+use super::gather::{KeywordSource, SchemaPart};
+use super::rewriter::{BuiltSchema, Rewriter, Unfit};
 use crate::export::schema::pointer::{below, down};
 use crate::export::schema::words::Words;
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ impl<'a> Rewriter<'a, '_> {
     /// Says what a list holds.
     pub(super) fn array(
         &mut self,
-        built: &mut Built,
-        sources: &[Source<'a>],
+        built: &mut BuiltSchema,
+        sources: &[KeywordSource<'a>],
         at: &str,
         depth: usize,
         words: &mut Words,
@@ -21,7 +21,7 @@ impl<'a> Rewriter<'a, '_> {
         let mut items = Vec::new();
         for source in sources {
             if let Some(schema) = source.members.get("items") {
-                items.push(Part { schema, at: down(&source.at, "items") });
+                items.push(SchemaPart { schema, at: down(&source.at, "items") });
             }
             let second = with_prefix.is_some_and(|first| first.at != source.at);
             if let Some(value) = source.members.get("prefixItems").filter(|_| second) {
@@ -46,7 +46,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// A list of anything.
-    fn unsaid(&mut self, built: &mut Built, at: &str) -> Result<(), Unfit> {
+    fn unsaid(&mut self, built: &mut BuiltSchema, at: &str) -> Result<(), Unfit> {
         if self.dialect.typed {
             let any = self.any(at, "it is a list of anything")?;
             built.insert("items".to_owned(), Value::Object(any));
@@ -57,10 +57,10 @@ impl<'a> Rewriter<'a, '_> {
     /// A list that says place by place what it holds first.
     fn tuple(
         &mut self,
-        built: &mut Built,
-        source: &Source<'a>,
+        built: &mut BuiltSchema,
+        source: &KeywordSource<'a>,
         list: &'a [Value],
-        items: &[Part<'a>],
+        items: &[SchemaPart<'a>],
         depth: usize,
         words: &mut Words,
     ) -> Result<(), Unfit> {
@@ -68,7 +68,7 @@ impl<'a> Rewriter<'a, '_> {
         let mut taken = list.len();
         for (place, schema) in list.iter().enumerate() {
             let at = below(&source.at, "prefixItems", &place.to_string());
-            match self.place(&[Part { schema, at }], depth + 1)? {
+            match self.place(&[SchemaPart { schema, at }], depth + 1)? {
                 Some(built) => places.push(Value::Object(built)),
                 // The list ends before what nothing can be.
                 None => {
@@ -98,7 +98,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// Keeps a list at so many values, as its parts are said.
-    fn at_most(&mut self, built: &mut Built, most: usize, at: &str, keyword: &str, words: &mut Words) {
+    fn at_most(&mut self, built: &mut BuiltSchema, most: usize, at: &str, keyword: &str, words: &mut Words) {
         let given = built.get("maxItems").and_then(Value::as_u64);
         let most = u64::try_from(most).unwrap_or(u64::MAX);
         let most = json!(given.map_or(most, |given| given.min(most)));

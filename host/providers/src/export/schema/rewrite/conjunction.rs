@@ -1,14 +1,14 @@
 //! A place of the export: what holds there, type by type.
 
-use super::gather::{Gathered, Part, Source};
+use super::gather::{Gathered, KeywordSource, SchemaPart};
 use super::nullable::allow_null;
-use super::rewriter::{Built, Rewriter, Unfit};
+use super::rewriter::{BuiltSchema, Rewriter, Unfit};
 use super::union::Alternatives;
-use crate::export::schema::dialect::{Kept, Types};
+use crate::export::schema::dialect::{ReferenceStyle, Types};
 use crate::export::schema::keywords::{is_annotation, is_structure};
 use crate::export::schema::kinds::Kinds;
 use crate::export::schema::pointer::reference;
-use crate::export::schema::references::Target;
+use crate::export::schema::references::ReferenceTarget;
 use crate::export::schema::words::{Words, append};
 use serde_json::{Map, Value, json};
 
@@ -33,17 +33,22 @@ const PUT_TOGETHER: [&str; 15] = [
 
 impl<'a> Rewriter<'a, '_> {
     /// The root, which has to be an object and may be less than other places.
-    pub(super) fn root(&mut self, part: Part<'a>) -> Result<Option<Built>, Unfit> {
+    pub(super) fn root(&mut self, part: SchemaPart<'a>) -> Result<Option<BuiltSchema>, Unfit> {
         self.limited(&[part], Kinds::OBJECT, 0)
     }
 
     /// What is said where these parts hold; nothing where no value would ever be right.
-    pub(super) fn place(&mut self, parts: &[Part<'a>], depth: usize) -> Result<Option<Built>, Unfit> {
+    pub(super) fn place(&mut self, parts: &[SchemaPart<'a>], depth: usize) -> Result<Option<BuiltSchema>, Unfit> {
         self.limited(parts, Kinds::ALL, depth)
     }
 
     /// The same of values of some kinds.
-    pub(super) fn limited(&mut self, parts: &[Part<'a>], kinds: Kinds, depth: usize) -> Result<Option<Built>, Unfit> {
+    pub(super) fn limited(
+        &mut self,
+        parts: &[SchemaPart<'a>],
+        kinds: Kinds,
+        depth: usize,
+    ) -> Result<Option<BuiltSchema>, Unfit> {
         let at = parts.first().map(|part| part.at.clone()).unwrap_or_default();
         self.inlined += usize::from(!self.within.is_empty());
         if self.is_full(depth) {
@@ -69,13 +74,18 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    fn referring(&mut self, target: &Target<'a>, texts: &[Source<'a>], at: &str) -> Result<Built, Unfit> {
+    fn referring(
+        &mut self,
+        target: &ReferenceTarget<'a>,
+        texts: &[KeywordSource<'a>],
+        at: &str,
+    ) -> Result<BuiltSchema, Unfit> {
         let optional = self.optional > 0;
         if self.open.contains(&target.at) && !optional && self.definitions.is_within(self.open) {
             self.without(at, "$ref", "any value: it refers to what it is part of")?;
             return self.any(at, "it refers to what it is part of");
         }
-        let text = if target.at.is_empty() && self.dialect.references == Kept::WithRoot {
+        let text = if target.at.is_empty() && self.dialect.references == ReferenceStyle::WithRoot {
             "#".to_owned()
         } else {
             reference(&format!("/$defs/{}", self.definitions.name(target, optional)))
@@ -93,11 +103,11 @@ impl<'a> Rewriter<'a, '_> {
 
     fn conjunction(
         &mut self,
-        sources: &[Source<'a>],
+        sources: &[KeywordSource<'a>],
         kinds: Kinds,
         at: &str,
         depth: usize,
-    ) -> Result<Option<Built>, Unfit> {
+    ) -> Result<Option<BuiltSchema>, Unfit> {
         let typed = sources.iter().filter_map(|source| source.members.get("type"));
         let kinds = typed.fold(kinds, |kinds, word| kinds.and(Kinds::of_type(word)));
         let values = listed(sources, kinds);
@@ -137,13 +147,13 @@ impl<'a> Rewriter<'a, '_> {
     /// What is said of values of these kinds, the texts apart.
     fn said(
         &mut self,
-        sources: &[Source<'a>],
+        sources: &[KeywordSource<'a>],
         kinds: Kinds,
         values: Option<&[&'a Value]>,
         at: &str,
         depth: usize,
         words: &mut Words,
-    ) -> Result<Built, Unfit> {
+    ) -> Result<BuiltSchema, Unfit> {
         let kinds = if kinds == Kinds::ALL && self.dialect.typed {
             let about =
                 sources.iter().flat_map(|source| source.members.keys()).map(|keyword| Kinds::of_keyword(keyword));
@@ -184,13 +194,13 @@ impl<'a> Rewriter<'a, '_> {
     /// What is said of values of kinds that are said together.
     fn kind(
         &mut self,
-        sources: &[Source<'a>],
+        sources: &[KeywordSource<'a>],
         kinds: Kinds,
         values: Option<&[&'a Value]>,
         at: &str,
         depth: usize,
         words: &mut Words,
-    ) -> Result<Built, Unfit> {
+    ) -> Result<BuiltSchema, Unfit> {
         let mut built = Map::new();
         let types: Vec<Value> = kinds.words().into_iter().map(|(word, _)| Value::from(word)).collect();
         match types.as_slice() {
@@ -214,7 +224,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// Keywords that are said as they are, or in words.
-    fn leaves(&mut self, built: &mut Built, source: &Source<'a>, kinds: Kinds, words: &mut Words) {
+    fn leaves(&mut self, built: &mut BuiltSchema, source: &KeywordSource<'a>, kinds: Kinds, words: &mut Words) {
         for (keyword, value) in source.members {
             let keyword = keyword.as_str();
             let about = Kinds::of_keyword(keyword);
@@ -238,7 +248,7 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    fn keep(&mut self, built: &mut Built, at: &str, keyword: &str, value: &Value, words: &mut Words) {
+    fn keep(&mut self, built: &mut BuiltSchema, at: &str, keyword: &str, value: &Value, words: &mut Words) {
         match built.get(keyword) {
             Some(other) if other != value => words.say(at, keyword, value, self.notes),
             Some(_) => {}
@@ -247,7 +257,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// Adds the texts and other annotations of a place.
-    fn tell(&mut self, built: &mut Built, sources: &[Source<'a>], mut words: Words) {
+    fn tell(&mut self, built: &mut BuiltSchema, sources: &[KeywordSource<'a>], mut words: Words) {
         let mut told = Map::new();
         for source in sources {
             for (keyword, value) in source.members {
@@ -271,7 +281,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 }
 
-impl Source<'_> {
+impl KeywordSource<'_> {
     /// Whether it says more of values of these kinds than what type they are, and alternatives.
     fn is_solid(&self, kinds: Kinds) -> bool {
         let other = |keyword: &str| matches!(keyword, "type" | "anyOf" | "oneOf" | "allOf" | "$ref");
@@ -282,12 +292,12 @@ impl Source<'_> {
 }
 
 /// Whether anything is said of a kind.
-fn has(sources: &[Source<'_>], kind: Kinds) -> bool {
+fn has(sources: &[KeywordSource<'_>], kind: Kinds) -> bool {
     sources.iter().flat_map(|source| source.members.keys()).any(|keyword| Kinds::of_keyword(keyword) == kind)
 }
 
 /// The values that are listed, if any are.
-fn listed<'a>(sources: &[Source<'a>], kinds: Kinds) -> Option<Vec<&'a Value>> {
+fn listed<'a>(sources: &[KeywordSource<'a>], kinds: Kinds) -> Option<Vec<&'a Value>> {
     let mut found: Option<Vec<&'a Value>> = None;
     for source in sources {
         let one = source.members.get("const").map(std::slice::from_ref);
@@ -316,7 +326,7 @@ fn inclusive(keyword: &str, value: &Value, kinds: Kinds) -> Option<(&'static str
 }
 
 /// Alternatives of OpenAPI's kind stand alone: what is said beside them is said in each.
-fn lean(built: &mut Built) {
+fn lean(built: &mut BuiltSchema) {
     let Some(Value::Array(mut branches)) = built.remove("anyOf") else { return };
     let beside = std::mem::take(built);
     for branch in branches.iter_mut().filter_map(Value::as_object_mut) {

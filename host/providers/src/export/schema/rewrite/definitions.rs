@@ -1,8 +1,8 @@
 //! What an export keeps references to, under names of its own.
 
-use crate::export::schema::dialect::Kept;
+use crate::export::schema::dialect::ReferenceStyle;
 use crate::export::schema::pointer::tokens;
-use crate::export::schema::references::Target;
+use crate::export::schema::references::ReferenceTarget;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The longest name of a definition that is kept as it is, in bytes.
@@ -10,19 +10,19 @@ const NAME_BYTES_MAX: usize = 64;
 
 /// The definitions of an export.
 #[derive(Debug, Default)]
-pub(super) struct Definitions<'a> {
+pub(super) struct ExportDefinitions<'a> {
     /// Their names, by where they stand in the original.
     names: BTreeMap<String, String>,
-    waiting: VecDeque<(String, Target<'a>)>,
+    waiting: VecDeque<(String, ReferenceTarget<'a>)>,
     /// Which is being built; none for the root.
     current: Option<String>,
     /// What refers to what: from the first place to the second, and whether through what can be left out.
     edges: BTreeSet<(String, String, bool)>,
 }
 
-impl<'a> Definitions<'a> {
+impl<'a> ExportDefinitions<'a> {
     /// The name of what is referred to; it is built later.
-    pub(super) fn name(&mut self, target: &Target<'a>, optional: bool) -> String {
+    pub(super) fn name(&mut self, target: &ReferenceTarget<'a>, optional: bool) -> String {
         if let Some(from) = &self.current {
             self.edges.insert((from.clone(), target.at.clone(), optional));
         }
@@ -39,7 +39,7 @@ impl<'a> Definitions<'a> {
     }
 
     /// The next to be built.
-    pub(super) fn next(&mut self) -> Option<(String, Target<'a>)> {
+    pub(super) fn next(&mut self) -> Option<(String, ReferenceTarget<'a>)> {
         let next = self.waiting.pop_front()?;
         self.current = Some(next.1.at.clone());
         Some(next)
@@ -51,11 +51,11 @@ impl<'a> Definitions<'a> {
     }
 
     /// The places that lead back to themselves where a dialect does not take that; none where it is well.
-    pub(super) fn cycles(&self, kept: Kept) -> Option<BTreeSet<String>> {
+    pub(super) fn cycles(&self, kept: ReferenceStyle) -> Option<BTreeSet<String>> {
         let counts = |optional: bool| match kept {
-            Kept::WithRoot | Kept::Inlined => false,
-            Kept::Optional => !optional,
-            Kept::Acyclic => true,
+            ReferenceStyle::WithRoot | ReferenceStyle::Inlined => false,
+            ReferenceStyle::Optional => !optional,
+            ReferenceStyle::Acyclic => true,
         };
         let edges: Vec<(&str, &str)> =
             self.edges.iter().filter(|edge| counts(edge.2)).map(|(from, to, _)| (from.as_str(), to.as_str())).collect();

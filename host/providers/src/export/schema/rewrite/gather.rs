@@ -1,15 +1,15 @@
 //! Everything that has to hold at one place of a schema.
 
 use super::rewriter::{Rewriter, Unfit};
-use crate::export::schema::dialect::Kept;
+use crate::export::schema::dialect::ReferenceStyle;
 use crate::export::schema::keywords::is_annotation;
 use crate::export::schema::pointer::below;
-use crate::export::schema::references::Target;
+use crate::export::schema::references::ReferenceTarget;
 use serde_json::{Map, Value};
 
 /// A schema that has to hold.
 #[derive(Clone, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct SchemaPart<'a> {
     pub(super) schema: &'a Value,
     /// Where it stands.
     pub(super) at: String,
@@ -17,7 +17,7 @@ pub(super) struct Part<'a> {
 
 /// The keywords of one that says anything.
 #[derive(Clone, Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct KeywordSource<'a> {
     pub(super) members: &'a Map<String, Value>,
     /// Where it stands.
     pub(super) at: String,
@@ -28,21 +28,21 @@ pub(super) enum Gathered<'a> {
     /// No value would ever be right.
     Nothing,
     /// What another place says, with texts of its own.
-    Reference(Target<'a>, Vec<Source<'a>>),
+    Reference(ReferenceTarget<'a>, Vec<KeywordSource<'a>>),
     /// All of these; and the references that led to them.
-    All(Vec<Source<'a>>, Vec<String>),
+    All(Vec<KeywordSource<'a>>, Vec<String>),
 }
 
 /// What was met on the way.
 #[derive(Default)]
 struct Met<'a> {
-    sources: Vec<Source<'a>>,
-    references: Vec<(Target<'a>, String)>,
+    sources: Vec<KeywordSource<'a>>,
+    references: Vec<(ReferenceTarget<'a>, String)>,
     nothing: bool,
 }
 
 impl<'a> Met<'a> {
-    fn part(&mut self, rewriter: &mut Rewriter<'a, '_>, part: &Part<'a>) -> Result<(), Unfit> {
+    fn part(&mut self, rewriter: &mut Rewriter<'a, '_>, part: &SchemaPart<'a>) -> Result<(), Unfit> {
         let members = match part.schema {
             Value::Object(members) => members,
             other => {
@@ -50,7 +50,7 @@ impl<'a> Met<'a> {
                 return Ok(());
             }
         };
-        self.sources.push(Source { members, at: part.at.clone() });
+        self.sources.push(KeywordSource { members, at: part.at.clone() });
         if let Some(text) = members.get("$ref") {
             match rewriter.references.resolve(text) {
                 Some(target) => self.references.push((target, part.at.clone())),
@@ -59,7 +59,7 @@ impl<'a> Met<'a> {
         }
         let parts = members.get("allOf").and_then(Value::as_array);
         for (place, schema) in parts.into_iter().flatten().enumerate() {
-            self.part(rewriter, &Part { schema, at: below(&part.at, "allOf", &place.to_string()) })?;
+            self.part(rewriter, &SchemaPart { schema, at: below(&part.at, "allOf", &place.to_string()) })?;
         }
         Ok(())
     }
@@ -67,16 +67,16 @@ impl<'a> Met<'a> {
 
 impl<'a> Rewriter<'a, '_> {
     /// Everything that holds where these parts do.
-    pub(super) fn gather(&mut self, parts: &[Part<'a>], depth: usize) -> Result<Gathered<'a>, Unfit> {
+    pub(super) fn gather(&mut self, parts: &[SchemaPart<'a>], depth: usize) -> Result<Gathered<'a>, Unfit> {
         let mut met = Met::default();
         for part in parts {
             met.part(self, part)?;
         }
-        let says_only = |source: &Source<'_>| {
+        let says_only = |source: &KeywordSource<'_>| {
             source.members.keys().all(|keyword| is_annotation(keyword) || matches!(keyword.as_str(), "$ref" | "allOf"))
         };
         let plain = met.references.len() == 1 && met.sources.iter().all(says_only);
-        if plain && !met.nothing && depth > 0 && self.dialect.references != Kept::Inlined {
+        if plain && !met.nothing && depth > 0 && self.dialect.references != ReferenceStyle::Inlined {
             let target = met.references.remove(0).0;
             return Ok(Gathered::Reference(target, met.sources));
         }
@@ -91,7 +91,7 @@ impl<'a> Rewriter<'a, '_> {
                 self.without(&from, "$ref", "any value: it refers to what it is part of")?;
             } else {
                 led.push(target.at.clone());
-                met.part(self, &Part { schema: target.schema, at: target.at })?;
+                met.part(self, &SchemaPart { schema: target.schema, at: target.at })?;
             }
         }
         Ok(if met.nothing { Gathered::Nothing } else { Gathered::All(met.sources, led) })

@@ -13,13 +13,13 @@ mod rewriter;
 mod union;
 mod values;
 
-use super::Census;
-use super::dialect::{Dialect, Kept};
+use super::ExportCensus;
+use super::dialect::{Dialect, ReferenceStyle};
 use crate::definitions::Defined;
 use crate::export::notes::Notes;
-use definitions::Definitions;
-use gather::Part;
-use rewriter::{Built, Rewriter, Unfit};
+use definitions::ExportDefinitions;
+use gather::SchemaPart;
+use rewriter::{BuiltSchema, Rewriter, Unfit};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub(in crate::export) fn rewritten(
     let first = Rewriter::new(schema, dialect, &open, &mut found).whole()?;
     let built = match first.1.cycles(dialect.references) {
         None => first.0,
-        Some(_) if dialect.references == Kept::Acyclic => {
+        Some(_) if dialect.references == ReferenceStyle::Acyclic => {
             return Err(Unfit::new("", "it refers to what it is part of"));
         }
         Some(cycles) => {
@@ -48,7 +48,7 @@ pub(in crate::export) fn rewritten(
         }
     };
     let built = Value::Object(built);
-    if let Some(why) = dialect.limits.then(|| Census::of(&built).beyond_openai()).flatten() {
+    if let Some(why) = dialect.limits.then(|| ExportCensus::of(&built).beyond_openai()).flatten() {
         return Err(Unfit::new("", why));
     }
     notes.append(found);
@@ -56,14 +56,14 @@ pub(in crate::export) fn rewritten(
 }
 
 impl<'a> Rewriter<'a, '_> {
-    fn whole(mut self) -> Result<(Built, Definitions<'a>), Unfit> {
-        let root = Part { schema: self.references.root(), at: String::new() };
+    fn whole(mut self) -> Result<(BuiltSchema, ExportDefinitions<'a>), Unfit> {
+        let root = SchemaPart { schema: self.references.root(), at: String::new() };
         let root = self.root(root)?;
         let mut root = root.ok_or_else(|| Unfit::new("", "no arguments would ever be right"))?;
         let mut definitions = Map::new();
         while let Some((name, target)) = self.definitions.next() {
             self.optional = 0;
-            let part = Part { schema: target.schema, at: target.at.clone() };
+            let part = SchemaPart { schema: target.schema, at: target.at.clone() };
             let built = match self.place(&[part], 1)? {
                 Some(built) => built,
                 None => self.any(&target.at, "no value would ever be right")?,

@@ -1,10 +1,10 @@
 //! How a schema of OpenAPI's kind says that a value can be null.
 
-use super::rewriter::Built;
+use super::rewriter::BuiltSchema;
 use serde_json::Value;
 
 /// Lets a schema of OpenAPI's kind be null too. Alternatives stand alone there, so that one of them has to say it.
-pub(super) fn allow_null(built: &mut Built) {
+pub(super) fn allow_null(built: &mut BuiltSchema) {
     let first = built.get_mut("anyOf").and_then(Value::as_array_mut).and_then(|branches| branches.first_mut());
     match first.and_then(Value::as_object_mut) {
         Some(first) => drop(first.insert("nullable".to_owned(), Value::Bool(true))),

@@ -1,7 +1,7 @@
 //! Objects: their properties, which of them have to be there, and what others there may be.
 
-use super::gather::{Part, Source};
-use super::rewriter::{Built, FOLLOWED_MAX, Rewriter, Unfit};
+use super::gather::{KeywordSource, SchemaPart};
+use super::rewriter::{BuiltSchema, FOLLOWED_MAX, Rewriter, Unfit};
 use crate::export::schema::kinds::Kinds;
 use crate::export::schema::pointer::{below, down};
 use crate::export::schema::words::Words;
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What an object's members have to be, from every part that has to hold.
 #[derive(Default)]
-struct Members<'a> {
-    named: BTreeMap<&'a str, Vec<Part<'a>>>,
+struct ObjectMembers<'a> {
+    named: BTreeMap<&'a str, Vec<SchemaPart<'a>>>,
     required: BTreeSet<&'a str>,
 }
 
@@ -22,17 +22,17 @@ enum Others<'a> {
     /// There are none.
     None,
     /// There may be these.
-    Some(Vec<Part<'a>>),
+    Some(Vec<SchemaPart<'a>>),
 }
 
-impl<'a> Members<'a> {
-    fn of(sources: &[Source<'a>]) -> Self {
+impl<'a> ObjectMembers<'a> {
+    fn of(sources: &[KeywordSource<'a>]) -> Self {
         let mut members = Self::default();
         for source in sources {
             let named = source.members.get("properties").and_then(Value::as_object);
             for (name, schema) in named.into_iter().flatten() {
                 let at = below(&source.at, "properties", name);
-                members.named.entry(name).or_default().push(Part { schema, at });
+                members.named.entry(name).or_default().push(SchemaPart { schema, at });
             }
             let required = source.members.get("required").and_then(Value::as_array);
             members.required.extend(required.into_iter().flatten().filter_map(Value::as_str));
@@ -51,16 +51,16 @@ impl<'a> Rewriter<'a, '_> {
     /// Says what an object holds.
     pub(super) fn object(
         &mut self,
-        built: &mut Built,
-        sources: &[Source<'a>],
+        built: &mut BuiltSchema,
+        sources: &[KeywordSource<'a>],
         at: &str,
         depth: usize,
         words: &mut Words,
     ) -> Result<(), Unfit> {
-        let mut members = Members::of(sources);
+        let mut members = ObjectMembers::of(sources);
         self.check_mentioned(sources, &members)?;
         let others = self.others(sources, words)?;
-        let says = |source: &&Source<'_>| OTHERS.iter().any(|keyword| source.members.contains_key(*keyword));
+        let says = |source: &&KeywordSource<'_>| OTHERS.iter().any(|keyword| source.members.contains_key(*keyword));
         let saying = sources.iter().find(says);
         let closed_at = saying.map_or(at, |source| &source.at);
         let closed_by =
@@ -68,7 +68,7 @@ impl<'a> Rewriter<'a, '_> {
         if self.dialect.typed && !matches!(others, Others::None) {
             // A name that has to be there and is said nothing of.
             for name in &members.required {
-                let any = || vec![Part { schema: &Value::Bool(true), at: down(at, "required") }];
+                let any = || vec![SchemaPart { schema: &Value::Bool(true), at: down(at, "required") }];
                 members.named.entry(*name).or_insert_with(any);
             }
         }
@@ -105,7 +105,7 @@ impl<'a> Rewriter<'a, '_> {
         self.close(built, others, (closed_at, closed_by.unwrap_or(OTHERS[0])), depth)
     }
 
-    fn write(&mut self, built: &mut Built, properties: Map<String, Value>, mut required: Vec<&str>) {
+    fn write(&mut self, built: &mut BuiltSchema, properties: Map<String, Value>, mut required: Vec<&str>) {
         required.sort_unstable();
         if self.dialect.typed {
             required.retain(|name| properties.contains_key(*name));
@@ -119,7 +119,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// What the parts together say of other members.
-    fn others(&mut self, sources: &[Source<'a>], words: &mut Words) -> Result<Others<'a>, Unfit> {
+    fn others(&mut self, sources: &[KeywordSource<'a>], words: &mut Words) -> Result<Others<'a>, Unfit> {
         let mut some = Vec::new();
         let (mut none, mut patterns) = (false, false);
         for source in sources {
@@ -136,7 +136,7 @@ impl<'a> Rewriter<'a, '_> {
                     None => {}
                     Some(Value::Bool(false)) if keyword == "additionalProperties" || !branches(sources) => none = true,
                     Some(schema) if keyword == "additionalProperties" => {
-                        some.push(Part { schema, at: down(&source.at, keyword) });
+                        some.push(SchemaPart { schema, at: down(&source.at, keyword) });
                     }
                     Some(value) if self.dialect.strict => {
                         let why = format!("{keyword} is {value}, and strict objects are closed");
@@ -161,7 +161,7 @@ impl<'a> Rewriter<'a, '_> {
 
     fn close(
         &mut self,
-        built: &mut Built,
+        built: &mut BuiltSchema,
         others: Others<'a>,
         (at, by): (&str, &str),
         depth: usize,
@@ -196,7 +196,7 @@ impl<'a> Rewriter<'a, '_> {
 
     /// Lets a property be null that may be left out. Hydration takes the null away again, unless it is a value of its
     /// own.
-    fn force_null(&mut self, property: &mut Built, parts: &[Part<'a>], at: &str) {
+    fn force_null(&mut self, property: &mut BuiltSchema, parts: &[SchemaPart<'a>], at: &str) {
         if parts.iter().all(|part| self.takes_null(part.schema, 0)) {
             self.notes.add(at, "required", "has to be there: null, which it may be, does not say that it was left out");
         }
@@ -248,7 +248,7 @@ impl<'a> Rewriter<'a, '_> {
     }
 
     /// A strict object is closed, so everything that is said of it in words has to be about what it names.
-    fn check_mentioned(&self, sources: &[Source<'a>], members: &Members<'a>) -> Result<(), Unfit> {
+    fn check_mentioned(&self, sources: &[KeywordSource<'a>], members: &ObjectMembers<'a>) -> Result<(), Unfit> {
         if !self.dialect.strict {
             return Ok(());
         }
@@ -296,14 +296,15 @@ const CONDITIONAL: [&str; 5] = ["anyOf", "dependentSchemas", "else", "oneOf", "t
 /// Keywords about members that have no name in the schema.
 const OTHERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
 
-fn closes(source: &Source<'_>) -> bool {
+fn closes(source: &KeywordSource<'_>) -> bool {
     let closed = source.members.get("additionalProperties") == Some(&Value::Bool(false));
     closed && !source.members.contains_key("patternProperties")
 }
 
 /// Whether properties can be evaluated elsewhere than in the parts themselves.
-fn branches(sources: &[Source<'_>]) -> bool {
-    let branching = |source: &Source<'_>| CONDITIONAL.iter().any(|keyword| source.members.contains_key(*keyword));
+fn branches(sources: &[KeywordSource<'_>]) -> bool {
+    let branching =
+        |source: &KeywordSource<'_>| CONDITIONAL.iter().any(|keyword| source.members.contains_key(*keyword));
     sources.iter().any(branching)
 }
 

@@ -1,6 +1,6 @@
 //! The rewriting of one schema: what its parts share, and what may be said anywhere.
 
-use super::definitions::Definitions;
+use super::definitions::ExportDefinitions;
 use crate::export::notes::Notes;
 use crate::export::schema::dialect::Dialect;
 use crate::export::schema::references::References;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(super) const FOLLOWED_MAX: usize = 16;
 
 /// A schema of the export.
-pub(super) type Built = Map<String, Value>;
+pub(super) type BuiltSchema = Map<String, Value>;
 
 /// Why a schema cannot be said in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) struct Rewriter<'a, 'b> {
     pub(super) dialect: &'static Dialect,
     pub(super) references: References<'a>,
     pub(super) notes: &'b mut Notes,
-    pub(super) definitions: Definitions<'a>,
+    pub(super) definitions: ExportDefinitions<'a>,
     /// What may be referred to only where it can be left out.
     pub(super) open: &'b BTreeSet<String>,
     /// What is being said in place of a reference, from the outside.
@@ -60,12 +60,12 @@ impl<'a, 'b> Rewriter<'a, 'b> {
         notes: &'b mut Notes,
     ) -> Self {
         let references = References::of(schema);
-        let definitions = Definitions::default();
+        let definitions = ExportDefinitions::default();
         Self { dialect, references, notes, definitions, open, within: Vec::new(), optional: 0, inlined: 0 }
     }
 
     /// Any value, where no more can be said of it.
-    pub(super) fn any(&mut self, at: &str, why: &str) -> Result<Built, Unfit> {
+    pub(super) fn any(&mut self, at: &str, why: &str) -> Result<BuiltSchema, Unfit> {
         if self.dialect.strict {
             return Err(Unfit::new(at, format!("{why}, and a strict schema cannot say so")));
         }
@@ -73,7 +73,7 @@ impl<'a, 'b> Rewriter<'a, 'b> {
     }
 
     /// Any value that is no list and no object, which have to say what is in them.
-    pub(super) fn scalars(&mut self, at: &str) -> Built {
+    pub(super) fn scalars(&mut self, at: &str) -> BuiltSchema {
         self.notes.add(at, "type", "narrowed to strings, numbers, booleans and null");
         let kind = |word: &str| json!({ "type": word });
         let first = json!({ "type": "string", "nullable": true });

@@ -1,8 +1,8 @@
 //! Alternatives: one of several schemas.
 
-use super::gather::{Part, Source};
+use super::gather::{KeywordSource, SchemaPart};
 use super::nullable::allow_null;
-use super::rewriter::{Built, FOLLOWED_MAX, Rewriter, Unfit};
+use super::rewriter::{BuiltSchema, FOLLOWED_MAX, Rewriter, Unfit};
 use crate::export::schema::dialect::Types;
 use crate::export::schema::kinds::Kinds;
 use crate::export::schema::pointer::below;
@@ -23,7 +23,7 @@ pub(super) struct Alternatives<'a> {
 
 impl<'a> Alternatives<'a> {
     /// All lists that have to hold at a place.
-    pub(super) fn of(sources: &[Source<'a>]) -> Vec<Self> {
+    pub(super) fn of(sources: &[KeywordSource<'a>]) -> Vec<Self> {
         let mut found = Vec::new();
         for source in sources {
             for keyword in ["anyOf", "oneOf"] {
@@ -43,12 +43,12 @@ impl<'a> Rewriter<'a, '_> {
         alternatives: &Alternatives<'a>,
         kinds: Kinds,
         depth: usize,
-    ) -> Result<Option<Built>, Unfit> {
+    ) -> Result<Option<BuiltSchema>, Unfit> {
         let mut branches = Vec::new();
         let mut null = false;
         for (place, schema) in alternatives.branches.iter().enumerate() {
             let at = below(&alternatives.at, alternatives.keyword, &place.to_string());
-            let Some(branch) = self.limited(&[Part { schema, at }], kinds, depth + 1)? else { continue };
+            let Some(branch) = self.limited(&[SchemaPart { schema, at }], kinds, depth + 1)? else { continue };
             let is_null = branch.len() == 1 && branch.get("type") == Some(&json!("null"));
             match is_null && self.dialect.types == Types::Nullable {
                 true => null = true,

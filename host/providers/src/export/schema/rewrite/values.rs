@@ -1,8 +1,8 @@
 //! One of several values.
 
-use super::gather::Source;
-use super::rewriter::{Built, Rewriter, Unfit};
-use crate::export::schema::dialect::Values;
+use super::gather::KeywordSource;
+use super::rewriter::{BuiltSchema, Rewriter, Unfit};
+use crate::export::schema::dialect::EnumStyle;
 use crate::export::schema::kinds::Kinds;
 use crate::export::schema::words::Words;
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ impl<'a> Rewriter<'a, '_> {
     /// The values of some kinds that are listed. A list of one says the same as `const`.
     pub(super) fn values(
         &mut self,
-        built: &mut Built,
-        sources: &[Source<'a>],
+        built: &mut BuiltSchema,
+        sources: &[KeywordSource<'a>],
         values: &[&'a Value],
         kinds: Kinds,
         words: &mut Words,
@@ -26,12 +26,12 @@ impl<'a> Rewriter<'a, '_> {
         if self.dialect.values.takes(kinds) {
             let constant = sources.iter().any(|source| source.members.contains_key("const"));
             match (self.dialect.values, fitting.as_slice()) {
-                (Values::Untyped, [one]) if constant => {
+                (EnumStyle::Untyped, [one]) if constant => {
                     built.remove("type");
                     built.insert("const".to_owned(), (*one).clone());
                 }
                 (how, _) => {
-                    if how == Values::Untyped {
+                    if how == EnumStyle::Untyped {
                         built.remove("type");
                     }
                     built.insert("enum".to_owned(), json!(fitting));
