@@ -1,54 +1,39 @@
-//! Opens a host. The steps are in the order in which they are needed.
+//! The settings of a host that is about to be opened.
 
 use super::error::OpenError;
-use crate::admission::{self, Admissions};
-use crate::approvals::{ApprovalError, Approvals, Channel, Repetition};
+use crate::approvals::Channel;
 use crate::approver::Approver;
-use crate::audit::{AuditError, AuditLog};
-use crate::call::redecide_left;
-use crate::catalog::{
-    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, Observer, PluginDirectory, Seen, Silent,
-};
-use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
-use crate::grants;
+use crate::catalog::{Observer, Silent};
+use crate::concurrency::CALLS_DEFAULT;
 use crate::hooks::Hook;
 use crate::host::Host;
 use crate::inject::Injection;
-use crate::inner::Inner;
-use crate::ledger::{Ledger, Owner, blocking};
-use crate::outputs::{OUTPUTS_BYTES_DEFAULT, Outputs};
-use crate::places::{PlaceError, State};
-use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
+use crate::outputs::OUTPUTS_BYTES_DEFAULT;
 use crate::policy_source::{PolicySources, UserPolicy};
 use crate::policy_text;
-use crate::reload;
-use crate::standard;
-use crate::stores::Stores;
-use crate::under_way::CallsUnderWay;
 use portcullis_policy::Unattended;
-use portcullis_sandbox::{CodeStore, Compiler, Engine, Network, REVIEW_SLOTS, TimeSource};
+use portcullis_sandbox::{Compiler, TimeSource};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, Semaphore, watch};
+use std::time::Duration;
 
 /// Opens a host.
 pub struct HostBuilder {
-    plugins: PathBuf,
-    state: PathBuf,
-    policy: PolicySources,
-    compiler: Compiler,
-    channel: Option<Channel>,
-    approval_options: String,
-    observer: Arc<dyn Observer>,
-    hooks: Vec<Arc<dyn Hook>>,
-    calls: u32,
-    shares_sessions: bool,
-    time: Option<Arc<dyn TimeSource>>,
-    seed: Option<u64>,
-    outputs_bytes: u64,
-    only_for: Option<String>,
-    background_after: Option<Duration>,
+    pub(super) plugins: PathBuf,
+    pub(super) state: PathBuf,
+    pub(super) policy: PolicySources,
+    pub(super) compiler: Compiler,
+    pub(super) channel: Option<Channel>,
+    pub(super) approval_options: String,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) hooks: Vec<Arc<dyn Hook>>,
+    pub(super) calls: u32,
+    pub(super) shares_sessions: bool,
+    pub(super) time: Option<Arc<dyn TimeSource>>,
+    pub(super) seed: Option<u64>,
+    pub(super) outputs_bytes: u64,
+    pub(super) only_for: Option<String>,
+    pub(super) background_after: Option<Duration>,
     pub(crate) injection: Injection,
 }
 
@@ -237,166 +222,5 @@ impl HostBuilder {
     pub fn random_seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
-    }
-
-    /// Opens the host: reads the policy, starts the engine, loads the plugins, opens what the policy grants.
-    ///
-    /// # Errors
-    /// Anything that is not as the policy says. A plugin that cannot be loaded is no error: the catalog tells of it.
-    pub async fn open(self) -> Result<Host, OpenError> {
-        if self.calls == 0 || self.calls > CALLS_MAX {
-            return Err(OpenError::Calls(self.calls));
-        }
-        let path = self.state;
-        let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
-        let admissions = admissions(self.calls, &state, self.shares_sessions)?;
-        let plugins = PluginDirectory::open(&self.plugins)?;
-        let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
-        let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
-        let read = self.policy.read(&approvals)?;
-        let network = Network::new(read.policy.name_servers())?;
-        let in_force = Arc::new(PolicyInForce::new(read, network));
-        let policy = &in_force.policy;
-        audit.keep(policy.record().durable);
-        let reserved = Reserved::of(policy);
-        let calls = self.calls + admission::waiting_runs(self.calls);
-        let engine = Engine::new(&reserved.engine(calls))?;
-        let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
-        let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
-        let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
-        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
-        let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
-        let FirstCatalog { catalog, seen, background } = first.bound(&loader, &in_force, &state, &self.injection)?;
-        let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
-        let host = Arc::new(Inner {
-            catalog: watch::Sender::new(Arc::new(catalog)),
-            seen: Mutex::new(seen),
-            sources: self.policy,
-            policy_status: watch::Sender::new(status),
-            reserved,
-            state,
-            stores,
-            outputs,
-            injection: Arc::new(self.injection),
-            time: self.time,
-            seed: self.seed,
-            loader,
-            background,
-            audit,
-            approvals,
-            decided_left: Default::default(),
-            owner,
-            channel: self.channel,
-            approval_options: self.approval_options,
-            repetition: Repetition::default(),
-            hooks: self.hooks,
-            events: Arc::default(),
-            under_way: CallsUnderWay::default(),
-            admissions,
-            reviews: Semaphore::new(REVIEW_SLOTS as usize),
-            arguments_bytes_max: reserved.limits().arguments_bytes,
-        });
-        // If this fails, each call is still decided again before it runs.
-        let _ = redecide_left(&host).await;
-        admit_in_background(&host);
-        Ok(Host(host))
-    }
-}
-
-/// The plugins that a host opens with, and what loads while it runs.
-struct FirstCatalog {
-    catalog: Catalog,
-    seen: Seen,
-    background: Option<BackgroundLoading>,
-}
-
-/// The same, before it is bound, and before the observer knows which plugins are ready.
-struct UntoldCatalog {
-    first: FirstCatalog,
-    arrived: Vec<Arc<EndedLoad>>,
-}
-
-impl FirstCatalog {
-    /// Loads the plugins. With `background_after`, leaves those to the background that are not ready after that time.
-    async fn load(
-        loader: &Arc<Loader>,
-        policy: &Arc<PolicyInForce>,
-        only_for: Option<&str>,
-        background_after: Option<Duration>,
-    ) -> Result<UntoldCatalog, OpenError> {
-        let began = Instant::now();
-        // Dropped where a later step fails, so that nothing goes on loading.
-        let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
-        let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
-        let (mut catalog, mut seen) = loader.load_all(policy, standard::plugins(), only_for, loads).await?;
-        let mut arrived = Vec::new();
-        if let Some((after, BackgroundLoading(loads))) = &background {
-            loads.tell_begun(|_, _| false);
-            loads.settled(after.saturating_sub(began.elapsed())).await;
-            arrived = loads.enter(&mut catalog, &mut seen);
-        }
-        loader.make_room().await;
-        let background = background.map(|(_, background)| background);
-        Ok(UntoldCatalog { first: Self { catalog, seen, background }, arrived })
-    }
-}
-
-impl UntoldCatalog {
-    /// Checks the plugins against the policy, binds them to its grants, and tells which are ready.
-    fn bound(
-        self,
-        loader: &Loader,
-        policy: &PolicyInForce,
-        state: &State,
-        injection: &Injection,
-    ) -> Result<FirstCatalog, OpenError> {
-        let Self { mut first, arrived } = self;
-        let catalog = &mut first.catalog;
-        grants::check_names(&policy.policy, catalog, &policy.bases)?;
-        catalog.plugins().try_for_each(|plugin| grants::check_services(&policy.policy, plugin, injection))?;
-        policy.opening(state, &loader.plugins.held()).bind_all(catalog)?;
-        loader.describe_all(catalog);
-        if let Some(BackgroundLoading(loads)) = &first.background {
-            loads.tell_ended(&arrived, catalog);
-        }
-        Ok(first)
-    }
-}
-
-/// Lets each plugin that loads in the background enter the catalog when it is ready.
-fn admit_in_background(host: &Arc<Inner>) {
-    if let Some(background) = host.background() {
-        let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(host), Arc::clone(background)));
-        background.admitted_by(admission.abort_handle());
-    }
-}
-
-/// Makes the run slots, and opens the lock files of sessions that other processes share.
-fn admissions(calls: u32, state: &State, shares_sessions: bool) -> Result<Admissions, PlaceError> {
-    Admissions::new(calls, shares_sessions.then_some(&state.directory)).map_err(|source| PlaceError::Io {
-        what: "the directory of the session locks in",
-        path: state.path.clone(),
-        source,
-    })
-}
-
-/// The state directory with its content.
-struct OpenState {
-    state: State,
-    audit: Arc<AuditLog>,
-    ledger: Arc<Ledger>,
-    approvals: Approvals,
-    owner: Arc<Owner>,
-}
-
-impl OpenState {
-    /// Opens the state directory, and settles what dead processes left there.
-    fn open(path: &Path) -> Result<Self, OpenError> {
-        let state = State::open(path)?;
-        let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
-        let ledger = Arc::new(Ledger::open(&state)?);
-        let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
-        let owner = approvals.owner()?;
-        Ok(Self { state, audit, ledger, approvals, owner })
     }
 }
