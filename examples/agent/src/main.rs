@@ -82,7 +82,7 @@ fn run(settings: &Settings) -> Result<Exit, (Exit, anyhow::Error)> {
 async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow::Result<Agent> {
     let person = Person::look();
     let mut builder = Host::builder(&settings.plugins, settings.state()?, settings::compiler()?);
-    builder = builder.policy_file(&settings.policy, true);
+    builder = builder.policy_file(&settings.policy);
     if person.is_here() {
         // Otherwise the policy says what becomes of a question.
         builder = builder.approver(Arc::clone(&person) as _);

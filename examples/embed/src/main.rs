@@ -26,7 +26,7 @@ async fn main() -> anyhow::Result<()> {
     };
     // A program of its own would compile in a worker process, as the command line does: `Compiler::Worker`.
     let host = Host::builder(plugins, state, Compiler::InProcess)
-        .policy_file(policy, true)
+        .policy_file(policy)
         .approver(Arc::new(ReadsOnly))
         .open()
         .await

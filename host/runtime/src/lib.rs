@@ -8,8 +8,8 @@
 //! # async fn example() -> Result<(), portcullis::OpenError> {
 //! use portcullis::{Compiler, Host, Request};
 //!
-//! let host = Host::builder("plugins", "state", Compiler::InProcess).policy_file("portcullis.toml",
-//! true).open().await?; let reply = host.call(Request::new("files.read", r#"{"path":"README.md"}"#)).await;
+//! let host = Host::builder("plugins", "state", Compiler::InProcess).policy_file("portcullis.toml").open().await?;
+//! let reply = host.call(Request::new("files.read", r#"{"path":"README.md"}"#)).await;
 //! assert!(!reply.message.is_empty());
 //! # Ok(())
 //! # }

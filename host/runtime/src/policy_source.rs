@@ -3,7 +3,7 @@
 use crate::approvals::Approvals;
 use crate::grants::Bases;
 use crate::places::{PolicyFile, resolve};
-use crate::policy_text::PolicyReadError;
+use crate::policy_text::{self, PolicyReadError};
 use crate::project_policy::ProjectPolicy;
 use crate::secret_file::SecretFile;
 use crate::standard;
@@ -11,6 +11,12 @@ use crate::text::sha256;
 use portcullis_policy::{Layer, Layers, Policy, Trust};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// The path that errors give for a policy that the embedder passed as text.
+const TEXT_PATH: &str = "policy";
+
+/// The path that errors give for the built-in policy.
+const BUILT_IN_PATH: &str = "the built-in policy";
 
 /// The layers, as they were named.
 #[derive(Default)]
@@ -72,12 +78,23 @@ impl PolicySources {
         sha256([built_in, user, project].join("\n"))
     }
 
+    /// Checks the texts that the embedder passed, without reading a file.
+    pub(crate) fn check_texts(&self) -> Result<(), PolicyReadError> {
+        if let Some(text) = &self.built_in {
+            policy_text::parse(text, Path::new(BUILT_IN_PATH))?;
+        }
+        if let Some(UserPolicy::Text { text, .. }) = &self.user {
+            policy_text::parse(text, Path::new(TEXT_PATH))?;
+        }
+        Ok(())
+    }
+
     /// Reads every layer as it is now.
     pub(crate) fn read(&self, approvals: &Approvals) -> Result<Read, PolicyReadError> {
         let mut files = Vec::new();
         let user = match &self.user {
             Some(UserPolicy::Text { text, base }) => {
-                Some(Text { text: text.clone(), path: PathBuf::from("policy"), base: base.clone() })
+                Some(Text { text: text.clone(), path: PathBuf::from(TEXT_PATH), base: base.clone() })
             }
             Some(UserPolicy::File { path, required }) => match file(path, &mut files)? {
                 Some(text) => Some(text),
@@ -104,7 +121,7 @@ impl PolicySources {
         let below = built_in.unwrap_or_default().to_owned() + standard::POLICY;
         let layers = Layers { built_in: Some(&below), user: texts[1], project: texts[2].map(|text| (text, trust)) };
         let path_of = |layer| match layer {
-            Layer::BuiltIn => PathBuf::from("the built-in policy"),
+            Layer::BuiltIn => PathBuf::from(BUILT_IN_PATH),
             Layer::User => user.as_ref().map(|user| user.path.clone()).unwrap_or_default(),
             Layer::Project => project.as_ref().map(|project| project.path.clone()).unwrap_or_default(),
         };

@@ -91,10 +91,10 @@ impl Request {
         self
     }
 
-    /// Whether a schedule or a program began the session, and no person is behind it; not so unless said.
+    /// Declares that a schedule or a program started the session, and not a person. By default, a person did.
     #[must_use]
-    pub fn automated(mut self, automated: bool) -> Self {
-        self.origin.automated = automated;
+    pub fn automated(mut self) -> Self {
+        self.origin.automated = true;
         self
     }
 

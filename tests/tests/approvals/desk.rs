@@ -134,7 +134,7 @@ impl Desk {
     /// Asserts that the record is what was written and that nothing in the ledger is forged.
     pub(crate) fn verifies(&self) {
         assert_eq!(self.fault(), None);
-        assert_eq!(self.approvals().list(true).unwrap().faults, Vec::<String>::new());
+        assert_eq!(self.approvals().list_all().unwrap().faults, Vec::<String>::new());
     }
 
     /// The same, but for half a line at the end of the record. Linux looks for a signal that kills between the pages of
@@ -142,7 +142,7 @@ impl Desk {
     pub(crate) fn verifies_but_for_a_torn_end(&self) {
         let fault = self.fault();
         assert!(matches!(fault, None | Some(Fault::Torn(_))), "{fault:?}");
-        assert_eq!(self.approvals().list(true).unwrap().faults, Vec::<String>::new());
+        assert_eq!(self.approvals().list_all().unwrap().faults, Vec::<String>::new());
     }
 
     fn fault(&self) -> Option<Fault> {
@@ -171,7 +171,7 @@ impl Desk {
 /// A host's builder for the site at a path, as a child process makes it.
 pub(crate) fn builder_at(root: &Path, policy: &str) -> HostBuilder {
     let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess).calls(4);
-    builder.policy_text(policy, root).unwrap()
+    builder.policy_text(policy, root)
 }
 
 pub(crate) async fn open(builder: HostBuilder) -> Host {
@@ -238,7 +238,7 @@ pub(crate) async fn eventually_async<T>(what: &str, mut look: impl FnMut() -> Op
 
 /// The one question that waits.
 pub(crate) async fn the_question(approvals: &Approvals) -> String {
-    let find = || Some(approvals.list(false).unwrap().questions.first()?.id.clone());
+    let find = || Some(approvals.list().unwrap().questions.first()?.id.clone());
     eventually_async("a question", find).await
 }
 

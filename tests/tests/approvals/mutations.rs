@@ -104,7 +104,7 @@ fn no_changed_arguments_run_unasked_after_an_answer_for_exactly_these() {
         prop_assert_eq!(shown, other);
         prop_assert_eq!(call(&host, &approved), Code::Completed);
         prop_assert_eq!(person.asked().len(), 0);
-        for held in host.approvals().list(false).unwrap().answers {
+        for held in host.approvals().list().unwrap().answers {
             host.approvals().revoke(&held.id).unwrap();
         }
         Ok(())

@@ -24,7 +24,7 @@ const TASKS: usize = 4;
 /// Asserts that all calls wait, approves them through another handle, and runs each.
 async fn approved_and_run(desk: &Desk) {
     let approvals = desk.approvals();
-    let questions = approvals.list(false).unwrap().questions;
+    let questions = approvals.list().unwrap().questions;
     assert_eq!(questions.len(), CALLS);
     let asked: BTreeSet<String> = questions.iter().map(|open| open.question.clone().unwrap().arguments).collect();
     assert_eq!(asked, (0..CALLS).map(numbered).collect());
@@ -41,7 +41,7 @@ async fn approved_and_run(desk: &Desk) {
     tasks.join_all().await;
     let expected: BTreeMap<String, usize> = (0..CALLS).map(|number| (numbered(number), 1)).collect();
     assert_eq!(desk.marks(), expected);
-    assert!(approvals.list(false).unwrap().questions.is_empty());
+    assert!(approvals.list().unwrap().questions.is_empty());
     desk.verifies();
 }
 
@@ -94,7 +94,7 @@ fn a_flood_of_requests_is_cut_off() {
             assert!(reply.message.contains("too many questions already wait"), "{}", reply.message);
         }
     });
-    let questions = host.approvals().list(false).unwrap().questions;
+    let questions = host.approvals().list().unwrap().questions;
     assert_eq!(questions.len(), SESSION_QUESTIONS_MAX);
     assert_eq!(alone(host.call(request(1).session("calm"))).code, Code::ApprovalPending);
     // One that is settled makes room for one.

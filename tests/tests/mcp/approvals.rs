@@ -260,7 +260,7 @@ async fn a_host_that_is_answered_elsewhere_denies_at_once_what_the_policy_leaves
             "{capabilities}: {result}"
         );
         assert!(office.notes().is_empty());
-        assert!(office.approvals().list(true).unwrap().questions.is_empty(), "{capabilities}");
+        assert!(office.approvals().list_all().unwrap().questions.is_empty(), "{capabilities}");
     }
 }
 

@@ -97,7 +97,7 @@ impl Office {
 
     /// What waits for an answer, and what has been settled.
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
-        self.approvals().list(true).unwrap().questions
+        self.approvals().list_all().unwrap().questions
     }
 
     /// The one question that is open.

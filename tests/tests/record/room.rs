@@ -126,7 +126,7 @@ async fn code_that_a_live_host_uses_stays_in_the_cache() {
 async fn opened_without_good(site: &Site) -> Host {
     let elsewhere = site.directory("elsewhere");
     let builder = Host::builder(elsewhere, site.state(), portcullis::Compiler::InProcess);
-    builder.policy_text(&allow_all(""), site.path("")).unwrap().open().await.unwrap()
+    builder.policy_text(&allow_all(""), site.path("")).open().await.unwrap()
 }
 
 /// What is used often is not what goes, however long ago it was written.

@@ -1,6 +1,5 @@
 //! The settings of a host that is about to be opened.
 
-use super::error::OpenError;
 use crate::approvals::Channel;
 use crate::approver::Approver;
 use crate::catalog::{Observer, Silent};
@@ -10,10 +9,9 @@ use crate::host::Host;
 use crate::inject::Injection;
 use crate::outputs::OUTPUTS_BYTES_DEFAULT;
 use crate::policy_source::{PolicySources, UserPolicy};
-use crate::policy_text;
 use portcullis_policy::Unattended;
 use portcullis_sandbox::{Compiler, TimeSource};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,32 +65,37 @@ impl HostBuilder {
         }
     }
 
-    /// Takes the policy from a file that the person who runs the host has named. Where the file is not there,
-    /// everything is denied, or, if it is required, the host does not open.
+    /// Reads the policy from a file. The host does not open if the file does not exist. The file replaces any policy
+    /// that was set before, and [`HostBuilder::policy_file_if_exists`] and [`HostBuilder::policy_text`] do the same.
     #[must_use]
-    pub fn policy_file(mut self, path: impl Into<PathBuf>, required: bool) -> Self {
-        self.policy.user = Some(UserPolicy::File { path: path.into(), required });
+    pub fn policy_file(self, path: impl Into<PathBuf>) -> Self {
+        self.user_policy(UserPolicy::File { path: path.into(), required: true })
+    }
+
+    /// Reads the policy from a file if the file exists. Otherwise the policy denies everything.
+    #[must_use]
+    pub fn policy_file_if_exists(self, path: impl Into<PathBuf>) -> Self {
+        self.user_policy(UserPolicy::File { path: path.into(), required: false })
+    }
+
+    /// Takes the policy from text. Its relative paths start from `base`. If the text is not a valid policy,
+    /// [`HostBuilder::open`] returns the error before it creates or changes anything.
+    #[must_use]
+    pub fn policy_text(self, text: &str, base: impl Into<PathBuf>) -> Self {
+        self.user_policy(UserPolicy::Text { text: text.to_owned(), base: base.into() })
+    }
+
+    fn user_policy(mut self, policy: UserPolicy) -> Self {
+        self.policy.user = Some(policy);
         self
     }
 
-    /// Takes the policy from text that the embedder holds; its relative paths start from `base`.
-    ///
-    /// # Errors
-    /// The text is no policy.
-    pub fn policy_text(mut self, text: &str, base: impl Into<PathBuf>) -> Result<Self, OpenError> {
-        policy_text::parse(text, Path::new("policy"))?;
-        self.policy.user = Some(UserPolicy::Text { text: text.to_owned(), base: base.into() });
-        Ok(self)
-    }
-
-    /// Puts a policy of the embedder's own below every other. What it denies nobody allows.
-    ///
-    /// # Errors
-    /// The text is no policy.
-    pub fn built_in_policy(mut self, text: &str) -> Result<Self, OpenError> {
-        policy_text::parse(text, Path::new("the built-in policy"))?;
+    /// Puts a policy of the embedder's own below every other. What it denies nobody allows. If the text is not a valid
+    /// policy, [`HostBuilder::open`] returns the error.
+    #[must_use]
+    pub fn built_in_policy(mut self, text: &str) -> Self {
         self.policy.built_in = Some(text.to_owned());
-        Ok(self)
+        self
     }
 
     /// Adds a project's policy, if the project has one. It only narrows until the user trusts this file with the places

@@ -32,11 +32,13 @@ impl HostBuilder {
     /// Opens the host: reads the policy, starts the engine, loads the plugins, opens what the policy grants.
     ///
     /// # Errors
-    /// Anything that is not as the policy says. A plugin that cannot be loaded is no error: the catalog tells of it.
+    /// A setting is wrong, or anything is not as the policy says. A plugin that cannot be loaded is no error: the catalog tells of it.
     pub async fn open(self) -> Result<Host, OpenError> {
         if self.calls == 0 || self.calls > CALLS_MAX {
             return Err(OpenError::Calls(self.calls));
         }
+        // Before anything is created, because a text that is no policy is a mistake of the embedder.
+        self.policy.check_texts()?;
         let path = self.state;
         let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
         let admissions = admissions(self.calls, &state, self.shares_sessions)?;

@@ -20,7 +20,7 @@ pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<Found, S
     if typed.len() < DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(Err(format!("an id is hexadecimal digits, of which the first {DIGITS_MIN} are enough at best")));
     }
-    let listing = approvals.list(true)?;
+    let listing = approvals.list_all()?;
     let questions = listing.questions.into_iter().filter(|question| question.id.starts_with(&typed));
     let answers = listing.answers.into_iter().filter(|answer| answer.id.starts_with(&typed));
     let found = questions.map(|question| Found::Question(Box::new(question)));
