@@ -4,3 +4,6 @@
 
 #[path = "embed/opening.rs"]
 mod opening;
+
+#[path = "embed/requests.rs"]
+mod requests;

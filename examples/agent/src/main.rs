@@ -21,7 +21,7 @@ use conversation::Conversation;
 use endpoint::Endpoint;
 use person::Person;
 use portcullis::text::Lines;
-use portcullis::{Host, Request};
+use portcullis::{Caller, Host};
 use settings::{Model, Settings};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -92,8 +92,8 @@ async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow:
         let told = format!("{} is not used: {}", refused.file, refused.error);
         screen::note(Lines(&told));
     }
-    let base = Request::new("", "{}").session(&session()).agent(env!("CARGO_PKG_NAME"));
-    Ok(Agent { host, endpoint, model, person, base, tools: settings.tools })
+    let caller = Caller::new().session(&session()).agent(env!("CARGO_PKG_NAME"));
+    Ok(Agent { host, endpoint, model, person, caller, tools: settings.tools })
 }
 
 /// One turn after another: what the person writes meanwhile begins the next.

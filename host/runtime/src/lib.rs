@@ -22,6 +22,7 @@ mod approver;
 mod audit;
 mod batch;
 mod call;
+mod caller;
 mod catalog;
 mod caught;
 mod concurrency;
@@ -73,6 +74,7 @@ pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scrip
 pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
+pub use caller::Caller;
 pub use catalog::{
     Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint, LoadError,
     NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,

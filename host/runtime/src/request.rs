@@ -9,9 +9,11 @@ use crate::origin::Origin;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
+use crate::text::OneLine;
 use crate::turn::Turn;
 use portcullis_policy::{Principal, Unattended};
 use portcullis_sandbox::Cancellation;
+use serde::Serialize;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,14 +55,7 @@ impl Request {
         Self {
             tool: tool.into(),
             arguments: arguments.into(),
-            origin: Origin {
-                session: Arc::from("default"),
-                principal: Principal::default(),
-                automated: false,
-                message: None,
-                agent: None,
-                trace: None,
-            },
+            origin: Origin::default(),
             cancellation: Cancellation::new(),
             resumes: None,
             admission: Arc::default(),
@@ -73,6 +68,26 @@ impl Request {
             provenance: None,
             definition: None,
             refused: None,
+        }
+    }
+
+    /// Asks for `plugin.tool` with arguments that serialize to a JSON object. If they cannot be serialized, the call is
+    /// refused with [`Code::MalformedArguments`].
+    ///
+    /// ```
+    /// # #[derive(serde::Serialize)]
+    /// struct Read<'a> { path: &'a str }
+    ///
+    /// let request = portcullis::Request::json("files.read", &Read { path: "README.md" });
+    /// # let _ = request;
+    /// ```
+    pub fn json(tool: impl Into<String>, arguments: &(impl Serialize + ?Sized)) -> Self {
+        match serde_json::to_vec(arguments) {
+            Ok(arguments) => Self::new(tool, arguments),
+            Err(error) => {
+                let why = format!("The arguments cannot be written as JSON: {}.", OneLine(&error.to_string()));
+                Self::new(tool, Vec::new()).refused(Code::MalformedArguments, &why)
+            }
         }
     }
 
@@ -170,7 +185,7 @@ impl Request {
     /// another form is left out.
     #[must_use]
     pub fn trace(mut self, traceparent: &str) -> Self {
-        self.origin.trace = is_traceparent(traceparent).then(|| Arc::from(traceparent));
+        self.origin.set_trace(traceparent);
         self
     }
 
@@ -265,19 +280,6 @@ impl Request {
     }
 }
 
-/// Whether a text is a `traceparent` of version 00: four fields of lower-case hexadecimal digits, ids not zero.
-/// <https://www.w3.org/TR/trace-context/#traceparent-header>
-fn is_traceparent(text: &str) -> bool {
-    let digits = |field: &str, length| {
-        field.len() == length && field.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    };
-    let id = |field: &str, length| digits(field, length) && field.bytes().any(|byte| byte != b'0');
-    let mut fields = text.split('-');
-    let version = fields.next() == Some("00");
-    let ids = fields.next().is_some_and(|field| id(field, 32)) && fields.next().is_some_and(|field| id(field, 16));
-    version && ids && fields.next().is_some_and(|field| digits(field, 2)) && fields.next().is_none()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,5 +301,20 @@ mod tests {
         for text in bad {
             assert_eq!(Request::new("a.b", "{}").trace(text).origin.trace, None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn arguments_that_serialize_are_the_text_of_the_request() {
+        let request = Request::json("a.b", &serde_json::json!({ "path": "x" }));
+        assert_eq!(request.arguments, br#"{"path":"x"}"#);
+        assert_eq!(request.refused, None);
+    }
+
+    #[test]
+    fn arguments_that_do_not_serialize_refuse_the_call() {
+        let no_text_keys = std::collections::BTreeMap::from([(vec![1], 2)]);
+        let (code, why) = Request::json("a.b", &no_text_keys).refused.unwrap();
+        assert_eq!(code, Code::MalformedArguments);
+        assert!(why.contains("key must be a string"), "{why}");
     }
 }

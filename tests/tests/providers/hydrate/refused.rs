@@ -180,6 +180,6 @@ async fn the_policy_decides_about_hydrated_calls_as_about_all() {
     let offered = Definitions::of(closed.catalog().offers().collect::<Vec<_>>()).unwrap();
     let answer = message(Format::OpenAiChat, &[("a", "good__run", &Value::from("{}"))]).to_string();
     let hydrated = offered.hydrate(Format::OpenAiChat, &answer, &closed).unwrap();
-    let request = hydrated.requests(&portcullis::Request::new("", "").session("s")).remove(0);
+    let request = hydrated.requests(&portcullis::Caller::new().session("s")).remove(0);
     assert_eq!(closed.call(request).await.code, Code::PolicyDenied);
 }
