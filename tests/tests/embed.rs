@@ -7,3 +7,6 @@ mod opening;
 
 #[path = "embed/requests.rs"]
 mod requests;
+
+#[path = "embed/closures.rs"]
+mod closures;

@@ -70,7 +70,7 @@ mod watch;
 pub mod wording;
 
 pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion, RolledBack, TrustError};
-pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject};
+pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject, approver_fn};
 pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
@@ -88,10 +88,12 @@ pub use file_watch::FileWatch;
 pub use grants::GrantError;
 pub use hooks::{
     HOOK_KEY_BYTES_MAX, HOOK_NOTES_MAX, HOOK_REASON_BYTES_MAX, HOOK_TIME_MAX, HOOK_VALUE_BYTES_MAX, Hook, HookCall,
-    Hooked, Hooking,
+    HookClosure, Hooked, Hooking, hook_fn,
 };
 pub use host::{Host, open_approvals, open_audit};
-pub use inject::{CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
+pub use inject::{
+    CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError, service_fn,
+};
 pub use ledger::{LedgerError, Status};
 pub use open::{HostBuilder, OpenError};
 pub use outlook::Outlook;

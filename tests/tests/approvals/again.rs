@@ -130,9 +130,7 @@ async fn an_approval_is_spent_by_no_other_call() {
     let id = left(&host.call(impatient(1)).await);
     host.approvals().answer(&id, &Answer::Yes).unwrap();
     let bob = "bob".parse().unwrap();
-    for other in
-        [impatient(2), impatient(1).session("other"), impatient(1).principal(bob), impatient(1).automated()]
-    {
+    for other in [impatient(2), impatient(1).session("other"), impatient(1).principal(bob), impatient(1).automated()] {
         assert_ne!(left(&host.call(other).await), id);
     }
     host.approvals().revoke(&id).unwrap();

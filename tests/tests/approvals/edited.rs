@@ -100,9 +100,8 @@ async fn an_edited_answer_covers_nothing_and_is_told_of() {
         assert_eq!(edit(&desk, change), 1, "{change}");
         person.says(no());
         person.asked();
-        for (number, request) in [mark(1), mark(2), mark(1).principal("bob".parse().unwrap()), mark(1).automated()]
-            .into_iter()
-            .enumerate()
+        for (number, request) in
+            [mark(1), mark(2), mark(1).principal("bob".parse().unwrap()), mark(1).automated()].into_iter().enumerate()
         {
             let reply = host.call(request.session(&number.to_string())).await;
             assert_eq!(reply.code, Code::ApprovalDenied, "{change}");
