@@ -46,8 +46,8 @@ impl Batch {
 
     /// How all of it can be cancelled: what runs and what waits. That of each request works beside it.
     #[must_use]
-    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
-        self.cancellation = cancellation;
+    pub fn cancellation(mut self, cancellation: impl Into<Cancellation>) -> Self {
+        self.cancellation = cancellation.into();
         self
     }
 

@@ -112,8 +112,8 @@ impl Caller {
 
     /// Sets the cancellation of all calls together. Without this, each request has its own.
     #[must_use]
-    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
-        self.cancellation = Some(cancellation);
+    pub fn cancellation(mut self, cancellation: impl Into<Cancellation>) -> Self {
+        self.cancellation = Some(cancellation.into());
         self
     }
 

@@ -22,6 +22,7 @@ use crate::rule_gaps::rule_gaps;
 use crate::watch::Watch;
 use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
 use portcullis_sandbox::{Cancellation, Footprint};
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,17 @@ use tokio::sync::watch;
 /// A host. Clones share it.
 #[derive(Clone)]
 pub struct Host(pub(crate) Arc<Inner>);
+
+impl fmt::Debug for Host {
+    /// Names the state directory and the plugins. Leaves out the key, the policy and what the embedder passed.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let catalog = self.0.catalog();
+        let plugins: Vec<_> = catalog.plugins().map(|plugin| plugin.name().as_str()).collect();
+        let mut host = formatter.debug_struct("Host");
+        host.field("state", &self.0.state.path).field("plugins", &plugins);
+        host.field("calls_under_way", &self.calls_under_way()).finish_non_exhaustive()
+    }
+}
 
 impl Host {
     /// Runs one call: parse, validate, authorize, grant, instantiate, execute, shape, record. There is always a

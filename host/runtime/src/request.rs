@@ -127,10 +127,11 @@ impl Request {
         self
     }
 
-    /// How the call can be cancelled. Dropping the future of the call ends it too, at once.
+    /// How the call can be cancelled: a [`Cancellation`], or a `CancellationToken` of tokio-util. Dropping the future of
+    /// the call ends it too, at once.
     #[must_use]
-    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
-        self.cancellation = cancellation;
+    pub fn cancellation(mut self, cancellation: impl Into<Cancellation>) -> Self {
+        self.cancellation = cancellation.into();
         self
     }
 

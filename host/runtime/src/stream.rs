@@ -1,6 +1,9 @@
 //! The text of an answer as it comes: for a caller who can show it before the call has ended.
 
+use futures_core::Stream;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Where a running call puts the pieces of its text. Nothing waits for whoever takes them: what is put there is no more
@@ -38,5 +41,29 @@ impl TextStream {
     /// The next piece that is there already.
     pub fn try_next(&mut self) -> Option<Arc<str>> {
         self.0.try_recv().ok()
+    }
+}
+
+impl Stream for TextStream {
+    type Item = Arc<str>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Arc<str>>> {
+        self.0.poll_recv(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_a_stream_that_ends_with_the_call() {
+        let (pieces, mut text) = Pieces::new();
+        let mut polled = || Pin::new(&mut text).poll_next(&mut Context::from_waker(std::task::Waker::noop()));
+        assert_eq!(polled(), Poll::Pending);
+        pieces.put("a");
+        drop(pieces);
+        assert_eq!(polled(), Poll::Ready(Some(Arc::from("a"))));
+        assert_eq!(polled(), Poll::Ready(None));
     }
 }

@@ -3,7 +3,7 @@
 use super::event::{Event, EventKind};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use tokio::sync::Notify;
+use std::task::{Context, Poll, Waker};
 
 /// Progress that is kept for a subscriber: a few seconds of a tool that reports often, and 2 MiB if every report is as
 /// long as it may be. Only the newest matters.
@@ -17,7 +17,6 @@ const STATES_QUEUED_MAX: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
-    changed: Notify,
 }
 
 /// States and progress apart, so that one can be dropped without a search; their numbers say in which order they came.
@@ -27,6 +26,8 @@ struct Waiting {
     progress: VecDeque<(u64, Event)>,
     next: u64,
     over: bool,
+    /// The task of the subscriber, if it waits for an event.
+    subscriber: Option<Waker>,
 }
 
 impl Queue {
@@ -37,8 +38,9 @@ impl Queue {
             return;
         }
         waiting.put(event);
+        let subscriber = waiting.subscriber.take();
         drop(waiting);
-        self.changed.notify_one();
+        wake(subscriber);
     }
 
     /// The oldest event.
@@ -48,23 +50,39 @@ impl Queue {
 
     /// Nothing more comes.
     pub(super) fn close(&self) {
-        self.waiting().over = true;
-        self.changed.notify_one();
+        let mut waiting = self.waiting();
+        waiting.over = true;
+        let subscriber = waiting.subscriber.take();
+        drop(waiting);
+        wake(subscriber);
     }
 
-    /// Whether nothing more comes and nothing is left.
-    pub(super) fn is_over(&self) -> bool {
-        let waiting = self.waiting();
-        waiting.over && waiting.states.is_empty() && waiting.progress.is_empty()
-    }
-
-    /// Returns when something was put or the queue was closed since it last did, and never too late.
-    pub(super) async fn changed(&self) {
-        self.changed.notified().await;
+    /// Takes the oldest event. `None` if nothing more comes. If there is no event yet, the task of `context` is woken
+    /// when there is one. Only the last task that polled is woken.
+    pub(super) fn poll_take(&self, context: &Context<'_>) -> Poll<Option<Event>> {
+        let mut waiting = self.waiting();
+        if let Some(event) = waiting.take() {
+            return Poll::Ready(Some(event));
+        }
+        if waiting.over {
+            return Poll::Ready(None);
+        }
+        // In the same lock as the look, so that no event falls between the two.
+        let before = waiting.subscriber.replace(context.waker().clone());
+        drop(waiting);
+        drop(before);
+        Poll::Pending
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes a subscriber. It may run at once, so this must not be called with the lock held.
+fn wake(subscriber: Option<Waker>) {
+    if let Some(subscriber) = subscriber {
+        subscriber.wake();
     }
 }
 
@@ -141,13 +159,56 @@ mod tests {
         for call in 0..STATES_QUEUED_MAX + 10 {
             queue.put(state(call));
         }
-        assert!(!queue.is_over(), "what it has not missed is still to be heard");
         let events = drain(&queue);
         assert_eq!(events.len(), STATES_QUEUED_MAX + 1);
         let (last, before) = events.split_last().expect("there are many");
         assert!(before.iter().enumerate().all(|(call, event)| *event.call == call.to_string()));
         assert!(matches!(last.kind, EventKind::Lagged), "{last:?}");
         assert_eq!(*last.call, STATES_QUEUED_MAX.to_string());
-        assert!(queue.is_over());
+        assert!(polled(&queue).is_ready(), "nothing more comes");
+    }
+
+    fn polled(queue: &Queue) -> Poll<Option<String>> {
+        let event = queue.poll_take(&Context::from_waker(Waker::noop()));
+        event.map(|event| event.map(|event| event.call.to_string()))
+    }
+
+    #[test]
+    fn what_is_left_comes_before_the_end() {
+        let queue = Queue::default();
+        assert_eq!(polled(&queue), Poll::Pending);
+        queue.put(state(1));
+        queue.put(progress(2));
+        queue.close();
+        queue.put(state(3));
+        let ready = |call: &str| Poll::Ready(Some(call.to_owned()));
+        assert_eq!([polled(&queue), polled(&queue), polled(&queue)], [ready("1"), ready("2"), Poll::Ready(None)]);
+    }
+
+    struct Woken(std::sync::atomic::AtomicUsize);
+
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_subscriber_that_waits_is_woken_by_an_event_and_by_the_end() {
+        let queue = Queue::default();
+        let woken = Arc::new(Woken(0.into()));
+        let waker = Waker::from(Arc::clone(&woken));
+        let times = || woken.0.load(std::sync::atomic::Ordering::SeqCst);
+        let poll = || queue.poll_take(&Context::from_waker(&waker)).is_ready();
+        queue.put(state(1));
+        assert!(poll() && times() == 0, "the event was there already");
+        assert!(!poll());
+        queue.put(state(2));
+        queue.put(state(3));
+        assert_eq!(times(), 1, "it is woken once and not for each event");
+        assert!(poll() && poll() && !poll());
+        queue.close();
+        assert_eq!(times(), 2);
+        assert!(poll());
     }
 }

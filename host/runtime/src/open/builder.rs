@@ -11,6 +11,7 @@ use crate::outputs::OUTPUTS_BYTES_DEFAULT;
 use crate::policy_source::{PolicySources, UserPolicy};
 use portcullis_policy::Unattended;
 use portcullis_sandbox::{Compiler, TimeSource};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,17 @@ pub struct HostBuilder {
     pub(super) only_for: Option<String>,
     pub(super) background_after: Option<Duration>,
     pub(crate) injection: Injection,
+}
+
+impl fmt::Debug for HostBuilder {
+    /// Leaves out the text of the policy and what the embedder passes, which may hold secrets.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut builder = formatter.debug_struct("HostBuilder");
+        builder.field("plugins", &self.plugins).field("state", &self.state);
+        builder.field("policy_files", &self.policy.files().collect::<Vec<_>>());
+        builder.field("channel", &self.channel).field("hooks", &self.hooks.len()).field("calls", &self.calls);
+        builder.finish_non_exhaustive()
+    }
 }
 
 impl Host {
@@ -225,5 +237,21 @@ impl HostBuilder {
     pub fn random_seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_debug_text_of_a_builder_names_its_places_and_holds_no_text_of_a_policy() {
+        let builder = Host::builder("the-plugins", "the-state", Compiler::InProcess).policy_text("canary", "canary");
+        let builder = builder.project_policy("project.toml").approval_options(["canary"]).only_for("canary");
+        let shown = format!("{builder:?}");
+        for named in ["the-plugins", "the-state", "project.toml"] {
+            assert!(shown.contains(named), "{shown}");
+        }
+        assert!(!shown.contains("canary"), "{shown}");
     }
 }
