@@ -13,6 +13,7 @@ mod binary;
 mod calls;
 mod conformance;
 mod contract;
+mod embed;
 mod filesystem;
 mod guard;
 mod hoard;

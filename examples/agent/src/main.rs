@@ -21,7 +21,7 @@ use conversation::Conversation;
 use endpoint::Endpoint;
 use person::Person;
 use portcullis::text::Lines;
-use portcullis::{Host, Request};
+use portcullis::{Caller, Host};
 use settings::{Model, Settings};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ fn run(settings: &Settings) -> Result<Exit, (Exit, anyhow::Error)> {
 async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow::Result<Agent> {
     let person = Person::look();
     let mut builder = Host::builder(&settings.plugins, settings.state()?, settings::compiler()?);
-    builder = builder.policy_file(&settings.policy, true);
+    builder = builder.policy_file(&settings.policy);
     if person.is_here() {
         // Without an approver, the policy decides about approval requests.
         builder = builder.approver(Arc::clone(&person) as _);
@@ -92,8 +92,8 @@ async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow:
         let told = format!("{} is not used: {}", refused.file, refused.error);
         screen::note(Lines(&told));
     }
-    let base = Request::new("", "{}").session(&session()).agent(env!("CARGO_PKG_NAME"));
-    Ok(Agent { host, endpoint, model, person, base, tools: settings.tools })
+    let caller = Caller::new().session(&session()).agent(env!("CARGO_PKG_NAME"));
+    Ok(Agent { host, endpoint, model, person, caller, tools: settings.tools })
 }
 
 /// Runs one turn after another. A message that the person writes during a turn starts the next one.

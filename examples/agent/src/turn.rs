@@ -6,7 +6,7 @@ use crate::person::Person;
 use crate::screen;
 use crate::show;
 use crate::tools;
-use portcullis::{Batch, Code, Host, NameCollision, Reply, Request};
+use portcullis::{Batch, Caller, Code, Host, NameCollision, Reply};
 use portcullis_providers::{Format, HydrateError};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct Agent {
     pub(crate) model: String,
     pub(crate) person: Arc<Person>,
     /// The base of every request: caller and session.
-    pub(crate) base: Request,
+    pub(crate) caller: Caller,
     /// How many plugin tools the model sees.
     pub(crate) tools: usize,
 }
@@ -86,7 +86,7 @@ impl Agent {
             show::calls(&calls);
             let events = self.host.events();
             let replies = tokio::select! {
-                replies = self.host.batch(Batch::new(calls.requests(&self.base)).steering(steering)) => replies,
+                replies = self.host.batch(Batch::new(calls.requests(&self.caller)).steering(steering)) => replies,
                 never = show::running(events) => match never {},
             };
             show::replies(&replies);

@@ -40,7 +40,7 @@ async fn main() -> anyhow::Result<()> {
     database.add("bob", "Moat", "The portcullis opens onto the bridge over the moat.").await?;
 
     let host = Host::builder(plugins, state, Compiler::InProcess)
-        .policy_text(POLICY, ".")?
+        .policy_text(POLICY, ".")
         // One database for all calls: each gets the same.
         .provide(&DATABASE, move |_| Ok(Arc::clone(&database)))
         // The notes of one person: made anew for each call, from the database and from who asks.

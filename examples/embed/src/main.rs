@@ -3,18 +3,12 @@
 //! Run it with `cargo run -p portcullis-embed -- PLUGINS STATE POLICY TOOL ARGUMENTS`.
 
 use anyhow::Context;
-use portcullis::{Answer, Answering, Approver, Compiler, Host, Question, Request};
-use std::sync::Arc;
+use portcullis::{Answer, Compiler, Host, Question, Request, approver_fn};
 
-/// Says yes to reads and no to everything else. A real one shows the question to a person.
-struct ReadsOnly;
-
-impl Approver for ReadsOnly {
-    fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
-        let read = question.permissions.iter().all(|permission| permission.as_str() == "read");
-        let note = Some("this program approves reads alone".to_owned());
-        Box::pin(std::future::ready(if read { Answer::Yes } else { Answer::No { note } }))
-    }
+/// Approves reads and nothing else. A real approver shows the question to a person.
+async fn reads_only(question: Question) -> Answer {
+    let reads = question.permissions.iter().all(|permission| permission.as_str() == "read");
+    if reads { Answer::Yes } else { Answer::No { note: Some("this program approves reads alone".to_owned()) } }
 }
 
 #[tokio::main]
@@ -26,8 +20,8 @@ async fn main() -> anyhow::Result<()> {
     };
     // A program of its own would compile in a worker process, as the command line does: `Compiler::Worker`.
     let host = Host::builder(plugins, state, Compiler::InProcess)
-        .policy_file(policy, true)
-        .approver(Arc::new(ReadsOnly))
+        .policy_file(policy)
+        .approver(approver_fn(reads_only))
         .open()
         .await
         .context("the host does not open")?;

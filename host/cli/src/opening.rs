@@ -171,8 +171,10 @@ fn warn(host: &Host, context: &Context) {
 
 fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
     match places {
-        PolicyPlaces::Named(path) => builder.policy_file(path, true),
-        PolicyPlaces::Usual { user: Some(user), project } => builder.policy_file(user, false).project_policy(project),
+        PolicyPlaces::Named(path) => builder.policy_file(path),
+        PolicyPlaces::Usual { user: Some(user), project } => {
+            builder.policy_file_if_exists(user).project_policy(project)
+        }
         PolicyPlaces::Usual { user: None, project } => builder.project_policy(project),
     }
 }

@@ -6,13 +6,13 @@
 //!
 //! ```no_run
 //! # async fn example(host: portcullis::Host, answer: String) -> Result<(), Box<dyn std::error::Error>> {
-//! use portcullis::{Batch, Request};
+//! use portcullis::{Batch, Caller};
 //! use portcullis_providers::{Definitions, Format};
 //!
 //! let tools = Definitions::of_host(&host)?;
 //! let exported = tools.export(Format::OpenAiChat).tools;
 //! let calls = tools.hydrate(Format::OpenAiChat, &answer, &host)?;
-//! let replies = host.batch(Batch::new(calls.requests(&Request::new("", "{}")))).await;
+//! let replies = host.batch(Batch::new(calls.requests(&Caller::new()))).await;
 //! let messages = calls.results(&replies);
 //! # let _ = (exported, messages);
 //! # Ok(())

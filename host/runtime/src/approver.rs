@@ -95,7 +95,7 @@ pub enum Covers {
 /// The future of an approver's answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
-/// An approver, which answers approval requests.
+/// Answers questions. An approver that panics has said no.
 pub trait Approver: Send + Sync + 'static {
     /// Answers one request. It may wait for a person. The answer is no if it takes longer than the policy's limit. The
     /// future is dropped if another channel answers first.
@@ -105,6 +105,59 @@ pub trait Approver: Send + Sync + 'static {
     /// leave its request behind after [`crate::Request::approval_wait`].
     fn asks_caller(&self, _: &Question) -> bool {
         false
+    }
+}
+
+/// Makes an approver from a closure. It answers each question in a future.
+///
+/// ```
+/// use portcullis::{Answer, approver_fn};
+///
+/// let reads_only = approver_fn(async |question| {
+///     if question.permissions.iter().all(|permission| permission.as_str() == "read") {
+///         Answer::Yes
+///     } else {
+///         Answer::No { note: Some("only reads are approved here".to_owned()) }
+///     }
+/// });
+/// # let _ = reads_only;
+/// ```
+///
+/// An async closure cannot use what it captures. A closure that captures something clones it into its future:
+///
+/// ```
+/// use portcullis::{Answer, approver_fn};
+/// use tokio::sync::mpsc;
+///
+/// let (sender, mut receiver) = mpsc::channel(1);
+/// let forwards = approver_fn(move |question| {
+///     let sender = sender.clone();
+///     async move {
+///         match sender.send(question).await {
+///             Ok(()) => Answer::Yes,
+///             Err(_) => Answer::No { note: None },
+///         }
+///     }
+/// });
+/// # let _ = (forwards, &mut receiver);
+/// ```
+pub fn approver_fn<F, A>(answer: F) -> Arc<dyn Approver>
+where
+    F: Fn(Question) -> A + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    Arc::new(ClosureApprover(answer))
+}
+
+struct ClosureApprover<F>(F);
+
+impl<F, A> Approver for ClosureApprover<F>
+where
+    F: Fn(Question) -> A + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
+        Box::pin((self.0)(question.clone()))
     }
 }
 

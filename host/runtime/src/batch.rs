@@ -1,14 +1,12 @@
 //! Batches: several calls that a model makes in one message.
 
-use crate::call::{self, CallRecord, Rejection};
+use crate::call::{self, Rejection};
 use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::steering::Steering;
 use crate::turn::Turns;
 use portcullis_sandbox::Cancellation;
-use std::convert::Infallible;
-use std::future::pending;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -48,8 +46,8 @@ impl Batch {
     /// Sets a cancellation for the whole batch, for running and waiting calls. The cancellation of each request still
     /// works.
     #[must_use]
-    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
-        self.cancellation = cancellation;
+    pub fn cancellation(mut self, cancellation: impl Into<Cancellation>) -> Self {
+        self.cancellation = cancellation.into();
         self
     }
 
@@ -70,11 +68,11 @@ pub(crate) async fn run(host: &Arc<HostState>, batch: Batch) -> Vec<Reply> {
     let names: Vec<String> = requests.iter().map(|request| request.tool.clone()).collect();
     let mut calls = JoinSet::new();
     for (index, request) in requests.into_iter().enumerate() {
-        let request = Request { turn: Some(turns.turn(steering.clone())), ..request };
+        let mut request = Request { turn: Some(turns.turn(steering.clone())), ..request };
         // Begin the record here, so that a call is recorded even if its task is dropped before its first poll.
-        let record = call::begin(host, &request);
+        let record = call::begin(host, &mut request);
         let (host, cancellation) = (Arc::clone(host), cancellation.clone());
-        calls.spawn(async move { (index, cancellable(&host, request, record, &cancellation).await) });
+        calls.spawn(async move { (index, call::go_until(&host, request, record, &cancellation).await) });
     }
     let mut replies: Vec<Option<Reply>> = names.iter().map(|_| None).collect();
     while let Some(joined) = calls.join_next().await {
@@ -83,7 +81,8 @@ pub(crate) async fn run(host: &Arc<HostState>, batch: Batch) -> Vec<Reply> {
             replies[index] = Some(reply);
         }
     }
-    let replies = names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| broken(tool)));
+    let replies =
+        names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| call::broken(String::new(), tool)));
     let mut replies: Vec<Reply> = replies.collect();
     for request in &surplus {
         replies.push(too_many(host, request).await);
@@ -91,30 +90,9 @@ pub(crate) async fn run(host: &Arc<HostState>, batch: Batch) -> Vec<Reply> {
     replies
 }
 
-/// Runs one call until its own cancellation or that of the batch.
-async fn cancellable(host: &Arc<HostState>, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
-    let either = Cancellation::new();
-    let own = std::mem::replace(&mut request.cancellation, either.clone());
-    let forward = async {
-        tokio::join!(either.follow(&own), either.follow(batch));
-        pending::<Infallible>().await
-    };
-    tokio::select! {
-        // Check this first, so that a call that was cancelled before it began sees the cancellation.
-        biased;
-        never = forward => match never {},
-        reply = call::go(host, request, record) => reply,
-    }
-}
-
 async fn too_many(host: &HostState, request: &Request) -> Reply {
     let message = format!(
         "Not run: a batch has at most {BATCH_REQUESTS_MAX} calls, and this call is beyond that. Make it in a new batch."
     );
     call::refuse(host, request, Rejection::new(Code::Busy, message)).await
-}
-
-/// Returns the reply of a call that panicked. Its record was finished when it was dropped.
-fn broken(tool: String) -> Reply {
-    Rejection::new(Code::HostPanic, "The host failed while it served the call.").unrecorded(tool)
 }

@@ -51,6 +51,64 @@ pub trait Hook: Send + Sync + 'static {
     }
 }
 
+/// A closure that looks at a call, as [`hook_fn`] takes it: an async closure that captures nothing, or a closure whose
+/// future does not borrow from the call.
+pub trait HookClosure<'a>: Send + Sync + 'static {
+    /// Looks at a call.
+    fn look(&self, call: &'a HookCall<'a>) -> Hooking<'a>;
+}
+
+impl<'a, F, A> HookClosure<'a> for F
+where
+    F: Fn(&'a HookCall<'a>) -> A + Send + Sync + 'static,
+    A: Future<Output = Hooked> + Send + 'a,
+{
+    fn look(&self, call: &'a HookCall<'a>) -> Hooking<'a> {
+        Box::pin(self(call))
+    }
+}
+
+/// Makes a hook from a closure, which looks at each call as [`Hook::before`] does.
+///
+/// ```
+/// use portcullis::{HookCall, Hooked, hook_fn};
+///
+/// let no_keys = hook_fn(async |call: &HookCall<'_>| {
+///     if call.arguments.contains("PRIVATE KEY") { Hooked::refuse("it holds a key") } else { Hooked::pass() }
+/// });
+/// # let _ = no_keys;
+/// ```
+///
+/// A closure that captures something clones it into its future, with what it needs of the call:
+///
+/// ```
+/// use portcullis::{HookCall, Hooked, hook_fn};
+/// use tokio::sync::mpsc;
+///
+/// let (sender, receiver) = mpsc::channel(100);
+/// let tells = hook_fn(move |call: &HookCall<'_>| {
+///     let (sender, tool) = (sender.clone(), call.tool.clone());
+///     async move {
+///         match sender.send(tool).await {
+///             Ok(()) => Hooked::pass(),
+///             Err(_) => Hooked::refuse("the monitor has stopped"),
+///         }
+///     }
+/// });
+/// # let _ = (tells, receiver);
+/// ```
+pub fn hook_fn<F: for<'a> HookClosure<'a>>(before: F) -> Arc<dyn Hook> {
+    Arc::new(ClosureHook(before))
+}
+
+struct ClosureHook<F>(F);
+
+impl<F: for<'a> HookClosure<'a>> Hook for ClosureHook<F> {
+    fn before<'a>(&'a self, call: &'a HookCall<'a>) -> Hooking<'a> {
+        self.0.look(call)
+    }
+}
+
 /// A call as a hook sees it. Except for the ids, the tool's name, the hash and the settings, treat all texts as
 /// untrusted: they come from a model or its caller.
 #[derive(Clone, Copy, Debug)]

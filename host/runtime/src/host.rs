@@ -4,7 +4,7 @@ use crate::approvals::{ApprovalError, Approvals, ApproverChannel};
 use crate::audit::AuditLog;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
-use crate::catalog::{Catalog, Tool};
+use crate::catalog::{Catalog, Plugin, Tool};
 use crate::concurrency::CALLS_MAX;
 use crate::events::Events;
 use crate::explain::Explained;
@@ -13,7 +13,6 @@ use crate::ledger::{CallLedger, LedgerError, LedgerPeek};
 use crate::open::OpenError;
 use crate::outputs::Outputs;
 use crate::places::HostDirectories;
-use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyStatus;
 use crate::policy_warning::{self, PolicyWarning};
 use crate::reload::{self, ReloadError, Reloaded};
@@ -23,6 +22,7 @@ use crate::rule_gaps::rule_gaps;
 use crate::watch::Watch;
 use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
 use portcullis_sandbox::{Cancellation, Footprint};
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -33,9 +33,26 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub struct Host(pub(crate) Arc<HostState>);
 
+impl fmt::Debug for Host {
+    /// Names the state directory and the plugins. Leaves out the key, the policy and what the embedder passed.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let catalog = self.0.catalog();
+        let plugins: Vec<_> = catalog.plugins().map(|plugin| plugin.name().as_str()).collect();
+        let mut host = formatter.debug_struct("Host");
+        host.field("state", &self.0.state.path).field("plugins", &plugins);
+        host.field("calls_under_way", &self.calls_under_way()).finish_non_exhaustive()
+    }
+}
+
 impl Host {
     /// Runs one call. There is always a reply, and the call is always recorded. Dropping the future ends the call
     /// immediately and records it as cancelled.
+    ///
+    /// # Panics
+    /// The future needs a tokio runtime with its timer and I/O enabled. Polled outside of one, it panics as soon as the
+    /// call waits for a time limit, a file or a thread, and the call is recorded as cancelled. A call that is refused
+    /// before that still gets its reply. Programs with another executor keep a tokio runtime, and enter it with
+    /// `Runtime::enter` or spawn the call on it.
     pub async fn call(&self, request: Request) -> Reply {
         call::call(&self.0, request, None).await
     }
@@ -119,9 +136,8 @@ impl Host {
             && call::missing_keys(plugin, tool).next().is_none()
     }
 
-    /// Returns the plugins that are being compiled, or wait for it, by name
-    /// ([`crate::HostBuilder::load_in_background`]). A call of one is refused with [`crate::Code::PluginLoading`], unless
-    /// an earlier version of its file is loaded.
+    /// Returns the plugins that are being compiled, or wait for it, by name ([`HostBuilder::load_in_background`]). A
+    /// call of one is refused with [`Code::PluginLoading`], unless an earlier version of its file is loaded.
     pub fn loading(&self) -> Vec<PluginName> {
         self.0.background().map(|background| background.plugins()).unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! Opens a host. The steps are in the order in which they are needed.
+//! Opens a host.
 
 mod builder;
 mod error;
-mod first_catalog;
+mod opening;
 
 pub use builder::HostBuilder;
 pub use error::OpenError;

@@ -17,8 +17,34 @@ pub(crate) struct RequestOrigin {
 }
 
 impl RequestOrigin {
+    /// Sets the trace if the text is a `traceparent`, and removes it otherwise.
+    pub(crate) fn set_trace(&mut self, traceparent: &str) {
+        self.trace = is_traceparent(traceparent).then(|| Arc::from(traceparent));
+    }
+
     /// Returns the caller for the policy.
     pub(crate) fn caller(&self) -> Caller<'_> {
         Caller { session: &self.session, principal: &self.principal, automated: self.automated }
     }
+}
+
+impl Default for RequestOrigin {
+    fn default() -> Self {
+        let session = Arc::from("default");
+        let principal = Principal::default();
+        Self { session, principal, automated: false, message: None, agent: None, trace: None }
+    }
+}
+
+/// Returns whether a text is a `traceparent` of version 00: four fields of lower-case hexadecimal digits, with ids that
+/// are not zero. <https://www.w3.org/TR/trace-context/#traceparent-header>
+fn is_traceparent(text: &str) -> bool {
+    let digits = |field: &str, length| {
+        field.len() == length && field.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    };
+    let id = |field: &str, length| digits(field, length) && field.bytes().any(|byte| byte != b'0');
+    let mut fields = text.split('-');
+    let version = fields.next() == Some("00");
+    let ids = fields.next().is_some_and(|field| id(field, 32)) && fields.next().is_some_and(|field| id(field, 16));
+    version && ids && fields.next().is_some_and(|field| digits(field, 2)) && fields.next().is_none()
 }

@@ -3,7 +3,7 @@
 use crate::approvals::Approvals;
 use crate::grants::Bases;
 use crate::places::{PolicyFile, resolve};
-use crate::policy_text::PolicyReadError;
+use crate::policy_text::{self, PolicyReadError};
 use crate::project_policy::ProjectPolicy;
 use crate::secret_file::SecretFile;
 use crate::standard;
@@ -12,10 +12,12 @@ use portcullis_policy::{Layer, Layers, Policy, Trust};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// The path that errors give for a policy that the embedder passed as text.
+const TEXT_PATH: &str = "policy";
+
 /// The sources of the policy's layers.
 #[derive(Default)]
 pub(crate) struct PolicySources {
-    pub(crate) built_in: Option<String>,
     pub(crate) user: Option<UserPolicy>,
     pub(crate) project: Option<PathBuf>,
 }
@@ -68,8 +70,16 @@ impl PolicySources {
             None => String::new(),
         };
         let project = self.project.as_deref().map(place_identity).unwrap_or_default();
-        let built_in = self.built_in.as_deref().map(sha256).unwrap_or_default();
-        sha256([built_in, user, project].join("\n"))
+        // The empty place was that of a policy of the embedder's own. The ledger has identities that were made with it.
+        sha256([String::new(), user, project].join("\n"))
+    }
+
+    /// Checks the text that the embedder passed, without reading a file.
+    pub(crate) fn check_text(&self) -> Result<(), PolicyReadError> {
+        if let Some(UserPolicy::Text { text, .. }) = &self.user {
+            policy_text::parse(text, Path::new(TEXT_PATH))?;
+        }
+        Ok(())
     }
 
     /// Reads every layer.
@@ -77,7 +87,7 @@ impl PolicySources {
         let mut files = Vec::new();
         let user = match &self.user {
             Some(UserPolicy::Text { text, base }) => {
-                Some(LayerText { text: text.clone(), path: PathBuf::from("policy"), base: base.clone() })
+                Some(LayerText { text: text.clone(), path: PathBuf::from(TEXT_PATH), base: base.clone() })
             }
             Some(UserPolicy::File { path, required }) => match file(path, &mut files)? {
                 Some(text) => Some(text),
@@ -99,10 +109,10 @@ impl PolicySources {
             None => (PathBuf::from(".").into(), Vec::new()),
         };
         let project = project.map(|project| of_file(project.file, &project.path, &mut files));
-        let built_in = self.built_in.as_deref();
-        let texts = [built_in, user.as_ref().map(|user| &*user.text), project.as_ref().map(|project| &*project.text)];
-        let below = built_in.unwrap_or_default().to_owned() + standard::POLICY;
-        let layers = Layers { built_in: Some(&below), user: texts[1], project: texts[2].map(|text| (text, trust)) };
+        let texts = [user.as_ref().map(|user| &*user.text), project.as_ref().map(|project| &*project.text)];
+        let [of_user, of_project] = texts;
+        let layers =
+            Layers { built_in: Some(standard::POLICY), user: of_user, project: of_project.map(|text| (text, trust)) };
         let path_of = |layer| match layer {
             Layer::BuiltIn => PathBuf::from("the built-in policy"),
             Layer::User => user.as_ref().map(|user| user.path.clone()).unwrap_or_default(),
@@ -151,13 +161,31 @@ fn of_file(file: PolicyFile, path: &Path, files: &mut Vec<PolicyFile>) -> LayerT
     text
 }
 
-fn digest(texts: &[Option<&str>; 3]) -> String {
-    match texts {
-        [None, Some(only), None] => sha256(only),
-        [None, None, None] => sha256(""),
-        layers => {
-            let each: Vec<String> = layers.iter().map(|text| text.map(sha256).unwrap_or_default()).collect();
-            sha256(each.join("\n"))
+fn digest([user, project]: &[Option<&str>; 2]) -> String {
+    match (user, project) {
+        (Some(only), None) => sha256(only),
+        (None, None) => sha256(""),
+        (user, Some(project)) => {
+            // The empty place was that of a policy of the embedder's own. It stays, so that the digests stay.
+            sha256([String::new(), user.map(sha256).unwrap_or_default(), sha256(project)].join("\n"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Remembered trust and the audit log name policies by these.
+    #[test]
+    fn digests_and_identities_are_those_of_earlier_versions() {
+        assert_eq!(digest(&[None, None]), sha256(""));
+        assert_eq!(digest(&[Some("user"), None]), sha256("user"));
+        let both = format!("\n{}\n{}", sha256("user"), sha256("project"));
+        assert_eq!(digest(&[Some("user"), Some("project")]), sha256(both));
+        assert_eq!(digest(&[None, Some("project")]), sha256(format!("\n\n{}", sha256("project"))));
+        let user = UserPolicy::Text { text: "user".to_owned(), base: PathBuf::from(".") };
+        let sources = PolicySources { user: Some(user), project: None };
+        assert_eq!(sources.identity(), sha256(format!("\n{}\n", sha256("user"))));
     }
 }

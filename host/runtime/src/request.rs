@@ -9,9 +9,11 @@ use crate::origin::RequestOrigin;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
+use crate::text::OneLine;
 use crate::turn::Turn;
 use portcullis_policy::{Principal, Unattended};
 use portcullis_sandbox::Cancellation;
+use serde::Serialize;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,14 +55,7 @@ impl Request {
         Self {
             tool: tool.into(),
             arguments: arguments.into(),
-            origin: RequestOrigin {
-                session: Arc::from("default"),
-                principal: Principal::default(),
-                automated: false,
-                message: None,
-                agent: None,
-                trace: None,
-            },
+            origin: RequestOrigin::default(),
             cancellation: Cancellation::new(),
             resumes: None,
             admission: Arc::default(),
@@ -73,6 +68,26 @@ impl Request {
             provenance: None,
             definition: None,
             refused: None,
+        }
+    }
+
+    /// Asks for `plugin.tool` with arguments that serialize to a JSON object. If they cannot be serialized, the call is
+    /// refused with [`Code::MalformedArguments`].
+    ///
+    /// ```
+    /// # #[derive(serde::Serialize)]
+    /// struct Read<'a> { path: &'a str }
+    ///
+    /// let request = portcullis::Request::json("files.read", &Read { path: "README.md" });
+    /// # let _ = request;
+    /// ```
+    pub fn json(tool: impl Into<String>, arguments: &(impl Serialize + ?Sized)) -> Self {
+        match serde_json::to_vec(arguments) {
+            Ok(arguments) => Self::new(tool, arguments),
+            Err(error) => {
+                let why = format!("The arguments cannot be written as JSON: {}.", OneLine(&error.to_string()));
+                Self::new(tool, Vec::new()).refused(Code::MalformedArguments, &why)
+            }
         }
     }
 
@@ -91,10 +106,10 @@ impl Request {
         self
     }
 
-    /// Sets whether a schedule or a program started the session, without a person. The default is false.
+    /// Declares that a schedule or a program started the session, and not a person. By default, a person did.
     #[must_use]
-    pub fn automated(mut self, automated: bool) -> Self {
-        self.origin.automated = automated;
+    pub fn automated(mut self) -> Self {
+        self.origin.automated = true;
         self
     }
 
@@ -112,10 +127,11 @@ impl Request {
         self
     }
 
-    /// Sets the cancellation of the call. Dropping the call's future also ends it immediately.
+    /// How the call can be cancelled: a [`Cancellation`], or a `CancellationToken` of tokio-util. Dropping the future of
+    /// the call ends it too, at once.
     #[must_use]
-    pub fn cancellation(mut self, cancellation: Cancellation) -> Self {
-        self.cancellation = cancellation;
+    pub fn cancellation(mut self, cancellation: impl Into<Cancellation>) -> Self {
+        self.cancellation = cancellation.into();
         self
     }
 
@@ -152,14 +168,16 @@ impl Request {
         self
     }
 
-    /// Subscribes to the events of only this request's calls. The subscription ends with the request and its calls.
+    /// Hears of the calls of this request alone, however many others the host runs. The subscription is over when
+    /// the request and its calls are. The calls of a clone are heard as well: [`crate::Host::start`] keeps them apart.
     pub fn watched(mut self) -> (Self, Events) {
         let (ear, events) = Ear::new();
         self.ear = Some(Arc::new(ear));
         (self, events)
     }
 
-    /// Streams the text of the answer while the tool writes it.
+    /// Hears the text of the answer while its tool writes it. The texts of clones are mixed: [`crate::Host::start`] keeps
+    /// them apart.
     pub fn streamed(mut self) -> (Self, TextStream) {
         let (pieces, stream) = Pieces::new();
         self.pieces = Some(pieces);
@@ -170,7 +188,7 @@ impl Request {
     /// ignored.
     #[must_use]
     pub fn trace(mut self, traceparent: &str) -> Self {
-        self.origin.trace = is_traceparent(traceparent).then(|| Arc::from(traceparent));
+        self.origin.set_trace(traceparent);
         self
     }
 
@@ -265,19 +283,6 @@ impl Request {
     }
 }
 
-/// Returns whether a text is a `traceparent` of version 00: four fields of lower-case hexadecimal digits, with ids that
-/// are not zero. <https://www.w3.org/TR/trace-context/#traceparent-header>
-fn is_traceparent(text: &str) -> bool {
-    let digits = |field: &str, length| {
-        field.len() == length && field.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    };
-    let id = |field: &str, length| digits(field, length) && field.bytes().any(|byte| byte != b'0');
-    let mut fields = text.split('-');
-    let version = fields.next() == Some("00");
-    let ids = fields.next().is_some_and(|field| id(field, 32)) && fields.next().is_some_and(|field| id(field, 16));
-    version && ids && fields.next().is_some_and(|field| digits(field, 2)) && fields.next().is_none()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,5 +304,20 @@ mod tests {
         for text in bad {
             assert_eq!(Request::new("a.b", "{}").trace(text).origin.trace, None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn arguments_that_serialize_are_the_text_of_the_request() {
+        let request = Request::json("a.b", &serde_json::json!({ "path": "x" }));
+        assert_eq!(request.arguments, br#"{"path":"x"}"#);
+        assert_eq!(request.refused, None);
+    }
+
+    #[test]
+    fn arguments_that_do_not_serialize_refuse_the_call() {
+        let no_text_keys = std::collections::BTreeMap::from([(vec![1], 2)]);
+        let (code, why) = Request::json("a.b", &no_text_keys).refused.unwrap();
+        assert_eq!(code, Code::MalformedArguments);
+        assert!(why.contains("key must be a string"), "{why}");
     }
 }

@@ -1,9 +1,8 @@
 //! Finds rules on a path that tools bypass, for the current policy and plugins.
 
 use crate::call::reaches_directories;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Plugin};
 use crate::known_tool::known;
-use crate::plugin::Plugin;
 use portcullis_policy::{Binding, DependencyKey, DirectoryBinding, KnownTool, Policy, RuleGap};
 
 /// Finds the rules, directory by directory.

@@ -9,6 +9,7 @@ use crate::ledger::{
 };
 use portcullis_policy::{Access, DependencyKey, PluginName, StoreBinding, StoreScope};
 use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
+use rusqlite::ErrorCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -197,10 +198,13 @@ fn readable((keys, next): Page) -> Result<StorePage, StoreFault> {
 
 /// Describes an error of the ledger for a guest, without its path.
 fn unavailable(error: &LedgerError) -> StoreFault {
-    let why = match error {
-        error if error.is_busy() => "others are writing to it; try again",
-        error if error.is_disk_full() => "the host's disk is full",
-        _ => "the host cannot read or write it",
+    let code = match error {
+        LedgerError::Sqlite(error) => error.sqlite_error_code(),
+        _ => None,
     };
-    StoreFault::Unavailable(why.to_owned())
+    StoreFault::Unavailable(String::from(match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "others are writing to it; try again",
+        Some(ErrorCode::DiskFull) => "the host's disk is full",
+        _ => "the host cannot read or write it",
+    }))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// A signal that asks a running call to end. The guest sees it at once through `is-cancelled`. If it continues, it is
 /// stopped after a grace period, or at once if the caller grants none.
@@ -14,6 +15,8 @@ struct CancellationState {
     /// One of the three constants below. It never decreases.
     given: AtomicU8,
     changed: Notify,
+    /// A token of the embedder. When it is cancelled, this is cancelled with grace.
+    token: Option<CancellationToken>,
 }
 
 const NOT_GIVEN: u8 = 0;
@@ -71,7 +74,9 @@ impl Cancellation {
     }
 
     fn given(&self) -> u8 {
-        self.0.given.load(Ordering::Acquire)
+        let given = self.0.given.load(Ordering::Acquire);
+        let is_token_cancelled = self.0.token.as_ref().is_some_and(CancellationToken::is_cancelled);
+        if is_token_cancelled { given.max(WITH_GRACE) } else { given }
     }
 
     async fn reached(&self, word: u8) {
@@ -81,7 +86,58 @@ impl Cancellation {
             if self.given() >= word {
                 return;
             }
-            changed.await;
+            match &self.0.token {
+                Some(token) if !token.is_cancelled() => {
+                    tokio::select! {
+                        () = changed => {}
+                        () = token.cancelled() => {}
+                    }
+                }
+                // A token says nothing more after it was cancelled.
+                Some(_) | None => changed.await,
+            }
         }
+    }
+}
+
+impl From<CancellationToken> for Cancellation {
+    /// Makes a cancellation that is given when the token is cancelled. Giving it does not cancel the token.
+    fn from(token: CancellationToken) -> Self {
+        Self(Arc::new(CancellationState { token: Some(token), ..CancellationState::default() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_token_cancels_with_grace() {
+        let token = CancellationToken::new();
+        let cancellation = Cancellation::from(token.clone());
+        assert!(!cancellation.is_cancelled());
+        let (waits, follows) = (cancellation.clone(), Cancellation::new());
+        let cancels = async {
+            tokio::task::yield_now().await;
+            token.cancel();
+        };
+        tokio::join!(waits.cancelled(), cancels);
+        assert!(cancellation.is_cancelled() && !cancellation.is_at_once());
+        // The grace can still be ended.
+        let ends = async {
+            follows.cancelled().await;
+            assert!(!follows.is_at_once());
+            cancellation.cancel_at_once();
+        };
+        tokio::join!(follows.follow(&cancellation), ends);
+        assert!(follows.is_at_once());
+    }
+
+    #[test]
+    fn a_cancellation_does_not_cancel_its_token() {
+        let token = CancellationToken::new();
+        let cancellation = Cancellation::from(token.clone());
+        cancellation.cancel();
+        assert!(cancellation.is_cancelled() && !token.is_cancelled());
     }
 }

@@ -142,7 +142,7 @@ impl Desk {
         let began = Instant::now();
         loop {
             // The state directory exists as soon as the agent has opened it.
-            let listed = open_approvals(&self.site.state()).and_then(|approvals| Ok(approvals.list(false)?));
+            let listed = open_approvals(&self.site.state()).and_then(|approvals| Ok(approvals.list()?));
             if let Some(question) = listed.ok().and_then(|listed| listed.questions.first().map(|it| it.id.clone())) {
                 return question;
             }

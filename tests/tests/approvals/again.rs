@@ -39,7 +39,7 @@ async fn repeating_a_call_creates_no_second_request() {
         let reply = host.call(mark(1)).await;
         assert_eq!(left(&reply), id);
     }
-    assert_eq!(host.approvals().list(false).unwrap().questions.len(), 1);
+    assert_eq!(host.approvals().list().unwrap().questions.len(), 1);
     host.approvals().answer(&id, &Answer::Yes).unwrap();
     assert_eq!(host.call(mark(1)).await.code, Code::Completed);
     assert!(host.resume(&id).await.is_err(), "the approval is already used");
@@ -58,11 +58,11 @@ async fn two_calls_that_wait_share_a_request_and_an_approval_runs_one() {
     });
     eventually_async("both ask", || (asked(&desk) == 2).then_some(())).await;
     let first = the_question(host.approvals()).await;
-    assert_eq!(host.approvals().list(false).unwrap().questions.len(), 1);
+    assert_eq!(host.approvals().list().unwrap().questions.len(), 1);
     host.approvals().answer(&first, &Answer::Yes).unwrap();
     // The other call needs its own approval.
     let second = eventually_async("a second request", || {
-        let questions = host.approvals().list(false).unwrap().questions;
+        let questions = host.approvals().list().unwrap().questions;
         questions.into_iter().find(|question| question.id != first && question.status == Status::Pending)
     });
     let second = second.await.id;
@@ -132,9 +132,7 @@ async fn no_other_call_can_use_an_approval() {
     let id = left(&host.call(impatient(1)).await);
     host.approvals().answer(&id, &Answer::Yes).unwrap();
     let bob = "bob".parse().unwrap();
-    for other in
-        [impatient(2), impatient(1).session("other"), impatient(1).principal(bob), impatient(1).automated(true)]
-    {
+    for other in [impatient(2), impatient(1).session("other"), impatient(1).principal(bob), impatient(1).automated()] {
         assert_ne!(left(&host.call(other).await), id);
     }
     host.approvals().revoke(&id).unwrap();

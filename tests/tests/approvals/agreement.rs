@@ -44,7 +44,7 @@ fn entries(desk: &Desk, kind: &str) -> Vec<Value> {
 fn remembered(desk: &Desk) -> String {
     let person = Person::who_says(Answer::Always(Covers::Exact));
     alone(async { desk.asking(&person).await.call(mark(1)).await });
-    desk.approvals().list(false).unwrap().answers.remove(0).id
+    desk.approvals().list().unwrap().answers.remove(0).id
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn a_revocation_that_cannot_be_committed_is_not_recorded() {
         assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the log has an entry, but the approval is valid");
         if commit { allow_commits(&desk, "answer") } else { allow_writes(&desk.site.state()) }
     }
-    assert_eq!(approvals.list(false).unwrap().answers.len(), 1);
+    assert_eq!(approvals.list().unwrap().answers.len(), 1);
     approvals.revoke(&held).unwrap();
-    assert!(approvals.list(false).unwrap().answers.is_empty());
+    assert!(approvals.list().unwrap().answers.is_empty());
     assert_eq!(entries(&desk, "revoked").len(), 1);
     desk.verifies();
 }
@@ -90,7 +90,7 @@ fn a_revocation_is_recorded_even_if_the_process_is_killed_before_its_entry() {
     drop(head);
     assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the child was killed before it wrote the entry");
     for _ in 0..2 {
-        assert!(desk.approvals().list(false).unwrap().answers.is_empty());
+        assert!(desk.approvals().list().unwrap().answers.is_empty());
         let revoked = entries(&desk, "revoked");
         assert_eq!(revoked.len(), 1, "{revoked:?}");
         assert_eq!(revoked[0]["held"], *held);
@@ -114,7 +114,7 @@ fn an_approval_whose_commit_fails_is_withdrawn_in_the_audit_log() {
         assert_eq!((&undone["kind"], &undone["entry"]), (&"undone".into(), &announced["seq"]));
     }
     assert_eq!(approvals.question(&id).unwrap().status, Status::Pending);
-    assert!(approvals.list(true).unwrap().answers.is_empty());
+    assert!(approvals.list_all().unwrap().answers.is_empty());
     desk.verifies();
 }
 

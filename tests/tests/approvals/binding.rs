@@ -122,7 +122,7 @@ async fn an_approval_covers_no_other_tool_and_no_other_caller() {
         ("another principal", request("two.run", "bob").session("3")),
         ("a sub-agent", request("two.run", "alice/helper").session("4")),
         ("a name that begins alike", request("two.run", "alice2").session("5")),
-        ("automation", request("two.run", "alice").session("6").automated(true)),
+        ("automation", request("two.run", "alice").session("6").automated()),
     ];
     for (what, other) in others {
         assert_eq!(asks(&host, &person, other, what).await.changed, None, "{what}");

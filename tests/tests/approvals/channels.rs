@@ -23,7 +23,7 @@ async fn elsewhere(desk: &Desk) -> Host {
 
 /// Returns the status of the only request.
 fn ended(approvals: &Approvals) -> Status {
-    let questions = approvals.list(true).unwrap().questions;
+    let questions = approvals.list_all().unwrap().questions;
     assert_eq!(questions.len(), 1, "{questions:?}");
     questions[0].status
 }
@@ -124,7 +124,7 @@ fn raced(desk: &Desk, round: usize) -> (Raced, Reply) {
     };
     thread::scope(|scope| {
         let call = scope.spawn(|| alone(host.call(mark(1))));
-        let question = || Some(here.list(false).unwrap().questions.first()?.id.clone());
+        let question = || Some(here.list().unwrap().questions.first()?.id.clone());
         id.set(eventually("the question", question)).unwrap();
         let answer = &answer;
         let threads: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || answer(number))).collect();
@@ -153,7 +153,7 @@ async fn an_answer_after_the_deadline_does_not_count() {
     }
     assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Expired))));
     assert!(desk.marks().is_empty());
-    assert!(host.approvals().list(true).unwrap().answers.is_empty());
+    assert!(host.approvals().list_all().unwrap().answers.is_empty());
     desk.verifies();
 }
 
@@ -249,7 +249,7 @@ async fn a_call_dropped_at_any_moment_leaves_no_request() {
         for polls in 1..60 {
             polled(host.call(mark(polls)), polls).await;
         }
-        let open = || host.approvals().list(false).unwrap().questions;
+        let open = || host.approvals().list().unwrap().questions;
         let none = || open().is_empty().then_some(());
         crate::approvals::desk::eventually_async(&format!("no question, {what}"), none).await;
     }
@@ -281,7 +281,7 @@ async fn answers_to_many_waiting_calls_are_not_mixed_up() {
         })
         .collect();
     let approvals = desk.approvals();
-    let all = || Some(approvals.list(false).unwrap().questions).filter(|questions| questions.len() == CALLS);
+    let all = || Some(approvals.list().unwrap().questions).filter(|questions| questions.len() == CALLS);
     for question in crate::approvals::desk::eventually_async("all questions", all).await {
         let arguments = question.question.unwrap().arguments;
         let even = (0..CALLS).step_by(2).any(|number| numbered(number) == arguments);

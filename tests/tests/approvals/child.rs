@@ -206,7 +206,7 @@ async fn ask_elsewhere(root: &Path, count: usize) {
     };
     let mut calls = tokio::task::JoinSet::new();
     (0..count).for_each(|number| drop(calls.spawn(call(number))));
-    let waiting = || (host.approvals().list(false).unwrap().questions.len() == count).then_some(());
+    let waiting = || (host.approvals().list().unwrap().questions.len() == count).then_some(());
     crate::approvals::desk::eventually_async("all questions", waiting).await;
     say("asked");
     while let Some(code) = calls.join_next().await {
@@ -314,7 +314,7 @@ fn settle(root: &Path, rounds: usize) {
     say("begun");
     let (mut answered, mut revoked) = (0, 0);
     for _ in 0..rounds {
-        let listing = approvals.list(false).unwrap();
+        let listing = approvals.list().unwrap();
         assert!(listing.faults.is_empty(), "{:?}", listing.faults);
         for question in &listing.questions {
             answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).is_ok());

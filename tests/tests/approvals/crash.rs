@@ -18,7 +18,7 @@ fn start(desk: &Desk, order: Order, about: &str) -> Child {
 
 /// Returns the only approval request.
 fn the_only(desk: &Desk) -> OpenQuestion {
-    let mut questions = desk.approvals().list(true).unwrap().questions;
+    let mut questions = desk.approvals().list_all().unwrap().questions;
     assert_eq!(questions.len(), 1, "{questions:?}");
     questions.remove(0)
 }
@@ -283,7 +283,7 @@ fn every_call_has_an_outcome(desk: &Desk) {
 /// Approves and runs the remaining calls. A lost call may or may not have run. Every other call runs once.
 fn everything_left_runs_once(desk: &Desk) {
     let approvals = desk.approvals();
-    let listed = approvals.list(true).unwrap().questions;
+    let listed = approvals.list_all().unwrap().questions;
     let lost = listed.iter().filter(|question| question.status == Status::Lost);
     let lost: BTreeSet<String> = lost.map(|question| question.call.clone()).collect();
     for call in &lost {
@@ -292,12 +292,12 @@ fn everything_left_runs_once(desk: &Desk) {
         assert!(matches!(last.as_deref(), Some("lost" | "completed")), "{call}: {last:?}");
     }
     let host: Host = alone(desk.headless());
-    for question in approvals.list(false).unwrap().questions {
+    for question in approvals.list().unwrap().questions {
         if question.status == Status::Pending {
             assert_eq!(approvals.answer(&question.id, &Answer::Yes).unwrap(), Onward::Here);
         }
         let reply = alone(host.resume(&question.id)).unwrap();
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     }
-    assert!(approvals.list(false).unwrap().questions.is_empty());
+    assert!(approvals.list().unwrap().questions.is_empty());
 }

@@ -134,7 +134,7 @@ impl Desk {
     /// Asserts that the audit log and the seals of the ledger are valid.
     pub(crate) fn verifies(&self) {
         assert_eq!(self.fault(), None);
-        assert_eq!(self.approvals().list(true).unwrap().faults, Vec::<String>::new());
+        assert_eq!(self.approvals().list_all().unwrap().faults, Vec::<String>::new());
     }
 
     /// Does the same, but tolerates half a line at the end of the audit log. Linux handles a fatal signal between the
@@ -142,7 +142,7 @@ impl Desk {
     pub(crate) fn verifies_but_for_a_torn_end(&self) {
         let fault = self.fault();
         assert!(matches!(fault, None | Some(Fault::Torn(_))), "{fault:?}");
-        assert_eq!(self.approvals().list(true).unwrap().faults, Vec::<String>::new());
+        assert_eq!(self.approvals().list_all().unwrap().faults, Vec::<String>::new());
     }
 
     fn fault(&self) -> Option<Fault> {
@@ -171,7 +171,7 @@ impl Desk {
 /// Returns a host builder for the site at a path, for a child process.
 pub(crate) fn builder_at(root: &Path, policy: &str) -> HostBuilder {
     let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess).calls(4);
-    builder.policy_text(policy, root).unwrap()
+    builder.policy_text(policy, root)
 }
 
 pub(crate) async fn open(builder: HostBuilder) -> Host {
@@ -238,7 +238,7 @@ pub(crate) async fn eventually_async<T>(what: &str, mut look: impl FnMut() -> Op
 
 /// Returns the only open approval request.
 pub(crate) async fn the_question(approvals: &Approvals) -> String {
-    let find = || Some(approvals.list(false).unwrap().questions.first()?.id.clone());
+    let find = || Some(approvals.list().unwrap().questions.first()?.id.clone());
     eventually_async("a question", find).await
 }
 

@@ -44,7 +44,7 @@ fn an_edited_request_runs_nothing_and_is_reported() {
         let answered = host.approvals().answer(&id, &Answer::Yes).unwrap_err();
         let resumed = alone(host.resume(&id)).unwrap_err();
         assert!(is_sealed(&answered) && is_sealed(&resumed), "{change}: {answered} {resumed}");
-        let listing = host.approvals().list(true).unwrap();
+        let listing = host.approvals().list_all().unwrap();
         assert!(listing.questions.is_empty(), "{change}");
         assert!(listing.faults.len() == 1 && listing.faults[0].contains(&id), "{change}: {:?}", listing.faults);
         // A host that is opened afterwards runs nothing of it either.
@@ -93,22 +93,21 @@ async fn an_edited_approval_covers_nothing_and_is_reported() {
         let person = Person::who_says(Answer::Always(Covers::Exact));
         let host = desk.asking(&person).await;
         assert_eq!(host.call(mark(1)).await.code, Code::Completed);
-        let held = host.approvals().list(false).unwrap().answers[0].id.clone();
+        let held = host.approvals().list().unwrap().answers[0].id.clone();
         if change.contains("revoked_at") {
             host.approvals().revoke(&held).unwrap();
         }
         assert_eq!(edit(&desk, change), 1, "{change}");
         person.says(no());
         person.asked();
-        for (number, request) in [mark(1), mark(2), mark(1).principal("bob".parse().unwrap()), mark(1).automated(true)]
-            .into_iter()
-            .enumerate()
+        for (number, request) in
+            [mark(1), mark(2), mark(1).principal("bob".parse().unwrap()), mark(1).automated()].into_iter().enumerate()
         {
             let reply = host.call(request.session(&number.to_string())).await;
             assert_eq!(reply.code, Code::ApprovalDenied, "{change}");
             assert_eq!(person.asked().len(), 1, "{change}");
         }
-        let listing = host.approvals().list(true).unwrap();
+        let listing = host.approvals().list_all().unwrap();
         assert!(listing.answers.is_empty(), "{change}");
         assert!(listing.faults.len() == 1 && listing.faults[0].contains(&held), "{change}: {:?}", listing.faults);
         assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1], "{change}");
@@ -123,12 +122,12 @@ async fn an_expired_approval_stays_expired() {
     let soon = policy_with("repeats = 1000000\nalways-time = \"10 ms\"", GRANT, ASK);
     let host = desk.approved_by(&soon, &person).await;
     assert_eq!(host.call(mark(1)).await.code, Code::Completed);
-    let none = || host.approvals().list(false).unwrap().answers.is_empty().then_some(());
+    let none = || host.approvals().list().unwrap().answers.is_empty().then_some(());
     eventually_async("its end", none).await;
     assert_eq!(edit(&desk, "UPDATE answer SET expires_at = expires_at + 1000000000"), 1);
     person.says(no());
     assert_eq!(host.call(mark(1)).await.code, Code::ApprovalDenied);
-    assert_eq!(host.approvals().list(true).unwrap().faults.len(), 1);
+    assert_eq!(host.approvals().list_all().unwrap().faults.len(), 1);
 }
 
 /// Rows of another state directory, which has another key.
@@ -154,7 +153,7 @@ async fn a_row_of_another_state_directory_gives_no_right() {
     assert_eq!(host.call(mark(1)).await.code, Code::ApprovalPending, "the approval must not count here");
     assert!(is_sealed(&host.resume(&id).await.unwrap_err()));
     assert!(!host.approvals().is_trusted(&"a".repeat(64)).unwrap());
-    assert!(host.approvals().list(true).unwrap().faults.len() >= 2);
+    assert!(host.approvals().list_all().unwrap().faults.len() >= 2);
     assert!(desk.marks().is_empty());
 }
 
@@ -247,6 +246,6 @@ fn an_emptied_ledger_grants_nothing() {
     assert_eq!(alone(host.call(mark(1))).code, Code::ApprovalPending);
     assert!(alone(host.call(Request::new("good.run", "{}"))).code == Code::ApprovalPending);
     let statuses: Vec<Status> =
-        host.approvals().list(true).unwrap().questions.iter().map(|question| question.status).collect();
+        host.approvals().list_all().unwrap().questions.iter().map(|question| question.status).collect();
     assert_eq!(statuses, [Status::Pending; 2]);
 }

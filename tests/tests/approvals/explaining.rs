@@ -173,7 +173,7 @@ async fn an_explanation_considers_repetitions_and_is_not_one() {
     assert_eq!(stage.person.asked(), []);
     assert!(matches!(stage.host.explain(request()).await.unwrap().outlook, Outlook::Ask { .. }));
     stage.agrees("row", request(), "good.run", &arguments).await;
-    assert_eq!(stage.host.approvals().list(true).unwrap().questions.len(), 1);
+    assert_eq!(stage.host.approvals().list_all().unwrap().questions.len(), 1);
     for asked in [0, 0, 1] {
         stage.host.call(Request::new("tools.explain", r#"{"tool":"no.run"}"#).session("loop")).await;
         assert_eq!(stage.person.asked().len(), asked);
@@ -187,14 +187,14 @@ async fn an_explanation_considers_remembered_approvals() {
         let arguments = json!({ "what": what });
         stage.person.says(answer);
         assert_eq!(stage.says(what, "asked.run", arguments.clone()).await, Code::Completed);
-        assert!(!stage.host.approvals().list(false).unwrap().answers.is_empty());
+        assert!(!stage.host.approvals().list().unwrap().answers.is_empty());
         stage.person.says(no());
         assert_eq!(stage.says(what, "asked.run", arguments.clone()).await, Code::Completed);
         let other = Request::new("asked.run", arguments.to_string()).session("another");
         let code = if what == "always" { Code::Completed } else { Code::ApprovalDenied };
         assert_eq!(stage.agrees(what, other, "asked.run", &arguments).await.code, code, "{what}");
     }
-    let held = stage.host.approvals().list(false).unwrap().answers;
+    let held = stage.host.approvals().list().unwrap().answers;
     let explained = stage.host.explain(Request::new("asked.run", r#"{"what":"always"}"#)).await.unwrap();
     let Outlook::Run { approvals } = explained.outlook else { panic!("{explained:?}") };
     assert!(approvals.len() == 1 && held.iter().any(|held| held.id == approvals[0]), "{approvals:?}");

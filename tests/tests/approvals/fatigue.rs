@@ -150,22 +150,22 @@ async fn a_foreign_id_gives_the_same_error_as_an_unknown_one() {
     let below = left_behind(&host, mark(2).principal(alice.attenuated("helper").unwrap())).await;
     let approved = left_behind(&host, mark(3).principal(alice.clone())).await;
     host.approvals().answer(&approved, &Answer::Always(Covers::Exact)).unwrap();
-    let held = host.approvals().list(false).unwrap().answers[0].id.clone();
+    let held = host.approvals().list().unwrap().answers[0].id.clone();
     for stranger in ["bob", "alic", "alice2", "bob/alice"] {
         let theirs = desk.approvals().within(&stranger.parse().unwrap());
         let never = tried(&theirs, &"0".repeat(32));
         for id in [&pending, &below, &approved, &held] {
             assert_eq!(tried(&theirs, id), never, "{stranger}");
         }
-        let listed = theirs.list(true).unwrap();
+        let listed = theirs.list_all().unwrap();
         assert!(listed.questions.is_empty() && listed.answers.is_empty() && listed.faults.is_empty());
     }
     // A sub-agent cannot answer for its parent. A parent can answer for its sub-agent.
     let helper = desk.approvals().within(&"alice/helper".parse().unwrap());
-    assert_eq!(helper.list(true).unwrap().questions.len(), 1);
+    assert_eq!(helper.list_all().unwrap().questions.len(), 1);
     assert_eq!(tried(&helper, &pending), tried(&helper, "nothing"));
     let hers = desk.approvals().within(&alice);
-    assert_eq!(hers.list(true).unwrap().questions.len(), 3);
+    assert_eq!(hers.list_all().unwrap().questions.len(), 3);
     hers.answer(&below, &no()).unwrap();
     hers.revoke(&held).unwrap();
     hers.revoke(&approved).unwrap();
@@ -201,10 +201,10 @@ async fn ids_have_128_random_bits_and_are_unique() {
         ids.insert(reply.id.clone());
         ids.insert(crate::approvals::desk::question_in(&reply));
     }
-    for question in host.approvals().list(false).unwrap().questions {
+    for question in host.approvals().list().unwrap().questions {
         host.approvals().answer(&question.id, &Answer::Always(Covers::Exact)).unwrap();
     }
-    ids.extend(host.approvals().list(false).unwrap().answers.into_iter().map(|held| held.id));
+    ids.extend(host.approvals().list().unwrap().answers.into_iter().map(|held| held.id));
     assert_eq!(ids.len(), 600, "a call, its request and its answer each have an ID");
     for id in &ids {
         assert!(id.len() == 32 && id.bytes().all(|byte| b"0123456789abcdef".contains(&byte)), "{id}");

@@ -104,7 +104,7 @@ fn changed_arguments_never_run_on_an_approval_for_the_original_ones() {
         prop_assert_eq!(shown, other);
         prop_assert_eq!(call(&host, &approved), Code::Completed);
         prop_assert_eq!(person.asked().len(), 0);
-        for held in host.approvals().list(false).unwrap().answers {
+        for held in host.approvals().list().unwrap().answers {
             host.approvals().revoke(&held.id).unwrap();
         }
         Ok(())

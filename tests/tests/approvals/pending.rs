@@ -272,7 +272,7 @@ async fn a_resumed_call_runs_for_the_principal_of_its_request() {
     let saw = Arc::new(Saw(std::sync::Mutex::default()));
     let builder = desk.site.builder(&policy(ASK)).unattended(Unattended::Pending).hook(Arc::clone(&saw) as _);
     let host = open(builder).await;
-    let request = mark(1).session("monday").principal("alice/helper".parse().unwrap()).automated(true);
+    let request = mark(1).session("monday").principal("alice/helper".parse().unwrap()).automated();
     let id = approved(&host, request).await;
     assert_eq!(host.resume(&id).await.unwrap().code, Code::Completed);
     let seen = saw.0.lock().unwrap().clone();

@@ -343,7 +343,7 @@ async fn a_preview_ends_with_its_call() {
     let call = host.call(of_planner(&attempt("loop", "f")).cancellation(cancellation.clone()));
     let (reply, ()) = tokio::join!(call, cancel);
     assert_eq!(reply.code, Code::Cancelled);
-    assert!(host.approvals().list(true).unwrap().questions.is_empty());
+    assert!(host.approvals().list_all().unwrap().questions.is_empty());
 }
 
 /// The request says that a plugin computes no preview. It says nothing if the tool can write to no directory.
@@ -376,7 +376,7 @@ async fn a_preview_is_a_claim_and_not_a_promise() {
     assert!(difference.starts_with("@@ planner computes that this call would change 1 file @@\n"), "{difference}");
     assert!(difference.contains("+claimed\n") && question.arguments.contains("\"lie\":true"));
     assert_eq!(bench.get("work/f").as_deref(), Some("a lie\n"));
-    let none = || host.approvals().list(false).unwrap().questions.is_empty().then_some(());
+    let none = || host.approvals().list().unwrap().questions.is_empty().then_some(());
     eventually_async("the end of the question", none).await;
 }
 

@@ -15,7 +15,8 @@ async fn code(host: &Host, session: &str) -> Code {
 
 /// Returns the only listed approval.
 fn the_answer(host: &Host, all: bool) -> HeldAnswer {
-    let mut answers = host.approvals().list(all).unwrap().answers;
+    let approvals = host.approvals();
+    let mut answers = if all { approvals.list_all() } else { approvals.list() }.unwrap().answers;
     assert_eq!(answers.len(), 1, "{answers:?}");
     answers.remove(0)
 }
@@ -53,7 +54,7 @@ async fn an_approval_expires() {
 
 /// Returns whether no approval is remembered any more.
 fn the_end(host: &Host) -> bool {
-    host.approvals().list(false).unwrap().answers.is_empty()
+    host.approvals().list().unwrap().answers.is_empty()
 }
 
 #[tokio::test]

@@ -65,7 +65,7 @@ impl Shop {
         drop(self.host);
         let audit = portcullis::open_audit(&self.site.state()).unwrap();
         assert_eq!(audit.verify().unwrap().fault, None);
-        assert!(portcullis::open_approvals(&self.site.state()).unwrap().list(true).unwrap().faults.is_empty());
+        assert!(portcullis::open_approvals(&self.site.state()).unwrap().list_all().unwrap().faults.is_empty());
     }
 }
 
@@ -147,7 +147,7 @@ async fn an_approved_pattern_of_a_reviewer_covers_calls_for_which_it_is_proposed
     let label = "any amount, payee = \"ACME\" (proposed by the plugin, only for its own question)";
     assert_eq!(question.offers, [label]);
     shop.asked(pay("ACME", 200), Answer::Session(offer(&question, "any amount"))).await;
-    assert_eq!(shop.host.approvals().list(false).unwrap().answers[0].covers, label);
+    assert_eq!(shop.host.approvals().list().unwrap().answers[0].covers, label);
     shop.unasked(pay("ACME", 300)).await;
     shop.asked(pay("Bolt", 300), no()).await;
     shop.asked(pay("ACME", 300).session("another"), Answer::Yes).await.offers.iter().for_each(drop);

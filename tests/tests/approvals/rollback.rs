@@ -56,7 +56,7 @@ impl Desk {
     fn remember(&self, number: usize) -> String {
         let person = Person::who_says(Answer::Always(Covers::Exact));
         assert_eq!(alone(async { self.asking(&person).await.call(mark(number)).await }).code, Code::Completed);
-        self.approvals().list(false).unwrap().answers.remove(0).id
+        self.approvals().list().unwrap().answers.remove(0).id
     }
 
     /// Asserts that a call needs approval, although it was approved for always.
@@ -141,7 +141,7 @@ fn a_truncated_log_does_not_hide_an_older_ledger() {
     fs::write(desk.state_file(LOG), &whole[..whole.len() - 10]).unwrap();
     let approvals = desk.approvals();
     assert!(approvals.rolled_back().is_some());
-    assert!(approvals.list(false).unwrap().answers.is_empty());
+    assert!(approvals.list().unwrap().answers.is_empty());
     // The pending entry follows when the log can be written again.
     fs::write(desk.state_file(LOG), whole).unwrap();
     assert_eq!(desk.approvals().rolled_back(), None);
@@ -174,7 +174,7 @@ fn a_ledger_that_is_newer_than_the_log_is_valid() {
     assert_eq!(desk.verified(), None);
     let approvals = desk.approvals();
     assert_eq!(approvals.rolled_back(), None);
-    assert_eq!(approvals.list(false).unwrap().answers.len(), 1);
+    assert_eq!(approvals.list().unwrap().answers.len(), 1);
 }
 
 /// Older rows replace those of the ledger in place, while a host has it open.

@@ -24,7 +24,7 @@ const TASKS: usize = 4;
 /// Asserts that all calls are pending, approves them through another handle, and runs each.
 async fn approved_and_run(desk: &Desk) {
     let approvals = desk.approvals();
-    let questions = approvals.list(false).unwrap().questions;
+    let questions = approvals.list().unwrap().questions;
     assert_eq!(questions.len(), CALLS);
     let asked: BTreeSet<String> = questions.iter().map(|open| open.question.clone().unwrap().arguments).collect();
     assert_eq!(asked, (0..CALLS).map(numbered).collect());
@@ -41,7 +41,7 @@ async fn approved_and_run(desk: &Desk) {
     tasks.join_all().await;
     let expected: BTreeMap<String, usize> = (0..CALLS).map(|number| (numbered(number), 1)).collect();
     assert_eq!(desk.marks(), expected);
-    assert!(approvals.list(false).unwrap().questions.is_empty());
+    assert!(approvals.list().unwrap().questions.is_empty());
     desk.verifies();
 }
 
@@ -93,7 +93,7 @@ fn the_number_of_requests_per_session_is_limited() {
             assert!(reply.message.contains("too many approval requests are already open"), "{}", reply.message);
         }
     });
-    let questions = host.approvals().list(false).unwrap().questions;
+    let questions = host.approvals().list().unwrap().questions;
     assert_eq!(questions.len(), SESSION_QUESTIONS_MAX);
     assert_eq!(alone(host.call(request(1).session("calm"))).code, Code::ApprovalPending);
     // One settled request makes room for one new request.

@@ -28,7 +28,7 @@ fn asked(desk: &Desk, count: usize) -> Vec<String> {
 fn settle(approvals: &Approvals) -> (usize, usize) {
     let (mut answered, mut revoked) = (0, 0);
     for _ in 0..ROUNDS {
-        let listing = approvals.list(false).unwrap();
+        let listing = approvals.list().unwrap();
         assert!(listing.faults.is_empty(), "{:?}", listing.faults);
         for question in listing.questions.iter().rev() {
             answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).is_ok());
@@ -60,7 +60,7 @@ fn threads_and_processes_share_one_ledger() {
         let numbers: Vec<usize> = said[0].split(' ').skip(1).map(|number| number.parse().unwrap()).collect();
         counts.push((numbers[0], numbers[1]));
     }
-    let listing = shared.list(true).unwrap();
+    let listing = shared.list_all().unwrap();
     assert_eq!(counts.iter().map(|(answered, _)| answered).sum::<usize>(), QUESTIONS, "{counts:?}");
     assert!(ids.iter().all(|id| shared.question(id).unwrap().status == Status::Approved));
     assert_eq!(listing.answers.len(), QUESTIONS);
@@ -101,14 +101,14 @@ fn a_change_by_one_handle_is_visible_to_another() {
     let (first, second) = (desk.approvals(), desk.approvals());
     let ids = asked(&desk, 4);
     let listed = |approvals: &Approvals| -> BTreeSet<String> {
-        approvals.list(false).unwrap().questions.into_iter().map(|question| question.id).collect()
+        approvals.list().unwrap().questions.into_iter().map(|question| question.id).collect()
     };
     assert_eq!(listed(&first), ids.iter().cloned().collect());
     for (number, id) in ids.iter().enumerate() {
         let (one, other) = if number % 2 == 0 { (&first, &second) } else { (&second, &first) };
         one.answer(id, &Answer::Always(Covers::Exact)).unwrap();
         assert_eq!(other.question(id).unwrap().status, Status::Approved);
-        let held = other.list(false).unwrap().answers.into_iter().find(|held| held.question == *id).unwrap();
+        let held = other.list().unwrap().answers.into_iter().find(|held| held.question == *id).unwrap();
         other.revoke(&held.id).unwrap();
         assert!(one.revoke(&held.id).is_err());
         other.revoke(id).unwrap();

@@ -122,7 +122,7 @@ async fn an_answer_that_cannot_be_stored_has_no_effect() {
         assert_eq!(*approver.asked.lock().unwrap(), 1);
         allow_writes(&desk.site.state());
         assert!(desk.marks().is_empty());
-        let listing = host.approvals().list(true).unwrap();
+        let listing = host.approvals().list_all().unwrap();
         assert!(listing.answers.is_empty());
         assert_eq!(listing.questions[0].status, Status::Pending, "its withdrawal could not be stored either");
         desk.verifies();
@@ -182,6 +182,6 @@ async fn an_answer_that_cannot_be_recorded_has_no_effect() {
     }
     std::fs::write(&log, &whole).unwrap();
     assert_eq!(host.approvals().question(&id).unwrap().status, Status::Pending);
-    assert!(host.approvals().list(true).unwrap().answers.is_empty());
+    assert!(host.approvals().list_all().unwrap().answers.is_empty());
     assert_eq!(desk.headless().await.approvals().answer(&id, &Answer::Yes).unwrap(), portcullis::Onward::Here);
 }

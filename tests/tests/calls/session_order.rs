@@ -103,6 +103,34 @@ async fn sessions_do_not_wait_for_each_other() {
     assert_eq!(waits.await.unwrap().code, Code::Completed);
 }
 
+/// The calls of a batch may be clones of one request. Each keeps its own part in the order of the session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clones_of_a_request_in_a_batch_are_ordered_each_for_itself() {
+    let sleeper = Manifest::of("sleeper").tool(|tool| (tool.required, tool.hints) = (1, 1));
+    let desk = Desk::new().with_naps().with_named("sleep-in-execute", &sleeper);
+    let host = desk.open().await;
+    let (mut all, mut events) = (host.events(), host.events());
+    let sleeps = request("sleeper", 0);
+    let requests = vec![sleeps.clone(), sleeps.clone().asking_for("reader.run", "{}")];
+    let cancellation = Cancellation::new();
+    let batch = Batch::new(requests).cancellation(cancellation.clone());
+    let batch = tokio::spawn({
+        let host = host.clone();
+        async move { host.batch(batch).await }
+    });
+    // In whatever order they run, the sleeper is left when the reader has ended.
+    heard(&mut all, "completed").await;
+    until(&mut events, |event| word(event) == "running" && &*event.tool == "sleeper.run").await;
+    let writes = spawn(&host, request("writer", 1));
+    until(&mut all, |event| word(event) == "pending" && &*event.tool == "writer.run").await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!writes.is_finished(), "it ran beside a reader of its session");
+    cancellation.cancel();
+    assert_eq!(writes.await.unwrap().code, Code::Completed);
+    let codes: Vec<Code> = batch.await.unwrap().iter().map(|reply| reply.code).collect();
+    assert_eq!(codes, [Code::Cancelled, Code::Completed]);
+}
+
 /// A pending approval, before or during a call, blocks no other call of the session.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pending_approval_blocks_no_call_of_its_session() {

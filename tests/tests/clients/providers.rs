@@ -6,7 +6,7 @@ mod said;
 
 use crate::office::{DENYING, Office, succeeded};
 use crate::script::script;
-use portcullis::{Batch, Host, Offer, Request};
+use portcullis::{Batch, Caller, Host, Offer};
 use portcullis_providers::{Definitions, Format};
 use portcullis_tests::{Site, allow_all, built_guest, corpus};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ async fn turns() -> Vec<Value> {
 async fn results(host: &Host, format: Format, answer: &Value) -> Vec<Value> {
     let definitions = Definitions::of_host(host).unwrap();
     let hydrated = definitions.hydrate(format, &answer.to_string(), host).unwrap();
-    let replies = host.batch(Batch::new(hydrated.requests(&Request::new("", "")))).await;
+    let replies = host.batch(Batch::new(hydrated.requests(&Caller::new()))).await;
     hydrated.results(&replies)
 }
 

@@ -260,7 +260,7 @@ async fn a_host_answered_from_other_terminals_denies_what_the_policy_leaves_unat
             "{capabilities}: {result}"
         );
         assert!(office.notes().is_empty());
-        assert!(office.approvals().list(true).unwrap().questions.is_empty(), "{capabilities}");
+        assert!(office.approvals().list_all().unwrap().questions.is_empty(), "{capabilities}");
     }
 }
 

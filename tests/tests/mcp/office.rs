@@ -97,7 +97,7 @@ impl Office {
 
     /// Returns the open and settled approval requests.
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
-        self.approvals().list(true).unwrap().questions
+        self.approvals().list_all().unwrap().questions
     }
 
     /// Returns the only open approval request.

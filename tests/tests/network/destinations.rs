@@ -190,9 +190,7 @@ async fn n18_wildcards_over_many_owners_are_rejected() {
     for host in ["*", "*.com", "*.co.uk", "*.github.io", "a*.good.example", "good.*", "*.*.example", "**.example.com"] {
         let plan = Plan::new().await.grant("api", Grant::to(&[host], &server));
         let policy = plan.policy();
-        let builder =
-            portcullis::Host::builder(plan.site.plugins(), plan.site.state(), portcullis::Compiler::InProcess);
-        assert!(builder.policy_text(&policy, plan.site.path("").as_path()).is_err(), "{host}");
+        assert!(portcullis::policy::Policy::parse(&policy).is_err(), "{host}");
     }
 }
 

@@ -174,9 +174,7 @@ async fn n22_a_policy_cannot_grant_a_tunnel() {
         let grant = Grant::to(&["good.test"], &server).set("methods", &format!("[{method:?}]"));
         let plan = crate::network::lab::Plan::new().await.grant("api", grant);
         let policy = plan.policy();
-        let builder =
-            portcullis::Host::builder(plan.site.plugins(), plan.site.state(), portcullis::Compiler::InProcess);
-        if builder.policy_text(&policy, plan.site.path("").as_path()).is_err() {
+        if portcullis::policy::Policy::parse(&policy).is_err() {
             continue;
         }
         let lab = plan.open().await;

@@ -19,7 +19,7 @@ mod nulls;
 use crate::providers::answers::asking_for;
 use bench::{Authoritative, Bench, Exported};
 use instances::{Choices, instance};
-use portcullis::{Batch, Code, Output, Request, Schema};
+use portcullis::{Batch, Caller, Code, Output, Schema};
 use portcullis_providers::{Format, Hydrated, HydratedCall};
 use portcullis_tests::corpus;
 use proptest::collection::vec;
@@ -214,7 +214,7 @@ fn take_null(value: &mut Value, pointer: &str) -> Result<(), String> {
 fn run(bench: &Bench, format: Format, fate: &Fate) {
     let request = |calls: &[(String, HydratedCall)]| {
         let calls = calls.iter().map(|(_, call)| call.clone()).collect();
-        Hydrated { format, calls }.requests(&Request::new("", ""))
+        Hydrated { format, calls }.requests(&Caller::new())
     };
     let replies = bench.runtime.block_on(bench.host.batch(Batch::new(request(&fate.kept))));
     assert!(replies.len() > bench.tools.len() / 2, "{format}: too few calls are kept");

@@ -1,7 +1,7 @@
 //! Results: the replies of a real host to calls in each provider's format, as that provider's messages.
 
 use crate::providers::answers::{asking_for, id};
-use portcullis::{Batch, Code, Contract, Host, Reply, Request};
+use portcullis::{Batch, Caller, Code, Contract, Host, Reply};
 use portcullis_providers::{Definitions, Format, Hydrated};
 use portcullis_tests::{Manifest, Site, allow_all, built_guest_of, component, guest, module};
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ async fn replied(host: &Host, format: Format, calls: &[(&str, Value)]) -> (Hydra
     let definitions = Definitions::of_host(host).unwrap();
     let calls: Vec<(&str, &Value)> = calls.iter().map(|(name, arguments)| (*name, arguments)).collect();
     let hydrated = definitions.hydrate(format, &asking_for(format, &calls), host).unwrap();
-    let replies = host.batch(Batch::new(hydrated.requests(&Request::new("", "")))).await;
+    let replies = host.batch(Batch::new(hydrated.requests(&Caller::new()))).await;
     assert_eq!(replies.len(), calls.len());
     (hydrated, replies)
 }

@@ -126,7 +126,7 @@ async fn code_of_a_running_host_stays_in_the_cache() {
 async fn opened_without_good(site: &Site) -> Host {
     let elsewhere = site.directory("elsewhere");
     let builder = Host::builder(elsewhere, site.state(), portcullis::Compiler::InProcess);
-    builder.policy_text(&allow_all(""), site.path("")).unwrap().open().await.unwrap()
+    builder.policy_text(&allow_all(""), site.path("")).open().await.unwrap()
 }
 
 /// An entry that is used is kept, however old it is.

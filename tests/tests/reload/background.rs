@@ -195,7 +195,7 @@ async fn a_policy_takes_effect_while_a_plugin_is_compiled_and_applies_to_it() {
     let (site, gate) = with_slow().await;
     write(&site, ALLOW);
     let builder = Host::builder(site.plugins(), site.state(), gate.compiler());
-    let host = open(builder.policy_file(site.path("policy.toml"), true)).await;
+    let host = open(builder.policy_file(site.path("policy.toml"))).await;
     gate.has_begun(1).await;
     write(&site, &format!("{ALLOW}[[rule]]\ntool = \"{{good,slow}}.run\"\ndecision = \"deny\"\n"));
     assert!(host.reload().await.unwrap().policy.is_some());

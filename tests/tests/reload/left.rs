@@ -29,7 +29,7 @@ fn site() -> Site {
 /// Opens a host whose policy is the site's policy file.
 async fn open_file(site: &Site, file: &str) -> Host {
     let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
-    builder.policy_file(site.path(file), true).open().await.unwrap_or_else(|error| panic!("{error}"))
+    builder.policy_file(site.path(file)).open().await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn request(number: usize) -> Request {
@@ -73,7 +73,7 @@ async fn are_withdrawn(host: &Host, left: &[String], why: &str) {
         assert!(host.approvals().answer(id, &Answer::Yes).is_err());
         assert!(host.resume(id).await.is_err());
     }
-    assert!(host.approvals().list(false).unwrap().questions.is_empty());
+    assert!(host.approvals().list().unwrap().questions.is_empty());
     assert_verifies(host);
 }
 
@@ -218,12 +218,12 @@ async fn a_request_that_is_created_just_after_a_reload_is_decided_again() {
         write(&site, &granting("one"));
         let hook = Arc::new(Reloads { host: OnceLock::new(), site: Arc::clone(&site), policy });
         let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
-        let builder = builder.policy_file(site.path("policy.toml"), true).hook(Arc::clone(&hook) as _);
+        let builder = builder.policy_file(site.path("policy.toml")).hook(Arc::clone(&hook) as _);
         let host = builder.open().await.unwrap();
         assert!(hook.host.set(host.clone()).is_ok());
         let reply = host.call(request(1).unattended(Unattended::Pending)).await;
         assert_eq!(reply.code, code, "{}", reply.message);
-        assert!(host.approvals().list(false).unwrap().questions.is_empty());
+        assert!(host.approvals().list().unwrap().questions.is_empty());
         assert_verifies(&host);
     }
 }

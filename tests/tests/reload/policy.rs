@@ -24,7 +24,7 @@ pub(crate) fn write(site: &Site, text: &str) {
 pub(crate) async fn open(site: &Site, text: &str) -> Host {
     write(site, text);
     let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
-    builder.policy_file(site.path("policy.toml"), true).open().await.unwrap_or_else(|error| panic!("{error}"))
+    builder.policy_file(site.path("policy.toml")).open().await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 async fn until(status: &mut Receiver<PolicyStatus>, what: &str, is: impl Fn(&PolicyStatus) -> bool) {

@@ -21,7 +21,7 @@ pub(crate) async fn waiting(host: &Host, plugin: &'static str) -> (JoinHandle<Re
     let running = tokio::spawn(async move { caller.call(request).await });
     let asked = async {
         loop {
-            if let Some(question) = host.approvals().list(false).unwrap().questions.pop() {
+            if let Some(question) = host.approvals().list().unwrap().questions.pop() {
                 return question;
             }
             sleep(Duration::from_millis(5)).await;

@@ -36,8 +36,7 @@ async fn a_long_message_is_cut_with_a_note() {
 #[tokio::test]
 async fn messages_and_prints_share_a_limit() {
     let site = site().await;
-    let host =
-        builder(&site, "").policy_text(&allow_all("log = \"1 KiB\""), site.path("")).unwrap().open().await.unwrap();
+    let host = builder(&site, "").policy_text(&allow_all("log = \"1 KiB\""), site.path("")).open().await.unwrap();
     let flood = json!({"op": "log", "key": "flood", "text": "x".repeat(90), "times": 100_000});
     let reply = call(&host, ONE, &json!([{"op": "print", "text": "printed\n"}, flood])).await;
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);

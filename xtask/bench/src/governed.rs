@@ -16,7 +16,7 @@ impl Governed {
     /// Opens a host with the simplest policy and an empty ledger.
     pub(crate) fn plain(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess);
-        Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch)?)
+        Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch))
     }
 
     /// Returns the host.
@@ -27,13 +27,13 @@ impl Governed {
     /// Opens a host with a short time limit, so that slow calls can fill the run slots.
     pub(crate) fn flooded(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("flooded-state"), Compiler::InProcess);
-        Self::open(runtime()?, opening.policy_text(policies::FLOODED, scratch)?)
+        Self::open(runtime()?, opening.policy_text(policies::FLOODED, scratch))
     }
 
     /// Opens a host with the simplest policy, whose directory is narrowed to the path of each call.
     pub(crate) fn narrowed(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("narrowed-state"), Compiler::InProcess);
-        Self::open(runtime()?, opening.policy_text(&policies::narrowed(), scratch)?)
+        Self::open(runtime()?, opening.policy_text(&policies::narrowed(), scratch))
     }
 
     /// Opens a host with a three-layer policy and a ledger, both as full as they get in practice.
@@ -43,7 +43,7 @@ impl Governed {
         let project = scratch.join("project.toml");
         std::fs::write(&project, policies::PROJECT)?;
         let opening = Host::builder(plugins, state, Compiler::InProcess);
-        Self::open(runtime, opening.policy_text(&policies::full(), scratch)?.project_policy(project))
+        Self::open(runtime, opening.policy_text(&policies::full(), scratch).project_policy(project))
     }
 
     fn open(runtime: Runtime, opening: HostBuilder) -> Result<Self> {

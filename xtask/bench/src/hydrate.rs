@@ -4,7 +4,7 @@ use crate::Work;
 use crate::governed::Governed;
 use crate::rounds::{Block, Row, block, paired, row, through};
 use anyhow::{Context, Result, ensure};
-use portcullis::{Request, parse_json};
+use portcullis::{Caller, parse_json};
 use portcullis_providers::{Definitions, Format};
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -36,7 +36,7 @@ pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Ro
     };
     let [floor, ours] = paired([&call, &gate])?;
     show(row("schema gate / governed call".to_owned(), &floor, &ours));
-    let base = Request::new("", "");
+    let caller = Caller::new();
     let asked = (TOOL.1, arguments);
     for (format, (name, arguments), what) in [
         (Format::OpenAiChat, asked, ""),
@@ -49,7 +49,7 @@ pub(crate) fn measure(governed: &Governed, work: &Work, show: &mut impl FnMut(Ro
         let hydrate = || -> Result<Block> {
             block(CALLS_PER_BLOCK, || {
                 let hydrated = definitions.hydrate(format, black_box(&answer), host)?;
-                let requests = black_box(hydrated.requests(&base));
+                let requests = black_box(hydrated.requests(&caller));
                 ensure!(requests.len() == 1 && hydrated.calls[0].refused.is_none(), "{hydrated:?}");
                 Ok(())
             })

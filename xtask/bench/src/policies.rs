@@ -107,10 +107,10 @@ decision = "deny"
 pub(crate) async fn fill_ledger(plugins: &Path, state: &Path, base: &Path) -> Result<()> {
     let asking = PLAIN.replacen("decision = \"allow\"", "decision = \"ask\"", 1);
     let builder = || Host::builder(plugins, state, Compiler::InProcess).policy_text(&asking, base);
-    let remembered = builder()?.approver(Arc::new(Remembers)).open().await?;
+    let remembered = builder().approver(Arc::new(Remembers)).open().await?;
     ask(&remembered, "remembered", Outcome::Completed).await?;
     drop(remembered);
-    let waiting = builder()?.unattended(Unattended::Pending).open().await?;
+    let waiting = builder().unattended(Unattended::Pending).open().await?;
     ask(&waiting, "waiting", Outcome::Pending).await
 }
 

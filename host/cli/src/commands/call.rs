@@ -64,7 +64,8 @@ pub(super) fn of_caller(request: Request, caller: &CallerArguments) -> anyhow::R
         Some(name) => principal.attenuated(name).map_err(refused)?,
         None => principal,
     };
-    Ok(request.session(&caller.session).principal(principal).automated(caller.automated))
+    let request = request.session(&caller.session).principal(principal);
+    Ok(if caller.automated { request.automated() } else { request })
 }
 
 /// Returns who answers if the policy decides `ask`.

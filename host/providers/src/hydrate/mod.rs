@@ -14,7 +14,7 @@ use arguments::Given;
 use envelope::RequestedCall;
 pub use error::HydrateError;
 use mend::Effort;
-use portcullis::{Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
+use portcullis::{Caller, Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -123,11 +123,10 @@ impl Definitions {
 }
 
 impl Hydrated {
-    /// The requests for these calls, in their order. Who asks, in which session, and how it can be cancelled is said by
-    /// `base`, whose own tool and arguments count for nothing.
-    pub fn requests(&self, base: &Request) -> Vec<Request> {
+    /// Makes the requests of a caller for these calls, in their order.
+    pub fn requests(&self, caller: &Caller) -> Vec<Request> {
         let request = |call: &HydratedCall| {
-            let mut request = base.clone().asking_for(&*call.tool, &*call.arguments);
+            let mut request = caller.request(&*call.tool, &*call.arguments);
             request = request.provenance(Arc::clone(&call.provenance));
             if let Some(sha256) = call.definition {
                 request = request.of_definition(sha256);

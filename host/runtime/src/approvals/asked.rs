@@ -11,6 +11,8 @@ pub(crate) enum AskOutcome {
     No {
         /// A note for the model.
         note: Option<String>,
+        /// What the operator should know, and the model should not.
+        detail: Option<String>,
     },
     /// The request stays open without its call.
     Pending {

@@ -95,14 +95,37 @@ pub struct Listing {
     pub faults: Vec<String>,
 }
 
+/// Which requests and approvals a listing has.
+#[derive(Clone, Copy)]
+enum ListScope {
+    InForce,
+    All,
+}
+
 impl Approvals {
-    /// Lists open requests and valid approvals. With `all`, also lists settled, revoked and expired ones.
+    /// Lists the open approval requests and the remembered approvals in force.
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn list(&self, all: bool) -> Result<Listing, ApprovalError> {
+    pub fn list(&self) -> Result<Listing, ApprovalError> {
+        self.listing(ListScope::InForce)
+    }
+
+    /// Lists what [`Approvals::list`] lists, and also what is settled, revoked and expired.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn list_all(&self) -> Result<Listing, ApprovalError> {
+        self.listing(ListScope::All)
+    }
+
+    fn listing(&self, scope: ListScope) -> Result<Listing, ApprovalError> {
+        let (settled_max, all) = match scope {
+            ListScope::InForce => (0, false),
+            ListScope::All => (SETTLED_KEPT, true),
+        };
         self.shared.ledger.look(|change| {
-            let (questions, mut faults) = change.questions(if all { SETTLED_KEPT } else { 0 })?;
+            let (questions, mut faults) = change.questions(settled_max)?;
             let (answers, more) = change.answers(now(), all)?;
             faults.extend(more);
             let questions = questions.into_iter().filter(|row| self.may_know(&row.principal));
@@ -157,21 +180,6 @@ impl Approvals {
         })?;
         self.shared.answered.notify_waiters();
         Ok(())
-    }
-
-    /// Ends a session by revoking every approval that was given for it. Returns how many there were.
-    ///
-    /// # Errors
-    /// The ledger or the audit log cannot be written.
-    pub fn end_session(&self, session: &str) -> Result<usize, ApprovalError> {
-        let (answers, _) = self.shared.ledger.look(|change| change.answers(now(), false))?;
-        let ended =
-            answers.iter().filter(|row| row.session.as_deref() == Some(session) && self.may_know(&row.principal));
-        let ended: Vec<_> = ended.collect();
-        for row in &ended {
-            self.revoke(&row.id)?;
-        }
-        Ok(ended.len())
     }
 }
 

@@ -9,8 +9,9 @@ use super::desk::OpenQuestion;
 use super::error::ApprovalError;
 use super::line::{AnswerLine, WithdrawalLine};
 use super::shared::Approvals;
-use crate::approver::{Answer, Question};
+use crate::approver::{Answer, Approver, Question};
 use crate::audit::Kind;
+use crate::caught::{caught, caught_now};
 use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, blocking, drop_blocking};
 use std::future::Future;
 use std::time::Duration;
@@ -20,14 +21,25 @@ use tokio::time::{Instant, MissedTickBehavior};
 /// How often a waiting call looks for an answer of another process. A person does not notice a tenth of a second.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// The note of the answer of an approver that panicked.
+const APPROVER_PANICKED: &str = "the approver itself broke, so nobody has approved it";
+
 /// The event that wakes a waiting call.
 enum Woken<S> {
     Stopped(S),
-    /// The answer, and the approver's permit. The permit is released when the answer has taken effect.
-    Answered(Answer, Option<OwnedSemaphorePermit>),
+    Answered(ApproverAnswer),
     Late,
     Leave,
     Look,
+}
+
+/// What this process's own channel answered.
+struct ApproverAnswer {
+    answer: Answer,
+    /// The text of the approver's panic, for the operator. The answer is then no.
+    panic: Option<String>,
+    /// The turn of the approver, which is over when the answer counts.
+    attention: Option<OwnedSemaphorePermit>,
 }
 
 /// The result of waiting.
@@ -50,13 +62,16 @@ pub(super) struct RequestWait {
     settled: bool,
     /// The reason to record if the request is withdrawn.
     why: &'static str,
+    /// The text of the approver's panic, if it panicked.
+    approver_panic: Option<String>,
 }
 
 impl RequestWait {
     /// Creates the wait for a request that was just created, or that was already open.
     pub(super) fn new(approvals: &Approvals, case: ApprovalCase, attendance: CallAttendance, owned: bool) -> Self {
         let why = "the caller no longer waits for the answer";
-        Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false, why }
+        let (approvals, attendance) = (approvals.clone(), Some(attendance));
+        Self { approvals, case, attendance, owned, settled: false, why, approver_panic: None }
     }
 
     /// Stops waiting, and leaves the request open.
@@ -99,7 +114,7 @@ impl RequestWait {
                 // An answer that comes together with the cancellation is not for a call that still exists.
                 biased;
                 stopped = &mut stopped => Woken::Stopped(stopped),
-                (answer, attention) = &mut answer => Woken::Answered(answer, attention),
+                answer = &mut answer => Woken::Answered(answer),
                 () = &mut late => Woken::Late,
                 () = &mut leaves => Woken::Leave,
                 () = approvals.shared.answered.notified() => Woken::Look,
@@ -113,8 +128,9 @@ impl RequestWait {
                     }
                     return stopped.map(WaitEnd::Asked).map_err(AskError::Stopped);
                 }
-                Woken::Answered(answer, turn) => {
-                    _attention = turn;
+                Woken::Answered(ApproverAnswer { answer, panic, attention }) => {
+                    _attention = attention;
+                    self.approver_panic = panic;
                     self.answered(&answer).await?
                 }
                 Woken::Late => self.late().await?,
@@ -150,7 +166,10 @@ impl RequestWait {
     /// then does not matter.
     fn leaving(&self, channel: &ApproverChannel) -> Option<Duration> {
         let asks_caller = match channel {
-            ApproverChannel::Approver(approver) => approver.asks_caller(&self.case.question),
+            // One that panics has not said that it asks the caller.
+            ApproverChannel::Approver(approver) => {
+                caught_now(|| approver.asks_caller(&self.case.question)).unwrap_or_default()
+            }
             ApproverChannel::Elsewhere | ApproverChannel::Nobody(_) => false,
         };
         self.case.times.leaving.filter(|leaving| !asks_caller && *leaving < self.case.times.waiting)
@@ -268,23 +287,27 @@ impl RequestWait {
             self.approvals.shared.refusals.count(&self.case.question);
         }
         let (_, note) = self.status().await?;
-        Ok(WaitEnd::Asked(AskOutcome::No { note }))
+        Ok(WaitEnd::Asked(AskOutcome::No { note, detail: self.approver_panic.take() }))
     }
 }
 
 /// Asks this process's own approver, when it may see one more request.
-async fn asked(
-    approvals: &Approvals,
-    channel: &ApproverChannel,
-    question: &Question,
-) -> (Answer, Option<OwnedSemaphorePermit>) {
+async fn asked(approvals: &Approvals, channel: &ApproverChannel, question: &Question) -> ApproverAnswer {
     let ApproverChannel::Approver(approver) = channel else { return std::future::pending().await };
     let attention = approvals.shared.attention.wait(question).await;
-    let answer = match approvals.shared.refusals.again(question) {
-        Some(note) => Answer::No { note: Some(note) },
-        None => approver.answer(&as_it_is_now(approvals, question).await).await,
+    let (answer, panic) = match approvals.shared.refusals.again(question) {
+        Some(note) => (Answer::No { note: Some(note) }, None),
+        None => answer_of(&**approver, &as_it_is_now(approvals, question).await).await,
     };
-    (answer, attention)
+    ApproverAnswer { answer, panic, attention }
+}
+
+/// Asks an approver. One that panics has said no, and the text of its panic is for the operator.
+async fn answer_of(approver: &dyn Approver, question: &Question) -> (Answer, Option<String>) {
+    match caught(|| approver.answer(question)).await {
+        Ok(answer) => (answer, None),
+        Err(panic) => (Answer::No { note: Some(APPROVER_PANICKED.to_owned()) }, Some(format!("the approver: {panic}"))),
+    }
 }
 
 /// Recomputes what the call would change, because the request may have waited in the queue of its approver.
@@ -333,7 +356,7 @@ impl Drop for Withdrawal {
 }
 
 fn expired() -> WaitEnd {
-    WaitEnd::Asked(AskOutcome::No { note: Some("no answer came in time".to_owned()) })
+    WaitEnd::Asked(AskOutcome::No { note: Some("no answer came in time".to_owned()), detail: None })
 }
 
 /// Waits until the call stops waiting, which may be never.
@@ -341,5 +364,57 @@ async fn left(after: Option<Duration>) {
     match after {
         Some(after) => tokio::time::sleep(after).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approver::Subject;
+    use crate::approver::{Answering, approver_fn};
+    use portcullis_policy::Permissions;
+
+    /// Panics before there is a future.
+    struct PanicsAtOnce;
+
+    impl Approver for PanicsAtOnce {
+        fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
+            panic!("at once")
+        }
+    }
+
+    fn question() -> Question {
+        Question {
+            id: String::new(),
+            call: String::new(),
+            session: String::new(),
+            principal: String::new(),
+            origin: String::new(),
+            tool: "a.b".parse().unwrap(),
+            plugin_sha256: String::new(),
+            permissions: Permissions::default(),
+            arguments: String::new(),
+            handles: Vec::new(),
+            subject: Subject::Call,
+            reason: String::new(),
+            changed: None,
+            difference: None,
+            offers: Vec::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn an_approver_that_panics_has_said_no() {
+        let later = approver_fn(async |_| {
+            tokio::task::yield_now().await;
+            panic!("later")
+        });
+        for (approver, text) in [(&PanicsAtOnce as &dyn Approver, "at once"), (&*later, "later")] {
+            let (answer, panic) = answer_of(approver, &question()).await;
+            assert_eq!(answer, Answer::No { note: Some(APPROVER_PANICKED.to_owned()) });
+            assert_eq!(panic, Some(format!("the approver: it panicked: {text}")));
+        }
+        let yes = approver_fn(async |_| Answer::Yes);
+        assert_eq!(answer_of(&*yes, &question()).await, (Answer::Yes, None));
     }
 }

@@ -11,6 +11,7 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_policy::Durability;
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -52,6 +53,13 @@ pub(super) struct Files {
     left: Option<LogHead>,
     /// The generation of the ledger that this process has noted, and that its next line will name.
     ledger_unsaid: Option<u64>,
+}
+
+impl fmt::Debug for AuditLog {
+    /// Leaves out the key of the chain.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("AuditLog").field("to_disk", &self.to_disk).finish_non_exhaustive()
+    }
 }
 
 impl AuditLog {

@@ -219,7 +219,7 @@ impl ValidCall {
                 redecide_left(host).await.map_err(|error| unkept(&error))?;
                 false
             }
-            AskOutcome::No { note } => return Err(disapproved(self, note.as_deref())),
+            AskOutcome::No { note, detail } => return Err(Rejection { detail, ..disapproved(self, note.as_deref()) }),
             AskOutcome::Pending { question, waits_for } => {
                 let rejection = pending(host, self, &question, waits_for);
                 record.approval_request = Some(question);

@@ -1,8 +1,8 @@
 //! The code that a call runs.
 
 use super::rejection::Rejection;
+use crate::catalog::Plugin;
 use crate::inner::HostState;
-use crate::plugin::Plugin;
 use crate::reply::Code;
 use portcullis_sandbox::Code as PluginCode;
 

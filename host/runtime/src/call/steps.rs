@@ -11,20 +11,27 @@ use crate::ledger::blocking;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::turn::Turn;
+use portcullis_sandbox::Cancellation;
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
 
 /// Runs one call. Its audit record is always finished, even if this future is dropped. `id` is the id of a call that
 /// already has an approval request, and `None` for a new call.
 pub(crate) async fn call(host: &Arc<HostState>, mut request: Request, id: Option<String>) -> Reply {
-    // A request may be cloned and called again, and each call needs its own admission.
-    request.admission = Arc::default();
-    let record = CallRecord::begin(host, &request, id);
+    let record = begin_with_id(host, &mut request, id);
     go(host, request, record).await
 }
 
 /// Begins the record of a call that runs later or never. The record is finished in both cases.
-pub(crate) fn begin(host: &HostState, request: &Request) -> CallRecord {
-    CallRecord::begin(host, request, None)
+pub(crate) fn begin(host: &HostState, request: &mut Request) -> CallRecord {
+    begin_with_id(host, request, None)
+}
+
+fn begin_with_id(host: &HostState, request: &mut Request, id: Option<String>) -> CallRecord {
+    // A request may be cloned and called again, and each call needs its own admission.
+    request.admission = Arc::default();
+    CallRecord::begin(host, request, id)
 }
 
 /// Runs a call whose record was begun with [`begin`].
@@ -51,9 +58,35 @@ pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallReco
     reply
 }
 
+/// Runs a call that was begun. It ends with its own cancellation or with another one.
+pub(crate) async fn go_until(
+    host: &Arc<HostState>,
+    mut request: Request,
+    record: CallRecord,
+    other: &Cancellation,
+) -> Reply {
+    let either = Cancellation::new();
+    let own = std::mem::replace(&mut request.cancellation, either.clone());
+    let forward = async {
+        tokio::join!(either.follow(&own), either.follow(other));
+        pending::<Infallible>().await
+    };
+    tokio::select! {
+        // Check this first, so that a call that was cancelled before it began sees the cancellation.
+        biased;
+        never = forward => match never {},
+        reply = go(host, request, record) => reply,
+    }
+}
+
+/// Returns the reply of a call whose task ended without one. Its record was finished when it was dropped.
+pub(crate) fn broken(id: String, tool: String) -> Reply {
+    Rejection::new(Code::HostPanic, "The host failed while it served the call.").into_reply(id, tool)
+}
+
 /// Rejects a request without examining it, and records the rejection.
 pub(crate) async fn refuse(host: &HostState, request: &Request, rejection: Rejection) -> Reply {
-    let record = begin(host, request);
+    let record = CallRecord::begin(host, request, None);
     let reply = reply(&record, request, Err(rejection));
     record.finish(reply).await
 }

@@ -1,7 +1,6 @@
 //! A call that can be decided on.
 
-use crate::catalog::Tool;
-use crate::plugin::Plugin;
+use crate::catalog::{Plugin, Tool};
 use crate::policy_in_force::PolicyInForce;
 use serde_json::{Map, Value};
 use std::sync::Arc;

@@ -3,9 +3,8 @@
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
 use super::rejection::Rejection;
 use super::valid_call::ValidCall;
-use crate::catalog::{Catalog, Tool, ToolNames};
+use crate::catalog::{Catalog, Plugin, Tool, ToolNames};
 use crate::inner::HostState;
-use crate::plugin::Plugin;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::schema::Mismatch;

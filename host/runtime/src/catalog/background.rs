@@ -6,11 +6,10 @@ use super::contents::{Catalog, RefusedPlugin};
 use super::file::{self, FileError, Seen, Sighting};
 use super::load::{CachedPlugin, read};
 use super::load_error::LoadError;
-use super::loaded_plugin::LoadedPlugin;
 use super::loader::Loader;
+use super::plugin::Plugin;
 use super::plugin_file::PluginBytes;
 use crate::caught::caught;
-use crate::plugin::Plugin;
 use cap_std::fs::Dir;
 use portcullis_policy::PluginName;
 use portcullis_sandbox::BoxFuture;
@@ -65,7 +64,7 @@ struct BackgroundLoad {
 /// The result of reading and loading a file, and the time it took.
 struct LoadResult {
     sighting: Option<Sighting>,
-    loaded: Result<Arc<LoadedPlugin>, LoadError>,
+    loaded: Result<Plugin, LoadError>,
     took: Duration,
 }
 
@@ -80,7 +79,7 @@ pub(crate) struct EndedLoad {
     pub(crate) plugin: PluginName,
     pub(crate) sighting: Option<Sighting>,
     /// The plugin without its grants, or why it is refused.
-    pub(crate) loaded: Result<Arc<LoadedPlugin>, Arc<LoadError>>,
+    pub(crate) loaded: Result<Plugin, Arc<LoadError>>,
     pub(crate) took: Duration,
     number: u64,
 }
@@ -142,9 +141,9 @@ impl BackgroundLoads {
         directory: &Arc<Dir>,
         file: &str,
         content: &Arc<PluginBytes>,
-    ) -> Result<Option<Arc<LoadedPlugin>>, LoadError> {
+    ) -> Result<Option<Plugin>, LoadError> {
         match self.loader.load_cached(file, content).await? {
-            CachedPlugin::Loaded(plugin) => Ok(Some(plugin)),
+            CachedPlugin::Loaded(plugin) => Ok(Some(*plugin)),
             CachedPlugin::Unmade(_) => {
                 self.begin(directory, file, file::plugin_name(file)?, content);
                 Ok(None)
@@ -234,9 +233,7 @@ impl BackgroundLoads {
         for load in &ended {
             seen.extend(load.sighting.map(|sighting| (load.file.clone(), sighting)));
             match &load.loaded {
-                Ok(plugin) => {
-                    drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(Plugin::unbound(Arc::clone(plugin)))))
-                }
+                Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin.unbound()))),
                 Err(error) => {
                     catalog.refused.push(RefusedPlugin { file: load.file.clone(), error: Arc::clone(error) });
                 }
@@ -329,7 +326,7 @@ impl Loader {
         directory: &Arc<Dir>,
         file: &str,
         beside: Beside,
-    ) -> (Option<Sighting>, Result<Arc<LoadedPlugin>, LoadError>) {
+    ) -> (Option<Sighting>, Result<Plugin, LoadError>) {
         match read(directory, file, beside).await {
             Ok(content) => (Some(content.sighting), self.load(file, &content).await),
             Err(error) => (None, Err(error.into())),

@@ -7,8 +7,8 @@ use super::definition;
 use super::file::{self, FileError};
 use super::load_error::LoadError;
 use super::placeholders::{self, PlaceholderValues};
+use super::plugin::Plugin;
 use crate::places;
-use crate::plugin::Plugin;
 use crate::text::{excess_mark, is_deceptive};
 use portcullis_policy::{DependencyKey, LocalName, PluginName};
 use portcullis_sandbox::{DependencyKind, Manifest};
@@ -69,8 +69,8 @@ pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(),
     let workspace = workspace(plugin).map(str::to_owned);
     let values = PlaceholderValues { workspace: workspace.as_deref().or(working), working };
     let known = known(plugin.tools.keys().map(LocalName::as_str));
-    let Plugin { loaded, tools, .. } = plugin;
-    loaded.beside.apply(&loaded.name, &known, &values, |name, text| {
+    let tools = &mut plugin.tools;
+    plugin.beside.apply(&plugin.name, &known, &values, |name, text| {
         // This copies a shared tool, because the plugin keeps its own description for another policy.
         let tool = tools.get_mut(name).map(Arc::make_mut);
         tool.map(|tool| tool.describe(text.to_owned())).is_some()

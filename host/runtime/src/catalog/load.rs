@@ -7,11 +7,11 @@ use super::describing::describe;
 use super::description;
 use super::file::{self, FileError};
 use super::load_error::LoadError;
-use super::loaded_plugin::LoadedPlugin;
 use super::loader::{Loader, blocking};
+use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::refusal::Attempt;
-use crate::plugin::Plugin;
+use crate::grants::PluginGrants;
 use crate::text::hex;
 use cap_std::fs::Dir;
 use portcullis_policy::PluginName;
@@ -30,7 +30,7 @@ struct DescribedFile {
 /// The result of looking for a file in the cache.
 pub(super) enum CachedPlugin {
     /// The description is cached, so the plugin is loaded.
-    Loaded(Arc<LoadedPlugin>),
+    Loaded(Box<Plugin>),
     /// The file has to be compiled and described.
     Unmade(CheckedFile),
 }
@@ -65,10 +65,10 @@ impl Loader {
     }
 
     /// Loads a plugin without its grants and with its own descriptions.
-    pub(crate) async fn load(&self, file: &str, content: &Arc<PluginBytes>) -> Result<Arc<LoadedPlugin>, LoadError> {
+    pub(crate) async fn load(&self, file: &str, content: &Arc<PluginBytes>) -> Result<Plugin, LoadError> {
         match self.load_cached(file, content).await? {
-            CachedPlugin::Loaded(plugin) => Ok(plugin),
-            CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await.map(Arc::new),
+            CachedPlugin::Loaded(plugin) => Ok(*plugin),
+            CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await,
         }
     }
 
@@ -83,7 +83,7 @@ impl Loader {
         match self.cached_manifest(&name, content).await? {
             Some(manifest) => {
                 let plugin = self.assembled(file, content, contract, manifest, None).await?;
-                Ok(CachedPlugin::Loaded(Arc::new(plugin)))
+                Ok(CachedPlugin::Loaded(Box::new(plugin)))
             }
             None => {
                 let attempt = self.attempt(&name, content).await?;
@@ -98,7 +98,7 @@ impl Loader {
         file: &str,
         content: &Arc<PluginBytes>,
         CheckedFile { name, contract, attempt }: CheckedFile,
-    ) -> Result<LoadedPlugin, LoadError> {
+    ) -> Result<Plugin, LoadError> {
         let made = self.compile_and_describe(&name, content).await;
         self.conclude(&attempt, content, &made);
         let DescribedFile { manifest, code } = made?;
@@ -113,7 +113,7 @@ impl Loader {
         contract: Contract,
         manifest: Manifest,
         code: Option<Code>,
-    ) -> Result<LoadedPlugin, LoadError> {
+    ) -> Result<Plugin, LoadError> {
         let (name, assembled) = (file.to_owned(), Arc::clone(content));
         let mut plugin = blocking(move || assemble(&name, &assembled, contract, manifest, code)).await?;
         plugin.in_use = self.store.mark_in_use(&content.sha256).map(Arc::new);
@@ -131,12 +131,12 @@ impl Loader {
     }
 
     /// Returns the code of a loaded plugin. Maps it on first use.
-    pub(crate) async fn code<'a>(&self, plugin: &'a LoadedPlugin) -> Result<&'a Code, LoadError> {
+    pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a Code, LoadError> {
         plugin.code.get_or_try_init(|| self.map_again(plugin)).await
     }
 
     /// Maps the code of a plugin whose file may have been replaced since. The cache finds the code by its hash.
-    async fn map_again(&self, plugin: &LoadedPlugin) -> Result<Code, LoadError> {
+    async fn map_again(&self, plugin: &Plugin) -> Result<Code, LoadError> {
         if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256).await? {
             return Ok(code);
         }
@@ -198,11 +198,11 @@ fn assemble(
     contract: Contract,
     manifest: Manifest,
     code: Option<Code>,
-) -> Result<LoadedPlugin, LoadError> {
+) -> Result<Plugin, LoadError> {
     let name = file::plugin_name(file)?;
     let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
     let Surface { imports, reviews, previews } = Surface::of(&content.bytes)?;
-    Ok(LoadedPlugin {
+    Ok(Plugin {
         name,
         file: file.to_owned(),
         sha256: content.sha256,
@@ -214,10 +214,12 @@ fn assemble(
         previews,
         version: manifest.version,
         description: manifest.description,
+        tools: checked.tools.clone(),
         dependencies: checked.dependencies,
+        grants: PluginGrants::default(),
         beside: content.beside.clone(),
         own_tools: checked.tools,
-        code: OnceCell::new_with(code),
+        code: Arc::new(OnceCell::new_with(code)),
         in_use: None,
     })
 }

@@ -6,10 +6,9 @@ use super::file::{FileError, Seen, Sighting};
 use super::listing::{self, ListedFile};
 use super::load::read;
 use super::load_error::LoadError;
-use super::loaded_plugin::LoadedPlugin;
 use super::loader::{Loader, compilations};
+use super::plugin::Plugin;
 use super::wanted::Wanted;
-use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyInForce;
 use cap_std::fs::Dir;
 use std::io;
@@ -20,14 +19,13 @@ use tokio::task::JoinSet;
 struct LoadedFile {
     file: String,
     sighting: Option<Sighting>,
-    loaded: Result<Option<Arc<LoadedPlugin>>, LoadError>,
+    loaded: Result<Option<Plugin>, LoadError>,
 }
 
 impl Loader {
-    /// Loads the plugins of the directory, several at a time: all of them, or those that a call of one tool needs. A
-    /// refused plugin does not stop the others. With `background`, plugins that have to be compiled load in the
-    /// background.
-    /// The catalog begins with `standard`, the plugins of the host's own tools.
+    /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. One that is
+    /// refused keeps no other from loading. With `background`, the plugins that have to be compiled only begin to load. The catalog begins with `standard`, the
+    /// plugins of the host's own tools.
     pub(crate) async fn load_all(
         self: &Arc<Self>,
         policy: &Arc<PolicyInForce>,
@@ -54,9 +52,7 @@ impl Loader {
             let LoadedFile { file, sighting, loaded } = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
             seen.extend(sighting.map(|sighting| (file.clone(), sighting)));
             match loaded {
-                Ok(Some(plugin)) => {
-                    drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(Plugin::unbound(plugin))))
-                }
+                Ok(Some(plugin)) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),
                 Ok(None) => {}
                 Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
             }

@@ -1,7 +1,7 @@
 //! A tool of the catalog, to be held on to.
 
+use super::plugin::Plugin;
 use super::tool::Tool;
-use crate::plugin::Plugin;
 use std::sync::Arc;
 
 /// A tool that can be offered to a model, with its plugin. It does not change when the catalog does.

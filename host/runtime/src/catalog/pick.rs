@@ -43,8 +43,7 @@ fn best_first(one: (usize, f32), other: (usize, f32)) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::LoadedPlugin;
-    use crate::plugin::Plugin;
+    use crate::catalog::Plugin;
     use crate::policy_in_force::PolicyInForce;
     use crate::standard;
     use portcullis_policy::Permissions;
@@ -74,8 +73,7 @@ mod tests {
         let plugin = |(name, description, tools): &(&str, &str, &[Definition])| {
             let (name, description) = ((*name).to_owned(), (*description).to_owned());
             let (version, tools) = ("1".to_owned(), tools.to_vec());
-            let manifest = Manifest { name, version, description, tools, dependencies: Vec::new() };
-            Plugin::unbound(Arc::new(LoadedPlugin::standard(manifest).unwrap()))
+            Plugin::standard(Manifest { name, version, description, tools, dependencies: Vec::new() }).unwrap()
         };
         let plugins = plugins.iter().map(plugin).map(|plugin| (plugin.name.clone(), Arc::new(plugin)));
         let policy = PolicyInForce::deny_all();

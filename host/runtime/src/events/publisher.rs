@@ -2,9 +2,13 @@
 
 use super::event::{CallState, Event, EventKind};
 use super::queue::SubscriberQueue;
+use futures_core::Stream;
 use portcullis_sandbox::Progress;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll};
 use std::time::SystemTime;
 
 /// The part that all events of a call share.
@@ -43,23 +47,29 @@ pub struct Events {
 }
 
 impl Events {
+    /// Makes a subscription that has ended.
+    pub(crate) fn ended() -> Self {
+        // The only ear of the queue is dropped here, which closes it.
+        Ear::new().1
+    }
+
     /// Waits for the next event. Returns `None` if no more events can come, because the host and its calls have ended
     /// or this subscriber has lagged. Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Event> {
-        loop {
-            if let Some(event) = self.queue.take() {
-                return Some(event);
-            }
-            if self.queue.is_over() {
-                return None;
-            }
-            self.queue.changed().await;
-        }
+        poll_fn(|context| self.queue.poll_take(context)).await
     }
 
     /// Returns the next event if one is queued.
     pub fn try_next(&mut self) -> Option<Event> {
         self.queue.take()
+    }
+}
+
+impl Stream for Events {
+    type Item = Event;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        self.queue.poll_take(context)
     }
 }
 
@@ -136,5 +146,31 @@ impl Publisher {
 impl Drop for Publisher {
     fn drop(&mut self) {
         self.change(|queues| queues.drain(..).for_each(|queue| queue.close()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heading() -> Heading {
+        Heading { call: Arc::from("c"), session: Arc::from("s"), tool: Arc::from("t") }
+    }
+
+    fn polled(events: &mut Events) -> Poll<Option<String>> {
+        let event = Pin::new(events).poll_next(&mut Context::from_waker(std::task::Waker::noop()));
+        event.map(|event| event.map(|event| event.call.to_string()))
+    }
+
+    #[test]
+    fn events_are_a_stream_that_ends_with_the_host() {
+        let publisher = Arc::new(Publisher::default());
+        let mut events = publisher.subscribe();
+        assert_eq!(polled(&mut events), Poll::Pending);
+        let heading = heading();
+        publisher.state(None, || &heading, CallState::Pending);
+        drop(publisher);
+        assert_eq!(polled(&mut events), Poll::Ready(Some("c".to_owned())));
+        assert_eq!(polled(&mut events), Poll::Ready(None));
     }
 }

@@ -3,7 +3,7 @@
 use super::event::{Event, EventKind};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use tokio::sync::Notify;
+use std::task::{Context, Poll, Waker};
 
 /// Maximum progress reports in a queue: a few seconds of a tool that reports often, and 2 MiB if every report has the
 /// maximum length. Only the newest ones matter.
@@ -17,7 +17,6 @@ const STATES_QUEUED_MAX: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct SubscriberQueue {
     waiting: Mutex<WaitingEvents>,
-    changed: Notify,
 }
 
 /// The queued states and progress. They are separate, so that old progress can be dropped without a search. Their
@@ -28,6 +27,8 @@ struct WaitingEvents {
     progress: VecDeque<(u64, Event)>,
     next: u64,
     over: bool,
+    /// The task of the subscriber, if it waits for an event.
+    subscriber: Option<Waker>,
 }
 
 impl SubscriberQueue {
@@ -39,8 +40,9 @@ impl SubscriberQueue {
             return;
         }
         waiting.put(event);
+        let subscriber = waiting.subscriber.take();
         drop(waiting);
-        self.changed.notify_one();
+        wake(subscriber);
     }
 
     /// Takes the oldest event.
@@ -50,23 +52,39 @@ impl SubscriberQueue {
 
     /// Closes the queue to new events.
     pub(super) fn close(&self) {
-        self.waiting().over = true;
-        self.changed.notify_one();
+        let mut waiting = self.waiting();
+        waiting.over = true;
+        let subscriber = waiting.subscriber.take();
+        drop(waiting);
+        wake(subscriber);
     }
 
-    /// Returns whether the queue is closed and empty.
-    pub(super) fn is_over(&self) -> bool {
-        let waiting = self.waiting();
-        waiting.over && waiting.states.is_empty() && waiting.progress.is_empty()
-    }
-
-    /// Waits until an event was added or the queue was closed since the last return. Misses no change.
-    pub(super) async fn changed(&self) {
-        self.changed.notified().await;
+    /// Takes the oldest event. `None` if nothing more comes. If there is no event yet, the task of `context` is woken
+    /// when there is one. Only the last task that polled is woken.
+    pub(super) fn poll_take(&self, context: &Context<'_>) -> Poll<Option<Event>> {
+        let mut waiting = self.waiting();
+        if let Some(event) = waiting.take() {
+            return Poll::Ready(Some(event));
+        }
+        if waiting.over {
+            return Poll::Ready(None);
+        }
+        // In the same lock as the look, so that no event falls between the two.
+        let before = waiting.subscriber.replace(context.waker().clone());
+        drop(waiting);
+        drop(before);
+        Poll::Pending
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, WaitingEvents> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes a subscriber. It may run at once, so this must not be called with the lock held.
+fn wake(subscriber: Option<Waker>) {
+    if let Some(subscriber) = subscriber {
+        subscriber.wake();
     }
 }
 
@@ -143,13 +161,56 @@ mod tests {
         for call in 0..STATES_QUEUED_MAX + 10 {
             queue.put(state(call));
         }
-        assert!(!queue.is_over(), "what it has not missed is still to be heard");
         let events = drain(&queue);
         assert_eq!(events.len(), STATES_QUEUED_MAX + 1);
         let (last, before) = events.split_last().expect("there are many");
         assert!(before.iter().enumerate().all(|(call, event)| *event.call == call.to_string()));
         assert!(matches!(last.kind, EventKind::Lagged), "{last:?}");
         assert_eq!(*last.call, STATES_QUEUED_MAX.to_string());
-        assert!(queue.is_over());
+        assert!(polled(&queue).is_ready(), "nothing more comes");
+    }
+
+    fn polled(queue: &SubscriberQueue) -> Poll<Option<String>> {
+        let event = queue.poll_take(&Context::from_waker(Waker::noop()));
+        event.map(|event| event.map(|event| event.call.to_string()))
+    }
+
+    #[test]
+    fn what_is_left_comes_before_the_end() {
+        let queue = SubscriberQueue::default();
+        assert_eq!(polled(&queue), Poll::Pending);
+        queue.put(state(1));
+        queue.put(progress(2));
+        queue.close();
+        queue.put(state(3));
+        let ready = |call: &str| Poll::Ready(Some(call.to_owned()));
+        assert_eq!([polled(&queue), polled(&queue), polled(&queue)], [ready("1"), ready("2"), Poll::Ready(None)]);
+    }
+
+    struct Woken(std::sync::atomic::AtomicUsize);
+
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_subscriber_that_waits_is_woken_by_an_event_and_by_the_end() {
+        let queue = SubscriberQueue::default();
+        let woken = Arc::new(Woken(0.into()));
+        let waker = Waker::from(Arc::clone(&woken));
+        let times = || woken.0.load(std::sync::atomic::Ordering::SeqCst);
+        let poll = || queue.poll_take(&Context::from_waker(&waker)).is_ready();
+        queue.put(state(1));
+        assert!(poll() && times() == 0, "the event was there already");
+        assert!(!poll());
+        queue.put(state(2));
+        queue.put(state(3));
+        assert_eq!(times(), 1, "it is woken once and not for each event");
+        assert!(poll() && poll() && !poll());
+        queue.close();
+        assert_eq!(times(), 2);
+        assert!(poll());
     }
 }

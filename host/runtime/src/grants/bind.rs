@@ -2,8 +2,7 @@
 
 use super::bound::Opening;
 use super::error::GrantError;
-use crate::catalog::Catalog;
-use crate::plugin::Plugin;
+use crate::catalog::{Catalog, Plugin};
 use std::sync::Arc;
 
 impl Opening<'_> {

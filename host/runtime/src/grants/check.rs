@@ -2,10 +2,9 @@
 
 use super::bases::Bases;
 use super::error::GrantError;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::known_tool::known;
-use crate::plugin::Plugin;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy};
 use portcullis_sandbox::DependencyKind;
 

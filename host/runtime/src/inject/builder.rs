@@ -39,7 +39,7 @@ impl HostBuilder {
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let host = Host::builder("plugins", "state", Compiler::InProcess)
     ///     .policy_text(r#"[plugin.crm]
-    /// service.search = { name = "search-index", methods = ["query"], calls = 100 }"#, ".")?
+    /// service.search = { name = "search-index", methods = ["query"], calls = 100 }"#, ".")
     ///     .provide(&POOL, |_| Ok(Pool { file: "notes.sqlite".to_owned() }))
     ///     .provide_async(&INDEX, |injector| async move {
     ///         let pool = injector.get(&POOL).await?;

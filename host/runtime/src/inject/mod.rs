@@ -20,7 +20,7 @@ pub use error::InjectError;
 pub use facts::CallFacts;
 pub use injection::{Injector, ProviderError};
 pub use key::Key;
-pub use service::{SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
+pub use service::{SERVICE_TEXT_BYTES_MAX, Service, ServiceError, service_fn};
 
 pub(crate) use injection::Injection;
 pub(crate) use overrides::Overrides;

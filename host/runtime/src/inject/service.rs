@@ -60,6 +60,53 @@ impl<S: Service + ?Sized> Service for Arc<S> {
     }
 }
 
+/// Makes a service from a closure, which gets the call, the name of the method and its input.
+///
+/// ```no_run
+/// use portcullis::{Compiler, Host, Key, Service, ServiceError, service_fn};
+/// use serde_json::json;
+///
+/// const CLOCK: Key<dyn Service> = Key::new("clock");
+///
+/// # async fn example() -> Result<(), portcullis::OpenError> {
+/// let clock = service_fn(async |_, method, _| match method.as_str() {
+///     "today" => Ok(json!("2026-11-23")),
+///     method => Err(ServiceError::unknown_method(method)),
+/// });
+/// let host = Host::builder("plugins", "state", Compiler::InProcess)
+///     .provide(&CLOCK, move |_| Ok(clock.clone()))
+///     .service("clock", &CLOCK)
+///     .open()
+///     .await?;
+/// # let _ = host;
+/// # Ok(())
+/// # }
+/// ```
+pub fn service_fn<F, A>(call: F) -> Arc<dyn Service>
+where
+    F: Fn(CallFacts, String, Value) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Value, ServiceError>> + Send + 'static,
+{
+    Arc::new(ClosureService(call))
+}
+
+struct ClosureService<F>(F);
+
+impl<F, A> Service for ClosureService<F>
+where
+    F: Fn(CallFacts, String, Value) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Value, ServiceError>> + Send + 'static,
+{
+    fn call<'a>(
+        &'a self,
+        call: &'a CallFacts,
+        method: &'a str,
+        input: Value,
+    ) -> BoxFuture<'a, Result<Value, ServiceError>> {
+        Box::pin((self.0)(call.clone(), method.to_owned(), input))
+    }
+}
+
 /// Why a method has no answer: a text for the plugin and its model, and a detail for the operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}: {text}")]

@@ -1,6 +1,5 @@
 //! Why the ledger cannot be used.
 
-use rusqlite::ErrorCode;
 use std::fmt::Display;
 use std::io;
 
@@ -49,28 +48,6 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
-    /// Whether others are writing to the ledger.
-    pub(crate) fn is_busy(&self) -> bool {
-        matches!(self.sqlite_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-    }
-
-    /// Whether the disk is full.
-    pub(crate) fn is_disk_full(&self) -> bool {
-        self.sqlite_code() == Some(ErrorCode::DiskFull)
-    }
-
-    fn sqlite_code(&self) -> Option<ErrorCode> {
-        match self {
-            Self::Sqlite(error) => error.sqlite_error_code(),
-            Self::Io(_)
-            | Self::Newer { .. }
-            | Self::Foreign
-            | Self::Seal(_)
-            | Self::RolledBack { .. }
-            | Self::Form { .. } => None,
-        }
-    }
-
     /// Creates an error for a row whose text cannot be parsed.
     pub(crate) fn form(id: &str, error: impl Display) -> Self {
         Self::Form { id: id.to_owned(), error: error.to_string() }

@@ -1,52 +1,50 @@
-//! Opens a host. The steps are in the order in which they are needed.
+//! The settings of a host that is about to be opened.
 
-use super::error::OpenError;
-use super::first_catalog::FirstCatalog;
-use crate::admission::{self, Admissions};
-use crate::approvals::{ApprovalError, Approvals, ApproverChannel, Repetition};
+use crate::approvals::ApproverChannel;
 use crate::approver::Approver;
-use crate::audit::{AuditError, AuditLog};
-use crate::call::redecide_left;
-use crate::catalog::{LoadSlots, Loader, Observer, PluginDirectory, Silent};
-use crate::concurrency::{CALLS_DEFAULT, CALLS_MAX};
+use crate::catalog::{Observer, Silent};
+use crate::concurrency::CALLS_DEFAULT;
 use crate::hooks::Hook;
 use crate::host::Host;
 use crate::inject::Injection;
-use crate::inner::HostState;
-use crate::ledger::{CallLedger, Owner, blocking};
-use crate::outputs::{OUTPUTS_BYTES_DEFAULT, Outputs};
-use crate::places::{HostDirectories, PlaceError};
-use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
+use crate::outputs::OUTPUTS_BYTES_DEFAULT;
 use crate::policy_source::{PolicySources, UserPolicy};
-use crate::policy_text;
-use crate::reload;
-use crate::stores::Stores;
-use crate::under_way::CallsUnderWay;
 use portcullis_policy::Unattended;
-use portcullis_sandbox::{CodeStore, Compiler, Engine, Network, REVIEW_SLOTS, TimeSource};
-use std::path::{Path, PathBuf};
+use portcullis_sandbox::{Compiler, TimeSource};
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, Semaphore, watch};
 
 /// A builder that opens a [`Host`].
 pub struct HostBuilder {
-    plugins: PathBuf,
-    state: PathBuf,
-    policy: PolicySources,
-    compiler: Compiler,
-    channel: Option<ApproverChannel>,
-    approval_options: String,
-    observer: Arc<dyn Observer>,
-    hooks: Vec<Arc<dyn Hook>>,
-    calls: u32,
-    shares_sessions: bool,
-    time: Option<Arc<dyn TimeSource>>,
-    seed: Option<u64>,
-    outputs_bytes: u64,
-    only_for: Option<String>,
-    background_after: Option<Duration>,
+    pub(super) plugins: PathBuf,
+    pub(super) state: PathBuf,
+    pub(super) policy: PolicySources,
+    pub(super) compiler: Compiler,
+    pub(super) channel: Option<ApproverChannel>,
+    pub(super) approval_options: String,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) hooks: Vec<Arc<dyn Hook>>,
+    pub(super) calls: u32,
+    pub(super) shares_sessions: bool,
+    pub(super) time: Option<Arc<dyn TimeSource>>,
+    pub(super) seed: Option<u64>,
+    pub(super) outputs_bytes: u64,
+    pub(super) only_for: Option<String>,
+    pub(super) background_after: Option<Duration>,
     pub(crate) injection: Injection,
+}
+
+impl fmt::Debug for HostBuilder {
+    /// Leaves out the text of the policy and what the embedder passes, which may hold secrets.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut builder = formatter.debug_struct("HostBuilder");
+        builder.field("plugins", &self.plugins).field("state", &self.state);
+        builder.field("policy_files", &self.policy.files().collect::<Vec<_>>());
+        builder.field("channel", &self.channel).field("hooks", &self.hooks.len()).field("calls", &self.calls);
+        builder.finish_non_exhaustive()
+    }
 }
 
 impl Host {
@@ -79,32 +77,29 @@ impl HostBuilder {
         }
     }
 
-    /// Reads the user's policy from a file. If the file does not exist, everything is denied; if it is `required`, the
-    /// host does not open.
+    /// Reads the policy from a file. The host does not open if the file does not exist. The file replaces any policy
+    /// that was set before, and [`HostBuilder::policy_file_if_exists`] and [`HostBuilder::policy_text`] do the same.
     #[must_use]
-    pub fn policy_file(mut self, path: impl Into<PathBuf>, required: bool) -> Self {
-        self.policy.user = Some(UserPolicy::File { path: path.into(), required });
+    pub fn policy_file(self, path: impl Into<PathBuf>) -> Self {
+        self.user_policy(UserPolicy::File { path: path.into(), required: true })
+    }
+
+    /// Reads the policy from a file if the file exists. Otherwise the policy denies everything.
+    #[must_use]
+    pub fn policy_file_if_exists(self, path: impl Into<PathBuf>) -> Self {
+        self.user_policy(UserPolicy::File { path: path.into(), required: false })
+    }
+
+    /// Takes the policy from text. Its relative paths start from `base`. If the text is not a valid policy,
+    /// [`HostBuilder::open`] returns the error before it creates or changes anything.
+    #[must_use]
+    pub fn policy_text(self, text: &str, base: impl Into<PathBuf>) -> Self {
+        self.user_policy(UserPolicy::Text { text: text.to_owned(), base: base.into() })
+    }
+
+    fn user_policy(mut self, policy: UserPolicy) -> Self {
+        self.policy.user = Some(policy);
         self
-    }
-
-    /// Sets the user's policy from text. Relative paths in it start from `base`.
-    ///
-    /// # Errors
-    /// The text is not a valid policy.
-    pub fn policy_text(mut self, text: &str, base: impl Into<PathBuf>) -> Result<Self, OpenError> {
-        policy_text::parse(text, Path::new("policy"))?;
-        self.policy.user = Some(UserPolicy::Text { text: text.to_owned(), base: base.into() });
-        Ok(self)
-    }
-
-    /// Sets the embedder's built-in policy, which applies below all others. No other policy can allow what it denies.
-    ///
-    /// # Errors
-    /// The text is not a valid policy.
-    pub fn built_in_policy(mut self, text: &str) -> Result<Self, OpenError> {
-        policy_text::parse(text, Path::new("the built-in policy"))?;
-        self.policy.built_in = Some(text.to_owned());
-        Ok(self)
     }
 
     /// Adds a project's policy, if the project has one. It only narrows until the user trusts this file with the places
@@ -237,107 +232,20 @@ impl HostBuilder {
         self.seed = Some(seed);
         self
     }
+}
 
-    /// Opens the host: reads the policy, starts the engine, loads the plugins, and opens the handles that the policy
-    /// grants.
-    ///
-    /// # Errors
-    /// The policy or one of its grants is not usable, or a place of the host cannot be opened. A plugin that cannot be
-    /// loaded is not an error; the catalog lists it as refused.
-    pub async fn open(self) -> Result<Host, OpenError> {
-        if self.calls == 0 || self.calls > CALLS_MAX {
-            return Err(OpenError::Calls(self.calls));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_debug_text_of_a_builder_names_its_places_and_holds_no_text_of_a_policy() {
+        let builder = Host::builder("the-plugins", "the-state", Compiler::InProcess).policy_text("canary", "canary");
+        let builder = builder.project_policy("project.toml").approval_options(["canary"]).only_for("canary");
+        let shown = format!("{builder:?}");
+        for named in ["the-plugins", "the-state", "project.toml"] {
+            assert!(shown.contains(named), "{shown}");
         }
-        let path = self.state;
-        let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
-        let admissions = admissions(self.calls, &state, self.shares_sessions)?;
-        let plugins = PluginDirectory::open(&self.plugins)?;
-        let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
-        let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
-        let read = self.policy.read(&approvals)?;
-        let network = Network::new(read.policy.name_servers())?;
-        let in_force = Arc::new(PolicyInForce::new(read, network));
-        let policy = &in_force.policy;
-        audit.keep(policy.record().durable);
-        let reserved = Reserved::of(policy);
-        let calls = self.calls + admission::waiting_runs(self.calls);
-        let engine = Engine::new(&reserved.engine(calls))?;
-        let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
-        let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
-        let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
-        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
-        let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
-        let FirstCatalog { catalog, seen, background } = first.bound(&loader, &in_force, &state, &self.injection)?;
-        let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
-        let host = Arc::new(HostState {
-            catalog: watch::Sender::new(Arc::new(catalog)),
-            seen: Mutex::new(seen),
-            sources: self.policy,
-            policy_status: watch::Sender::new(status),
-            reserved,
-            state,
-            stores,
-            outputs,
-            injection: Arc::new(self.injection),
-            time: self.time,
-            seed: self.seed,
-            loader,
-            background,
-            audit,
-            approvals,
-            decided_left: Default::default(),
-            owner,
-            channel: self.channel,
-            approval_options: self.approval_options,
-            repetition: Repetition::default(),
-            hooks: self.hooks,
-            events: Arc::default(),
-            under_way: CallsUnderWay::default(),
-            admissions,
-            reviews: Semaphore::new(REVIEW_SLOTS as usize),
-            arguments_bytes_max: reserved.limits().arguments_bytes,
-        });
-        // If this fails, each call is still decided again before it runs.
-        let _ = redecide_left(&host).await;
-        admit_in_background(&host);
-        Ok(Host(host))
-    }
-}
-
-/// Lets each plugin that loads in the background enter the catalog when it is ready.
-fn admit_in_background(host: &Arc<HostState>) {
-    if let Some(background) = host.background() {
-        let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(host), Arc::clone(background)));
-        background.admitted_by(admission.abort_handle());
-    }
-}
-
-/// Makes the run slots, and opens the lock files of sessions that other processes share.
-fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Result<Admissions, PlaceError> {
-    Admissions::new(calls, shares_sessions.then_some(&state.directory)).map_err(|source| PlaceError::Io {
-        what: "the directory of the session locks in",
-        path: state.path.clone(),
-        source,
-    })
-}
-
-/// The opened state directory and its contents.
-struct OpenState {
-    state: HostDirectories,
-    audit: Arc<AuditLog>,
-    ledger: Arc<CallLedger>,
-    approvals: Approvals,
-    owner: Arc<Owner>,
-}
-
-impl OpenState {
-    /// Opens the state directory, and settles the calls and requests that dead processes left behind.
-    fn open(path: &Path) -> Result<Self, OpenError> {
-        let state = HostDirectories::open(path)?;
-        let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
-        let ledger = Arc::new(CallLedger::open(&state)?);
-        let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
-        let owner = approvals.owner()?;
-        Ok(Self { state, audit, ledger, approvals, owner })
+        assert!(!shown.contains("canary"), "{shown}");
     }
 }

@@ -4,6 +4,7 @@ use super::cursor::MARK_BYTES;
 use super::kept::{Outputs, Reference, new_id, signed};
 use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, now};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
+use rusqlite::ErrorCode;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -31,7 +32,9 @@ impl KeepError {
         match self {
             Self::NoRoom => "there is no room for it among the kept outputs",
             Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => "the host's disk is full",
-            Self::Ledger(error) if error.is_disk_full() => "the host's disk is full",
+            Self::Ledger(LedgerError::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+                "the host's disk is full"
+            }
             Self::Ledger(_) | Self::Io(_) => "the host could not write it",
         }
     }

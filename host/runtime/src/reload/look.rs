@@ -7,12 +7,11 @@ use super::policy;
 use super::reloaded::Reloaded;
 use crate::catalog::file::{self, FileError, FileIdentity};
 use crate::catalog::listing::{self, ListedFile};
-use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, LoadedPlugin, PluginBytes, RefusedPlugin, Seen};
+use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, Plugin, PluginBytes, RefusedPlugin, Seen};
 use crate::grants::{self, GrantError};
 use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
-use crate::plugin::Plugin;
 use crate::policy_in_force::PolicyInForce;
 use cap_std::fs::Dir;
 use std::io;
@@ -180,7 +179,7 @@ impl<'a> ReloadLook<'a> {
         self.arrived.push(Arc::clone(&load));
         let bound = match &load.loaded {
             Ok(plugin) if self.has(plugin) => return self.clear(file, plugin.sha256),
-            Ok(plugin) => self.bind(Arc::clone(plugin)).await.map_err(Arc::new),
+            Ok(plugin) => self.bind(plugin.unbound()).await.map_err(Arc::new),
             Err(error) => Err(Arc::clone(error)),
         };
         match bound {
@@ -190,8 +189,8 @@ impl<'a> ReloadLook<'a> {
     }
 
     /// Returns whether the same plugin is loaded, with the same description files.
-    fn has(&self, plugin: &LoadedPlugin) -> bool {
-        let identity = |plugin: &LoadedPlugin| (plugin.sha256, plugin.beside.sha256);
+    fn has(&self, plugin: &Plugin) -> bool {
+        let identity = |plugin: &Plugin| (plugin.sha256, plugin.beside.sha256);
         self.before.plugins.get(&plugin.name).is_some_and(|loaded| identity(loaded) == identity(plugin))
     }
 
@@ -215,8 +214,7 @@ impl<'a> ReloadLook<'a> {
     }
 
     /// Gives a plugin its grants and its descriptions.
-    async fn bind(&self, loaded: Arc<LoadedPlugin>) -> Result<Plugin, LoadError> {
-        let mut plugin = Plugin::unbound(loaded);
+    async fn bind(&self, mut plugin: Plugin) -> Result<Plugin, LoadError> {
         let ungranted = |error: GrantError| LoadError::Grants(Box::new(error));
         let (host, policy, directory) =
             (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directory));

@@ -2,11 +2,11 @@
 
 use super::error::ReloadError;
 use crate::audit::{AuditError, Kind};
+use crate::catalog::Plugin;
 use crate::grants;
 use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
-use crate::plugin::Plugin;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus};
 use crate::text::cut;
 use cap_std::fs::Dir;
@@ -61,7 +61,7 @@ pub(super) fn bound(
     directory: &Dir,
     plugin: &Plugin,
 ) -> Result<Plugin, OpenError> {
-    let mut plugin = Plugin::unbound(Arc::clone(&plugin.loaded));
+    let mut plugin = plugin.unbound();
     grants::check_services(&policy.policy, &plugin, &host.injection)?;
     policy.opening(&host.state, directory).bind(&mut plugin)?;
     host.loader.describe(&mut plugin)?;

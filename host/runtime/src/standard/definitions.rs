@@ -1,7 +1,6 @@
 //! The manifests of the built-in tools. They are checked like the manifest of a plugin.
 
-use crate::catalog::LoadedPlugin;
-use crate::plugin::Plugin;
+use crate::catalog::Plugin;
 use portcullis_policy::{Hint, Permissions};
 use portcullis_sandbox::{Definition, Manifest};
 use std::sync::{Arc, LazyLock};
@@ -20,15 +19,8 @@ const DONE_SCHEMA: &str = include_str!("done.schema.json");
 
 /// Returns the built-in plugins.
 pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
-    static PLUGINS: LazyLock<Vec<Arc<Plugin>>> = LazyLock::new(|| {
-        [output(), done(), tools()]
-            .into_iter()
-            .filter_map(LoadedPlugin::standard)
-            .map(Arc::new)
-            .map(Plugin::unbound)
-            .map(Arc::new)
-            .collect()
-    });
+    static PLUGINS: LazyLock<Vec<Arc<Plugin>>> =
+        LazyLock::new(|| [output(), done(), tools()].into_iter().filter_map(Plugin::standard).map(Arc::new).collect());
     &PLUGINS
 }
 

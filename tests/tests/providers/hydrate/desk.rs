@@ -1,6 +1,6 @@
 //! A host with a shop, and model responses in each provider's format.
 
-use portcullis::{Answer, Answering, Approver, Batch, Host, Question, Reply, Request};
+use portcullis::{Answer, Answering, Approver, Batch, Caller, Host, Question, Reply};
 use portcullis_providers::{Definitions, Format, HydrateError, HydratedCall};
 use portcullis_tests::{Manifest, Site, Tool, guest};
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ impl Desk {
     /// Returns the calls of a response, and the host's replies.
     pub(crate) async fn run(&self, format: Format, answer: &str) -> (Vec<HydratedCall>, Vec<Reply>) {
         let hydrated = self.offered.hydrate(format, answer, &self.host).unwrap();
-        let requests = hydrated.requests(&Request::new("", ""));
+        let requests = hydrated.requests(&Caller::new());
         (hydrated.calls, self.host.batch(Batch::new(requests)).await)
     }
 

@@ -231,7 +231,7 @@ async fn the_host_refuses_repaired_arguments_that_its_policy_does_not_allow() {
     assert!(hydrated.calls[0].provenance.is_repaired());
     let strict = Desk::open("").await;
     strict.person.says(Answer::Yes);
-    let request = hydrated.requests(&portcullis::Request::new("", "")).remove(0);
+    let request = hydrated.requests(&portcullis::Caller::new()).remove(0);
     let reply = strict.host.call(request).await;
     assert_eq!(reply.code, Code::PolicyDenied, "{}", reply.message);
     assert!(strict.person.asked().is_empty());

@@ -176,10 +176,10 @@ async fn the_policy_decides_about_hydrated_calls_like_others() {
     let (_, reply) = desk.chat("shop__list", "{}").await;
     assert_eq!(reply.code, Code::PolicyDenied);
     let closed = Host::builder(desk.site.plugins(), desk.site.path("other"), Compiler::InProcess);
-    let closed = closed.policy_text(&ALLOW.replace("allow", "deny"), desk.site.path("")).unwrap().open().await.unwrap();
+    let closed = closed.policy_text(&ALLOW.replace("allow", "deny"), desk.site.path("")).open().await.unwrap();
     let offered = Definitions::of(closed.catalog().offers().collect::<Vec<_>>()).unwrap();
     let answer = message(Format::OpenAiChat, &[("a", "good__run", &Value::from("{}"))]).to_string();
     let hydrated = offered.hydrate(Format::OpenAiChat, &answer, &closed).unwrap();
-    let request = hydrated.requests(&portcullis::Request::new("", "").session("s")).remove(0);
+    let request = hydrated.requests(&portcullis::Caller::new().session("s")).remove(0);
     assert_eq!(closed.call(request).await.code, Code::PolicyDenied);
 }

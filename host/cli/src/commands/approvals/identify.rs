@@ -20,7 +20,7 @@ pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<Identifi
     if typed.len() < DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(Err(format!("an id consists of hexadecimal digits: give at least the first {DIGITS_MIN}")));
     }
-    let listing = approvals.list(true)?;
+    let listing = approvals.list_all()?;
     let questions = listing.questions.into_iter().filter(|question| question.id.starts_with(&typed));
     let answers = listing.answers.into_iter().filter(|answer| answer.id.starts_with(&typed));
     let found = questions.map(|question| IdentifiedApproval::Question(Box::new(question)));

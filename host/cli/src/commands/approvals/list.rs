@@ -13,7 +13,8 @@ use portcullis::text::OneLine;
 use portcullis::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
 
 pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Result<Exit> {
-    let listing = open(context)?.list(arguments.all)?;
+    let approvals = open(context)?;
+    let listing = if arguments.all { approvals.list_all()? } else { approvals.list()? };
     if context.json {
         context.terminal.print(&json::line(&listing)?)?;
     } else {

@@ -2,9 +2,8 @@
 
 use super::given::{given, noun};
 use super::narrow;
-use crate::catalog::{Dependency, Tool};
+use crate::catalog::{Dependency, Plugin, Tool};
 use crate::grants::{BoundDirectory, Grant};
-use crate::plugin::Plugin;
 use portcullis_policy::{Binding, DependencyKey, Policy};
 use portcullis_sandbox::DependencyKind;
 use serde_json::{Map, Value};

@@ -1,8 +1,7 @@
 //! What the policy binds to a key, where a tool's permissions reach it.
 
-use crate::catalog::Tool;
+use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
-use crate::plugin::Plugin;
 use portcullis_policy::{DependencyKey, Permission, Permissions};
 use portcullis_sandbox::DependencyKind;
 

@@ -2,9 +2,8 @@
 
 use super::given::given;
 use super::narrow;
-use crate::catalog::Tool;
+use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
-use crate::plugin::Plugin;
 use portcullis_policy::{Access, Permission};
 
 /// The safe methods of HTTP, RFC 9110 section 9.2.1.

@@ -1,0 +1,162 @@
+//! A loaded plugin and its tools. They were checked when the plugin was loaded, and are immutable.
+
+use super::beside::Beside;
+use super::definition;
+use super::tool::{Dependency, Tool};
+use crate::grants::PluginGrants;
+use crate::reserved;
+use crate::text::hex;
+use portcullis_policy::{DependencyKey, LocalName, PluginName};
+use portcullis_sandbox::{Code, Contract, InUse, Manifest};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+
+/// A loaded plugin. Its texts are untrusted: escape them with [`crate::text`] before you show them.
+pub struct Plugin {
+    pub(crate) name: PluginName,
+    pub(crate) file: String,
+    pub(crate) sha256: [u8; 32],
+    pub(crate) sha256_hex: Arc<str>,
+    pub(crate) bytes: u64,
+    /// `None` for a built-in plugin.
+    pub(crate) contract: Option<Contract>,
+    pub(crate) imports: Vec<String>,
+    pub(crate) reviews: bool,
+    pub(crate) previews: bool,
+    pub(crate) version: String,
+    pub(crate) description: String,
+    pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
+    pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
+    /// The grants of the policy. A call keeps its plugin, and so the grants that it started with.
+    pub(crate) grants: PluginGrants,
+    /// The description files.
+    pub(crate) beside: Beside,
+    /// The tools with the plugin's own descriptions. A description file may replace a description in `tools`.
+    pub(crate) own_tools: BTreeMap<LocalName, Arc<Tool>>,
+    /// The code, which is mapped on first use. All bindings of the same bytes share it.
+    pub(crate) code: Arc<OnceCell<Code>>,
+    /// Keeps the cached code from being removed.
+    pub(super) in_use: Option<Arc<InUse>>,
+}
+
+impl std::fmt::Debug for Plugin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Plugin").field("name", &self.name).field("tools", &self.tools).finish_non_exhaustive()
+    }
+}
+
+impl Plugin {
+    /// Creates a built-in plugin from its manifest. It has no file, so its hash is that of the manifest. Returns `None`
+    /// if the manifest is invalid.
+    pub(crate) fn standard(manifest: Manifest) -> Option<Self> {
+        let name = PluginName::new(&manifest.name).ok()?;
+        let checked = definition::check(&name, &manifest).ok()?;
+        let sha256: [u8; 32] = Sha256::digest(serde_json::to_vec(&manifest).ok()?).into();
+        Some(Self {
+            name,
+            file: String::new(),
+            sha256,
+            sha256_hex: Arc::from(hex(&sha256)),
+            bytes: 0,
+            contract: None,
+            imports: Vec::new(),
+            reviews: false,
+            previews: false,
+            version: manifest.version,
+            description: manifest.description,
+            tools: checked.tools.clone(),
+            dependencies: checked.dependencies,
+            grants: PluginGrants::default(),
+            beside: Beside::default(),
+            own_tools: checked.tools,
+            code: Arc::default(),
+            in_use: None,
+        })
+    }
+
+    /// Returns the same plugin without its grants and with its own descriptions, to be bound under another policy.
+    pub(crate) fn unbound(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            file: self.file.clone(),
+            sha256: self.sha256,
+            sha256_hex: Arc::clone(&self.sha256_hex),
+            bytes: self.bytes,
+            contract: self.contract,
+            imports: self.imports.clone(),
+            reviews: self.reviews,
+            previews: self.previews,
+            version: self.version.clone(),
+            description: self.description.clone(),
+            tools: self.own_tools.clone(),
+            dependencies: self.dependencies.clone(),
+            grants: PluginGrants::default(),
+            beside: self.beside.clone(),
+            own_tools: self.own_tools.clone(),
+            code: Arc::clone(&self.code),
+            in_use: self.in_use.clone(),
+        }
+    }
+
+    /// Returns whether this is a built-in plugin, which has no file and runs without a sandbox.
+    pub fn is_standard(&self) -> bool {
+        reserved::is_reserved(&self.name)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &PluginName {
+        &self.name
+    }
+
+    /// Returns the SHA-256 of the plugin's bytes, which identifies it.
+    pub fn sha256(&self) -> [u8; 32] {
+        self.sha256
+    }
+
+    /// Returns the size of the plugin's file, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the version of the contract that the plugin uses. Returns `None` for a built-in plugin.
+    pub fn contract(&self) -> Option<Contract> {
+        self.contract
+    }
+
+    /// Returns the interfaces that the plugin imports. The host serves all of them.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+
+    /// Returns whether the plugin has a reviewer.
+    pub fn reviews(&self) -> bool {
+        self.reviews
+    }
+
+    /// Returns whether the plugin can preview what its calls would change in files.
+    pub fn previews(&self) -> bool {
+        self.previews
+    }
+
+    /// Returns the plugin's version. Untrusted text.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Returns the plugin's description. Untrusted text.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Returns the plugin's tools, sorted by name.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.values().map(|tool| &**tool)
+    }
+
+    /// Returns the handles that the plugin asks for, by key.
+    pub fn dependencies(&self) -> &BTreeMap<DependencyKey, Dependency> {
+        &self.dependencies
+    }
+}

@@ -1,0 +1,196 @@
+//! The steps of opening a host, in the order in which they are needed.
+
+use super::builder::HostBuilder;
+use super::error::OpenError;
+use crate::admission::{self, Admissions};
+use crate::approvals::{ApprovalError, Approvals, Repetition};
+use crate::audit::{AuditError, AuditLog};
+use crate::call::redecide_left;
+use crate::catalog::{
+    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, PluginDirectory, Seen,
+};
+use crate::concurrency::CALLS_MAX;
+use crate::grants;
+use crate::host::Host;
+use crate::inject::Injection;
+use crate::inner::HostState;
+use crate::ledger::{CallLedger, Owner, blocking};
+use crate::outputs::Outputs;
+use crate::places::{HostDirectories, PlaceError};
+use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
+use crate::reload;
+use crate::standard;
+use crate::stores::Stores;
+use crate::under_way::CallsUnderWay;
+use portcullis_sandbox::{CodeStore, Engine, Network, REVIEW_SLOTS};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, Semaphore, watch};
+
+impl HostBuilder {
+    /// Opens the host: reads the policy, starts the engine, loads the plugins, and opens the handles that the policy
+    /// grants.
+    ///
+    /// # Errors
+    /// A setting is wrong, or anything is not as the policy says. A plugin that cannot be loaded is no error: the catalog tells of it.
+    pub async fn open(self) -> Result<Host, OpenError> {
+        if self.calls == 0 || self.calls > CALLS_MAX {
+            return Err(OpenError::Calls(self.calls));
+        }
+        // Before anything is created, because a text that is no policy is a mistake of the embedder.
+        self.policy.check_text()?;
+        let path = self.state;
+        let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
+        let admissions = admissions(self.calls, &state, self.shares_sessions)?;
+        let plugins = PluginDirectory::open(&self.plugins)?;
+        let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
+        let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
+        let read = self.policy.read(&approvals)?;
+        let network = Network::new(read.policy.name_servers())?;
+        let in_force = Arc::new(PolicyInForce::new(read, network));
+        let policy = &in_force.policy;
+        audit.keep(policy.record().durable);
+        let reserved = Reserved::of(policy);
+        let calls = self.calls + admission::waiting_runs(self.calls);
+        let engine = Engine::new(&reserved.engine(calls))?;
+        let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
+        let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
+        let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
+        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
+        let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
+        let FirstCatalog { catalog, seen, background } = first.bound(&loader, &in_force, &state, &self.injection)?;
+        let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
+        let host = Arc::new(HostState {
+            catalog: watch::Sender::new(Arc::new(catalog)),
+            seen: Mutex::new(seen),
+            sources: self.policy,
+            policy_status: watch::Sender::new(status),
+            reserved,
+            state,
+            stores,
+            outputs,
+            injection: Arc::new(self.injection),
+            time: self.time,
+            seed: self.seed,
+            loader,
+            background,
+            audit,
+            approvals,
+            decided_left: Default::default(),
+            owner,
+            channel: self.channel,
+            approval_options: self.approval_options,
+            repetition: Repetition::default(),
+            hooks: self.hooks,
+            events: Arc::default(),
+            under_way: CallsUnderWay::default(),
+            admissions,
+            reviews: Semaphore::new(REVIEW_SLOTS as usize),
+            arguments_bytes_max: reserved.limits().arguments_bytes,
+        });
+        // If this fails, each call is still decided again before it runs.
+        let _ = redecide_left(&host).await;
+        admit_in_background(&host);
+        Ok(Host(host))
+    }
+}
+
+/// The plugins that a host opens with, and the loads that continue while it runs.
+struct FirstCatalog {
+    catalog: Catalog,
+    seen: Seen,
+    background: Option<BackgroundLoading>,
+}
+
+/// A first catalog whose plugins are not bound to grants yet, and whose ready plugins the observer does not know yet.
+struct UntoldCatalog {
+    first: FirstCatalog,
+    arrived: Vec<Arc<EndedLoad>>,
+}
+
+impl FirstCatalog {
+    /// Loads the plugins. With `background_after`, plugins that are not ready after that time keep loading in the
+    /// background.
+    async fn load(
+        loader: &Arc<Loader>,
+        policy: &Arc<PolicyInForce>,
+        only_for: Option<&str>,
+        background_after: Option<Duration>,
+    ) -> Result<UntoldCatalog, OpenError> {
+        let began = Instant::now();
+        // If a later step fails, dropping this stops the background loads.
+        let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
+        let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
+        let (mut catalog, mut seen) = loader.load_all(policy, standard::plugins(), only_for, loads).await?;
+        let mut arrived = Vec::new();
+        if let Some((after, BackgroundLoading(loads))) = &background {
+            loads.tell_begun(|_, _| false);
+            loads.settled(after.saturating_sub(began.elapsed())).await;
+            arrived = loads.enter(&mut catalog, &mut seen);
+        }
+        loader.make_room().await;
+        let background = background.map(|(_, background)| background);
+        Ok(UntoldCatalog { first: Self { catalog, seen, background }, arrived })
+    }
+}
+
+impl UntoldCatalog {
+    /// Checks the plugins against the policy, binds them to its grants, and tells the observer which are ready.
+    fn bound(
+        self,
+        loader: &Loader,
+        policy: &PolicyInForce,
+        state: &HostDirectories,
+        injection: &Injection,
+    ) -> Result<FirstCatalog, OpenError> {
+        let Self { mut first, arrived } = self;
+        let catalog = &mut first.catalog;
+        grants::check_names(&policy.policy, catalog, &policy.bases)?;
+        catalog.plugins().try_for_each(|plugin| grants::check_services(&policy.policy, plugin, injection))?;
+        policy.opening(state, &loader.plugins.held()).bind_all(catalog)?;
+        loader.describe_all(catalog);
+        if let Some(BackgroundLoading(loads)) = &first.background {
+            loads.tell_ended(&arrived, catalog);
+        }
+        Ok(first)
+    }
+}
+
+/// Lets each plugin that loads in the background enter the catalog when it is ready.
+fn admit_in_background(host: &Arc<HostState>) {
+    if let Some(background) = host.background() {
+        let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(host), Arc::clone(background)));
+        background.admitted_by(admission.abort_handle());
+    }
+}
+
+/// Makes the run slots, and opens the lock files of sessions that other processes share.
+fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Result<Admissions, PlaceError> {
+    Admissions::new(calls, shares_sessions.then_some(&state.directory)).map_err(|source| PlaceError::Io {
+        what: "the directory of the session locks in",
+        path: state.path.clone(),
+        source,
+    })
+}
+
+/// The opened state directory and its contents.
+struct OpenState {
+    state: HostDirectories,
+    audit: Arc<AuditLog>,
+    ledger: Arc<CallLedger>,
+    approvals: Approvals,
+    owner: Arc<Owner>,
+}
+
+impl OpenState {
+    /// Opens the state directory, and settles the calls and requests that dead processes left behind.
+    fn open(path: &Path) -> Result<Self, OpenError> {
+        let state = HostDirectories::open(path)?;
+        let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
+        let ledger = Arc::new(CallLedger::open(&state)?);
+        let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
+        let owner = approvals.owner()?;
+        Ok(Self { state, audit, ledger, approvals, owner })
+    }
+}

@@ -1,0 +1,15 @@
+//! The library as a program embeds it: settings, requests, callbacks, streams and calls that run in the background.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "embed/opening.rs"]
+mod opening;
+
+#[path = "embed/requests.rs"]
+mod requests;
+
+#[path = "embed/closures.rs"]
+mod closures;
+
+#[path = "embed/started.rs"]
+mod started;
