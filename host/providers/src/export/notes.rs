@@ -1,9 +1,9 @@
-//! What is lost of one tool, as it is found.
+//! Collects the losses of one tool.
 
 use super::Loss;
 use std::collections::BTreeSet;
 
-/// Losses of one tool, each once although it was met on several ways.
+/// The losses of one tool, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     found: BTreeSet<(String, String, String)>,
@@ -11,23 +11,23 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Adds one: where in the authoritative schema, which keyword, and what was done.
+    /// Adds a loss: the place in the authoritative schema, the keyword, and what the export does instead.
     pub(super) fn add(&mut self, pointer: &str, keyword: &str, what: impl Into<String>) {
         self.added += 1;
         self.found.insert((pointer.to_owned(), keyword.to_owned(), what.into()));
     }
 
-    /// How many were added, those among them that were there already.
+    /// Returns how many losses were added, including duplicates.
     pub(super) fn added(&self) -> usize {
         self.added
     }
 
-    /// Takes over what was found on the side.
+    /// Adds the losses of another collection.
     pub(super) fn append(&mut self, other: Self) {
         self.found.extend(other.found);
     }
 
-    /// The losses, under the tool's name.
+    /// Returns the losses with the tool's name.
     pub(super) fn of_tool(self, tool: &str) -> impl Iterator<Item = Loss> {
         let loss = move |(pointer, keyword, what)| Loss { tool: tool.to_owned(), pointer, keyword, what };
         self.found.into_iter().map(loss)

@@ -4,7 +4,7 @@
 use super::{Asked, Keys, Message, call_member, once};
 use crate::hydrate::cursor::{Cursor, Flaw};
 
-/// The members of `function`; the id stands beside it.
+/// The members of `function`. The id is next to it.
 const FUNCTION: Keys = Keys { id: "", name: "name", arguments: "arguments" };
 
 pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
@@ -40,13 +40,13 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
 
 fn choices<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
     let mut count = 0;
-    cursor.items(Flaw("its choices are no list"), |cursor| {
+    cursor.items(Flaw("its choices are not a list"), |cursor| {
         count += 1;
         if count > 1 {
-            return Err(Flaw("it has several choices, of which one has to be chosen first"));
+            return Err(Flaw("it has several choices; choose one first"));
         }
         let mut has_message = None;
-        cursor.members(Flaw("its choice is no object"), |key, cursor| match key {
+        cursor.members(Flaw("its choice is not an object"), |key, cursor| match key {
             "message" => {
                 once(&mut has_message, Some(()), Flaw("its choice has two messages"))?;
                 self::message(message, cursor)
@@ -64,7 +64,7 @@ fn choices<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(),
 
 fn message<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
     let mut has_calls = None;
-    cursor.members(Flaw("its message is no object"), |key, cursor| match key {
+    cursor.members(Flaw("its message is not an object"), |key, cursor| match key {
         "tool_calls" => {
             once(&mut has_calls, Some(()), Flaw("its message has two lists of calls"))?;
             optional_calls(message, cursor)
@@ -81,22 +81,22 @@ fn optional_calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Res
 }
 
 fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its calls are no list"), |cursor| {
+    cursor.items(Flaw("its calls are not a list"), |cursor| {
         let mut asked = Asked::default();
         let mut has_function = None;
-        cursor.members(Flaw("a call is no object"), |key, cursor| match key {
+        cursor.members(Flaw("a call is not an object"), |key, cursor| match key {
             "id" => {
-                once(&mut asked.id, cursor.text(Flaw("the id of a call is no string"))?, Flaw("a call has two ids"))
+                once(&mut asked.id, cursor.text(Flaw("the id of a call is not a string"))?, Flaw("a call has two ids"))
             }
             "function" => {
                 once(&mut has_function, Some(()), Flaw("a call has two functions"))?;
-                let what = Flaw("the function of a call is no object");
+                let what = Flaw("the function of a call is not an object");
                 cursor.members(what, |key, cursor| call_member(&mut asked, FUNCTION, key, cursor))
             }
             _ => cursor.skip().map(drop),
         })?;
         if has_function.is_none() {
-            asked.flaw = Some("This is no call of a function, and nothing else was offered.");
+            asked.flaw = Some("This is not a function call. Call one of the offered functions.");
         }
         message.push(asked);
         Ok(())

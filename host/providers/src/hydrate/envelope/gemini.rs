@@ -20,7 +20,7 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
             message.found()?;
             optional_parts(message, cursor)
         }
-        // The question was refused, and nobody was asked.
+        // The provider refused the prompt, so the model did not answer.
         "promptFeedback" | "prompt_feedback" | "role" => {
             is_blocked = true;
             cursor.skip().map(drop)
@@ -38,13 +38,13 @@ fn candidates<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<
         return cursor.skip().map(drop);
     }
     let mut count = 0;
-    cursor.items(Flaw("its candidates are no list"), |cursor| {
+    cursor.items(Flaw("its candidates are not a list"), |cursor| {
         count += 1;
         if count > 1 {
-            return Err(Flaw("it has several candidates, of which one has to be chosen first"));
+            return Err(Flaw("it has several candidates; choose one first"));
         }
         let mut has_content = None;
-        cursor.members(Flaw("its candidate is no object"), |key, cursor| match key {
+        cursor.members(Flaw("its candidate is not an object"), |key, cursor| match key {
             "content" => {
                 once(&mut has_content, Some(()), Flaw("its candidate has two contents"))?;
                 content(message, cursor)
@@ -60,7 +60,7 @@ fn content<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(),
         return cursor.skip().map(drop);
     }
     let mut has_parts = None;
-    cursor.members(Flaw("its content is no object"), |key, cursor| match key {
+    cursor.members(Flaw("its content is not an object"), |key, cursor| match key {
         "parts" => {
             once(&mut has_parts, Some(()), Flaw("its content has two lists of parts"))?;
             optional_parts(message, cursor)
@@ -77,12 +77,12 @@ fn optional_parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Res
 }
 
 fn parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its parts are no list"), |cursor| {
+    cursor.items(Flaw("its parts are not a list"), |cursor| {
         let mut call = None;
-        cursor.members(Flaw("a part is no object"), |key, cursor| match key {
+        cursor.members(Flaw("a part is not an object"), |key, cursor| match key {
             "functionCall" | "function_call" if cursor.peek() != b'n' => {
                 let mut asked = Asked::default();
-                let what = Flaw("the call of a part is no object");
+                let what = Flaw("the call of a part is not an object");
                 cursor.members(what, |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
                 once(&mut call, Some(asked), Flaw("a part has two calls"))
             }

@@ -1,4 +1,4 @@
-//! What a provider wraps calls in: a whole response, the message in it, or the list of its parts alone.
+//! Parses the envelope of calls: a whole response, the message in it, or only the list of its parts.
 
 mod anthropic;
 mod chat;
@@ -12,27 +12,27 @@ use crate::format::Format;
 use portcullis::BATCH_REQUESTS_MAX;
 use std::borrow::Cow;
 
-/// The longest answer, in bytes. The longest of a model has some 128,000 tokens of at most a few bytes each; an image
-/// in it may have a few millions.
+/// Maximum bytes of an answer. A model writes at most about 128,000 tokens of a few bytes each, and an image in the
+/// answer may have a few million bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// What is said of a call that may be half of one.
-const CUT_OFF: &str = "The answer was cut off in this call or right after it, so it may be incomplete: make it again.";
+/// The error for a call that may be incomplete.
+const CUT_OFF: &str = "The answer was cut off in or right after this call, so the call may be incomplete. Repeat it.";
 
-/// Why a model stopped, in the words of the providers, where it had more to say.
+/// The providers' stop reasons for a model that was not finished.
 const CUT_OFF_REASONS: [&str; 7] =
     ["length", "max_tokens", "MAX_TOKENS", "incomplete", "content_filter", "model_length", "refusal"];
 
-/// What a model asks for, in its own words.
+/// A call as the model wrote it.
 #[derive(Debug, Default)]
 pub(super) struct Asked<'a> {
-    /// The id of the provider.
+    /// The id from the provider.
     pub(super) id: Option<Cow<'a, str>>,
     /// The name of the tool.
     pub(super) name: Option<Cow<'a, str>>,
-    /// The arguments: what a string holds, or an object as it is written; nothing where there are none.
+    /// The arguments: the content of a string, or an object as it is written. `None` if there are none.
     pub(super) arguments: Option<Cow<'a, str>>,
-    /// Why it is no call of a tool, for the model.
+    /// Why it is not a call of a tool, for the model.
     pub(super) flaw: Option<&'static str>,
 }
 
@@ -40,20 +40,20 @@ pub(super) struct Asked<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Message<'a> {
     pub(super) calls: Vec<Asked<'a>>,
-    /// How many there are, those included that are too many to be kept.
+    /// Number of calls, including those that are not kept.
     count: usize,
     /// Whether the last part of the message is a call.
     ends_in_call: bool,
-    /// The places of calls that are the last of a list, where lists are out of order.
+    /// The indexes of the last calls of each list, if lists are out of order.
     last_of_lists: Vec<usize>,
     /// Whether the provider says that the model was cut off.
     cut_off: bool,
-    /// Whether there was something that calls stand in.
+    /// Whether a place for calls was found.
     found: bool,
 }
 
 impl<'a> Message<'a> {
-    /// Takes a call. Only as many are kept as are made: the others are counted.
+    /// Adds a call. Calls beyond the maximum of a batch are only counted.
     fn push(&mut self, asked: Asked<'a>) {
         self.count += 1;
         self.ends_in_call = true;
@@ -62,12 +62,12 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Notes that a list of calls ends here, of several.
+    /// Notes that one of several lists of calls ends here.
     fn list_ends(&mut self) {
         self.last_of_lists.extend(self.calls.len().checked_sub(1));
     }
 
-    /// Marks what may be half of a call: the last one, where the model was cut off in it or right after it.
+    /// Marks calls that may be incomplete: the last one, if the model was cut off in it or right after it.
     fn mark_cut_off(&mut self) {
         let last = self.calls.len().checked_sub(1).filter(|_| self.ends_in_call);
         for at in self.last_of_lists.drain(..).chain(last) {
@@ -75,24 +75,23 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Notes that the calls stand here. They stand in one place: were they read from the first of two, whoever reads
-    /// the other would see others.
+    /// Notes a place for calls. There must be only one. If there were two, another parser might use the other one.
     fn found(&mut self) -> Result<(), Flaw> {
         match std::mem::replace(&mut self.found, true) {
             false => Ok(()),
-            true => Err(Flaw("calls could stand in two places of it")),
+            true => Err(Flaw("it has two places for calls")),
         }
     }
 
-    /// Notes why the model stopped.
+    /// Parses the stop reason.
     fn stopped(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-        let why = cursor.text(Flaw("the reason why it ends is no string"))?;
+        let why = cursor.text(Flaw("its stop reason is not a string"))?;
         self.cut_off |= why.is_some_and(|why| CUT_OFF_REASONS.contains(&&*why));
         Ok(())
     }
 }
 
-/// Reads an answer.
+/// Parses an answer.
 pub(super) fn read(format: Format, answer: &str) -> Result<Message<'_>, HydrateError> {
     if answer.len() > ANSWER_BYTES_MAX {
         return Err(HydrateError::TooLarge(ANSWER_BYTES_MAX));
@@ -117,7 +116,7 @@ pub(super) fn read(format: Format, answer: &str) -> Result<Message<'_>, HydrateE
     Ok(message)
 }
 
-/// Puts a value where there is none yet.
+/// Sets a value that is not set yet.
 fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: Flaw) -> Result<(), Flaw> {
     if slot.is_some() {
         return Err(twice);
@@ -126,12 +125,12 @@ fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: Flaw) -> Result<(), Fl
     Ok(())
 }
 
-/// Goes past one member of a call that the key is of, if it is one.
+/// Parses one member of a call if the key is one of `keys`, and skips others.
 fn call_member<'a>(asked: &mut Asked<'a>, keys: Keys, key: &str, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
     if key == keys.id {
-        once(&mut asked.id, cursor.text(Flaw("the id of a call is no string"))?, Flaw("a call has two ids"))
+        once(&mut asked.id, cursor.text(Flaw("the id of a call is not a string"))?, Flaw("a call has two ids"))
     } else if key == keys.name {
-        once(&mut asked.name, cursor.text(Flaw("the name of a call is no string"))?, Flaw("a call has two names"))
+        once(&mut asked.name, cursor.text(Flaw("the name of a call is not a string"))?, Flaw("a call has two names"))
     } else if key == keys.arguments {
         once(&mut asked.arguments, Some(cursor.arguments()?), Flaw("a call has its arguments twice"))
     } else {
@@ -139,7 +138,7 @@ fn call_member<'a>(asked: &mut Asked<'a>, keys: Keys, key: &str, cursor: &mut Cu
     }
 }
 
-/// What the members of a call are called.
+/// The names of the members of a call.
 #[derive(Clone, Copy)]
 struct Keys {
     id: &'static str,

@@ -24,14 +24,14 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
 }
 
 fn items<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), Flaw> {
-    cursor.items(Flaw("its output is no list"), |cursor| {
+    cursor.items(Flaw("its output is not a list"), |cursor| {
         let (mut asked, mut kind, mut status) = (Asked::default(), None, None);
-        cursor.members(Flaw("an item of its output is no object"), |key, cursor| match key {
+        cursor.members(Flaw("an item of its output is not an object"), |key, cursor| match key {
             "type" => {
-                once(&mut kind, cursor.text(Flaw("the type of an item is no string"))?, Flaw("an item has two types"))
+                once(&mut kind, cursor.text(Flaw("an item's type is not a string"))?, Flaw("an item has two types"))
             }
             "status" => {
-                let text = cursor.text(Flaw("the status of an item is no string"))?;
+                let text = cursor.text(Flaw("the status of an item is not a string"))?;
                 once(&mut status, text, Flaw("an item has two states"))
             }
             _ => call_member(&mut asked, ITEM, key, cursor),
@@ -39,12 +39,12 @@ fn items<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), F
         match kind.as_deref() {
             Some("function_call") => {
                 if status.is_some_and(|status| status != "completed") {
-                    asked.flaw = Some("The provider says that this call is not complete: make it again.");
+                    asked.flaw = Some("The provider reports this call as incomplete. Repeat it.");
                 }
                 message.push(asked);
             }
             Some("custom_tool_call") => {
-                asked.flaw = Some("This is no call of a function, and nothing else was offered.");
+                asked.flaw = Some("This is not a function call. Call one of the offered functions.");
                 message.push(asked);
             }
             Some(_) | None => message.ends_in_call = false,

@@ -1,4 +1,4 @@
-//! A place of the export: what holds there, type by type.
+//! Rewrites one place of a schema, type by type.
 
 use super::gather::{Gathered, Part, Source};
 use super::union::Alternatives;
@@ -10,7 +10,7 @@ use crate::export::schema::pointer::reference;
 use crate::export::schema::references::Target;
 use serde_json::{Map, Value, json};
 
-/// Keywords that are not said one by one.
+/// Keywords that are not exported one by one.
 const PUT_TOGETHER: [&str; 15] = [
     "$ref",
     "additionalProperties",
@@ -30,17 +30,17 @@ const PUT_TOGETHER: [&str; 15] = [
 ];
 
 impl<'a> Rewriter<'a, '_> {
-    /// The root, which has to be an object and may be less than other places.
+    /// Rewrites the root, which must be an object and has more restrictions than other places.
     pub(super) fn root(&mut self, part: Part<'a>) -> Result<Option<Built>, Unfit> {
         self.limited(&[part], Kinds::OBJECT, 0)
     }
 
-    /// What is said where these parts hold; nothing where no value would ever be right.
+    /// Rewrites a place where all these parts apply. Returns none if no value could match.
     pub(super) fn place(&mut self, parts: &[Part<'a>], depth: usize) -> Result<Option<Built>, Unfit> {
         self.limited(parts, Kinds::ALL, depth)
     }
 
-    /// The same of values of some kinds.
+    /// Does the same for values of some kinds.
     pub(super) fn limited(&mut self, parts: &[Part<'a>], kinds: Kinds, depth: usize) -> Result<Option<Built>, Unfit> {
         let at = parts.first().map(|part| part.at.clone()).unwrap_or_default();
         self.inlined += usize::from(!self.within.is_empty());
@@ -53,7 +53,7 @@ impl<'a> Rewriter<'a, '_> {
             Gathered::Reference(target, texts) => {
                 let says = target.schema.get("type").map_or(Kinds::ALL, Kinds::of_type);
                 if !says.without(kinds).is_empty() {
-                    self.notes.add(&at, "type", "not said where a definition is referred to, which says its own");
+                    self.notes.add(&at, "type", "left out at a reference, because the definition has its own type");
                 }
                 self.referring(&target, &texts, &at).map(Some)
             }
@@ -70,8 +70,8 @@ impl<'a> Rewriter<'a, '_> {
     fn referring(&mut self, target: &Target<'a>, texts: &[Source<'a>], at: &str) -> Result<Built, Unfit> {
         let optional = self.optional > 0;
         if self.open.contains(&target.at) && !optional && self.definitions.is_within(self.open) {
-            self.without(at, "$ref", "any value: it refers to what it is part of")?;
-            return self.any(at, "it refers to what it is part of");
+            self.without(at, "$ref", "any value: the reference is recursive")?;
+            return self.any(at, "the reference is recursive");
         }
         let text = if target.at.is_empty() && self.dialect.references == Kept::WithRoot {
             "#".to_owned()
@@ -79,7 +79,7 @@ impl<'a> Rewriter<'a, '_> {
             reference(&format!("/$defs/{}", self.definitions.name(target, optional)))
         };
         let built = Map::from_iter([("$ref".to_owned(), Value::String(text))]);
-        // Nothing may stand beside a reference.
+        // No other keyword may be next to a reference.
         let mut around = Map::new();
         self.tell(&mut around, texts, Words::default());
         if around.is_empty() {
@@ -132,7 +132,7 @@ impl<'a> Rewriter<'a, '_> {
         Ok(Some(built))
     }
 
-    /// What is said of values of these kinds, the texts apart.
+    /// Exports the keywords for values of these kinds, without annotations.
     fn said(
         &mut self,
         sources: &[Source<'a>],
@@ -149,7 +149,7 @@ impl<'a> Rewriter<'a, '_> {
             if about.is_empty() {
                 return self.any(at, "it is any value");
             }
-            self.notes.add(at, "type", "narrowed to what its other keywords are about");
+            self.notes.add(at, "type", "narrowed to the types that its other keywords apply to");
             about
         } else {
             kinds
@@ -179,7 +179,7 @@ impl<'a> Rewriter<'a, '_> {
         Ok(built)
     }
 
-    /// What is said of values of kinds that are said together.
+    /// Exports the keywords for values of kinds that share one schema.
     fn kind(
         &mut self,
         sources: &[Source<'a>],
@@ -211,12 +211,12 @@ impl<'a> Rewriter<'a, '_> {
         Ok(built)
     }
 
-    /// Keywords that are said as they are, or in words.
+    /// Exports keywords unchanged, or moves them to the description.
     fn leaves(&mut self, built: &mut Built, source: &Source<'a>, kinds: Kinds, words: &mut Words) {
         for (keyword, value) in source.members {
             let keyword = keyword.as_str();
             let about = Kinds::of_keyword(keyword);
-            // A keyword about other kinds of values than can stand here says nothing.
+            // A keyword for kinds that cannot occur here has no effect.
             let vacuous = !about.meets(kinds);
             if vacuous || is_annotation(keyword) || PUT_TOGETHER.contains(&keyword) {
                 continue;
@@ -244,7 +244,7 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    /// Adds the texts and other annotations of a place.
+    /// Adds the descriptions and other annotations of a place.
     fn tell(&mut self, built: &mut Built, sources: &[Source<'a>], mut words: Words) {
         let mut told = Map::new();
         for source in sources {
@@ -270,7 +270,7 @@ impl<'a> Rewriter<'a, '_> {
 }
 
 impl Source<'_> {
-    /// Whether it says more of values of these kinds than what type they are, and alternatives.
+    /// Returns whether it has keywords for values of these kinds other than types, references and combinations.
     fn is_solid(&self, kinds: Kinds) -> bool {
         let other = |keyword: &str| matches!(keyword, "type" | "anyOf" | "oneOf" | "allOf" | "$ref");
         let solid =
@@ -279,12 +279,12 @@ impl Source<'_> {
     }
 }
 
-/// Whether anything is said of a kind.
+/// Returns whether any keyword applies to exactly this kind.
 fn has(sources: &[Source<'_>], kind: Kinds) -> bool {
     sources.iter().flat_map(|source| source.members.keys()).any(|keyword| Kinds::of_keyword(keyword) == kind)
 }
 
-/// The values that are listed, if any are.
+/// Returns the listed values, if there are any.
 fn listed<'a>(sources: &[Source<'a>], kinds: Kinds) -> Option<Vec<&'a Value>> {
     let mut found: Option<Vec<&'a Value>> = None;
     for source in sources {
@@ -301,7 +301,7 @@ fn listed<'a>(sources: &[Source<'a>], kinds: Kinds) -> Option<Vec<&'a Value>> {
     found
 }
 
-/// The inclusive bound that says the same of integers.
+/// Returns the equivalent inclusive bound for integers.
 fn inclusive(keyword: &str, value: &Value, kinds: Kinds) -> Option<(&'static str, Value)> {
     if kinds != Kinds::INTEGER {
         return None;
@@ -313,7 +313,8 @@ fn inclusive(keyword: &str, value: &Value, kinds: Kinds) -> Option<(&'static str
     }
 }
 
-/// Lets a schema of OpenAPI's kind be null too. Alternatives stand alone there, so that one of them has to say it.
+/// Allows null in an OpenAPI schema. Alternatives cannot have other keywords next to them, so one of them gets the
+/// flag.
 pub(super) fn allow_null(built: &mut Built) {
     let first = built.get_mut("anyOf").and_then(Value::as_array_mut).and_then(|branches| branches.first_mut());
     match first.and_then(Value::as_object_mut) {
@@ -322,7 +323,7 @@ pub(super) fn allow_null(built: &mut Built) {
     }
 }
 
-/// Alternatives of OpenAPI's kind stand alone: what is said beside them is said in each.
+/// Moves the keywords next to alternatives into each alternative, because OpenAPI schemas do not allow both.
 fn lean(built: &mut Built) {
     let Some(Value::Array(mut branches)) = built.remove("anyOf") else { return };
     let beside = std::mem::take(built);

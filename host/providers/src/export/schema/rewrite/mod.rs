@@ -1,7 +1,7 @@
-//! The schema in a provider's own dialect, built anew from the authoritative one.
+//! Rebuilds the authoritative schema in a provider's dialect.
 //!
-//! A place of the schema is seen as everything that has to hold there: itself, what it refers to, and every part of an
-//! `allOf`. So what a dialect has no word for is put together where that says the same.
+//! A place of the schema is treated as everything that applies there: the schema itself, its reference targets, and
+//! every part of an `allOf`. So keywords that a dialect lacks are merged if the result means the same.
 
 mod array;
 mod conjunction;
@@ -22,13 +22,13 @@ use gather::Part;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// References that are followed one after the other, where only one answer of them matters.
+/// Maximum chain of references to follow when only the final target matters.
 const FOLLOWED_MAX: usize = 16;
 
 /// A schema of the export.
 type Built = Map<String, Value>;
 
-/// Why a schema cannot be said in a dialect.
+/// Why a schema cannot be expressed in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::export) struct Unfit {
     at: String,
@@ -45,16 +45,16 @@ impl Unfit {
         notes.add(&self.at, "strict", format!("not strict: {}", self.why));
     }
 
-    /// Notes that the tool is not there.
+    /// Notes that the tool was left out.
     pub(in crate::export) fn note_left_out(self, notes: &mut Notes) {
         notes.add(&self.at, "tools", format!("the tool was left out: {}", self.why));
     }
 }
 
-/// A tool's schema in a dialect.
+/// Returns a tool's schema in a dialect.
 ///
 /// # Errors
-/// It cannot be said there. Then nothing is noted.
+/// The dialect cannot express it. Then nothing is noted.
 pub(in crate::export) fn rewritten(
     tool: &Defined,
     dialect: &'static Dialect,
@@ -67,7 +67,7 @@ pub(in crate::export) fn rewritten(
     let built = match first.1.cycles(dialect.references) {
         None => first.0,
         Some(_) if dialect.references == Kept::Acyclic => {
-            return Err(Unfit::new("", "it refers to what it is part of"));
+            return Err(Unfit::new("", "the reference is recursive"));
         }
         Some(cycles) => {
             open = cycles;
@@ -83,17 +83,17 @@ pub(in crate::export) fn rewritten(
     Ok(built)
 }
 
-/// The rewriting of one schema.
+/// Rewrites one schema.
 struct Rewriter<'a, 'b> {
     dialect: &'static Dialect,
     references: References<'a>,
     notes: &'b mut Notes,
     definitions: Definitions<'a>,
-    /// What may be referred to only where it can be left out.
+    /// Definitions that may be referenced only from optional members.
     open: &'b BTreeSet<String>,
-    /// What is being said in place of a reference, from the outside.
+    /// The references that are being replaced, from the outermost.
     within: Vec<String>,
-    /// Properties on the way here that can be left out.
+    /// Number of optional properties on the way to this place.
     optional: usize,
     inlined: usize,
 }
@@ -108,14 +108,14 @@ impl<'a, 'b> Rewriter<'a, 'b> {
     fn whole(mut self) -> Result<(Built, Definitions<'a>), Unfit> {
         let root = Part { schema: self.references.root(), at: String::new() };
         let root = self.root(root)?;
-        let mut root = root.ok_or_else(|| Unfit::new("", "no arguments would ever be right"))?;
+        let mut root = root.ok_or_else(|| Unfit::new("", "no arguments can match"))?;
         let mut definitions = Map::new();
         while let Some((name, target)) = self.definitions.next() {
             self.optional = 0;
             let part = Part { schema: target.schema, at: target.at.clone() };
             let built = match self.place(&[part], 1)? {
                 Some(built) => built,
-                None => self.any(&target.at, "no value would ever be right")?,
+                None => self.any(&target.at, "no value can match")?,
             };
             definitions.insert(name, Value::Object(built));
         }
@@ -125,15 +125,15 @@ impl<'a, 'b> Rewriter<'a, 'b> {
         Ok((root, self.definitions))
     }
 
-    /// Any value, where no more can be said of it.
+    /// Returns a schema for any value. A strict dialect has none.
     fn any(&mut self, at: &str, why: &str) -> Result<Built, Unfit> {
         if self.dialect.strict {
-            return Err(Unfit::new(at, format!("{why}, and a strict schema cannot say so")));
+            return Err(Unfit::new(at, format!("{why}, which a strict schema cannot express")));
         }
         Ok(if self.dialect.typed { self.scalars(at) } else { Map::new() })
     }
 
-    /// Any value that is no list and no object, which have to say what is in them.
+    /// Returns a schema for any value except lists and objects, which would need more keywords.
     fn scalars(&mut self, at: &str) -> Built {
         self.notes.add(at, "type", "narrowed to strings, numbers, booleans and null");
         let kind = |word: &str| json!({ "type": word });
@@ -142,7 +142,7 @@ impl<'a, 'b> Rewriter<'a, 'b> {
         Map::from_iter([("anyOf".to_owned(), any)])
     }
 
-    /// Goes on without what cannot be said, unless arguments are held to the export.
+    /// Notes a keyword that cannot be exported. For a strict dialect, that is an error.
     fn without(&mut self, at: &str, keyword: &str, why: &str) -> Result<(), Unfit> {
         if self.dialect.strict {
             return Err(Unfit::new(at, why));
@@ -151,7 +151,7 @@ impl<'a, 'b> Rewriter<'a, 'b> {
         Ok(())
     }
 
-    /// Whether the export would become too large here.
+    /// Returns whether the export would become too large here.
     fn is_full(&self, depth: usize) -> bool {
         depth >= EXPORTED_DEPTH_MAX || self.inlined >= INLINED_SUBSCHEMAS_MAX
     }
