@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_that_need_guessing_are_refused() {
+    fn ambiguous_amounts_are_refused() {
         let texts = [
             "",
             " ",

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pointer_finds_what_the_standard_says() {
+    fn a_pointer_finds_the_value_that_rfc_6901_defines() {
         let document = json!({"a": {"b": [10, {"c": 1}]}, "m~n": 8, "x/y": 9, "": 0, "s": "text", "n": null});
         let arguments = document.as_object().unwrap();
         let rows = [

@@ -49,7 +49,7 @@ fn is_name(text: &str) -> bool {
 }
 
 impl Principal {
-    /// The whole path.
+    /// Returns the whole path.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_principal_is_one_to_eight_sound_names() {
+    fn a_principal_is_one_to_eight_valid_names() {
         let eight = ["a"; 8].join("/");
         let nine = ["a"; 9].join("/");
         let (fits, long) = ("a".repeat(64), "a".repeat(65));

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deny_is_stricter_than_ask_and_ask_than_allow() {
+    fn deny_is_stricter_than_ask_and_ask_is_stricter_than_allow() {
         assert!(Decision::Allow < Decision::Ask && Decision::Ask < Decision::Deny);
     }
 

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_of_a_long_text_is_cut_and_says_so() {
+    fn an_excerpt_of_a_long_text_ends_with_an_ellipsis() {
         let shown = Excerpt::of(&"é".repeat(10_000)).to_string();
         assert_eq!(shown, format!("\"{}\"…", "é".repeat(EXCERPT_CHARACTERS)));
     }

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backslash_divides_only_where_both_slashes_do() {
+    fn a_backslash_separates_only_with_both_slashes() {
         assert_eq!(normalize("a\\..\\b", Separators::Slash), inside("a\\..\\b"));
         assert_eq!(normalize("a\\..\\b", Separators::BothSlashes), inside("b"));
         assert_eq!(normalize("a\\..\\..\\b", Separators::BothSlashes), Normalized::Outside);

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_holds_below_two_places_only_if_no_mask_tells_them_apart() {
+    fn two_places_have_the_same_trail_only_if_no_mask_distinguishes_them() {
         let masks = protecting(&["**/.git/hooks", "a/b/c", "*/d"]);
         for (one, other) in [("x/y", "z/w"), ("x/y/.git", ".git/x/.git"), ("a/b/x", "y/z")] {
             assert_eq!(masks.walk(one), masks.walk(other), "{one} {other}");
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_on_the_way_is_one_that_a_mask_spells_out() {
+    fn only_names_that_a_mask_spells_out_are_on_the_way() {
         let masks = protecting(&["**/.git/hooks", "a/b/c", "*/d"]);
         for (around, name, expected) in [
             ("", ".git", true),

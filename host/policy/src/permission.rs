@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn union_and_intersection_hold_exactly_the_members_they_should() {
+    fn union_and_intersection_contain_exactly_the_right_members() {
         for (left, right) in every_set().flat_map(|left| every_set().map(move |right| (left, right))) {
             for member in Permission::ALL {
                 assert_eq!(left.union(right).contains(member), left.contains(member) || right.contains(member));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_read_back_as_it_was_and_only_from_known_words() {
+    fn a_set_round_trips_and_unknown_words_are_refused() {
         for set in every_set() {
             let text = serde_json::to_string(&set).unwrap();
             assert_eq!(serde_json::from_str::<Permissions>(&text).unwrap(), set);

@@ -1,4 +1,4 @@
-//! What a policy binds to the keys of a plugin, what it sets for it, and what it refuses to.
+//! The bindings and settings of a plugin, and their errors.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -52,7 +52,7 @@ fn describe(line: &str) -> String {
 }
 
 #[test]
-fn every_key_of_a_binding_is_what_the_policy_says() {
+fn every_key_of_a_binding_is_parsed() {
     let policy = parse(FULL);
     let Binding::Http(fetch) = binding(&policy, "fetch") else { panic!("not a client") };
     assert_eq!((&fetch.schemes[..], &fetch.ports[..]), (&[Scheme::Https][..], &[8443][..]));
@@ -80,7 +80,7 @@ fn every_key_of_a_binding_is_what_the_policy_says() {
 }
 
 #[test]
-fn a_binding_that_says_little_grants_little() {
+fn the_defaults_of_a_binding_grant_little() {
     let fetch = client("hosts = ['docs.rs']");
     assert_eq!((&fetch.schemes[..], &fetch.ports[..]), (&[Scheme::Https][..], &[443][..]));
     assert_eq!((fetch.methods.join(" "), fetch.unnamed), ("GET".to_owned(), Unnamed::Deny));
@@ -101,7 +101,7 @@ fn a_binding_that_says_little_grants_little() {
 }
 
 #[test]
-fn a_grant_that_asks_for_other_hosts_may_name_none_and_is_narrowed() {
+fn a_client_with_approved_hosts_may_name_none_and_must_be_narrowed() {
     let fetch = client("hosts = [], unnamed = 'ask', narrow = '/url'");
     assert!(fetch.hosts.is_empty() && fetch.unnamed == Unnamed::Ask);
     let fault = |body: &str| refused(&format!("[plugin.web]\nhttp.fetch = {{ {body} }}\n")).fault;
@@ -292,7 +292,7 @@ fn a_secret_is_bound_to_one_host_one_origin_and_one_slot() {
 }
 
 #[test]
-fn a_guest_sets_the_headers_that_it_is_granted_and_never_that_of_the_secret() {
+fn a_guest_can_set_granted_headers_but_never_the_header_of_the_secret() {
     let any = client("hosts = ['a.example']");
     assert!(any.allows_header("cookie") && any.allows_header("x-a") && any.allows_header("x-originality"));
     let listed = client("hosts = ['a.example'], headers = ['accept']");
@@ -308,7 +308,7 @@ fn a_guest_sets_the_headers_that_it_is_granted_and_never_that_of_the_secret() {
 }
 
 #[test]
-fn a_header_that_servers_read_as_another_is_that_other() {
+fn spellings_that_servers_read_as_one_header_are_equal() {
     let key = client("hosts = ['a.example'], secret = { header = 'x-api-key', value = '{}', from = 'env:A' }");
     for name in ["x-api-key", "X-API-Key", "x_api_key", "x.api.key", "x-api_key", "x~api~key"] {
         assert!(!key.allows_header(name), "{name}");
@@ -321,7 +321,7 @@ fn a_header_that_servers_read_as_another_is_that_other() {
 }
 
 #[test]
-fn credentials_and_headers_that_move_a_request_are_set_where_the_policy_lists_them() {
+fn credentials_and_routing_headers_must_be_listed() {
     let any = client("hosts = ['a.example']");
     let names = [
         "authorization",
@@ -378,10 +378,10 @@ fn an_untrusted_project_sets_nothing_and_only_coarsens_a_clock() {
     }
 }
 
-/// What is not exactly what a tool asks for is refused, unless a trusted layer has a person asked; and there is no word
-/// that lets it pass without one.
+/// Arguments that do not match a tool's schema are refused, unless a trusted layer permits them with approval. No
+/// setting permits them without approval.
 #[test]
-fn only_a_trusted_layer_lets_mended_and_unchecked_arguments_be_asked_about() {
+fn only_a_trusted_layer_permits_repaired_and_unvalidated_arguments_with_approval() {
     let (web, other) = ("web".parse().unwrap(), "other".parse().unwrap());
     let (refuse, ask) = (Leniency::Refuse, Leniency::Ask);
     for key in ["repair", "unvalidated"] {
@@ -414,7 +414,7 @@ fn only_a_trusted_layer_lets_mended_and_unchecked_arguments_be_asked_about() {
 }
 
 #[test]
-fn trusted_layers_add_settings_and_contradict_each_other_in_none() {
+fn trusted_layers_add_settings_and_must_not_share_one() {
     let web = "web".parse().unwrap();
     let (user, project) = ("plugin.web.config.a = '1'", "plugin.web.config.b = '2'");
     let both = layered("", user, project, Trust::Trusted).unwrap();
@@ -430,7 +430,7 @@ fn trusted_layers_add_settings_and_contradict_each_other_in_none() {
 }
 
 #[test]
-fn a_binding_is_described_with_all_that_it_grants() {
+fn a_description_names_everything_that_a_binding_grants() {
     let rows = [
         ("http.a = { hosts = ['docs.rs', '*.wikipedia.org'] }", "GET to docs.rs *.wikipedia.org"),
         (
@@ -482,7 +482,7 @@ fn a_binding_is_described_with_all_that_it_grants() {
 }
 
 #[test]
-fn a_pointer_finds_a_text_and_knows_its_argument() {
+fn a_pointer_returns_its_text_and_its_argument() {
     let arguments = json!({ "url": "u", "a/b": { "c": ["d"] }, "n": 1, "": "e" });
     let arguments = arguments.as_object().unwrap();
     let rows = [
@@ -524,7 +524,7 @@ fn masks_of_a_directory_are_those_of_the_policy_and_the_defaults_it_does_not_lif
 }
 
 #[test]
-fn masks_that_could_not_hold_are_refused() {
+fn invalid_masks_are_refused() {
     for (keys, remedy) in [
         ("hidden = ['**']", "name a place in the directory"),
         ("read-only = ['../x']", "from the directory on"),

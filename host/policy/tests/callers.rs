@@ -1,4 +1,4 @@
-//! Who calls: what a rule says of sessions, principals, origins and hints.
+//! Rules on sessions, principals, origins and hints.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -7,7 +7,7 @@ use portcullis_policy::{
 };
 use serde_json::Map;
 
-/// Who asks: a session, a principal, whether it is automated, and the tool's hints.
+/// A caller: a session, a principal, whether it is automated, and the tool's hints.
 #[derive(Clone, Copy)]
 struct Who<'a>(&'a str, &'a str, bool, &'a [Hint]);
 
@@ -33,14 +33,15 @@ fn rule(decision: &str, more: &str) -> String {
     format!("[[rule]]\ntool = \"files.read\"\ndecision = \"{decision}\"\n{more}\n")
 }
 
-/// Whether an allow, and likewise a lone ask, with this key speaks of the caller.
+/// Returns whether an allow rule with this key applies to the caller. A single ask rule must behave the same.
 fn lifts(key: &str, who: Who<'_>) -> bool {
     let (allowed, asked) = (decide(&rule("allow", key), who), decide(&rule("ask", key), who));
     assert_eq!(allowed == Decision::Allow, asked == Decision::Ask, "{key}");
     allowed == Decision::Allow
 }
 
-/// Whether a deny, and likewise an ask in the way of an allow, with this key speaks of the caller.
+/// Returns whether a deny rule with this key applies to the caller. An ask rule next to an allow rule must behave the
+/// same.
 fn stops(key: &str, who: Who<'_>) -> bool {
     let over = |decision| decide(&(rule("allow", "") + &rule(decision, key)), who);
     assert_eq!(over("deny") == Decision::Deny, over("ask") == Decision::Ask, "{key}");
@@ -48,7 +49,7 @@ fn stops(key: &str, who: Who<'_>) -> bool {
 }
 
 #[test]
-fn a_rule_for_a_principal_speaks_of_nobody_else() {
+fn a_rule_for_a_principal_applies_to_no_other() {
     let rows = [
         ("principal = 'alice'", "alice", true, true),
         ("principal = 'alice'", "bob", false, false),
@@ -68,7 +69,7 @@ fn a_rule_for_a_principal_speaks_of_nobody_else() {
 }
 
 #[test]
-fn a_sub_agent_is_let_through_only_where_each_of_its_parents_is() {
+fn a_sub_agent_needs_a_decision_for_each_of_its_parents() {
     let agent = Who("s", "alice/x/y", false, &[]);
     assert!(lifts("principal = 'alice/**'", agent));
     assert!(lifts("principal = '**'", agent));
@@ -80,7 +81,7 @@ fn a_sub_agent_is_let_through_only_where_each_of_its_parents_is() {
 }
 
 #[test]
-fn whoever_stops_a_parent_stops_its_sub_agents() {
+fn a_rule_that_stops_a_parent_stops_its_sub_agents() {
     let agent = Who("s", "alice/x", false, &[]);
     for key in ["principal = 'alice'", "principal = 'alice/x'", "principal = '*/x'", "principal = 'ALICE'"] {
         assert!(stops(key, agent), "{key}");
@@ -94,7 +95,7 @@ fn whoever_stops_a_parent_stops_its_sub_agents() {
 }
 
 #[test]
-fn an_origin_is_what_is_behind_the_root_of_the_call() {
+fn the_origin_is_that_of_the_root_principal() {
     let rows = [
         ("origin = 'person'", false, true),
         ("origin = 'person'", true, false),
@@ -110,7 +111,7 @@ fn an_origin_is_what_is_behind_the_root_of_the_call() {
 }
 
 #[test]
-fn a_session_is_read_exactly_to_lift_and_widely_to_stop() {
+fn a_session_matches_exactly_to_lift_and_widely_to_stop() {
     let rows = [
         ("nightly-1", true, true),
         ("Nightly-1", false, true),
@@ -151,7 +152,7 @@ fn a_hint_stops_a_call_and_lifts_no_deny() {
 }
 
 #[test]
-fn an_explanation_shows_whom_a_rule_speaks_of_and_who_is_in_the_way() {
+fn an_explanation_shows_the_callers_of_a_rule_and_the_deciding_parent() {
     let keys = "principal = ['alice', 'b*']\nsession = 's*'\norigin = ['person', 'automation']";
     let stopped = explain(&(rule("allow", "") + &rule("deny", &format!("{keys}\nhint = 'destructive'"))), {
         Who("s", "alice/x", false, &[Hint::Destructive])
@@ -170,7 +171,7 @@ fn an_explanation_shows_whom_a_rule_speaks_of_and_who_is_in_the_way() {
     assert_eq!(id.to_string(), "rule 2 (line 5)");
 
     let nobody = explain("", Who("s", "alice/x", false, &[]));
-    assert_eq!(nobody.changes.last(), stopped.changes.last(), "where both are stopped, the parent is named");
+    assert_eq!(nobody.changes.last(), stopped.changes.last(), "if both are stopped, the parent must be named");
 
     let others = explain(&rule("allow", keys), Who("t", "alice", false, &[]));
     assert_eq!(
@@ -181,14 +182,14 @@ fn an_explanation_shows_whom_a_rule_speaks_of_and_who_is_in_the_way() {
 }
 
 #[test]
-fn a_rule_says_whom_it_speaks_of_where_it_does_not_speak_of_everybody() {
+fn a_rule_shows_its_callers_unless_it_applies_to_everyone() {
     let text = |more| Policy::parse(&rule("allow", more)).unwrap().rules()[0].subject_text();
     assert_eq!(text(""), None);
     assert_eq!(text("principal = \"bob\"\norigin = \"automation\"").unwrap(), "principal bob, origin automation");
 }
 
 #[test]
-fn a_resource_is_decided_for_everyone_on_whose_behalf_it_is_asked() {
+fn a_resource_is_decided_for_every_principal_of_the_lineage() {
     let policy = Policy::parse(&rule("allow", "principal = 'alice'")).unwrap();
     let tool = "files.read".parse().unwrap();
     let decide = |principal: &str| {
@@ -205,7 +206,7 @@ fn a_resource_is_decided_for_everyone_on_whose_behalf_it_is_asked() {
 }
 
 #[test]
-fn a_rule_may_speak_where_only_the_arguments_are_open() {
+fn a_rule_may_apply_if_only_the_arguments_are_unknown() {
     let policy = Policy::parse(
         &(rule("deny", "principal = 'alice'\nwhen = { path = 'a' }") + &rule("deny", "hint = 'destructive'")),
     )

@@ -1,4 +1,4 @@
-//! Where a request may go: one plain spelling for each destination, and a table of spellings that go nowhere.
+//! Destinations: each has one plain spelling, and every spelling in a table is refused.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -11,10 +11,10 @@ use portcullis_policy::{
 };
 use proptest::prelude::*;
 
-/// Spellings that must lead nowhere, each with what is wrong with it. The network's own tests send them for real.
+/// Spellings that must be refused, each with its fault. The network's own tests send them for real.
 const FORBIDDEN: &str = include_str!("../../../tests/data/forbidden-destinations.txt");
 
-/// A grant as somebody writes it who has nothing to hide: it names one owner's hosts and one part of them.
+/// A typical grant: the hosts of one owner, restricted further.
 const GRANT: &str = "hosts = ['good.example', '*.good.example'], schemes = ['https', 'http'], ports = [443, 80], \
                      paths = ['/v1/']";
 
@@ -31,7 +31,7 @@ fn url(text: &str) -> Destination {
     Destination::from_url(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// Who stops a request.
+/// The check that stops a request.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum StoppedBy {
     Parse,
@@ -39,7 +39,8 @@ enum StoppedBy {
     Grant,
 }
 
-/// An address must be stopped as one: a grant that a person gives to a call alone does not look at names.
+/// Returns which check stops a request. Addresses must be stopped as such, because an approval of a host does not check
+/// names.
 fn stopped_by(text: &str, grant: &HttpBinding) -> Option<StoppedBy> {
     let Ok(destination) = Destination::from_url(text) else { return Some(StoppedBy::Parse) };
     match destination.host() {
@@ -66,9 +67,9 @@ fn every_forbidden_spelling_is_stopped() {
     assert!(stopped[&StoppedBy::Grant] >= 20, "{stopped:?}");
 }
 
-/// What is stopped above is stopped for its spelling: the same things in plain words are not.
+/// The spellings above are stopped because of their spelling. The same destinations in plain spelling are not.
 #[test]
-fn the_plain_spellings_go_through() {
+fn the_plain_spellings_are_permitted() {
     let grant = client(GRANT);
     let rows = [
         ("https://good.example/v1/a", "https://good.example/v1/a"),
@@ -107,7 +108,7 @@ fn a_name_in_another_script_becomes_punycode_and_punycode_stays() {
 }
 
 #[test]
-fn the_parts_of_a_destination_are_what_was_decided_on() {
+fn the_parts_of_a_destination_are_those_of_the_decision() {
     let plain = url("https://docs.rs/a/b?c=d");
     assert_eq!((plain.authority(), plain.path_with_query()), ("docs.rs".to_owned(), "/a/b?c=d".to_owned()));
     assert_eq!((plain.port(), plain.path(), plain.query()), (443, "/a/b", Some("c=d")));
@@ -124,7 +125,7 @@ fn the_parts_of_a_destination_are_what_was_decided_on() {
     }
 }
 
-/// Scheme, authority and path of a request that is refused, and why.
+/// Scheme, authority and path of a refused request, and the error.
 const REFUSED_PARTS: &[(&str, &str, &str, DestinationError)] = &[
     ("ftp", "a.example", "/", DestinationError::Scheme),
     ("", "a.example", "/", DestinationError::Scheme),
@@ -196,7 +197,7 @@ const REFUSED_PARTS: &[(&str, &str, &str, DestinationError)] = &[
 ];
 
 #[test]
-fn every_refusal_of_the_parts_of_a_request_is_told_apart() {
+fn every_refusal_of_the_parts_of_a_request_has_its_own_error() {
     let refusal = |scheme, authority: &str, path: &str| Destination::from_parts(scheme, authority, path).unwrap_err();
     for (scheme, authority, path, expected) in REFUSED_PARTS {
         assert_eq!(refusal(scheme, authority, path), *expected, "{scheme} {authority} {path}");
@@ -212,7 +213,7 @@ fn every_refusal_of_the_parts_of_a_request_is_told_apart() {
 }
 
 #[test]
-fn every_refusal_of_a_url_is_told_apart() {
+fn every_refusal_of_a_url_has_its_own_error() {
     use DestinationError as E;
     let rows = [
         ("docs.rs", E::Syntax),
@@ -282,7 +283,7 @@ fn a_location_is_resolved_against_where_it_was_received() {
     assert!(base.join(&"a".repeat(URL_BYTES + 1)).is_err());
 }
 
-/// Beside each range of the registries, and in ranges that providers have.
+/// Addresses next to each range of the registries, and addresses of providers.
 const GLOBAL: &str = "\
     1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 168.63.129.15 \
     168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0 \
@@ -290,7 +291,7 @@ const GLOBAL: &str = "\
     203.0.112.255 203.0.114.0 223.255.255.255 2000:: 2001:200:: 2001:db7:ffff::1 2001:db9::1 2003::1 \
     2606:4700::1111 2620:4f:7fff::1 2620:4f:8001::1 2a00:1450::1 3ffe::1 3fff:1000::1";
 
-/// First, last and known addresses of each range of the registries that is not the public internet.
+/// The first and last addresses of each range that is not public internet, and known addresses in it.
 const SPECIAL: &str = "\
     0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.100.100.200 100.127.255.255 127.0.0.0 127.0.0.1 \
     127.255.255.255 168.63.129.16 169.254.0.0 169.254.169.254 169.254.255.255 172.16.0.0 172.31.255.255 \
@@ -314,7 +315,7 @@ fn only_addresses_of_the_public_internet_are_global() {
 }
 
 #[test]
-fn a_range_holds_the_addresses_that_share_its_bits_and_no_others() {
+fn a_range_contains_only_the_addresses_with_its_prefix() {
     let rows = [
         ("127.0.0.1", "127.0.0.1", true),
         ("127.0.0.1", "127.0.0.2", false),
@@ -342,7 +343,7 @@ fn a_range_holds_the_addresses_that_share_its_bits_and_no_others() {
 }
 
 #[test]
-fn every_refusal_of_a_range_is_told_apart() {
+fn every_refusal_of_a_range_has_its_own_error() {
     let rows = [
         ("", AddressError::Spelling),
         ("localhost", AddressError::Spelling),
@@ -372,7 +373,7 @@ fn every_refusal_of_a_range_is_told_apart() {
 }
 
 #[test]
-fn a_connection_goes_where_the_grant_lets_it() {
+fn a_connection_goes_only_to_permitted_addresses() {
     let address = |text: &str| -> IpAddr { text.parse().unwrap() };
     let plain = client("hosts = ['good.example', '127.0.0.1', '[::1]'], addresses = ['10.0.0.0/8']");
     let rows = [
@@ -435,7 +436,7 @@ fn each_part_of_a_request_needs_its_grant() {
     assert!(unnamed("GET", "https://evil.example/").is_err());
 }
 
-/// Hosts that are near to the granted ones.
+/// Hosts that are similar to the granted ones.
 fn any_host() -> impl Strategy<Value = String> {
     let label = prop::sample::select(vec!["good", "example", "evil", "www", "a-b", "xn--bcher-kva", "127", "0", "com"]);
     prop::collection::vec(label, 1..5).prop_map(|labels| labels.join("."))
@@ -445,7 +446,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_read_is_shown_so_that_it_is_read_again(
+    fn a_parsed_destination_is_shown_as_text_that_parses_to_it(
         scheme in "https?", host in any_host(), port in prop::option::of(1..u16::MAX),
         path in "(/[!-~]{0,8}){0,4}", query in prop::option::of("[!-~]{0,12}"),
     ) {
@@ -460,7 +461,7 @@ proptest! {
     }
 
     #[test]
-    fn any_url_that_is_read_is_shown_so_that_it_is_read_again(text in "https?://\\PC{0,40}") {
+    fn any_parsed_url_is_shown_as_text_that_parses_to_it(text in "https?://\\PC{0,40}") {
         if let Ok(destination) = Destination::from_url(&text) {
             prop_assert_eq!(Destination::from_url(&destination.to_string()), Ok(destination.clone()));
             prop_assert!(destination.to_string().is_ascii());

@@ -1,4 +1,4 @@
-//! From text to policy: what the sections mean, and that nothing is overlooked or repaired.
+//! Parsing a policy: the meaning of the sections. Nothing is ignored or repaired.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -11,7 +11,7 @@ use portcullis_policy::{
 };
 use serde_json::json;
 
-/// The example of the design.
+/// The example of the design document.
 const EXAMPLE: &str = r#"
 [defaults]
 decision = "ask"                          # for a tool that no rule names: allow | ask | deny
@@ -155,7 +155,7 @@ fn the_example_of_the_design_decides_as_the_design_says() {
 }
 
 #[test]
-fn bindings_are_what_the_example_says() {
+fn the_bindings_of_the_example_are_parsed() {
     let policy = parse(EXAMPLE);
     let binding = |tool: &str, key: &str| policy.bindings(&name(tool).plugin)[&key.parse().unwrap()].clone();
     let Binding::Directory(workspace) = binding("files.read", "workspace") else { panic!("not a directory") };
@@ -214,7 +214,7 @@ fn every_permission_of_a_tool_needs_its_own_decision() {
 }
 
 #[test]
-fn a_resource_is_judged_only_by_rules_without_arguments() {
+fn only_rules_without_arguments_apply_to_a_resource() {
     let policy = parse(
         "[[rule]]\ntool = 'a.b'\nwhen = { path = '**' }\ndecision = 'allow'\n\
          [[rule]]\ntool = 'a.c'\npermission = 'read'\ndecision = 'allow'\n\
@@ -257,7 +257,7 @@ fn an_explanation_says_what_would_change_the_decision() {
     assert_eq!(shown["verdict"]["source"]["rule"]["number"], 1);
 }
 
-/// Every table of [`FULL`], by a text after which a key of that table may stand.
+/// Every table of [`FULL`], by a text after which a key of that table may follow.
 const TABLES: &[&str] = &[
     "[defaults]\n",
     "[limits]\n",
@@ -299,7 +299,7 @@ fn a_known_key_with_any_letter_changed_is_refused() {
     for (line, key) in lines.filter_map(|line| Some((line, line.split_once(" = ")?.0))) {
         let (table, key) = key.rsplit_once('.').map_or(("", key), |(table, key)| (table, key));
         if table == "directory" {
-            continue; // That key is the policy's own choice.
+            continue; // The policy chooses this key itself.
         }
         for at in 0..key.len() {
             let mut misspelt = key.to_owned();
@@ -320,7 +320,7 @@ fn a_value_of_another_type_is_refused_everywhere() {
     for (line, key) in FULL.lines().filter_map(|line| Some((line, line.split_once(" = ")?.0))) {
         for value in ["1979-05-27", "nan", "true", "-1", "1.5", "[]", "[[]]", "{}", "''", "\"\\u0000\"", "\"\u{202e}\""]
         {
-            // These are values of the right type for those keys.
+            // These values have the right type for these keys.
             let free_text = matches!(key, "reason" | "session");
             if (free_text && value.contains('\u{202e}')) || (key.ends_with("path") && value.len() > 6) {
                 continue;
@@ -532,7 +532,7 @@ fn every_malformed_binding_is_a_load_error() {
 }
 
 #[test]
-fn what_is_written_twice_is_refused() {
+fn duplicates_are_refused() {
     let texts = [
         "[limits]\nmemory = 1\nmemory = 2",
         "[limits]\n[limits]",
@@ -707,7 +707,7 @@ fn no_error_repeats_a_value_that_may_be_a_secret() {
 }
 
 #[test]
-fn a_rule_is_known_by_its_number_and_line_however_it_is_written() {
+fn a_rule_has_its_number_and_line_in_any_toml_form() {
     let inline =
         parse("# one\nrule = [\n  { tool = 'a.b', decision = 'ask' },\n  { tool = 'a.c', decision = 'ask' },\n]\n");
     let tables =
@@ -718,7 +718,7 @@ fn a_rule_is_known_by_its_number_and_line_however_it_is_written() {
 }
 
 #[test]
-fn a_policy_has_a_largest_size_and_a_largest_number_of_rules() {
+fn the_size_and_the_rules_of_a_policy_are_limited() {
     let rule = "[[rule]]\ntool = 'a.b'\ndecision = 'ask'\n";
     assert_eq!(parse(&rule.repeat(10_000)).rules().len(), 10_000);
     assert_eq!(refused(&rule.repeat(10_001)).fault, PolicyFault::TooManyRules);
@@ -730,7 +730,7 @@ fn a_policy_has_a_largest_size_and_a_largest_number_of_rules() {
 }
 
 #[test]
-fn sections_that_are_not_there_have_their_defaults() {
+fn missing_sections_have_their_defaults() {
     let (approvals, record) = (Policy::deny_all().approvals(), Policy::deny_all().record());
     assert_eq!(approvals.unattended, Unattended::Pending);
     let hours = |hours: u64| Duration::from_secs(hours * 3600);
@@ -741,7 +741,7 @@ fn sections_that_are_not_there_have_their_defaults() {
 }
 
 #[test]
-fn approvals_and_record_are_what_the_policy_says_up_to_the_ceilings() {
+fn approvals_and_record_can_be_set_up_to_the_ceilings() {
     let policy = parse(FULL);
     let (approvals, record) = (policy.approvals(), policy.record());
     assert_eq!(approvals.unattended, Unattended::Deny);
@@ -789,7 +789,7 @@ fn the_larger_of_two_limits_is_taken_key_by_key() {
 }
 
 #[test]
-fn an_explanation_tells_the_parts_of_a_call_apart() {
+fn an_explanation_distinguishes_the_parts_of_a_call() {
     let policy = parse(
         "[[rule]]\ntool = 'a.b'\npermission = 'read'\ndecision = 'allow'\n\
          [[rule]]\ntool = 'a.b'\npermission = 'write'\ndecision = 'deny'\n\

@@ -1,4 +1,4 @@
-//! The pattern language: a table of what matches, a table of what is refused, and a naive matcher to differ from.
+//! The pattern language: a table of matches, a table of errors, and a naive matcher for comparison.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const ROWS: &[Row] = &[
-    // Text that stands for itself.
+    // Literal text.
     ("a", &["a"], &["", "A", "aa", "b", "a/", "/a", "a\n", "á"]),
     ("src/lib.rs", &["src/lib.rs"], &["src/lib_rs", "src//lib.rs", "src\\lib.rs", "/src/lib.rs", "src/lib.rs/"]),
     ("/a", &["/a"], &["a", "//a", "/a/"]),
@@ -26,7 +26,7 @@ const ROWS: &[Row] = &[
     ("a?c", &["abc", "a.c", "a?c"], &["ac", "a/c", "abbc"]),
     ("??", &["ab"], &["a", "abc", "a/"]),
     ("a/?", &["a/b"], &["a/", "a/bc", "a"]),
-    // A run within a segment.
+    // Any characters within a segment.
     ("*", &["", "a", "abc", ".a", "..", "a b", "\n"], &["/", "a/", "/a", "a/b"]),
     ("a*", &["a", "ab", "a.b"], &["", "ba", "a/", "a/b"]),
     ("*a", &["a", "ba", "aaa"], &["", "ab", "b/a"]),
@@ -115,7 +115,7 @@ fn every_row_of_the_table_matches_as_it_says() {
 }
 
 #[test]
-fn patterns_that_need_guessing_are_refused() {
+fn ambiguous_patterns_are_refused() {
     let rows = [
         ("", GlobError::Empty),
         ("{,a}", GlobError::Empty),
@@ -167,7 +167,7 @@ fn patterns_that_need_guessing_are_refused() {
 }
 
 #[test]
-fn a_pattern_can_be_neither_too_long_nor_stand_for_too_much() {
+fn the_length_and_the_expansion_of_a_pattern_are_limited() {
     assert!(Glob::new(&"é".repeat(PATTERN_CHARACTERS)).is_ok());
     assert_eq!(Glob::new(&"é".repeat(PATTERN_CHARACTERS + 1)), Err(GlobError::TooLong));
     assert_eq!(Glob::new(&"{a,b}".repeat(20)), Err(GlobError::TooManyChoices));
@@ -187,11 +187,11 @@ fn no_text_makes_a_match_exponential() {
     assert!(!Glob::new(&format!("{}b", "**/a*a*/".repeat(100))).unwrap().matches(&path));
 }
 
-/// Marks `**` in a pattern that was written out, so that braces cannot put two single stars together.
+/// Marks `**` in an expanded pattern, so that braces cannot join two single stars.
 const DEEP: char = '\u{e000}';
 
-/// Writes the braces of a sound pattern out, the slow and obvious way: the first braces are replaced by each of their
-/// choices, until there are none.
+/// Expands the braces of a valid pattern, the slow and obvious way. It replaces the first braces with each of their
+/// choices, until no braces are left.
 fn written_out(pattern: &[char]) -> Vec<Vec<char>> {
     let Some(open) = first_outside(pattern, 0, &['{']) else { return vec![pattern.to_vec()] };
     let mut choices = Vec::new();
@@ -217,7 +217,7 @@ fn written_out(pattern: &[char]) -> Vec<Vec<char>> {
     choices.iter().flat_map(|choice| written_out(&[&pattern[..open], choice, after].concat())).collect()
 }
 
-/// The first of `wanted` that is neither escaped nor in a class.
+/// Returns the first of `wanted` that is neither escaped nor in a class.
 fn first_outside(pattern: &[char], from: usize, wanted: &[char]) -> Option<usize> {
     let mut position = from;
     let mut in_class = false;
@@ -234,7 +234,7 @@ fn first_outside(pattern: &[char], from: usize, wanted: &[char]) -> Option<usize
     None
 }
 
-/// `**` outside classes, where it is not escaped, becomes [`DEEP`].
+/// Replaces every unescaped `**` outside classes with [`DEEP`].
 fn with_deep(pattern: &str) -> Vec<char> {
     let mut characters: Vec<char> = pattern.chars().collect();
     let mut from = 0;
@@ -247,7 +247,7 @@ fn with_deep(pattern: &str) -> Vec<char> {
     characters
 }
 
-/// Whether the rest of a pattern matches the rest of a text: tries everything, remembers nothing.
+/// Returns whether the rest of a pattern matches the rest of a text. It tries everything and remembers nothing.
 fn naive(pattern: &[char], text: &[char]) -> bool {
     match pattern {
         [] => text.is_empty(),
@@ -255,10 +255,10 @@ fn naive(pattern: &[char], text: &[char]) -> bool {
         [DEEP, '/', rest @ ..] => {
             naive(rest, text) || (0..text.len()).any(|at| text[at] == '/' && naive(rest, &text[at + 1..]))
         }
-        // An escaped slash divides like any other.
+        // An escaped slash separates like any other.
         [DEEP, '\\', '/', rest @ ..] => naive(&[&[DEEP, '/'], rest].concat(), text),
         ['\\', '/', rest @ ..] => naive(&[&['/'], rest].concat(), text),
-        // At the end of a text a deep segment may stand for no segment, and then its slash is not there either.
+        // At the end of a text, `**` may match no segment. Then its slash is missing, too.
         ['/', rest @ ..] if text.is_empty() => only_deep(rest),
         ['*', rest @ ..] => naive(rest, text) || (one(text) && naive(pattern, &text[1..])),
         ['?', rest @ ..] => one(text) && naive(rest, &text[1..]),
@@ -314,7 +314,7 @@ fn class_character(class: &[char]) -> Option<(char, &[char])> {
     }
 }
 
-/// A pattern that is sound more often than not.
+/// Generates patterns, most of which are valid.
 fn any_pattern() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => "[abB/]".prop_map(String::from),
@@ -374,7 +374,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_reading_a_pattern_panic(pattern in "\\PC{0,40}", text in "\\PC{0,20}") {
+    fn no_text_makes_the_pattern_parser_panic(pattern in "\\PC{0,40}", text in "\\PC{0,20}") {
         if let Ok(glob) = Glob::new(&pattern) {
             let _ = glob.matches(&text);
         }
@@ -397,7 +397,7 @@ fn a_pattern_is_shown_as_it_was_written() {
 }
 
 #[test]
-fn an_escaped_text_matches_itself_alone() {
+fn an_escaped_text_matches_only_itself() {
     for text in ["a*b", "a?", "[a]", "{a,b}", "\\", "a/**", "!^-,"] {
         let glob = Glob::new(&Glob::escape(text)).unwrap();
         assert!(glob.matches(text), "{text:?}");
@@ -408,7 +408,7 @@ fn an_escaped_text_matches_itself_alone() {
 }
 
 #[test]
-fn braces_may_stand_for_exactly_as_many_tokens_as_the_limit() {
+fn braces_can_expand_to_exactly_the_limit_of_tokens() {
     let doubled = |before: usize| Glob::new(&format!("{}{{a,b}}", "x".repeat(before)));
     assert!(doubled(EXPANDED_TOKENS / 2 - 1).is_ok());
     assert_eq!(doubled(EXPANDED_TOKENS / 2), Err(GlobError::TooManyChoices));

@@ -1,4 +1,4 @@
-//! What a policy says of itself afterwards: which rules are dead, and which calls would have run.
+//! Checks of a loaded policy: which rules are dead, and which other calls would have run.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -12,10 +12,11 @@ fn rule(body: &str) -> String {
     format!("[[rule]]\ntool = 'files.write'\ndecision = 'deny'\n{body}\n")
 }
 
-/// Permissions, hints and arguments.
+/// The permissions, hints and arguments of a tool.
 type Declared = (&'static [Permission], &'static [Hint], Option<Vec<&'static str>>);
 
-/// Why the policy has a dead rule, where `files` has a tool to read and one to write, and `web` one that takes all.
+/// Returns why the policy has a dead rule. `files` has a tool that reads and one that writes, and `web` has one that
+/// accepts any arguments.
 fn dead(text: &str) -> Option<String> {
     let names: Vec<ToolName> = ["files.read", "files.write", "web.get"].map(|name| name.parse().unwrap()).to_vec();
     let rows: [Declared; 3] = [
@@ -67,7 +68,7 @@ fn a_rule_that_some_call_can_match_is_not_dead() {
 }
 
 #[test]
-fn a_rule_that_no_call_can_match_is_named_with_the_reason() {
+fn a_rule_that_no_call_can_match_is_reported_with_the_reason() {
     let rows = [
         ("tool = 'files.wirte'", "the plugin has no such tool"),
         ("tool = '{files,web}.nothing'", "the plugin has no such tool"),

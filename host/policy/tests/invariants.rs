@@ -1,4 +1,4 @@
-//! What holds for every policy and every question: generated policies are real text, read as a file would be.
+//! Properties of every policy and every question. Generated policies are real text and are parsed like a file.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-/// A rule as its text: what stands before the decision, and the decision.
+/// The text of a rule: the part before the decision, and the decision.
 #[derive(Debug, Clone)]
 struct RuleText {
     body: String,
@@ -43,7 +43,7 @@ impl Asked {
         Caller { session: &self.session, principal: &self.principal, automated: self.automated }
     }
 
-    /// A question about a resource in the middle of such a call.
+    /// Returns a question about a resource during such a call.
     fn resource<'a>(&'a self, permission: Permission, resource: &'a str) -> ResourceQuestion<'a> {
         ResourceQuestion { tool: &self.tool, permission, hints: &self.hints, resource, caller: self.caller() }
     }
@@ -70,7 +70,7 @@ const WHENS: &[&str] = &[
     "{ count = { at-least = 1.5, at-most = 3 } }",
     "{ count = [{ at-most = 0 }, 3.0] }",
 ];
-/// Keys that say whom a rule speaks of.
+/// Keys for the callers that a rule applies to.
 const SUBJECTS: &[&str] = &[
     "session = \"s1\"\n",
     "session = \"s*\"\n",
@@ -99,7 +99,7 @@ fn any_rule() -> impl Strategy<Value = RuleText> {
     )
 }
 
-/// A rule that rests on a hint, and so is no allow.
+/// A rule with a hint, which therefore does not allow anything.
 fn any_hinted_rule() -> impl Strategy<Value = RuleText> {
     (any_rule(), select(Hint::ALL.to_vec()), select(vec!["ask", "deny"]))
         .prop_map(|(rule, hint, decision)| RuleText { body: format!("{}hint = \"{hint}\"\n", rule.body), decision })
@@ -192,7 +192,7 @@ fn any_settings() -> impl Strategy<Value = String> {
     })
 }
 
-/// Arguments as a tool has them that puts a text somewhere.
+/// Arguments of a tool that writes or sends content.
 fn any_payload_call() -> impl Strategy<Value = Map<String, Value>> {
     let path =
         select(vec!["src/a", "src/b/c", "src/b/d", "a", "src/../x", "/src/a", "src//a", "s*c/a", "src", ".", "x/é/z"]);
@@ -228,7 +228,7 @@ fn decide(default: Option<&str>, rules: &[RuleText], asked: &Asked) -> Decision 
 }
 
 proptest! {
-    // 2048 of each; `PROPTEST_CASES` sets an eighth of the number.
+    // Runs 2048 cases of each property. `PROPTEST_CASES` sets an eighth of this number.
     #![proptest_config(ProptestConfig {
         cases: 8 * ProptestConfig::default().cases,
         failure_persistence: None,
@@ -354,7 +354,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_resource_may_is_what_a_call_without_matching_arguments_may(
+    fn a_resource_is_decided_like_a_call_without_matching_arguments(
         default in any_default(), rules in any_rules(), asked in any_question(),
     ) {
         let unconditional: Vec<RuleText> = rules.iter().filter(|rule| !rule.body.contains("when =")).cloned().collect();
@@ -374,7 +374,7 @@ proptest! {
     }
 
     #[test]
-    fn a_sub_agent_never_has_more_than_its_parent(
+    fn a_sub_agent_never_has_more_rights_than_its_parent(
         default in any_default(), rules in any_rules(), hinted in any_hinted_rule(), asked in any_question(),
         name in select(vec!["x", "y", "alice", "bob"]),
     ) {
@@ -407,7 +407,7 @@ proptest! {
     }
 
     #[test]
-    fn what_an_untrusted_project_stops_is_what_it_stops_when_it_is_trusted(
+    fn an_untrusted_project_stops_the_same_calls_as_a_trusted_one(
         rules in any_rules(), brought in any_rules(), asked in any_question(),
     ) {
         let (user, project) = (text(Some("allow"), &rules), text(None, &brought));
@@ -448,7 +448,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_pattern_was_offered_for_it_covers(arguments in any_payload_call()) {
+    fn an_offered_pattern_covers_its_own_call(arguments in any_payload_call()) {
         for offer in Pattern::offers(&arguments, &json!({})) {
             prop_assert!(offer.covers(&arguments), "{}", offer);
             let stored = serde_json::to_string(&offer).unwrap();
@@ -477,7 +477,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_reading_a_policy_panic(text in "\\PC{0,60}") {
+    fn no_text_makes_the_policy_parser_panic(text in "\\PC{0,60}") {
         let _ = Policy::parse(&text);
     }
 }

@@ -1,4 +1,4 @@
-//! Several texts, one policy: what each layer may add, and what an untrusted project may not.
+//! Layers of a policy: what each may add, and what an untrusted project may not.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -46,7 +46,7 @@ fn no_layer_at_all_is_the_empty_policy() {
 }
 
 #[test]
-fn rules_of_all_layers_are_weighed_together_and_each_is_known_by_its_layer() {
+fn rules_of_all_layers_are_combined_and_each_names_its_layer() {
     let policy = layered(&rule("ask", ""), &rule("allow", ""), &rule("deny", "when = { path = 'x' }"), Trust::Trusted);
     let policy = policy.unwrap();
     let (asked, denied) = (explain(&policy, "a"), explain(&policy, "x"));
@@ -62,7 +62,7 @@ fn rules_of_all_layers_are_weighed_together_and_each_is_known_by_its_layer() {
 }
 
 #[test]
-fn an_untrusted_project_can_stop_and_can_lift_nothing() {
+fn an_untrusted_project_can_stop_calls_but_lift_nothing() {
     let rows = [
         ("", rule("allow", ""), Decision::Deny, Decision::Allow),
         ("", rule("ask", ""), Decision::Deny, Decision::Ask),
@@ -80,7 +80,7 @@ fn an_untrusted_project_can_stop_and_can_lift_nothing() {
 }
 
 #[test]
-fn the_strictest_default_that_is_written_holds_and_a_project_never_loosens_it_untrusted() {
+fn the_strictest_default_applies_and_an_untrusted_project_never_loosens_it() {
     let rows = [
         ("", "allow", Decision::Deny, Decision::Allow),
         ("", "ask", Decision::Deny, Decision::Ask),
@@ -119,7 +119,7 @@ fn limits_are_overridden_by_a_trusted_project_and_only_lowered_by_an_untrusted_o
 }
 
 #[test]
-fn what_is_said_of_one_plugin_overrides_what_is_said_of_all_in_any_layer() {
+fn the_limits_of_one_plugin_override_those_of_all_plugins_in_any_layer() {
     let policy = with_project("[plugin.files.limits]\nlog = 5\n", "[limits]\nlog = 9\n", Trust::Trusted);
     assert_eq!(policy.limits(&"files".parse().unwrap()).log_bytes, 5);
     let policy = layered("[limits]\nlog = 3\n", "[limits]\ntables = 4\n", "", Trust::Trusted).unwrap();
@@ -146,7 +146,7 @@ fn a_trusted_project_adds_bindings_and_an_untrusted_one_none() {
 }
 
 #[test]
-fn a_key_that_two_layers_bind_is_refused_where_the_second_is() {
+fn a_key_that_two_layers_bind_is_an_error_in_the_second_layer() {
     let error = layered("", BINDING, &format!("\n{BINDING}"), Trust::Trusted).unwrap_err();
     assert_eq!(error.layer, Layer::Project);
     assert_eq!(error.error.fault, PolicyFault::BoundElsewhere { layer: Layer::User });
@@ -161,7 +161,7 @@ fn a_key_that_two_layers_bind_is_refused_where_the_second_is() {
 }
 
 #[test]
-fn a_text_that_is_not_understood_refuses_the_whole_policy_whatever_its_trust() {
+fn an_invalid_text_makes_the_whole_policy_invalid_whatever_its_trust() {
     for trust in [Trust::Trusted, Trust::Untrusted] {
         for (texts, layer) in [
             (["x = 1", "", ""], Layer::BuiltIn),
@@ -209,7 +209,7 @@ fn approvals_and_records_are_narrowed_by_an_untrusted_project_and_set_by_a_trust
 }
 
 #[test]
-fn an_explanation_says_what_waits_for_the_person_to_trust_the_project() {
+fn an_explanation_names_the_rules_that_need_a_trusted_project() {
     let policy = with_project("", &(rule("allow", "when = { path = 'src/**' }") + &rule("ask", "")), Trust::Untrusted);
     let waiting = explain(&policy, "src/a");
     assert_eq!(
@@ -228,7 +228,7 @@ fn an_explanation_says_what_waits_for_the_person_to_trust_the_project() {
 }
 
 #[test]
-fn only_what_a_person_wrote_names_plugins() {
+fn only_the_user_and_the_project_name_plugins() {
     let text = |plugin: &str| format!("[[rule]]\ntool = \"{plugin}.*\"\ndecision = \"deny\"\n[plugin.{plugin}-two]\n");
     let policy = layered(&text("a"), &text("b"), &text("c"), Trust::Untrusted).unwrap();
     let named: Vec<_> = policy.plugins().map(|plugin| plugin.as_str()).collect();

@@ -1,11 +1,11 @@
-//! What a `when` table matches, rule by rule: narrowing rules see through spellings, widening rules trust none.
+//! Matching of `when` tables: restricting rules recognize every spelling, and widening rules accept only plain ones.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
 use portcullis_policy::{Caller, Decision, Permissions, Policy, Question};
 use serde_json::{Value, json};
 
-/// The decision of a policy with one rule, or of the given text, on one call.
+/// Returns the decision of a policy with one rule, or of the given text, on one call.
 fn decide(policy: &str, arguments: &Value) -> Decision {
     let policy = Policy::parse(policy).unwrap_or_else(|error| panic!("{error}\n{policy}"));
     let tool = "files.read".parse().unwrap();
@@ -15,13 +15,14 @@ fn decide(policy: &str, arguments: &Value) -> Decision {
     policy.decide(&Question { tool: &tool, permissions: Permissions::NONE, hints: &[], arguments, caller }).decision
 }
 
-/// Whether an allow rule with this `when` lets the call run.
+/// Returns whether an allow rule with this `when` allows the call.
 fn allows(when: &str, arguments: &Value) -> bool {
     let rule = format!("[[rule]]\ntool = \"files.read\"\nwhen = {when}\ndecision = \"allow\"\n");
     decide(&rule, arguments) == Decision::Allow
 }
 
-/// Whether a deny rule, and likewise an ask rule, with this `when` stops a call that is allowed otherwise.
+/// Returns whether a deny rule with this `when` stops a call that is otherwise allowed. An ask rule must behave the
+/// same.
 fn stops(when: &str, arguments: &Value) -> bool {
     let stopped = |decision: &str| {
         let others = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
@@ -34,7 +35,7 @@ fn stops(when: &str, arguments: &Value) -> bool {
 }
 
 #[test]
-fn a_deny_sees_through_every_spelling_of_a_path() {
+fn a_deny_matches_every_spelling_of_a_path() {
     let spellings = [
         "secret/key",
         "/secret/key",
@@ -88,7 +89,7 @@ fn a_deny_sees_through_every_spelling_of_a_path() {
 }
 
 #[test]
-fn a_deny_sees_through_decomposed_accents_and_characters_without_width() {
+fn a_deny_matches_decomposed_accents_and_zero_width_characters() {
     let when = "{ path = ['secrets/**', 'caf\u{e9}/*', 'stra\u{df}e'] }";
     for path in [
         "se\u{200b}crets/k",
@@ -107,7 +108,7 @@ fn a_deny_sees_through_decomposed_accents_and_characters_without_width() {
         assert!(stops(when, &json!({ "path": path })), "{path:?}");
         assert!(!allows(when, &json!({ "path": path })) || path == "caf\u{e9}/menu", "{path:?}");
     }
-    // A policy may be written in any of the spellings.
+    // A policy may use any of the spellings.
     for pattern in ["'cafe\u{301}/**'", "'ca\u{200b}f\u{e9}/**'", "{ prefix = 'Cafe\u{301}/' }"] {
         let when = format!("{{ path = {pattern} }}");
         assert!(stops(&when, &json!({ "path": "caf\u{e9}/menu" })), "{when}");
@@ -118,7 +119,7 @@ fn a_deny_sees_through_decomposed_accents_and_characters_without_width() {
 }
 
 #[test]
-fn a_backslash_is_tried_as_a_letter_and_as_a_separator() {
+fn a_backslash_is_matched_as_a_character_and_as_a_separator() {
     for path in ["a\\b/./c", "a\\b/c", "a\\b//c"] {
         assert!(stops(r#"{ path = "a?b/c" }"#, &json!({ "path": path })), "{path:?}");
         assert!(stops(r#"{ path = "a/b/c" }"#, &json!({ "path": path })), "{path:?}");
@@ -127,7 +128,7 @@ fn a_backslash_is_tried_as_a_letter_and_as_a_separator() {
 }
 
 #[test]
-fn an_allow_matches_only_what_is_spelt_plainly() {
+fn an_allow_matches_only_plain_spellings() {
     for path in ["src/a", "src/a/b.rs", "src/", "src", "src/.a", "src/..a", "src/é"] {
         assert!(allows(r#"{ path = "src/**" }"#, &json!({ "path": path })), "{path:?}");
     }
@@ -179,7 +180,7 @@ fn a_call_in_twelve_shapes_is_never_allowed_by_confusion() {
 }
 
 #[test]
-fn what_a_narrowing_rule_cannot_read_it_stops() {
+fn a_restricting_rule_stops_what_it_cannot_evaluate() {
     for value in [json!(null), json!({}), json!({ "a": 1 }), json!([[]]), json!([null]), json!(1), json!(true)] {
         assert!(stops(r#"{ path = "secret/**" }"#, &json!({ "path": value })), "{value}");
     }
@@ -249,7 +250,7 @@ fn numbers_allow_only_in_their_own_representation() {
 }
 
 #[test]
-fn a_pointer_looks_inside_and_stops_where_it_cannot() {
+fn a_pointer_finds_nested_values_and_stops_calls_where_it_cannot() {
     let when = r#"{ "/options/path" = "src/*" }"#;
     assert!(allows(when, &json!({ "options": { "path": "src/a" } })));
     assert!(stops(when, &json!({ "options": { "path": "src/a" } })));
@@ -261,7 +262,7 @@ fn a_pointer_looks_inside_and_stops_where_it_cannot() {
 }
 
 #[test]
-fn a_text_that_is_too_long_to_look_at_is_stopped_and_never_allowed() {
+fn a_text_that_is_too_long_to_match_is_stopped_and_never_allowed() {
     let at_limit = "a".repeat(16_384);
     let longer = format!("{at_limit}a");
     assert!(allows(r#"{ path = "**" }"#, &json!({ "path": at_limit })));
@@ -271,7 +272,7 @@ fn a_text_that_is_too_long_to_look_at_is_stopped_and_never_allowed() {
 }
 
 #[test]
-fn an_ask_that_only_a_wide_reading_matches_lifts_no_deny() {
+fn an_ask_that_matches_only_widely_lifts_no_deny() {
     let ask = "[[rule]]\ntool = \"files.read\"\nwhen = { path = \"src/**\" }\ndecision = \"ask\"\n";
     assert_eq!(decide(ask, &json!({ "path": "src/a" })), Decision::Ask);
     for path in [json!("../etc/passwd"), json!("./src/a"), json!("SRC/a"), json!(null), json!(["src/a", "etc/b"])] {
@@ -284,7 +285,7 @@ fn an_ask_that_only_a_wide_reading_matches_lifts_no_deny() {
 }
 
 #[test]
-fn an_array_too_long_to_look_at_is_stopped_and_never_allowed() {
+fn an_array_that_is_too_long_to_match_is_stopped_and_never_allowed() {
     let many = json!({ "paths": vec!["src/a"; 100_000] });
     let long = json!({ "paths": ["src/a", "x".repeat(20_000)] });
     let few = json!({ "paths": ["src/a", "src/b"] });
@@ -339,7 +340,7 @@ fn a_prefix_may_end_within_a_name_and_has_no_patterns() {
 }
 
 #[test]
-fn equals_takes_every_character_as_itself() {
+fn equals_treats_every_character_literally() {
     let when = r#"{ path = { equals = "a*b/{c}" } }"#;
     assert!(allows(when, &json!({ "path": "a*b/{c}" })));
     for path in ["axb/{c}", "a*b/c", "A*B/{c}", "./a*b/{c}", "a*b/{c}/", ""] {
@@ -406,7 +407,7 @@ fn a_number_too_large_to_compare_is_stopped_and_never_allowed() {
 }
 
 #[test]
-fn what_bounds_cannot_read_they_stop_and_never_allow() {
+fn bounds_stop_and_never_allow_values_that_they_cannot_compare() {
     for value in [json!("5"), json!(null), json!(true), json!({}), json!([]), json!([5, "5"]), json!([[5]])] {
         let empty = value == json!([]);
         assert!(!allows("{ n = { at-least = 1 } }", &json!({ "n": value })), "{value}");

@@ -1,4 +1,4 @@
-//! What a remembered approval covers: what is offered, what it covers, and how it is stored.
+//! Patterns of remembered approvals: what is offered, what they cover, and how they are stored.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -99,7 +99,7 @@ fn a_schema_says_which_other_arguments_are_payload_but_never_that_a_path_is() {
 }
 
 #[test]
-fn nothing_is_offered_where_a_person_could_not_tell_what_it_covers() {
+fn nothing_is_offered_if_an_approver_could_not_tell_what_it_covers() {
     let long_path = format!("a/{}", "b".repeat(RESOURCE_PATH_BYTES - 1));
     let fits = format!("a/{}", "b".repeat(RESOURCE_PATH_BYTES - 2));
     let paths = [
@@ -204,7 +204,7 @@ fn a_stored_pattern_is_read_back_as_it_was() {
 }
 
 #[test]
-fn a_stored_pattern_that_is_not_exactly_one_is_refused() {
+fn an_invalid_stored_pattern_is_refused() {
     let constraint = |text: &str| format!(r#"{{"arguments":{{"path":{text}}}}}"#);
     let texts = [
         "{}".to_owned(),
@@ -245,7 +245,7 @@ fn a_stored_pattern_that_is_not_exactly_one_is_refused() {
     assert!(serde_json::from_str::<Pattern>(r#"{"arguments":{"a":"any","b":{"exact":1}}}"#).is_ok());
 }
 
-/// Arguments that may differ, each with the directory that it may be in.
+/// Arguments that may differ, each with the directory that it must be in.
 type Differing<'a> = [(&'a str, Option<&'a str>)];
 
 fn varying(arguments: &Value, variations: &Differing<'_>) -> Option<Pattern> {
@@ -258,7 +258,7 @@ fn varying(arguments: &Value, variations: &Differing<'_>) -> Option<Pattern> {
 }
 
 #[test]
-fn a_proposed_pattern_lets_only_what_it_names_differ() {
+fn a_proposed_pattern_permits_only_the_named_arguments_to_differ() {
     let call = json!({ "payee": "ACME", "amount": 20, "path": "src/a/b.rs" });
     let pattern = varying(&call, &[("amount", None), ("path", Some("src/**"))]).unwrap();
     assert_eq!(pattern.to_string(), r#"any amount, path = "src/**", payee = "ACME""#);
@@ -272,7 +272,7 @@ fn a_proposed_pattern_lets_only_what_it_names_differ() {
 }
 
 #[test]
-fn a_proposal_that_is_wider_than_a_directory_or_names_something_else_is_none() {
+fn a_proposal_that_is_wider_than_a_directory_or_names_something_else_is_refused() {
     let call = json!({ "amount": 20, "path": "src/b.rs", "list": [1], "note": "a/b" });
     let listless = json!({ "amount": 20, "path": "src/b.rs", "note": "a/b" });
     assert!(varying(&listless, &[("amount", None)]).is_some());

@@ -1,4 +1,4 @@
-//! The policy from outside, in the order in which it is read, asked and explained; one program, so that it links once.
+//! Tests of the policy crate from outside, in one test binary, so that it is linked only once.
 
 mod glob;
 mod matching;

@@ -1,4 +1,4 @@
-//! What a remembered approval of a URL covers: its path, or its scheme, host and port, and nothing that looks alike.
+//! Remembered approvals of URLs: they cover a path, or a scheme, host and port, and nothing that looks similar.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
@@ -15,7 +15,7 @@ fn shown(arguments: &Value) -> Vec<String> {
     offers(arguments).iter().map(ToString::to_string).collect()
 }
 
-/// The offers for the path and for the host of a URL.
+/// Returns the offers for the path and for the host of a URL.
 fn around(url: &str) -> [Pattern; 2] {
     offers(&json!({ "url": url })).try_into().unwrap_or_else(|offers| panic!("{url}: {offers:?}"))
 }
@@ -98,7 +98,7 @@ fn a_schema_says_which_other_argument_is_a_url_and_no_payload_is_one() {
     assert_eq!(both[1], format!("page = {origin}, text = \"https://other.example/\""));
 }
 
-/// A URL whose host is approved, other spellings of URLs of that host, and URLs of other hosts or of none.
+/// A URL whose host is approved, other spellings of URLs of that host, and URLs of other hosts or without a host.
 const HOSTS: [(&str, &[&str], &[&str]); 5] = [
     (
         "https://example.com/a",
@@ -246,7 +246,7 @@ fn a_stored_scope_of_urls_is_in_its_one_plain_spelling() {
     }
 }
 
-/// Hosts that look alike, in spellings of names and addresses.
+/// Generates hosts that look similar, as names and as addresses.
 fn any_host() -> impl Strategy<Value = String> {
     let hosts = vec![
         "example.com",
@@ -278,7 +278,7 @@ fn any_host() -> impl Strategy<Value = String> {
     prop::sample::select(hosts).prop_map(str::to_owned)
 }
 
-/// URLs that differ in one thing or another.
+/// Generates URLs that differ in one part or another.
 fn any_url() -> impl Strategy<Value = String> {
     let schemes = prop::sample::select(vec!["https://", "HTTPS://", "http://", "https:/", "https:\\\\", "ftp://", ""]);
     let ports = prop::sample::select(vec!["", "", ":443", ":80", ":8443", ":0443", ":", ":99999"]);
@@ -288,8 +288,8 @@ fn any_url() -> impl Strategy<Value = String> {
         .prop_map(|(scheme, host, port, path, query)| format!("{scheme}{host}{port}{path}{query}"))
 }
 
-/// Scheme, host and port as another parser of URLs reads them; none with a user. The dot of the root is no part of a
-/// name.
+/// Returns scheme, host and port as another URL parser reads them, or none if the URL has a user. A final dot is not
+/// part of the name.
 fn origin(url: &str) -> Option<(String, String, u16)> {
     let url = Url::parse(url).ok().filter(|url| url.username().is_empty() && url.password().is_none())?;
     let host = url.host_str()?;
@@ -300,7 +300,7 @@ fn origin(url: &str) -> Option<(String, String, u16)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4096, ..ProptestConfig::default() })]
 
-    /// The oracle is a parser that the host does not decide by.
+    /// The oracle is a parser that the host does not use for decisions.
     #[test]
     fn an_approved_host_covers_only_what_another_parser_takes_to_the_same_host(
         approved in any_url(), other in any_url(),
@@ -312,7 +312,7 @@ proptest! {
         if covers(host, &other) {
             prop_assert!(same, "{} covers {}", host, other);
         } else {
-            // What it does not cover is another host, or no URL that the network would send.
+            // A URL that is not covered has another host, or is one that the network would not send.
             prop_assert!(!same || Destination::from_url(&other).is_err(), "{} does not cover {}", host, other);
         }
         let shown = host.to_string();

@@ -1,10 +1,10 @@
-//! The tools that a model is offered: one set, under names that every provider takes, that stays as it is.
+//! The tools that are offered to a model: a fixed set with names that every provider accepts.
 
 use portcullis::{Host, NameCollision, Offer, ToolNames};
 use std::collections::HashMap;
 
-/// A frozen set of tools. What a model answers is held to the definitions in it, although the catalog has changed
-/// since.
+/// A frozen set of tools. The answers of a model are checked against the definitions in it, even if the catalog has
+/// changed since.
 #[derive(Clone, Debug)]
 pub struct Definitions {
     tools: Vec<Defined>,
@@ -14,11 +14,11 @@ pub struct Definitions {
 /// A tool of the set.
 #[derive(Clone, Debug)]
 pub(crate) struct Defined {
-    /// The name that models know it by.
+    /// The name for models.
     pub(crate) name: String,
-    /// Its full name, as it stands in policies and records.
+    /// The full name, as in policies and the audit log.
     pub(crate) full_name: String,
-    /// The tool itself.
+    /// The offered tool.
     pub(crate) offer: Offer,
 }
 
@@ -26,7 +26,7 @@ impl Definitions {
     /// Freezes these tools, in this order.
     ///
     /// # Errors
-    /// Two of them would have one name.
+    /// Two of them would have the same name.
     pub fn of(offers: impl IntoIterator<Item = Offer>) -> Result<Self, NameCollision> {
         let offers: Vec<Offer> = offers.into_iter().collect();
         let names = ToolNames::Full.assign(&offers)?;
@@ -37,25 +37,25 @@ impl Definitions {
         Ok(Self { tools, index })
     }
 
-    /// Freezes all tools of a host that a call could come to ([`Host::is_callable`]).
+    /// Freezes all callable tools of a host ([`Host::is_callable`]).
     ///
     /// # Errors
-    /// Two of them would have one name.
+    /// Two of them would have the same name.
     pub fn of_host(host: &Host) -> Result<Self, NameCollision> {
         Self::of(host.catalog().offers().filter(|offer| host.is_callable(&offer.tool)))
     }
 
-    /// The names that models know the tools by, with the full name of each, in their order.
+    /// Returns the names for models, each with the tool's full name, in order.
     pub fn names(&self) -> impl Iterator<Item = (&str, &portcullis::policy::ToolName)> {
         self.tools.iter().map(|tool| (tool.name.as_str(), tool.offer.tool.name()))
     }
 
-    /// The tools, in their order.
+    /// Returns the tools, in order.
     pub(crate) fn tools(&self) -> &[Defined] {
         &self.tools
     }
 
-    /// The tool that a model means by a name.
+    /// Returns the tool with this name for models.
     pub(crate) fn find(&self, name: &str) -> Option<&Defined> {
         self.tools.get(*self.index.get(name)?)
     }

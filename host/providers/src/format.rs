@@ -1,4 +1,4 @@
-//! The formats that providers take tools in.
+//! The tool formats of the providers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,33 +6,33 @@ use std::str::FromStr;
 /// A provider's format for tools, calls and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// OpenAI's Chat Completions, and whoever speaks them.
+    /// OpenAI's Chat Completions, and compatible servers.
     OpenAiChat,
-    /// The same with arguments that the provider holds to the schema.
+    /// The same, with a schema that the provider enforces.
     OpenAiChatStrict,
     /// OpenAI's Responses.
     OpenAiResponses,
-    /// The same with arguments that the provider holds to the schema.
+    /// The same, with a schema that the provider enforces.
     OpenAiResponsesStrict,
     /// Anthropic's Messages.
     Anthropic,
-    /// The same with arguments that the provider holds to the schema.
+    /// The same, with a schema that the provider enforces.
     AnthropicStrict,
     /// Gemini's generateContent with `parametersJsonSchema`.
     Gemini,
-    /// The same with `parameters`, a schema of OpenAPI's kind.
+    /// The same with `parameters`, an OpenAPI schema.
     GeminiOpenApi,
     /// Ollama's chat.
     Ollama,
     /// Mistral's chat completions.
     Mistral,
-    /// What LangChain binds to a model.
+    /// LangChain's tool format.
     LangChain,
 }
 
-/// There is no such format.
+/// The error for an unknown format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no such format; there are: {}", Format::ALL.map(Format::as_str).join(", "))]
+#[error("unknown format; the formats are: {}", Format::ALL.map(Format::as_str).join(", "))]
 pub struct UnknownFormat;
 
 impl Format {
@@ -51,7 +51,7 @@ impl Format {
         Self::LangChain,
     ];
 
-    /// The word for it.
+    /// Returns the name of the format.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
@@ -68,8 +68,7 @@ impl Format {
         }
     }
 
-    /// Whether the provider holds arguments to the exported schema, and a model has to write null for what it would
-    /// leave out.
+    /// Returns whether the provider enforces the exported schema. Models then write null for optional members.
     pub const fn is_strict(self) -> bool {
         matches!(self, Self::OpenAiChatStrict | Self::OpenAiResponsesStrict | Self::AnthropicStrict)
     }

@@ -1,8 +1,8 @@
-//! The tools of a host in the format of each model provider, and the way back: from what a model answered to calls.
+//! Exports the tools of a host to the formats of model providers, and converts the answers of models to calls.
 //!
-//! There is one authoritative definition of a tool, and it is never changed: an export is a copy that says what it
-//! lost, and what comes back is held to the authoritative schema, whatever the provider promised. Nothing is decided
-//! here: a hydrated call goes to the host like any other, and one that is wrong is refused and recorded there.
+//! A tool has one authoritative definition, which never changes. An export is a copy with a list of what is lost.
+//! Answers are validated against the authoritative schema, whatever the provider enforces. This crate decides nothing:
+//! a hydrated call goes to the host like any other, and the host refuses and records a wrong one.
 //!
 //! ```no_run
 //! # async fn example(host: portcullis::Host, answer: String) -> Result<(), Box<dyn std::error::Error>> {

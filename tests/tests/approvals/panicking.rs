@@ -1,7 +1,7 @@
 //! An approver that panics has refused, and takes nothing else down with it.
 
-use crate::desk::{Desk, mark};
-use crate::middle::ASKS;
+use crate::approvals::desk::{Desk, mark};
+use crate::approvals::middle::ASKS;
 use portcullis::{Answer, Answering, Approver, Code, Question, Request, Status};
 use portcullis_tests::{Manifest, component, module, outcome_of};
 use std::sync::Arc;

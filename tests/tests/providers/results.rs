@@ -174,7 +174,7 @@ async fn a_call_without_a_reply_gets_an_error() {
         assert_eq!(results.len(), 2, "{format}");
         assert_eq!(text(format, &results[0]), "a", "{format}");
         assert!(is_failure(format, &results[1]), "{format}: {}", results[1]);
-        assert!(text(format, &results[1]).contains("not known whether it was run"), "{format}");
+        assert!(text(format, &results[1]).contains("unknown whether it ran"), "{format}");
         assert!(Hydrated { calls: Vec::new(), ..hydrated }.results(&replies).is_empty(), "{format}");
     }
 }

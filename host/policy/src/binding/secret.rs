@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_parts_of_a_secret_are_kept_as_they_are() {
+    fn valid_parts_of_a_secret_are_kept_unchanged() {
         assert_eq!(read_template("Bearer {}").unwrap(), "Bearer {}");
         assert_eq!(read_user("x-access-token").unwrap(), "x-access-token");
         assert_eq!(read_query_name("api_key").unwrap(), "api_key");
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_filled_once_whatever_the_secret_holds() {
+    fn a_template_is_filled_once_whatever_the_secret_contains() {
         assert_eq!(SecretSlot::fill("Bearer {}", "a{}b"), "Bearer a{}b");
         assert_eq!(SecretSlot::fill("{}", ""), "");
     }
 
     #[test]
-    fn what_is_printed_of_a_slot_has_no_template() {
+    fn the_debug_output_of_a_slot_omits_the_template() {
         let slot = SecretSlot::Header { name: "a".to_owned(), value: "canary {}".to_owned() };
         assert!(!format!("{slot:?}").contains("canary"));
     }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn every_document_of_the_default_size_of_an_answer_is_read() {
+    fn every_document_of_the_default_output_size_is_parsed() {
         for item in [r#"{"":0}"#, "[0]", "[[[0]]]", r#"{"":""}"#] {
             assert!(parse(&list(item, 256 << 10)).is_ok(), "{item}");
         }

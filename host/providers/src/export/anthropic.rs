@@ -5,16 +5,16 @@ use super::schema::{Dialect, ExportCensus, Touches, copied, rewritten};
 use crate::definitions::Defined;
 use serde_json::{Value, json};
 
-/// Strict tools of one request.
+/// Maximum strict tools of one request.
 const STRICT_TOOLS_MAX: usize = 20;
 
-/// Parameters that may be left out, of all strict tools of one request.
+/// Maximum optional parameters of all strict tools of one request.
 const OPTIONAL_PARAMETERS_MAX: usize = 24;
 
-/// Parameters of more than one type, of all strict tools of one request.
+/// Maximum parameters with more than one type of all strict tools of one request.
 const UNION_PARAMETERS_MAX: usize = 16;
 
-/// What the strict tools of an export have used up.
+/// The resources that the strict tools of an export use.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     tools: usize,
@@ -23,7 +23,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Takes what a strict tool needs, or says what there is not enough of, and takes nothing.
+    /// Adds the needs of a strict tool. If a limit is exceeded, it adds nothing and returns the reason.
     fn take(&mut self, schema: &Value) -> Result<(), String> {
         let census = ExportCensus::of(schema);
         let next = Self {
@@ -45,13 +45,13 @@ impl Budget {
     }
 }
 
-/// A tool whose arguments are held to nothing.
+/// Exports a tool that is not strict.
 pub(super) fn tool(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let schema = copied(tool, Touches::ANTHROPIC, notes)?;
     Some(json!({ "name": tool.name, "description": tool.offer.tool.description(), "input_schema": schema }))
 }
 
-/// A tool that is strict where its schema can be and the request has room for it.
+/// Exports a tool, strict if its schema and the limits of the request permit it.
 pub(super) fn tool_strict(tool: &Defined, budget: &mut Budget, notes: &mut Notes) -> Option<Value> {
     let (schema, strict) = schema(tool, budget, notes)?;
     let description = tool.offer.tool.description();

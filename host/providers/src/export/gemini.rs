@@ -5,23 +5,24 @@ use super::schema::{Dialect, rewritten};
 use crate::definitions::Defined;
 use serde_json::{Map, Value, json};
 
-/// All functions as the one tool that holds them; nothing where there are none.
+/// Returns the one tool that contains all functions, or nothing if there are none.
 pub(super) fn together(declarations: &[Value]) -> Vec<Value> {
     if declarations.is_empty() { Vec::new() } else { vec![json!({ "functionDeclarations": declarations })] }
 }
 
-/// A function whose parameters are JSON Schema.
+/// Exports a function whose parameters are JSON Schema.
 pub(super) fn declaration(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let mut declaration = named(tool);
     declaration.insert("parametersJsonSchema".into(), said(tool, &Dialect::GEMINI, notes)?);
     Some(Value::Object(declaration))
 }
 
-/// A function whose parameters are a schema of OpenAPI's kind.
+/// Exports a function whose parameters are an OpenAPI schema.
 pub(super) fn openapi_declaration(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let mut declaration = named(tool);
     let parameters = said(tool, &Dialect::GEMINI_OPENAPI, notes)?;
-    // A function without parameters is refused if it says that it has none; what describes them is said nowhere else.
+    // The provider refuses a function with an empty parameter list. Without one, the parameters' description needs
+    // another place.
     if parameters.get("properties").and_then(Value::as_object).is_some_and(|named| !named.is_empty()) {
         declaration.insert("parameters".into(), parameters);
     } else if let Some(described) = parameters.get("description").and_then(Value::as_str) {
@@ -36,7 +37,7 @@ fn named(tool: &Defined) -> Map<String, Value> {
     texts.into_iter().map(|(key, text)| (key.to_owned(), Value::from(text))).collect()
 }
 
-/// The schema in this dialect; nothing where the tool cannot be called with what the provider takes.
+/// Returns the schema in this dialect, or none if the provider cannot express how to call the tool.
 fn said(tool: &Defined, dialect: &'static Dialect, notes: &mut Notes) -> Option<Value> {
     match rewritten(tool, dialect, notes) {
         Ok(schema) => Some(schema),

@@ -5,7 +5,7 @@ use super::schema::{Touches, copied};
 use crate::definitions::Defined;
 use serde_json::{Value, json};
 
-/// A tool. Its schema is read as draft-07.
+/// Exports a tool. The provider reads its schema as draft-07.
 pub(super) fn tool(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let parameters = copied(tool, Touches::MISTRAL, notes)?;
     let description = tool.offer.tool.description();

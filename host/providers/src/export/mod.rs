@@ -1,7 +1,6 @@
-//! From the authoritative definitions to a provider's: a copy, and a list of what it lost.
+//! Exports the authoritative definitions to a provider's format, with a list of what is lost.
 //!
-//! A tool's title and the schema of its answers are no part of what a model is told to write, so they are left out and
-//! that is no loss.
+//! A model does not need a tool's title and output schema to call it. They are left out, and that is not a loss.
 
 mod anthropic;
 mod gemini;
@@ -27,7 +26,7 @@ pub struct Export {
     pub format: Format,
     /// The array that goes into a request under `tools`.
     pub tools: Value,
-    /// What the format cannot say, or the provider would not take. Empty where nothing was lost.
+    /// What the format cannot express or the provider does not accept. It is empty if nothing is lost.
     pub losses: Vec<Loss>,
 }
 
@@ -37,7 +36,8 @@ fn word<S: serde::Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S
 }
 
 impl Definitions {
-    /// The tools as a provider takes them. The definitions stay as they are, and the same ones give the same export.
+    /// Returns the tools in a provider's format. The definitions do not change, and the same definitions always give
+    /// the same export.
     pub fn export(&self, format: Format) -> Export {
         let mut losses = Vec::new();
         let tools = match format {
@@ -60,7 +60,7 @@ impl Definitions {
         Export { format, tools: Value::Array(tools), losses }
     }
 
-    /// Each tool by one exporter, which leaves out those that it cannot say at all.
+    /// Applies an exporter to each tool. The exporter omits tools that it cannot express at all.
     fn each(
         &self,
         format: Format,
@@ -72,7 +72,7 @@ impl Definitions {
             let mut notes = Notes::default();
             tools.extend(exporter(tool, &mut notes));
             if openai::is_beyond(format, tools.len()) {
-                notes.add("", "tools", "there are more tools than the provider takes in one request");
+                notes.add("", "tools", "there are more tools than the provider accepts in one request");
             }
             losses.extend(notes.of_tool(&tool.name));
         }

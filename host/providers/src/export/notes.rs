@@ -1,22 +1,22 @@
-//! What is lost of one tool, as it is found.
+//! Collects the losses of one tool.
 
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Something of a definition that its export does not say, or says otherwise.
+/// A part of a definition that its export omits or changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Loss {
-    /// The tool, by the name that models know it by.
+    /// The tool's name for models.
     pub tool: String,
-    /// Where in the authoritative schema, as a JSON Pointer; empty for its root or the tool as a whole.
+    /// The place in the authoritative schema, as a JSON Pointer. It is empty for the root, or for the tool as a whole.
     pub pointer: String,
-    /// The keyword it is about.
+    /// The affected keyword.
     pub keyword: String,
     /// A description of the repair.
     pub what: String,
 }
 
-/// Losses of one tool, each once although it was met on several ways.
+/// The losses of one tool, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     found: BTreeSet<(String, String, String)>,
@@ -24,23 +24,23 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Adds one: where in the authoritative schema, which keyword, and what was done.
+    /// Adds a loss: the place in the authoritative schema, the keyword, and what the export does instead.
     pub(super) fn add(&mut self, pointer: &str, keyword: &str, what: impl Into<String>) {
         self.added += 1;
         self.found.insert((pointer.to_owned(), keyword.to_owned(), what.into()));
     }
 
-    /// How many were added, those among them that were there already.
+    /// Returns how many losses were added, including duplicates.
     pub(super) fn added(&self) -> usize {
         self.added
     }
 
-    /// Takes over what was found on the side.
+    /// Adds the losses of another collection.
     pub(super) fn append(&mut self, other: Self) {
         self.found.extend(other.found);
     }
 
-    /// The losses, under the tool's name.
+    /// Returns the losses with the tool's name.
     pub(super) fn of_tool(self, tool: &str) -> impl Iterator<Item = Loss> {
         let loss = move |(pointer, keyword, what)| Loss { tool: tool.to_owned(), pointer, keyword, what };
         self.found.into_iter().map(loss)

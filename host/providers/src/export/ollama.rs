@@ -5,7 +5,7 @@ use super::schema::flattened;
 use crate::definitions::Defined;
 use serde_json::{Value, json};
 
-/// A tool. What its schema says beyond the types of its arguments does not arrive, so it is said in words.
+/// Exports a tool. Only the types of its arguments arrive, so the rest of its schema moves to the description.
 pub(super) fn tool(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let (parameters, words) = flattened(tool, notes);
     let description = tool.offer.tool.description();

@@ -6,13 +6,13 @@ use crate::definitions::Defined;
 use crate::format::Format;
 use serde_json::{Value, json};
 
-/// Tools of one request.
+/// Maximum tools of one request.
 const TOOLS_MAX: usize = 128;
 
-/// The longest description that Chat Completions are known to take for every model, in characters.
+/// Maximum characters of a description that Chat Completions are known to accept for every model.
 const CHAT_DESCRIPTION_CHARS_MAX: usize = 1024;
 
-/// Whether a request of this format cannot hold so many tools.
+/// Returns whether a request in this format cannot contain this many tools.
 pub(super) fn is_beyond(format: Format, tools: usize) -> bool {
     let openai = matches!(
         format,
@@ -21,7 +21,7 @@ pub(super) fn is_beyond(format: Format, tools: usize) -> bool {
     openai && tools > TOOLS_MAX
 }
 
-/// Chat Completions, whose arguments are held to nothing. What is not said to be strict is not.
+/// Exports a tool to Chat Completions, not strict. That is the default there.
 pub(super) fn chat(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let parameters = copied(tool, Touches::OPENAI, notes)?;
     let description = short(tool, notes);
@@ -31,7 +31,7 @@ pub(super) fn chat(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     }))
 }
 
-/// Chat Completions, strict where the schema can be.
+/// Exports a tool to Chat Completions, strict if its schema permits it.
 pub(super) fn chat_strict(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let (parameters, strict) = parameters(tool, notes)?;
     let description = short(tool, notes);
@@ -41,13 +41,13 @@ pub(super) fn chat_strict(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     }))
 }
 
-/// Responses. Where `strict` is left out, the provider makes the schema strict by itself, so it is always said.
+/// Exports a tool to Responses. It always sets `strict`, because the provider otherwise makes the schema strict itself.
 pub(super) fn responses(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let parameters = copied(tool, Touches::OPENAI, notes)?;
     Some(flat(tool, &parameters, false))
 }
 
-/// Responses, strict where the schema can be.
+/// Exports a tool to Responses, strict if its schema permits it.
 pub(super) fn responses_strict(tool: &Defined, notes: &mut Notes) -> Option<Value> {
     let (parameters, strict) = parameters(tool, notes)?;
     Some(flat(tool, &parameters, strict))
@@ -63,7 +63,7 @@ fn flat(tool: &Defined, parameters: &Value, strict: bool) -> Value {
     })
 }
 
-/// The strict schema, or the original and why it is that.
+/// Returns the strict schema. If there is none, notes why and returns the original one.
 fn parameters(tool: &Defined, notes: &mut Notes) -> Option<(Value, bool)> {
     match rewritten(tool, &Dialect::OPENAI_STRICT, notes) {
         Ok(parameters) => Some((parameters, true)),
@@ -74,7 +74,7 @@ fn parameters(tool: &Defined, notes: &mut Notes) -> Option<(Value, bool)> {
     }
 }
 
-/// The description, cut where the provider would refuse the request for it.
+/// Returns the description, shortened if the provider would refuse the request because of it.
 fn short(tool: &Defined, notes: &mut Notes) -> String {
     let description = tool.offer.tool.description();
     let Some((end, _)) = description.char_indices().nth(CHAT_DESCRIPTION_CHARS_MAX) else {

@@ -1,4 +1,4 @@
-//! The arguments of one call: read as the host reads them, and held to the authoritative schema.
+//! Parses the arguments of one call as the host does, and validates them against the authoritative schema.
 
 use super::mend::{self, Effort};
 use crate::format::Format;
@@ -8,18 +8,18 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::time::Instant;
 
-/// What came of a call.
+/// The received arguments of a call.
 pub(super) struct Given<'a> {
     pub(super) format: Format,
-    /// The arguments as they came.
+    /// The arguments as the model wrote them.
     pub(super) arguments: Option<Cow<'a, str>>,
-    /// Whether there is a point in mending them.
+    /// Whether they may be repaired.
     pub(super) may_be_mended: bool,
 }
 
-/// What becomes of them.
+/// The processed arguments.
 pub(super) struct HydratedArguments {
-    /// What the host gets.
+    /// The arguments for the host.
     pub(super) arguments: String,
     pub(super) raw: String,
     pub(super) parsed: Option<Value>,
@@ -29,7 +29,7 @@ pub(super) struct HydratedArguments {
     pub(super) attempted: bool,
 }
 
-/// Holds arguments to the schema of their tool. Those of a tool that is not there are looked at by nobody.
+/// Validates arguments against the schema of their tool. Arguments for an unknown tool are not checked.
 pub(super) fn hold(given: Given<'_>, tool: Option<&Tool>, host: &Host, effort: &mut Effort) -> HydratedArguments {
     let raw = given.arguments.map(Cow::into_owned).unwrap_or_default();
     let text = if stands_for_none(given.format, &raw) { "{}" } else { &*raw };
@@ -42,7 +42,7 @@ pub(super) fn hold(given: Given<'_>, tool: Option<&Tool>, host: &Host, effort: &
         repairs: Vec::new(),
         attempted: false,
     };
-    // The host refuses what is larger before it reads it.
+    // The host refuses larger arguments before it parses them.
     if let Some(tool) = tool.filter(|tool| text.len() <= host.policy().limits(&tool.name().plugin).arguments_bytes) {
         held.parsed = parse(text);
         let forced = held.parsed.as_ref().filter(|_| given.format.is_strict() && given.may_be_mended);
@@ -61,12 +61,12 @@ pub(super) fn hold(given: Given<'_>, tool: Option<&Tool>, host: &Host, effort: &
 }
 
 impl HydratedArguments {
-    /// Whether the host would take them.
+    /// Returns whether the host would accept them.
     fn is_usable(&self) -> bool {
         self.parsed.as_ref().is_some_and(Value::is_object) && is_match(self.validation.as_ref())
     }
 
-    /// Mends the arguments, without the nulls that were undone, where the policy lets that be tried.
+    /// Repairs the arguments, after forced nulls were removed, if the policy permits an attempt.
     fn mend(&mut self, undone: Option<Value>, tool: &Tool, host: &Host, effort: &mut Effort) {
         if effort.is_spent() || host.policy().repair(&tool.name().plugin) == Leniency::Refuse {
             return;
@@ -83,15 +83,15 @@ impl HydratedArguments {
     }
 }
 
-/// Whether nothing is known against arguments.
+/// Returns whether the arguments have no known mismatch.
 fn is_match(validation: Option<&Validation>) -> bool {
     validation.is_none_or(|validation| validation.mismatches.is_empty())
 }
 
-/// The arguments without the nulls that a strict format makes a model write, and where those stood. Nothing where there
-/// are none, or the arguments fit with them.
+/// Returns the arguments without the nulls that a strict format forces a model to write, and the places of these nulls.
+/// Returns none if there are no such nulls, or if the arguments match with them.
 fn without_nulls(tool: &Tool, parsed: &Value, effort: &mut Effort) -> Option<(Value, Vec<String>)> {
-    // What this look takes is not counted: the one that follows takes as long again, and is.
+    // Do not count the time of this check. The validation that follows takes as long and is counted.
     if tool.schema().is_absent() || effort.is_spent() || !has_null(parsed) || tool.schema().is_match(parsed) {
         return None;
     }
@@ -100,7 +100,7 @@ fn without_nulls(tool: &Tool, parsed: &Value, effort: &mut Effort) -> Option<(Va
     (!nulls.is_empty()).then_some((arguments, nulls))
 }
 
-/// Whether there is a null anywhere in a document, which nests no deeper than the host reads.
+/// Returns whether a document contains a null. Its nesting is limited, because the host parsed it.
 fn has_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -110,7 +110,7 @@ fn has_null(value: &Value) -> bool {
     }
 }
 
-/// One attempt to make arguments fit: as a text where they are no JSON, and then value by value.
+/// Tries once to repair arguments: first as text if they are not JSON, and then value by value.
 fn mended(parsed: Option<Value>, text: &str, tool: &Tool, effort: &mut Effort) -> Option<(Value, Vec<Repair>)> {
     let (mut arguments, mut repairs) = match parsed {
         Some(parsed) => (parsed, Vec::new()),
@@ -122,8 +122,8 @@ fn mended(parsed: Option<Value>, text: &str, tool: &Tool, effort: &mut Effort) -
     (!repairs.is_empty()).then_some((arguments, repairs))
 }
 
-/// Whether a text stands for no arguments: providers and the servers that speak like them leave out those of a tool
-/// that takes none, or write an empty text. Anthropic and LangChain always write an object.
+/// Returns whether a text means no arguments. Providers and compatible servers omit the arguments of a tool that takes
+/// none, or send an empty text. Anthropic and LangChain always send an object.
 fn stands_for_none(format: Format, raw: &str) -> bool {
     match format {
         Format::OpenAiChat
@@ -138,7 +138,7 @@ fn stands_for_none(format: Format, raw: &str) -> bool {
     }
 }
 
-/// Reads arguments as the host does: an object, or a string that holds one.
+/// Parses arguments as the host does: an object, or a string that contains one.
 fn parse(text: &str) -> Option<Value> {
     match parse_json(text) {
         Ok(Value::String(inner)) => parse_json(&inner).ok(),
@@ -147,8 +147,8 @@ fn parse(text: &str) -> Option<Value> {
     }
 }
 
-/// Holds arguments to the schema; nothing where there is none. What an answer has spent its time on is left to the
-/// host, which holds every call to its schema itself.
+/// Validates arguments against the schema. Returns none if there is no schema, or if the time for this answer is used
+/// up. The host validates every call itself anyway.
 fn validate(tool: &Tool, arguments: &Value, effort: &mut Effort) -> Option<Validation> {
     if tool.schema().is_absent() || effort.is_spent() {
         return None;

@@ -1,19 +1,18 @@
-//! Goes once through JSON text, and copies nothing of what it passes. Text that is no JSON is an error, wherever that
-//! is.
+//! Parses JSON text in one pass without copying the values that it skips. Invalid JSON is an error wherever it is.
 //!
-//! It hands out the exact text of a value: what the arguments of a call are is read from it strictly, where a key that
-//! comes twice is seen. (serde_json's own way to keep a text would make every reader of this process take one key of
-//! any document for something else.)
+//! It returns the exact text of a value. The arguments of a call are then parsed strictly from that text, so that
+//! duplicate keys are detected. (serde_json's raw values would make every JSON parser of this process treat a special
+//! key differently.)
 
 use serde::de::{Deserialize, IgnoredAny};
 use std::borrow::Cow;
 
-/// What is wrong with the form of an answer.
+/// What is wrong with the structure of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FormFlaw(pub(super) &'static str);
 
-/// What is said of a text that is no JSON.
-const NO_JSON: FormFlaw = FormFlaw("it is no JSON");
+/// The error for text that is not JSON.
+const NO_JSON: FormFlaw = FormFlaw("it is not JSON");
 
 /// A place in the text.
 #[derive(Clone, Copy, Debug)]
@@ -23,19 +22,19 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the beginning of a text.
+    /// Creates a cursor at the start of a text.
     pub(super) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
-    /// The byte that the next value begins with; zero at the end of the text.
+    /// Returns the first byte of the next value, or zero at the end of the text.
     pub(super) fn peek(&mut self) -> u8 {
         let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
         self.at += self.rest().iter().take_while(|byte| space(byte)).count();
         self.rest().first().copied().unwrap_or(0)
     }
 
-    /// Goes through an object: `each` gets every key, and goes past its value.
+    /// Visits the members of an object. `each` gets every key and must consume its value.
     pub(super) fn members(
         &mut self,
         what: FormFlaw,
@@ -57,7 +56,7 @@ impl<'a> Cursor<'a> {
         self.enter(b'}', NO_JSON)
     }
 
-    /// Goes through an array: `each` goes past one item.
+    /// Visits the items of an array. `each` must consume one item.
     pub(super) fn items(
         &mut self,
         what: FormFlaw,
@@ -76,7 +75,7 @@ impl<'a> Cursor<'a> {
         self.enter(b']', NO_JSON)
     }
 
-    /// Goes past a string, or null, which is none.
+    /// Consumes a string or null. Returns none for null.
     pub(super) fn text(&mut self, what: FormFlaw) -> Result<Option<Cow<'a, str>>, FormFlaw> {
         match self.peek() {
             b'"' => self.string().map(Some),
@@ -85,11 +84,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes past any value, and hands out its text.
+    /// Consumes any value and returns its text.
     pub(super) fn skip(&mut self) -> Result<&'a str, FormFlaw> {
         let first = self.peek();
         let begin = self.at;
-        // Most of what is passed is short texts, which need no reader.
+        // Most skipped values are short strings, which need no parser.
         match first {
             b'"' => self.pass_string()?,
             _ => self.read::<IgnoredAny>().map(drop)?,
@@ -97,7 +96,7 @@ impl<'a> Cursor<'a> {
         Ok(self.text.get(begin..self.at).unwrap_or_default())
     }
 
-    /// There is nothing more.
+    /// Checks that the text ends here.
     pub(super) fn end(&mut self) -> Result<(), FormFlaw> {
         self.peek();
         match self.at == self.text.len() {
@@ -114,7 +113,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Goes past a string, which begins here.
+    /// Consumes a string, which starts here.
     fn string(&mut self) -> Result<Cow<'a, str>, FormFlaw> {
         match self.plain_string()? {
             Some(text) => Ok(Cow::Borrowed(text)),
@@ -122,7 +121,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes past a string, whatever it holds.
+    /// Consumes a string with any content.
     fn pass_string(&mut self) -> Result<(), FormFlaw> {
         match self.plain_string()? {
             Some(_) => Ok(()),
@@ -130,7 +129,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes past a string that holds no escape; stays where it is in front of another.
+    /// Consumes a string without escapes. Stays in place before any other string.
     fn plain_string(&mut self) -> Result<Option<&'a str>, FormFlaw> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let mut bytes = rest.bytes().enumerate();
@@ -147,7 +146,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes past a value and reads it.
+    /// Consumes and parses a value.
     fn read<T: Deserialize<'a>>(&mut self) -> Result<T, FormFlaw> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<T>();
@@ -156,8 +155,8 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// Goes past arguments: what a string holds, and the text of anything else. A string that holds no text, as one
-    /// with a lone surrogate does, stays as it is written.
+    /// Consumes arguments. Returns the content of a string, or the text of any other value. A string that is not valid
+    /// Unicode, such as one with a lone surrogate, is returned as written.
     pub(super) fn arguments(&mut self) -> Result<Cow<'a, str>, FormFlaw> {
         match self.peek() {
             b'"' => self.string().or_else(|_| self.skip().map(Cow::Borrowed)),

@@ -2,21 +2,21 @@
 
 use crate::format::Format;
 
-/// Why a provider's answer has no calls that could be made.
+/// Why a provider's answer has no usable calls.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HydrateError {
-    /// It is larger than any answer of a model.
+    /// It is too large.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
-    /// It is no JSON, or not a message of this format.
-    #[error("the answer is no message of the format {format}: {why}")]
+    /// It is not JSON, or not a message in this format.
+    #[error("the answer is not a message in the format {format}: {why}")]
     Form {
         /// The format.
         format: Format,
-        /// What is wrong, in words.
+        /// The problem.
         why: String,
     },
-    /// It asks for more calls than a batch takes.
-    #[error("the answer asks for {0} calls at once")]
+    /// It requests more calls than a batch permits.
+    #[error("the answer requests too many calls at once: {0}")]
     TooMany(usize),
 }

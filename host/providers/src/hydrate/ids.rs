@@ -1,14 +1,14 @@
-//! The ids that a provider gives calls: what tells the answers to two calls of one message apart.
+//! The providers' ids of calls, which match results to calls of one message.
 
 use super::envelope::RequestedCall;
 use crate::format::Format;
 use portcullis::text::is_deceptive;
 use std::collections::BTreeSet;
 
-/// The longest id, in bytes: as much as the record keeps of one. Those of the providers have some 30.
+/// Maximum bytes of an id, as in the audit log. Ids of the providers have about 30 bytes.
 const ID_BYTES_MAX: usize = 128;
 
-/// The calls that share their id with another, by their place in the message.
+/// Returns the indexes of calls that share their id with another call.
 pub(super) fn shared(calls: &[RequestedCall<'_>]) -> BTreeSet<usize> {
     let mut ids: Vec<(&str, usize)> = Vec::new();
     if calls.len() > 1 {
@@ -19,25 +19,25 @@ pub(super) fn shared(calls: &[RequestedCall<'_>]) -> BTreeSet<usize> {
     pairs.flat_map(|pair| [pair[0].1, pair[1].1]).collect()
 }
 
-/// What is wrong with the id of a call, for the model.
+/// Returns what is wrong with the id of a call, for the model.
 pub(super) fn flaw(format: Format, id: Option<&str>, is_shared: bool) -> Option<String> {
     let Some(id) = id.filter(|id| !id.is_empty()) else {
-        let why = "The call has no id that its answer could be given to, so it was not made: make it again.";
+        let why = "Not run: the call has no id, so its result could not be returned. Repeat it.";
         return needs_id(format).then(|| why.to_owned());
     };
     if id.len() > ID_BYTES_MAX {
-        return Some(format!("The id of the call is longer than {ID_BYTES_MAX} bytes, so it was not made."));
+        return Some(format!("Not run: the id of the call is longer than {ID_BYTES_MAX} bytes."));
     }
     let is_plain = id.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_plain && id.chars().any(is_deceptive) {
-        return Some("The id of the call has characters in it that cannot be seen, so it was not made.".to_owned());
+        return Some("Not run: the id of the call contains invisible characters.".to_owned());
     }
-    let why = "Several calls of this message have one id, so that their answers could not be told apart: none of them \
-               was made. Make them again, each with an id of its own.";
+    let why = "Not run: several calls of this message have the same id, so their results could not be distinguished. \
+               Repeat them, each with its own id.";
     is_shared.then(|| why.to_owned())
 }
 
-/// Whether answers to calls find their way back by the id alone.
+/// Returns whether results are matched to calls only by the id.
 fn needs_id(format: Format) -> bool {
     match format {
         Format::OpenAiChat

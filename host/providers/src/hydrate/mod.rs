@@ -1,4 +1,5 @@
-//! From what a model answered to calls: each parsed, matched, held to the authoritative schema, and with its origin.
+//! Converts the answer of a model to calls. Each is parsed, matched to a tool, validated against the authoritative
+//! schema, and keeps its origin.
 
 mod arguments;
 mod cursor;
@@ -18,10 +19,10 @@ use portcullis::{Caller, Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The calls of one answer of a model, in its order. None where it asked for none.
+/// The calls of one answer of a model, in order. It is empty if the model requested none.
 #[derive(Clone, Debug)]
 pub struct Hydrated {
-    /// The format that it came in, and that results go back in.
+    /// The format of the answer and of its results.
     pub format: Format,
     /// The calls.
     pub calls: Vec<HydratedCall>,
@@ -30,27 +31,28 @@ pub struct Hydrated {
 /// One call.
 #[derive(Clone, Debug)]
 pub struct HydratedCall {
-    /// The tool's full name; what the model wrote, where no tool that it was offered has such a name.
+    /// The tool's full name, or the name that the model wrote if no offered tool has it.
     pub tool: String,
-    /// The arguments as the host gets them: as they came, or as they became.
+    /// The arguments for the host: as the model wrote them, or repaired.
     pub arguments: String,
-    /// Where they come from, and what was done to them.
+    /// Their origin, and what was done to them.
     pub provenance: Arc<Provenance>,
-    /// The definition that they were held to, by its SHA-256.
+    /// The SHA-256 of the definition that they were validated against.
     pub definition: Option<[u8; 32]>,
-    /// Why it must not be made, for the model, where that is known already. The host says so too, and records it.
+    /// Why it must not run, for the model, if that is already known. The host refuses it for this reason and records
+    /// it.
     pub refused: Option<(Code, String)>,
 }
 
 impl Definitions {
-    /// The calls that an answer asks for: the whole response of the provider, or the message in it, or the list of its
-    /// parts alone, as JSON text.
+    /// Parses the calls of an answer: the whole response of the provider, the message in it, or only the list of its
+    /// parts, as JSON text.
     ///
-    /// A call that is wrong is one of them: the host refuses and records it, and the model learns what to mend. An
-    /// answer with several choices is an error: which one counts is not for a reader to say.
+    /// A wrong call is included. The host refuses and records it, and the model learns how to correct it. An answer
+    /// with several choices is an error, because this function cannot decide which one counts.
     ///
     /// # Errors
-    /// The text is no message of this format, too large, or asks for more calls than a batch takes.
+    /// The text is not a message in this format, is too large, or requests more calls than a batch permits.
     pub fn hydrate(&self, format: Format, answer: &str, host: &Host) -> Result<Hydrated, HydrateError> {
         let message = envelope::read(format, answer)?;
         let mut effort = Effort::new();
@@ -64,7 +66,7 @@ impl Definitions {
         Ok(Hydrated { format, calls: calls.collect() })
     }
 
-    /// One call, which is refused where it has a flaw.
+    /// Creates one call. It is refused if it has a flaw.
     fn call(
         &self,
         format: Format,
@@ -103,8 +105,8 @@ impl Definitions {
         }
     }
 
-    /// Why a call must not be made that wants another one explained. A model cannot call a tool that it was not
-    /// offered, so it learns nothing about one.
+    /// Refuses a call that asks to explain a tool that was not offered. A model cannot call such a tool, so it learns
+    /// nothing about it.
     fn unoffered(&self, tool: Option<&Tool>, arguments: &str) -> Option<(Code, String)> {
         let _ = tool.filter(|tool| tool.name().to_string() == EXPLAIN_TOOL)?;
         let arguments = portcullis::parse_json(arguments).ok()?;
@@ -113,7 +115,7 @@ impl Definitions {
         known.is_none().then(|| (Code::UnknownTool, near::message(self, name)))
     }
 
-    /// The tool whose full name it is: no portable name has a point in it.
+    /// Returns the tool with this full name. Portable names contain no dot.
     fn find_full(&self, name: &str) -> Option<&Defined> {
         if !name.contains('.') {
             return None;

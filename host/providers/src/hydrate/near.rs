@@ -1,21 +1,21 @@
-//! What is said to a model that names a tool that it was not offered.
+//! The error for a model that names a tool that was not offered.
 
 use crate::definitions::{Defined, Definitions};
 use portcullis::text::OneLine;
 use std::fmt::Write;
 
-/// The longest name that is repeated to the model, in bytes: twice what any provider takes.
+/// Maximum bytes of the name that the error repeats: twice what any provider accepts.
 const NAME_BYTES_MAX: usize = 128;
 
-/// The most tools that are named to it.
+/// Maximum tools that the error names.
 const NEAR_MAX: usize = 5;
 
-/// There is no such tool; those that are most like it, and otherwise the first that there are.
+/// Returns the error. It names similar tools first, and then other offered ones.
 pub(super) fn message(definitions: &Definitions, name: &str) -> String {
     let shown = &name[..name.floor_char_boundary(NAME_BYTES_MAX)];
     let mut message = match shown {
         "" => "The call names no tool.".to_owned(),
-        _ => format!("There is no tool {} among those that were offered.", OneLine(shown)),
+        _ => format!("The tool {} was not offered.", OneLine(shown)),
     };
     let mut near: Vec<(u8, &str)> =
         definitions.tools().iter().map(|tool| (distance(tool, shown), &*tool.name)).collect();
@@ -27,7 +27,8 @@ pub(super) fn message(definitions: &Definitions, name: &str) -> String {
     message
 }
 
-/// How unlike a tool a name is: the same but for case and signs, the same end, the same plugin, or nothing of these.
+/// Returns how different a name is from a tool's: the same except for case and punctuation, the same end, the same
+/// plugin, or none of these.
 fn distance(tool: &Defined, name: &str) -> u8 {
     let full = tool.offer.tool.name();
     if letters(&tool.name).eq(letters(name)) {
@@ -41,7 +42,7 @@ fn distance(tool: &Defined, name: &str) -> u8 {
     }
 }
 
-/// What of a name is heard when it is read aloud.
+/// Returns the letters and digits of a name in lower case.
 fn letters(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(|character| character.is_alphanumeric()).map(|character| character.to_ascii_lowercase())
 }

@@ -1,4 +1,4 @@
-//! What became of one call, in no provider's form yet.
+//! The result of one call, before it is written in a provider's format.
 
 use super::media::{self, Media};
 use crate::hydrate::HydratedCall;
@@ -6,46 +6,46 @@ use portcullis::text::is_text_type;
 use portcullis::{Blob, Code, Output, Part, Reply, wording};
 use std::borrow::Cow;
 
-/// What a model is told where the host gave no reply.
-const NO_REPLY: &str = "There is no reply to this call, so it is not known whether it was run.";
+/// The text for a model if the host gave no reply.
+const NO_REPLY: &str = "There is no reply to this call. It is unknown whether it ran.";
 
-/// What texts of failures begin with already, where they do.
+/// Prefixes that a text of a failure may already have.
 const FAILURE_LABELS: [&str; 2] = ["Error: ", "Error executing tool:"];
 
-/// What became of one call.
+/// The result of one call.
 #[derive(Debug)]
 pub(super) struct CallAnswer<'a> {
-    /// The id of the call; one of ours where it came without.
+    /// The id of the call. It is generated if the call had none.
     pub(super) id: Cow<'a, str>,
     /// Whether the id is the provider's.
     pub(super) has_id: bool,
-    /// The tool, by the name that the model called it by.
+    /// The tool's name as the model wrote it.
     pub(super) name: &'a str,
-    /// Whether there is no answer of the tool, but a word on why.
+    /// Whether the call failed, so that the pieces give the reason.
     pub(super) failed: bool,
-    /// What to say, in its order. Never JSON among other pieces.
+    /// The pieces of the result, in order. JSON is never one of several pieces.
     pub(super) pieces: Vec<AnswerPiece<'a>>,
-    /// The reply it is made from.
+    /// The reply of the host.
     pub(super) reply: Option<&'a Reply>,
 }
 
-/// A piece of an answer, as providers tell them apart.
+/// A piece of a result, by the types that providers distinguish.
 #[derive(Debug)]
 pub(super) enum AnswerPiece<'a> {
     /// Text.
     Text(Cow<'a, str>),
     /// JSON without white space between its tokens.
     Json(String),
-    /// A file that is text.
+    /// A text file.
     Document {
         /// The file.
         file: &'a Blob,
         /// Its contents.
         text: &'a str,
     },
-    /// An image or a document of a form that providers take.
+    /// An image or document in a format that providers accept.
     Media(Media<'a>),
-    /// Bytes that no provider takes.
+    /// Bytes that no provider accepts.
     Other {
         /// `image` or `file`.
         kind: &'static str,
@@ -55,7 +55,7 @@ pub(super) enum AnswerPiece<'a> {
 }
 
 impl<'a> CallAnswer<'a> {
-    /// The answer to the call at a place in the model's message.
+    /// Creates the result of the call with this index in the model's message.
     pub(super) fn of(place: usize, call: &'a HydratedCall, reply: Option<&'a Reply>) -> Self {
         let given = call.provenance.id.as_deref();
         let id = given.map_or_else(|| Cow::Owned(format!("none{place:05}")), Cow::Borrowed);
@@ -68,7 +68,8 @@ impl<'a> CallAnswer<'a> {
         Self { id, has_id: given.is_some(), name: &call.provenance.name, failed: answered.is_none(), pieces, reply }
     }
 
-    /// All of it as one text. What stands for media is said by `media`; nothing is a line that it is not shown.
+    /// Returns all pieces as one text. `media` returns the line for an image or a document, or none if the message does
+    /// not contain it.
     pub(super) fn text(&self, mut media: impl FnMut(&Media<'a>) -> Option<String>) -> String {
         let mut texts: Vec<Cow<'_, str>> = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
@@ -78,14 +79,14 @@ impl<'a> CallAnswer<'a> {
         texts.join("\n")
     }
 
-    /// The same where the format has no other way to say that the call failed.
+    /// Does the same for formats without another way to mark a failure.
     pub(super) fn labelled_text(&self, media: impl FnMut(&Media<'a>) -> Option<String>) -> String {
         let text = self.text(media);
         let labelled = FAILURE_LABELS.iter().any(|label| text.starts_with(label));
         if self.failed && !labelled { format!("Error: {text}") } else { text }
     }
 
-    /// The media in it.
+    /// Returns the images and documents.
     pub(super) fn media(&self) -> impl Iterator<Item = &Media<'a>> {
         self.pieces.iter().filter_map(|piece| match piece {
             AnswerPiece::Media(media) => Some(media),
@@ -97,7 +98,7 @@ impl<'a> CallAnswer<'a> {
 }
 
 impl AnswerPiece<'_> {
-    /// The piece as text. Of bytes it says only what they are.
+    /// Returns the piece as text. For bytes, it only describes them.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -110,7 +111,7 @@ impl AnswerPiece<'_> {
 }
 
 fn not_shown(kind: &str, blob: &Blob) -> String {
-    format!("[Portcullis: this {kind} is not shown, since this message cannot carry it. {}.]", blob.described())
+    format!("[Portcullis: this {kind} is not shown, because this message cannot contain it. {}.]", blob.described())
 }
 
 fn pieces(output: &Output) -> Vec<AnswerPiece<'_>> {
@@ -135,8 +136,8 @@ fn piece(part: &Part) -> AnswerPiece<'_> {
     }
 }
 
-/// JSON without the white space between its tokens. Nothing else is changed, numbers and the order of members least of
-/// all.
+/// Removes the white space between JSON tokens. Everything else stays the same, including numbers and the order of
+/// members.
 fn compact(json: &str) -> String {
     let (mut in_string, mut escaped) = (false, false);
     let kept = |character: &char| {
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_is_taken_from_between_tokens_only() {
+    fn only_white_space_between_tokens_is_removed() {
         let cases = [
             ("{ \"a b\" :\n[ 1e400,\t-0.0 ] }", r#"{"a b":[1e400,-0.0]}"#),
             (r#" "a \" b \\" "#, r#""a \" b \\""#),

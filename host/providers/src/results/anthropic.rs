@@ -1,14 +1,14 @@
-//! Messages: all results in one message of the user, each with its blocks and its flag.
+//! Messages: all results in one user message, each with its blocks and its error flag.
 
 use super::answer::{AnswerPiece, CallAnswer};
 use super::media::Media;
 use serde_json::{Map, Value, json};
 
-/// The most base64 of one image or document, in bytes: above it the API refuses the whole conversation ("image exceeds
-/// 5 MB maximum").
+/// Maximum base64 bytes of one image or document. Above it, the API refuses the whole conversation ("image exceeds 5 MB
+/// maximum").
 const MEDIA_BYTES_MAX: usize = 5 * 1024 * 1024;
 
-/// The message with all results, in the order of the calls.
+/// Returns the message with all results, in the order of the calls.
 pub(super) fn message(answers: &[CallAnswer<'_>]) -> Value {
     let content: Vec<Value> = answers.iter().map(result).collect();
     json!({"role": "user", "content": content})
@@ -18,7 +18,7 @@ fn result(answer: &CallAnswer<'_>) -> Value {
     let mut result = Map::new();
     result.insert("type".to_owned(), json!("tool_result"));
     result.insert("tool_use_id".to_owned(), json!(answer.id));
-    // A block must not be empty: an empty answer is a result without content.
+    // A block must not be empty, so an empty answer is a result without content.
     let pieces: Vec<&AnswerPiece<'_>> = answer.pieces.iter().filter(|piece| !piece.text().is_empty()).collect();
     match pieces.as_slice() {
         [] => {}

@@ -1,10 +1,10 @@
-//! generateContent: all results in one content, each with its structure, and media beside it.
+//! generateContent: all results in one content, each with its structured output and its media.
 
 use super::answer::{AnswerPiece, CallAnswer};
 use super::media::{Media, MediaForm};
 use serde_json::{Map, Value, json};
 
-/// The content with all results. Those without an id belong to the calls in their order.
+/// Returns the content with all results. Results without an id belong to the calls by their order.
 pub(super) fn content(answers: &[CallAnswer<'_>]) -> Value {
     let parts: Vec<Value> = answers.iter().map(|answer| json!({"functionResponse": response(answer)})).collect();
     json!({"role": "user", "parts": parts})
@@ -19,7 +19,7 @@ fn response(answer: &CallAnswer<'_>) -> Value {
     let mut media: Vec<Value> = Vec::new();
     let key = if answer.failed { "error" } else { "output" };
     let output = match answer.pieces.as_slice() {
-        // It was JSON when it was made.
+        // The host produced this text as JSON.
         [AnswerPiece::Json(text)] => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         _ => Value::String(answer.text(|shown| {
             media.push(carried(shown)?);
@@ -33,7 +33,7 @@ fn response(answer: &CallAnswer<'_>) -> Value {
     Value::Object(response)
 }
 
-/// The media as a part of a response, where it can be one.
+/// Returns the media as a part of a response, if the provider accepts its type.
 fn carried(media: &Media<'_>) -> Option<Value> {
     match media.form {
         MediaForm::Png | MediaForm::Jpeg | MediaForm::Webp | MediaForm::Pdf => {

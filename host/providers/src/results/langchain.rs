@@ -1,12 +1,12 @@
-//! LangChain's tool message, as its constructor takes it: blocks, a status, and what is for programs and not for the
-//! model.
+//! LangChain's tool message, in the form of its constructor: blocks, a status, and an artifact for programs that the
+//! model does not see.
 
 use super::answer::{AnswerPiece, CallAnswer};
 use super::media::Media;
 use portcullis::Reply;
 use serde_json::{Map, Value, json};
 
-/// The message with a result.
+/// Returns the message with a result.
 pub(super) fn message(answer: &CallAnswer<'_>) -> Value {
     let content = match answer.media().next() {
         Some(_) => answer.pieces.iter().map(block).collect(),
@@ -38,14 +38,14 @@ fn carried(media: &Media<'_>) -> Value {
     json!({"type": media.kind(), "base64": media.base64(), "mime_type": media.form.media_type()})
 }
 
-/// What programs are told: which call it was, how it ended, and its answer where it has a structure.
+/// Returns the artifact for programs: the call's id, its outcome, and its structured answer if it has one.
 fn artifact(answer: &CallAnswer<'_>, reply: &Reply) -> Value {
     let mut artifact = Map::new();
     let mut put = |name: &str, value: Value| artifact.insert(name.to_owned(), value);
     put("call", json!(reply.id));
     put("code", json!(reply.code.as_str()));
     if let [AnswerPiece::Json(text)] = answer.pieces.as_slice() {
-        // It was JSON when it was made.
+        // The host produced this text as JSON.
         put("structured_content", serde_json::from_str(text).unwrap_or_else(|_| json!(text)));
     }
     if let Some(title) = &reply.title {

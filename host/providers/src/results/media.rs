@@ -1,20 +1,20 @@
-//! Bytes that providers take in messages: known by how they begin and not by what a tool says of them, since a provider
-//! that finds something else refuses the whole conversation.
+//! Images and documents that providers accept in messages. They are recognized by their first bytes, not by the type
+//! that the tool declares. A provider that finds a mismatch refuses the whole conversation.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use portcullis::Blob;
 
-/// Bytes of a form that providers take.
+/// An image or a document in a format that providers accept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Media<'a> {
-    /// Their form.
+    /// The format.
     pub(super) form: MediaForm,
-    /// The bytes, with what the tool says of them.
+    /// The bytes, with the type that the tool declares.
     pub(super) blob: &'a Blob,
 }
 
-/// A form of bytes.
+/// The format of an image or a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MediaForm {
     Png,
@@ -25,7 +25,7 @@ pub(super) enum MediaForm {
 }
 
 impl MediaForm {
-    /// The form of bytes; nothing where they are of no known one.
+    /// Returns the format of the bytes, or none if it is unknown.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -37,7 +37,7 @@ impl MediaForm {
         }
     }
 
-    /// The media type.
+    /// Returns the media type.
     pub(super) fn media_type(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -48,7 +48,7 @@ impl MediaForm {
         }
     }
 
-    /// Whether it is a form of images.
+    /// Returns whether it is an image format.
     pub(super) fn is_image(self) -> bool {
         match self {
             Self::Png | Self::Jpeg | Self::Gif | Self::Webp => true,
@@ -57,28 +57,28 @@ impl MediaForm {
     }
 }
 
-/// The bytes as media, where they are of a form that providers take.
+/// Returns the bytes as media, if providers accept their format.
 pub(super) fn of(blob: &Blob) -> Option<Media<'_>> {
     Some(Media { form: MediaForm::of(&blob.data)?, blob })
 }
 
 impl Media<'_> {
-    /// What to call it.
+    /// Returns the word for it.
     pub(super) fn kind(&self) -> &'static str {
         if self.form.is_image() { "image" } else { "file" }
     }
 
-    /// The bytes in base64, with padding.
+    /// Returns the bytes in base64, with padding.
     pub(super) fn base64(&self) -> String {
         STANDARD.encode(&self.blob.data)
     }
 
-    /// The bytes as an address that holds them.
+    /// Returns the bytes as a data URL.
     pub(super) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.form.media_type(), self.base64())
     }
 
-    /// A line of the host's that names it, and says where it is.
+    /// Returns a line that names it and its place.
     pub(super) fn line(&self, place: &str) -> String {
         let (kind, media_type, bytes) = (self.kind(), self.form.media_type(), self.blob.data.len());
         format!("[Portcullis: this {kind} is {place}. {media_type}, {bytes} bytes.]")
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_is_known_by_its_bytes() {
+    fn a_format_is_recognized_by_its_bytes() {
         let cases: [(&[u8], Option<MediaForm>); 8] = [
             (b"\x89PNG\r\n\x1a\n", Some(MediaForm::Png)),
             (b"\xff\xd8\xff\xe0", Some(MediaForm::Jpeg)),

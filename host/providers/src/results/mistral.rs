@@ -1,18 +1,18 @@
-//! Mistral's chat completions: text, or chunks where there are images.
+//! Mistral's chat completions: text, or chunks if there are images.
 
 use super::answer::{AnswerPiece, CallAnswer};
 use serde_json::{Value, json};
 
-/// The longest name of a tool that is taken, in bytes.
+/// Maximum bytes of a tool's name that the provider accepts.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The message with a result.
+/// Returns the message with a result.
 pub(super) fn message(answer: &CallAnswer<'_>) -> Value {
     let has_images = answer.media().any(|media| media.form.is_image());
     let content =
         if has_images { answer.pieces.iter().map(chunk).collect() } else { json!(answer.labelled_text(|_| None)) };
     let mut message = json!({"role": "tool", "tool_call_id": answer.id, "content": content});
-    // A name that a model made up can be one that no message may have, and the id says enough.
+    // A name that a model invented may be invalid in a message. The id is sufficient.
     if is_name(answer.name) {
         message["name"] = json!(answer.name);
     }

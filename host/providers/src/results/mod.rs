@@ -1,7 +1,7 @@
-//! From replies to the messages in which a provider takes what became of its calls.
+//! Converts replies to messages in the provider's format.
 //!
-//! What a tool wrote goes in the fields that a provider has for it. What a message cannot carry leaves a line of the
-//! host's in its place, so that the model knows that there was something.
+//! A tool's output goes into the provider's own fields. If a message cannot contain a part, a line from the host
+//! replaces it, so that the model knows about it.
 
 mod answer;
 mod media;
@@ -21,12 +21,12 @@ use portcullis::Reply;
 use serde_json::Value;
 
 impl Hydrated {
-    /// The messages to add to the conversation after the model's own, for the replies to these calls in their order.
+    /// Returns the messages to add to the conversation after the model's own, for the replies to these calls, in order.
     ///
-    /// Every call is answered exactly once, and a call without a reply with an error that says so. How many messages
-    /// there are depends on the provider: some take all results in one. A call that came without an id, where the
-    /// provider wants one, is answered under `none00000` with its place in the digits; whoever keeps the conversation
-    /// has to give the call in the model's message that id too.
+    /// Every call gets exactly one result. A call without a reply gets an error. The number of messages depends on the
+    /// provider: some put all results into one. If the provider requires an id and a call has none, its result has the
+    /// id `none00000`, with the index of the call in the digits. The caller must then add that id to the call in the
+    /// model's message.
     pub fn results(&self, replies: &[Reply]) -> Vec<Value> {
         let answer = |(place, call)| CallAnswer::of(place, call, replies.get(place));
         let answers: Vec<CallAnswer<'_>> = self.calls.iter().enumerate().map(answer).collect();

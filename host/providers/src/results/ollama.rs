@@ -1,10 +1,10 @@
-//! Ollama's chat: text, images beside it, and the tool's name in place of an id.
+//! Ollama's chat: text, images next to it, and the tool's name instead of an id.
 
 use super::answer::CallAnswer;
 use super::media::{Media, MediaForm};
 use serde_json::{Value, json};
 
-/// The message with a result.
+/// Returns the message with a result.
 pub(super) fn message(answer: &CallAnswer<'_>) -> Value {
     let mut images: Vec<String> = Vec::new();
     let content = answer.labelled_text(|media| {
@@ -18,7 +18,7 @@ pub(super) fn message(answer: &CallAnswer<'_>) -> Value {
     message
 }
 
-/// The image in base64, where the server can read it.
+/// Returns the image in base64, if the server can read its format.
 fn carried(media: &Media<'_>) -> Option<String> {
     match media.form {
         MediaForm::Png | MediaForm::Jpeg | MediaForm::Webp => Some(media.base64()),

@@ -1,15 +1,15 @@
-//! Chat Completions: results are text, and images come from a user only.
+//! Chat Completions: results are text, and only the user can send images.
 
 use super::answer::CallAnswer;
 use super::media::Media;
 use portcullis::text::OneLine;
 use serde_json::{Value, json};
 
-/// What the message with images begins with: it stands in the user's place, and the user did not write it.
-const HEAD: &str = "[Portcullis: images that tools answered with, since their results cannot carry any. The user did \
-                    not send them, and what is written in them is not the user's words.]";
+/// The start of the message with images. It has the role of the user, who did not write it.
+const HEAD: &str = "[Portcullis: images from tools, whose results cannot contain images here. The user did not send \
+                    them, and text in them is not from the user.]";
 
-/// One message for each result, and one more with the images of all.
+/// Returns one message for each result, and one more with all images.
 pub(super) fn messages(answers: &[CallAnswer<'_>]) -> Vec<Value> {
     let mut images: Vec<Value> = Vec::new();
     let mut number = 0;
@@ -32,7 +32,7 @@ pub(super) fn messages(answers: &[CallAnswer<'_>]) -> Vec<Value> {
     messages
 }
 
-/// An image, and before it where it is from.
+/// Returns an image, preceded by a text with its origin.
 fn image(number: usize, answer: &CallAnswer<'_>, media: &Media<'_>) -> [Value; 2] {
     let text = format!("[Portcullis: image {number}, from {} in call {}:]", OneLine(answer.name), OneLine(&answer.id));
     [json!({"type": "text", "text": text}), json!({"type": "image_url", "image_url": {"url": media.data_url()}})]

@@ -1,13 +1,13 @@
-//! Responses: an item for each result, with images and documents, and without a word for failure.
+//! Responses: an item for each result, with images and documents, and without an error flag.
 
 use super::answer::{AnswerPiece, CallAnswer};
 use super::media::{Media, MediaForm};
 use serde_json::{Value, json};
 
-/// What a document is called, which the API wants to know.
+/// The name of a document, which the API requires.
 const FILE_NAME: &str = "answer.pdf";
 
-/// One item for each result.
+/// Returns one item for each result.
 pub(super) fn items(answers: &[CallAnswer<'_>]) -> Vec<Value> {
     answers
         .iter()

@@ -105,7 +105,7 @@ impl Plugin {
         reserved::is_reserved(&self.name)
     }
 
-    /// The name.
+    /// The shared name.
     pub fn name(&self) -> &PluginName {
         &self.name
     }

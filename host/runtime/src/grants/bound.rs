@@ -45,7 +45,7 @@ pub(crate) struct BoundDirectory {
     pub(crate) directory: Directory,
     /// The resolved path of the directory. Approvals are bound to it.
     pub(crate) place: String,
-    /// The argument that a call's handle is narrowed to.
+    /// Returns the argument that a call's handle is narrowed to.
     pub(crate) narrow: Option<Pointer>,
 }
 

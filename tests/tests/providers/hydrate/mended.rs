@@ -55,14 +55,14 @@ fn mendable_texts() -> Vec<Mendable> {
 fn mendable_values() -> Vec<Mendable> {
     vec![
         (r#"{"item":"apple","count":"2"}"#, plain(), vec![("/count", "number")]),
-        (r#"{"item":"apple","count":2,"gift":"TRUE"}"#, with("gift", json!(true)), vec![("/gift", "true or false")]),
+        (r#"{"item":"apple","count":2,"gift":"TRUE"}"#, with("gift", json!(true)), vec![("/gift", "boolean")]),
         (r#"{"item":"apple","count":2,"note":17}"#, with("note", json!("17")), vec![("/note", "whole number")]),
         (r#"{"item":"apple","count":2,"note":null}"#, plain(), vec![("/note", "null")]),
         (r#"{"item":"apple","count":2,"tags":"a"}"#, with("tags", json!(["a"])), vec![("/tags", "list")]),
         (
             r#"{"item":"apple","count":2,"tags":"[\"a\",\"b\"]"}"#,
             with("tags", json!(["a", "b"])),
-            vec![("/tags", "written")],
+            vec![("/tags", "parsed as an object or a list")],
         ),
         (
             r#"{"item":"apple","count":2,"tags":3}"#,
@@ -72,7 +72,7 @@ fn mendable_values() -> Vec<Mendable> {
         (
             r#"{"item":"apple","count":2,"to":"{\"street\":\"x\",\"floor\":\"-1.5\"}"}"#,
             with("to", json!({ "street": "x", "floor": -1.5 })),
-            vec![("/to", "written"), ("/to/floor", "number")],
+            vec![("/to", "parsed as an object"), ("/to/floor", "number")],
         ),
         (r#"{"item":"APPLE","count":2}"#, plain(), vec![("/item", "case")]),
         (

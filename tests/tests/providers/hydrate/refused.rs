@@ -114,7 +114,7 @@ async fn calls_with_the_same_id_are_all_refused() {
         let codes: Vec<Code> = replies.iter().map(|reply| reply.code).collect();
         let (done, refused) = (Code::Completed, Code::CallerRefused);
         assert_eq!(codes, [refused, done, refused, done, refused], "{format}");
-        assert!(replies[0].message.contains("have one id"), "{}", replies[0].message);
+        assert!(replies[0].message.contains("have the same id"), "{}", replies[0].message);
         assert_eq!(outcomes(&desk.host).len(), before + 5, "each call must be recorded");
     }
 }

@@ -1,32 +1,32 @@
-//! What providers count in a strict schema.
+//! Counts what providers limit in a strict schema.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Properties of one schema, in all.
+/// Maximum properties of one schema.
 const PROPERTIES_MAX: usize = 5000;
 
-/// How deep objects and arrays nest.
+/// Maximum nesting of objects and arrays.
 const LEVELS_MAX: usize = 10;
 
-/// Names of properties and definitions and listed values, in characters, in all.
+/// Maximum characters of all names of properties and definitions and all listed values.
 const CHARACTERS_MAX: usize = 120_000;
 
-/// Listed values of one schema, in all.
+/// Maximum listed values of one schema.
 const VALUES_MAX: usize = 1000;
 
-/// Listed values from which on their length counts.
+/// Number of listed values above which their total length is limited.
 const LONG_ENUM_FROM: usize = 250;
 
-/// The length of so many listed values, in characters.
+/// Maximum characters of such a list.
 const LONG_ENUM_CHARACTERS_MAX: usize = 15_000;
 
-/// What was counted in an exported schema.
+/// The counts of an exported schema.
 #[derive(Debug, Default)]
 pub(in crate::export) struct ExportCensus {
-    /// Properties that may be left out.
+    /// Optional properties.
     pub(in crate::export) optional: usize,
-    /// Properties of more than one type.
+    /// Properties with more than one type.
     pub(in crate::export) unions: usize,
     properties: usize,
     levels: usize,
@@ -36,14 +36,14 @@ pub(in crate::export) struct ExportCensus {
 }
 
 impl ExportCensus {
-    /// Counts.
+    /// Counts a schema.
     pub(in crate::export) fn of(schema: &Value) -> Self {
         let mut census = Self::default();
         census.visit(schema, 0);
         census
     }
 
-    /// What OpenAI refuses it for.
+    /// Returns why OpenAI would refuse the schema.
     pub(super) fn beyond_openai(&self) -> Option<String> {
         let counts = [
             (self.properties, PROPERTIES_MAX, "properties"),

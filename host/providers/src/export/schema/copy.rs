@@ -1,4 +1,4 @@
-//! A copy of the authoritative schema, touched only where a provider would refuse the request or read it otherwise.
+//! Copies the authoritative schema. It changes only what a provider would refuse or read differently.
 
 use super::dialect::anthropic_name;
 use super::keywords::is_annotation;
@@ -15,61 +15,61 @@ use std::collections::BTreeMap;
 mod draft7;
 mod root;
 
-/// What is touched.
+/// The changes that a provider needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::export) struct Touches {
-    /// A list without `items` is refused, and a root without `properties`; empty ones say the same.
+    /// The provider requires `items` for a list and `properties` for the root. Empty ones have the same meaning.
     explicit: bool,
-    /// Keywords that are refused at the root.
+    /// Keywords that the provider refuses at the root.
     root_refuses: &'static [&'static str],
-    /// Whether it takes the name of a parameter of the root.
+    /// Whether the provider accepts this name of a parameter at the root.
     names: fn(&str) -> bool,
-    /// Whether it is read as draft-07.
+    /// Whether the provider reads the schema as draft-07.
     draft7: bool,
-    /// Whether references are replaced by what they refer to.
+    /// Whether references are replaced with their targets.
     inlines: bool,
 }
 
 impl Touches {
     const NONE: Self = Self { explicit: false, root_refuses: &[], names: |_| true, draft7: false, inlines: false };
 
-    /// For OpenAI, where nothing is strict.
+    /// OpenAI, not strict.
     pub(in crate::export) const OPENAI: Self =
         Self { explicit: true, root_refuses: &["allOf", "anyOf", "enum", "not", "oneOf"], ..Self::NONE };
 
-    /// For Anthropic, where nothing is strict.
+    /// Anthropic, not strict.
     pub(in crate::export) const ANTHROPIC: Self =
         Self { root_refuses: &["allOf", "anyOf", "oneOf"], names: |name| anthropic_name(name, true), ..Self::NONE };
 
-    /// For LangChain, which takes a property of that name for a reference and fails. It replaces every reference
-    /// itself, exponentially many of a hostile schema, and passes a root on that most providers refuse.
+    /// LangChain. It reads a property named `$ref` as a reference and fails. It replaces every reference itself,
+    /// exponentially many for a hostile schema. It passes a root on that most providers refuse.
     pub(in crate::export) const LANGCHAIN: Self = Self { names: |name| name != "$ref", ..Self::INLINED };
 
-    /// For Mistral.
+    /// Mistral.
     pub(in crate::export) const MISTRAL: Self = Self { draft7: true, ..Self::NONE };
 
-    /// For Ollama, before it is flattened.
+    /// Ollama, before the schema is flattened.
     pub(super) const INLINED: Self = Self { root_refuses: &["allOf", "anyOf", "oneOf"], inlines: true, ..Self::NONE };
 }
 
-/// The copy of a tool's schema; nothing where the provider cannot be told of an argument that the tool needs.
+/// Returns the copy of a tool's schema, or none if the provider does not accept a required argument.
 pub(in crate::export) fn copied(tool: &Defined, touches: Touches, notes: &mut Notes) -> Option<Value> {
     let mut copier = Copier::new(tool.offer.tool.schema().document(), touches, notes);
     copier.whole().map(Value::Object)
 }
 
-/// The copying of one schema.
+/// Copies one schema.
 pub(super) struct Copier<'a, 'b> {
     references: References<'a>,
     touches: Touches,
     notes: &'b mut Notes,
-    /// Schemas that are referred to where the copy does not have them, by where they stand, and their names in `$defs`.
+    /// Referenced schemas whose place is missing in the copy: their places in the original, and their names in `$defs`.
     moved: BTreeMap<String, String>,
     waiting: Vec<(String, ReferenceTarget<'a>)>,
-    /// The references that are being replaced, from the outside.
+    /// The references that are being replaced, from the outermost.
     within: Vec<String>,
     inlined: usize,
-    /// Where the properties of the root stand that it has from its parts.
+    /// The places of the root's properties that come from its parts.
     pub(super) adopted: BTreeMap<String, String>,
 }
 
@@ -91,7 +91,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         let mut loosened = Vec::new();
         for (keyword, value) in members {
             match keyword.as_str() {
-                // References are pointers from here on, and there is one dialect.
+                // In the copy, all references are pointers, and there is only one dialect.
                 "$anchor" | "$id" | "$schema" | "$ref" => {}
                 "$defs" | "definitions" if self.touches.inlines || (at.is_empty() && depth > 0) => {}
                 _ => {
@@ -114,14 +114,15 @@ impl<'a, 'b> Copier<'a, 'b> {
             self.explicit_items(&mut copy, members, at);
         }
         match members.get("$ref") {
-            // The root is put together of its parts.
+            // The root is merged from its parts.
             Some(_) if self.touches.inlines && at.is_empty() => copy,
             Some(text) => self.referring(copy, text, at, depth),
             None => copy,
         }
     }
 
-    /// Takes away what would bar more than it did, since what it is about is said loosely.
+    /// Removes keywords that would now refuse more than before, because the copy of their subschemas is more
+    /// permissive.
     fn unbar(&mut self, copy: &mut Map<String, Value>, loosened: &[&str], members: &Map<String, Value>, at: &str) {
         let mut words = Words::default();
         for keyword in loosened {
@@ -129,7 +130,7 @@ impl<'a, 'b> Copier<'a, 'b> {
             match said.filter(|_| *keyword == "oneOf" && !copy.contains_key("anyOf")) {
                 Some(said) => {
                     copy.insert("anyOf".to_owned(), said);
-                    self.notes.add(at, keyword, "said as anyOf: that no other alternative may fit is not said");
+                    self.notes.add(at, keyword, "exported as anyOf: more than one alternative may match");
                 }
                 None => words.say(at, keyword, &members[*keyword], self.notes),
             }
@@ -138,14 +139,14 @@ impl<'a, 'b> Copier<'a, 'b> {
         if loosened.contains(&"if") {
             for keyword in ["then", "else"] {
                 if copy.remove(keyword).is_some() {
-                    self.notes.add(at, keyword, "left out: what it depends on is not said");
+                    self.notes.add(at, keyword, "left out: its condition was left out");
                 }
             }
         }
     }
 
-    /// A list that says nothing of its items has empty ones. What it says of those that nothing else speaks of is said
-    /// of those behind the first, which is the same where only they are spoken of.
+    /// Adds `items` to a list that has none. `unevaluatedItems` becomes `items` if no other keyword evaluates items,
+    /// because it then means the same.
     fn explicit_items(&mut self, copy: &mut Map<String, Value>, members: &Map<String, Value>, at: &str) {
         if copy.contains_key("items") {
             return;
@@ -154,14 +155,14 @@ impl<'a, 'b> Copier<'a, 'b> {
             None => json!({}),
             Some(others) if !SPEAKING.iter().any(|keyword| members.contains_key(*keyword)) => others,
             Some(_) => {
-                self.notes.add(at, "unevaluatedItems", "left out: the provider wants items, which speak of all others");
+                self.notes.add(at, "unevaluatedItems", "left out: the provider requires items instead");
                 json!({})
             }
         };
         copy.insert("items".to_owned(), items);
     }
 
-    /// The value of a keyword.
+    /// Copies the value of a keyword.
     fn value(&mut self, keyword: &str, value: &'a Value, at: &str, depth: usize) -> Value {
         match value {
             _ if ONE.contains(&keyword) => self.schema(value, at, depth + 1),
@@ -179,10 +180,10 @@ impl<'a, 'b> Copier<'a, 'b> {
         }
     }
 
-    /// A schema that refers to another.
+    /// Adds the reference to the copy of a schema.
     fn referring(&mut self, mut copy: Map<String, Value>, text: &Value, at: &str, depth: usize) -> Map<String, Value> {
         let Some(target) = self.references.resolve(text) else {
-            self.notes.add(at, "$ref", "left out: it refers to nothing");
+            self.notes.add(at, "$ref", "left out: the reference has no target");
             return copy;
         };
         if self.touches.inlines {
@@ -191,7 +192,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         let name = Value::String(self.name(target));
         let siblings = copy.keys().any(|keyword| !matches!(keyword.as_str(), "$defs" | "definitions"));
         if self.touches.draft7 && siblings {
-            // Draft-07 reads nothing beside a reference; within a list of one it says the same.
+            // Draft-07 ignores keywords next to a reference. In a list of one schema, the reference means the same.
             conjoin(&mut copy, json!({ "$ref": name }));
         } else {
             copy.insert("$ref".to_owned(), name);
@@ -199,7 +200,8 @@ impl<'a, 'b> Copier<'a, 'b> {
         copy
     }
 
-    /// How the copy refers to a schema. What may not stand there any more, or as another, gets a name of its own.
+    /// Returns the reference to a schema in the copy. A schema whose place is missing or changed in the copy gets a new
+    /// definition.
     fn name(&mut self, target: ReferenceTarget<'a>) -> String {
         if self.stays(&target.at) {
             return reference(&target.at);
@@ -219,21 +221,21 @@ impl<'a, 'b> Copier<'a, 'b> {
         text
     }
 
-    /// Whether a place of the original is the same place of the copy: the root, and definitions and properties.
+    /// Returns whether a place of the original is the same in the copy: the root, and definitions and properties.
     fn stays(&self, at: &str) -> bool {
         let tokens: Vec<String> = tokens(at).collect();
         let plain =
             |pair: &[String]| pair.len() == 2 && matches!(pair[0].as_str(), "$defs" | "definitions" | "properties");
         let taken = |pair: &[String]| pair[0] != "properties" || (self.touches.names)(&pair[1]);
-        // The root of the copy says less where some of it was refused.
+        // The root of the copy is more permissive if a part of it was refused.
         let refused = |keyword: &&str| self.references.root().get(*keyword).is_some();
         let whole = !tokens.is_empty() || !self.touches.root_refuses.iter().any(refused);
-        // Not every reader decodes what had to be encoded, nor what a pointer escapes.
+        // Not every provider decodes percent encoding or the escapes of pointers.
         let plain_text = reference(at).len() == at.len() + 1 && !at.contains('~');
         whole && plain_text && tokens.chunks(2).all(plain) && tokens.chunks(2).next().is_none_or(taken)
     }
 
-    /// What a reference refers to, with what stands beside it.
+    /// Replaces a reference with its target, merged with the keywords next to the reference.
     fn inlined(
         &mut self,
         mut copy: Map<String, Value>,
@@ -243,7 +245,7 @@ impl<'a, 'b> Copier<'a, 'b> {
     ) -> Map<String, Value> {
         let endless = self.within.contains(&target.at) || target.at.is_empty();
         if endless || depth >= EXPORTED_DEPTH_MAX || self.inlined >= INLINED_SUBSCHEMAS_MAX {
-            let why = if endless { "it refers to what it is part of" } else { "the schema would become too large" };
+            let why = if endless { "the reference is recursive" } else { "the schema would become too large" };
             self.notes.add(at, "$ref", format!("any value: {why}"));
             return copy;
         }
@@ -252,13 +254,13 @@ impl<'a, 'b> Copier<'a, 'b> {
         self.within.pop();
         match inlined {
             Value::Object(mut inlined) if copy.keys().all(|keyword| is_annotation(keyword)) => {
-                // What is said at the reference is about this use of it, and comes first.
+                // The description at the reference is specific to this use, so it comes first.
                 let described = inlined.remove("description");
                 inlined.extend(copy);
                 append(&mut inlined, described.as_ref().and_then(Value::as_str).unwrap_or_default());
                 inlined
             }
-            // Any value at all is what there is without it.
+            // A schema that accepts any value adds nothing.
             Value::Bool(true) => copy,
             inlined => {
                 conjoin(&mut copy, inlined);
@@ -268,13 +270,13 @@ impl<'a, 'b> Copier<'a, 'b> {
     }
 }
 
-/// Keywords that bar more where what is in them is said loosely.
+/// Keywords that refuse more if their subschemas become more permissive.
 const BARRING: [&str; 3] = ["if", "not", "oneOf"];
 
-/// Keywords that can speak of single items of a list, beside those that say so.
+/// Keywords that can evaluate single items of a list indirectly.
 const SPEAKING: [&str; 8] = ["$ref", "allOf", "anyOf", "contains", "dependentSchemas", "if", "not", "oneOf"];
 
-/// Adds a schema that has to be met as well.
+/// Adds a schema that must match as well.
 fn conjoin(members: &mut Map<String, Value>, also: Value) {
     let all = members.entry("allOf").or_insert_with(|| json!([]));
     if let Value::Array(all) = all {

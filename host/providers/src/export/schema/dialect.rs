@@ -1,82 +1,82 @@
-//! What each provider that has a dialect of its own takes.
+//! The JSON Schema dialects of the providers that have one.
 
 use super::kinds::Kinds;
 use serde_json::Value;
 
-/// Formats that OpenAI holds strings to. `uri` is refused.
+/// Formats that OpenAI enforces for strings. It refuses `uri`.
 const OPENAI_FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Formats that Anthropic holds strings to.
+/// Formats that Anthropic enforces for strings.
 const ANTHROPIC_FORMATS: [&str; 10] =
     ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
 
-/// Formats of the OpenAPI kind; any other is refused.
+/// Formats of OpenAPI schemas. Any other is refused.
 const OPENAPI_FORMATS: [&str; 6] = ["date-time", "double", "enum", "float", "int32", "int64"];
 
-/// The longest name of a parameter in a schema of OpenAPI's kind, in bytes.
+/// Maximum bytes of a parameter's name in an OpenAPI schema.
 const OPENAPI_NAME_BYTES_MAX: usize = 64;
 
-/// The longest name of a parameter that Anthropic takes, in bytes.
+/// Maximum bytes of a parameter's name that Anthropic accepts.
 const ANTHROPIC_NAME_BYTES_MAX: usize = 64;
 
 /// A dialect of JSON Schema.
 #[derive(Debug)]
 pub(in crate::export) struct Dialect {
-    /// Whether arguments are held to it, so that what it cannot say must not be said loosely.
+    /// Whether the provider enforces the schema. Then the export must not be more permissive than the original.
     pub(super) strict: bool,
-    /// Whether how large it may be is limited as OpenAI does.
+    /// Whether OpenAI's limits on the size of a schema apply.
     pub(super) limits: bool,
-    /// How a value of several types is said.
+    /// How a value with several types is expressed.
     pub(super) types: Types,
-    /// Whether what may be left out has to be there as null.
+    /// Whether optional members must be present as null.
     pub(super) forces_null: bool,
-    /// What becomes of references.
+    /// How references are exported.
     pub(super) references: ReferenceStyle,
-    /// Whether alternatives may stand beside other keywords.
+    /// Whether alternatives may be combined with other keywords.
     pub(super) alternatives_beside: bool,
-    /// Whether it has `prefixItems`.
+    /// Whether `prefixItems` is available.
     pub(super) prefix_items: bool,
-    /// Whether `additionalProperties` can be said.
+    /// Whether `additionalProperties` is available.
     pub(super) additional: bool,
-    /// Whether each schema has to say its type.
+    /// Whether each schema must have a type.
     pub(super) typed: bool,
-    /// How one of several values is said.
+    /// How a list of values is expressed.
     pub(super) values: EnumStyle,
-    /// Whether it takes the name of a parameter, and of one at the root.
+    /// Whether the provider accepts the name of a parameter. The flag is true at the root.
     pub(super) names: fn(&str, bool) -> bool,
-    /// Whether a keyword with this value is kept as it is.
+    /// Whether a keyword with this value is kept unchanged.
     pub(super) keeps: fn(&str, &Value) -> bool,
 }
 
-/// How a value of several types is said.
+/// How a value with several types is expressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Types {
     /// A list of types.
     List,
-    /// Alternatives of one type each.
+    /// Alternatives with one type each.
     Apart,
-    /// The same, but for null, which is a flag.
+    /// The same, except that null is a flag.
     Nullable,
 }
 
-/// What becomes of references.
+/// How references are exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReferenceStyle {
-    /// They refer into `$defs`, or to the root.
+    /// They point into `$defs`, or to the root.
     WithRoot,
-    /// They refer into `$defs`, and lead back to themselves only through what may be left out.
+    /// They point into `$defs`, and may be recursive only through optional members.
     Optional,
-    /// They refer into `$defs`, and never lead back to themselves.
+    /// They point into `$defs`, and are never recursive.
     Acyclic,
-    /// There are none: what they refer to stands in their place.
+    /// They are replaced with their targets.
     Inlined,
 }
 
-/// How one of several values is said.
+/// How a list of values is expressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EnumStyle {
-    /// `enum` of null, booleans, numbers and strings, and the type.
+    /// `enum` of null, booleans, numbers and strings, together with the type.
     Scalars,
     /// The same or `const`, without a type.
     Untyped,
@@ -87,7 +87,7 @@ pub(super) enum EnumStyle {
 }
 
 impl EnumStyle {
-    /// Whether all values of one kind can be listed.
+    /// Returns whether values of these kinds can be listed.
     pub(super) fn takes(self, kinds: Kinds) -> bool {
         let taken = match self {
             Self::Scalars | Self::Untyped => Kinds::ALL.without(Kinds::ARRAY).without(Kinds::OBJECT),
@@ -137,13 +137,13 @@ impl Dialect {
             "title" | "default" => true,
             "format" => listed(&ANTHROPIC_FORMATS, value),
             "minItems" => matches!(value.as_u64(), Some(0 | 1)),
-            // Word boundaries are not among the patterns it takes.
+            // Anthropic does not support word boundaries in patterns.
             "pattern" => value.as_str().is_some_and(|pattern| !pattern.contains("\\b") && !pattern.contains("\\B")),
             _ => false,
         },
     };
 
-    /// What Gemini takes as `parametersJsonSchema`.
+    /// Gemini's `parametersJsonSchema`.
     pub(in crate::export) const GEMINI: Self = Self {
         strict: false,
         limits: false,
@@ -159,7 +159,7 @@ impl Dialect {
         keeps: |keyword, _| matches!(keyword, "title" | "format" | "minItems" | "maxItems" | "minimum" | "maximum"),
     };
 
-    /// What Gemini takes as `parameters`.
+    /// Gemini's `parameters`.
     pub(in crate::export) const GEMINI_OPENAPI: Self = Self {
         strict: false,
         limits: false,
@@ -187,7 +187,7 @@ fn listed(known: &[&str], value: &Value) -> bool {
     value.as_str().is_some_and(|format| known.contains(&format))
 }
 
-/// Whether Anthropic takes the name of a parameter; it looks at those of the root.
+/// Returns whether Anthropic accepts the name of a parameter. It checks those at the root.
 pub(super) fn anthropic_name(name: &str, root: bool) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     !root || (!name.is_empty() && name.len() <= ANTHROPIC_NAME_BYTES_MAX && name.bytes().all(plain))

@@ -1,5 +1,5 @@
-//! The schema for a provider that keeps of each argument its type, what a list holds, the values it may have, and its
-//! description. Everything else goes into words.
+//! Flattens a schema for a provider that keeps only each argument's type, items, listed values and description.
+//! Everything else moves to the description.
 
 use super::copy::{Copier, Touches};
 use super::keywords::is_structure;
@@ -11,10 +11,10 @@ use crate::definitions::Defined;
 use crate::export::notes::Notes;
 use serde_json::{Map, Value, json};
 
-/// References that are followed to say where a loss is.
+/// Maximum references to follow to find the place of a loss.
 const FOLLOWED_MAX: usize = 16;
 
-/// The flat schema of a tool, and what is to be said of the whole of it in the tool's own description.
+/// Returns the flat schema of a tool, and the text to add to the tool's description.
 pub(in crate::export) fn flattened(tool: &Defined, notes: &mut Notes) -> (Value, String) {
     let schema = tool.offer.tool.schema().document();
     let mut copier = Copier::new(schema, Touches::INLINED, notes);
@@ -36,10 +36,10 @@ pub(in crate::export) fn flattened(tool: &Defined, notes: &mut Notes) -> (Value,
         match keyword.as_str() {
             keyword if is_structure(keyword) => {}
             "title" => notes.add("", "title", "left out"),
-            // The host refuses what is too much; a model seldom writes it.
+            // The host refuses additional arguments, and models rarely write them.
             "additionalProperties" if value.is_boolean() => {
                 if *value == Value::Bool(false) {
-                    notes.add("", keyword, "left out: that there are no others is not said");
+                    notes.add("", keyword, "left out: the export does not forbid other properties");
                 }
             }
             _ => words.say("", keyword, value, notes),
@@ -53,7 +53,7 @@ pub(in crate::export) fn flattened(tool: &Defined, notes: &mut Notes) -> (Value,
             Value::Object(members) => {
                 drop(named.insert(name, Value::Object(argument(members, &at, &references, notes))))
             }
-            Value::Bool(false) => notes.add(&at, "properties", "left out: that there must be none is not said"),
+            Value::Bool(false) => notes.add(&at, "properties", "left out: the export does not forbid it"),
             _ => drop(named.insert(name, json!({}))),
         }
     }
@@ -65,8 +65,8 @@ pub(in crate::export) fn flattened(tool: &Defined, notes: &mut Notes) -> (Value,
     (Value::Object(flat), words.unwrap_or_default())
 }
 
-/// Where a keyword of an argument stands: at its own place, or in what it is put together of. A part that was referred
-/// to is what the reference says.
+/// Returns the place of an argument's keyword: in the argument itself, or in one of the parts that it is merged from.
+/// For a part behind a reference, that is the referenced place.
 fn origin(references: &References<'_>, at: &str, keyword: &str, followed: usize) -> Option<(String, String)> {
     let members = references.root().pointer(at).and_then(Value::as_object).filter(|_| followed < FOLLOWED_MAX)?;
     if members.contains_key(keyword) {
@@ -83,14 +83,14 @@ fn origin(references: &References<'_>, at: &str, keyword: &str, followed: usize)
         .or_else(|| members.contains_key("$ref").then(|| (at.to_owned(), "$ref".to_owned())))
 }
 
-/// What has to be there is named, so that no reader fails over it.
+/// Adds an empty property for each required name without one, because some providers fail otherwise.
 fn require_named(flat: &mut Map<String, Value>, named: &mut Map<String, Value>) {
     for name in flat.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
         named.entry(name).or_insert_with(|| json!({}));
     }
 }
 
-/// One argument.
+/// Flattens one argument.
 fn argument(
     mut members: Map<String, Value>,
     at: &str,
@@ -104,7 +104,7 @@ fn argument(
     let mut words = Words::default();
     let kinds = members.get("type").map_or(Kinds::ALL, Kinds::of_type);
     if let Some(value) = members.remove("const") {
-        // A list of one says the same.
+        // A list of one value means the same.
         members.entry("enum").or_insert_with(|| json!([value]));
     }
     for (keyword, value) in members {
@@ -123,7 +123,7 @@ fn argument(
     flat
 }
 
-/// One schema or null, as that schema with null among its types and values.
+/// Replaces a union of a schema and null with that schema, with null among its types and values.
 fn nullable(members: &mut Map<String, Value>) {
     for keyword in ["anyOf", "oneOf"] {
         let Some(Value::Array(branches)) = members.get(keyword) else { continue };
@@ -148,7 +148,7 @@ fn nullable(members: &mut Map<String, Value>) {
     }
 }
 
-/// The parts that have to hold together, as one, as far as they say different things.
+/// Merges the parts of `allOf` that have no keywords in common.
 fn merged(members: &mut Map<String, Value>) {
     let Some(Value::Array(parts)) = members.remove("allOf") else { return };
     let mut left = Vec::new();
@@ -172,7 +172,7 @@ fn merged(members: &mut Map<String, Value>) {
     }
 }
 
-/// Alternatives that are types and nothing else, as a list of types.
+/// Replaces alternatives that have only a type with a list of types.
 fn types(members: &mut Map<String, Value>) {
     for keyword in ["anyOf", "oneOf"] {
         let Some(Value::Array(branches)) = members.get(keyword) else { continue };
@@ -188,7 +188,7 @@ fn types(members: &mut Map<String, Value>) {
             continue;
         }
         if only.is_none() || (keyword == "oneOf" && both_numbers) {
-            // That is what they all are; the rest stays to be said.
+            // These are the types of all alternatives. The rest moves to the description.
             kinds.sort_by_key(Value::to_string);
             kinds.dedup();
             let kind = if let [one] = kinds.as_slice() { one.clone() } else { Value::Array(kinds) };

@@ -1,18 +1,18 @@
-//! What the keywords of JSON Schema 2020-12 say.
+//! The meaning of the keywords of JSON Schema 2020-12.
 
-/// Keywords that name, number or comment a schema and say nothing of a value. They are for whoever maintains it: an
-/// export without them says as much, so that it is no loss. `$schema` is one of them, since there is one dialect.
+/// Keywords that identify or comment a schema but do not describe values. They are for its maintainers, so omitting
+/// them is not a loss. `$schema` is one of them, because there is only one dialect.
 const STRUCTURE: [&str; 7] = ["$anchor", "$comment", "$defs", "$id", "$schema", "definitions", "$vocabulary"];
 
-/// Keywords that tell of a value and refuse none.
+/// Keywords that describe a value but never refuse one.
 const ANNOTATIONS: [&str; 7] = ["default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"];
 
-/// Whether a keyword says nothing of a value.
+/// Returns whether a keyword does not describe values.
 pub(super) fn is_structure(keyword: &str) -> bool {
     STRUCTURE.contains(&keyword)
 }
 
-/// Whether a keyword refuses no value.
+/// Returns whether a keyword never refuses a value.
 pub(super) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword) || is_structure(keyword)
 }

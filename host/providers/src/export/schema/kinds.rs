@@ -1,4 +1,4 @@
-//! The kinds of JSON values, as sets.
+//! Sets of kinds of JSON values.
 
 use serde_json::Value;
 
@@ -11,14 +11,14 @@ impl Kinds {
     pub(super) const NULL: Self = Self(1);
     pub(super) const BOOLEAN: Self = Self(2);
     pub(super) const INTEGER: Self = Self(4);
-    /// Numbers, integers among them.
+    /// Numbers, including integers.
     pub(super) const NUMBER: Self = Self(12);
     pub(super) const STRING: Self = Self(16);
     pub(super) const ARRAY: Self = Self(32);
     pub(super) const OBJECT: Self = Self(64);
     pub(super) const ALL: Self = Self(127);
 
-    /// The words for them, and the sets that they mean.
+    /// The words for kinds, and the sets that they denote.
     const WORDS: [(&'static str, Self); 7] = [
         ("array", Self::ARRAY),
         ("boolean", Self::BOOLEAN),
@@ -29,7 +29,7 @@ impl Kinds {
         ("string", Self::STRING),
     ];
 
-    /// What the keyword `type` says.
+    /// Returns the kinds of a `type` keyword.
     pub(super) fn of_type(value: &Value) -> Self {
         match value {
             Value::String(word) => {
@@ -40,7 +40,7 @@ impl Kinds {
         }
     }
 
-    /// The kind of a value.
+    /// Returns the kind of a value.
     pub(super) fn of_value(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -54,7 +54,7 @@ impl Kinds {
         }
     }
 
-    /// The kinds that a keyword says something of. A value of another kind passes it.
+    /// Returns the kinds that a keyword applies to. Values of other kinds always pass it.
     pub(super) fn of_keyword(keyword: &str) -> Self {
         match keyword {
             "properties"
@@ -89,7 +89,7 @@ impl Kinds {
         Self(self.0 & !other.0)
     }
 
-    /// Whether a kind is in both.
+    /// Returns whether the sets have a kind in common.
     pub(super) fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -98,10 +98,10 @@ impl Kinds {
         self.0 == 0
     }
 
-    /// The words for the kinds in it, each with its set.
+    /// Returns the words for the kinds in the set, each with its own set.
     pub(super) fn words(self) -> Vec<(&'static str, Self)> {
         let fits = |word: &str, set: Self| match word {
-            // Of numbers that are no integers alone there is no word.
+            // There is no word for only the numbers that are not integers.
             "number" => self.meets(Self(8)),
             "integer" => self.meets(set) && !self.meets(Self(8)),
             _ => self.meets(set),

@@ -1,8 +1,8 @@
-//! From the authoritative schema to what a provider takes, always on a copy.
+//! Converts the authoritative schema to one that a provider accepts, always on a copy.
 //!
-//! Three ways: a provider that takes any JSON Schema gets a copy, touched only where it would refuse the request; one
-//! with a dialect of its own gets the schema built anew in that; and one that keeps nothing but types gets the rest in
-//! words.
+//! There are three ways. A provider that accepts any JSON Schema gets a copy, changed only where it would refuse the
+//! request. A provider with its own dialect gets a schema that is rebuilt in that dialect. A provider that keeps only
+//! types gets the rest in descriptions.
 
 mod census;
 mod copy;
@@ -21,10 +21,10 @@ pub(super) use dialect::Dialect;
 pub(super) use flatten::flattened;
 pub(super) use rewrite::rewritten;
 
-/// Subschemas of an export that stand in place of references. Those can make exponentially many of a short schema; one
-/// without any has no more than it was written with.
+/// Maximum subschemas of an export that replace references. References can make exponentially many of a short schema. A
+/// schema without references has no more subschemas than were written.
 const INLINED_SUBSCHEMAS_MAX: usize = 1000;
 
-/// How deep an export nests, in subschemas. What refers to what it is part of could nest without an end, and every
-/// provider reads the export with a parser that recurses.
+/// Maximum nesting of an export, in subschemas. A recursive reference could nest without end, and every provider parses
+/// the export recursively.
 const EXPORTED_DEPTH_MAX: usize = 48;

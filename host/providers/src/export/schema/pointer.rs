@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 pub(super) use portcullis::schema_parts::down;
 
-/// The place of a schema below a keyword, by its name or its number there.
+/// Returns the pointer to a schema below a keyword, by its name or index there.
 pub(super) fn below(pointer: &str, keyword: &str, token: &str) -> String {
     down(&down(pointer, keyword), token)
 }
 
-/// The tokens of a pointer.
+/// Returns the tokens of a pointer.
 pub(super) fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// A pointer as the reference to what it points at: a fragment of a URI.
+/// Returns the reference for a pointer: a URI fragment.
 pub(super) fn reference(pointer: &str) -> String {
     let mut text = String::with_capacity(pointer.len() + 1);
     text.push('#');

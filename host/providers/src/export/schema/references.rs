@@ -1,4 +1,4 @@
-//! What `$ref` refers to: the schema itself, a place in it, or an anchor.
+//! Resolves `$ref`: to the schema itself, a place in it, or an anchor.
 
 use portcullis::schema_parts::pointer_of;
 use serde_json::Value;
@@ -9,17 +9,17 @@ pub(super) struct References<'a> {
     root: &'a Value,
 }
 
-/// A schema that is referred to.
+/// The target of a reference.
 #[derive(Clone, Debug)]
 pub(super) struct ReferenceTarget<'a> {
     /// The schema.
     pub(super) schema: &'a Value,
-    /// Where it stands.
+    /// Its place.
     pub(super) at: String,
 }
 
 impl<'a> References<'a> {
-    /// Those of a schema.
+    /// Creates the resolver for a schema.
     pub(super) fn of(root: &'a Value) -> Self {
         Self { root }
     }
@@ -29,7 +29,7 @@ impl<'a> References<'a> {
         self.root
     }
 
-    /// What a reference refers to. Nothing is what no accepted schema has.
+    /// Returns the target of a reference. Accepted schemas have no reference without a target.
     pub(super) fn resolve(&self, reference: &Value) -> Option<ReferenceTarget<'a>> {
         let at = pointer_of(self.root, reference.as_str()?)?;
         Some(ReferenceTarget { schema: self.root.pointer(&at)?, at })

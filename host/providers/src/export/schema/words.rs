@@ -1,12 +1,13 @@
-//! What a dialect has no keyword for, in the description: as the JSON Schema it was, which models read well.
+//! Moves keywords that a dialect lacks to the description, as JSON Schema, which models understand well.
 
 use crate::export::notes::Notes;
 use serde_json::{Map, Value};
 
-/// What is said in words of one schema, in bytes. More would be read in every turn and understood in none.
+/// Maximum bytes of such text for one schema. A longer text would use tokens in every turn, and models would not
+/// understand it.
 const WORDS_BYTES_MAX: usize = 1000;
 
-/// Keywords of one schema on their way into its description.
+/// Keywords of one schema that move to its description.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     said: Map<String, Value>,
@@ -14,38 +15,39 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Says a keyword in words, if they are not too many and mean the same there, and notes the loss.
+    /// Moves a keyword to the description and notes the loss. If there is no space left, or the keyword would lose its
+    /// meaning, it is left out.
     pub(super) fn say(&mut self, at: &str, keyword: &str, value: &Value, notes: &mut Notes) {
         self.say_for(at, keyword, keyword, value, notes);
     }
 
-    /// The same for a keyword that stands for another.
+    /// Does the same for a keyword that replaces another.
     pub(super) fn say_for(&mut self, at: &str, lost: &str, keyword: &str, value: &Value, notes: &mut Notes) {
         let bytes = keyword.len() + value.to_string().len();
         if self.said.get(keyword).is_some_and(|said| said == value) {
-            notes.add(at, lost, "said in the description");
+            notes.add(at, lost, "moved to the description");
         } else if self.said.contains_key(keyword) || self.bytes + bytes > WORDS_BYTES_MAX || refers(value) {
             notes.add(at, lost, "left out");
         } else {
             self.bytes += bytes;
             self.said.insert(keyword.to_owned(), value.clone());
-            notes.add(at, lost, "said in the description");
+            notes.add(at, lost, "moved to the description");
         }
     }
 
-    /// The words; empty where nothing is to be said.
+    /// Returns the text, which is empty if there are no keywords.
     pub(super) fn text(self) -> String {
         if self.said.is_empty() { String::new() } else { format!("JSON Schema: {}", Value::Object(self.said)) }
     }
 
-    /// Writes the words below the description.
+    /// Appends the text to the description.
     pub(super) fn write(self, members: &mut Map<String, Value>) {
         let words = self.text();
         append(members, &words);
     }
 }
 
-/// Writes text below the description, if it is any and does not stand there already.
+/// Appends a text to the description, unless it is empty or already the description.
 pub(super) fn append(members: &mut Map<String, Value>, text: &str) {
     if text.is_empty() {
         return;
@@ -58,7 +60,7 @@ pub(super) fn append(members: &mut Map<String, Value>, text: &str) {
     members.insert("description".to_owned(), Value::String(whole));
 }
 
-/// Whether a schema refers to another, whose name would mean nothing in a description.
+/// Returns whether a schema contains a reference, which would mean nothing in a description.
 fn refers(value: &Value) -> bool {
     match value {
         Value::Object(members) => members.contains_key("$ref") || members.values().any(refers),

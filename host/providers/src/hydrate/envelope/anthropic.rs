@@ -12,7 +12,7 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     cursor.members(FormFlaw("it is neither an object nor a list"), |key, cursor| match key {
         "content" => {
             message.found()?;
-            // A message of nothing but text may be written as that text.
+            // A message that is only text may have a string as its content.
             match cursor.peek() {
                 b'"' => cursor.skip().map(drop),
                 _ => blocks(message, cursor),
@@ -23,20 +23,20 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     })?;
     match message.found {
         true => Ok(()),
-        false => Err(FormFlaw("it has no content")),
+        false => Err(FormFlaw("it has no `content`")),
     }
 }
 
 fn blocks<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
-    cursor.items(FormFlaw("its content is no list"), |cursor| {
+    cursor.items(FormFlaw("its content is not a list"), |cursor| {
         let (mut asked, mut kind) = (RequestedCall::default(), None);
-        cursor.members(FormFlaw("a block of its content is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("a block of its content is not an object"), |key, cursor| match key {
             "type" => once(
                 &mut kind,
                 cursor.text(FormFlaw("the type of a block is no string"))?,
                 FormFlaw("a block has two types"),
             ),
-            // Blocks of other types have other things under these keys: they are looked at when the type is known.
+            // Blocks of other types use these keys differently. They are checked when the type is known.
             "id" | "name" if cursor.peek() != b'"' => cursor.skip().map(drop),
             _ => call_member(&mut asked, BLOCK, key, cursor),
         })?;

@@ -4,7 +4,7 @@
 use super::message::{MemberKeys, Message, RequestedCall, call_member, once};
 use crate::hydrate::cursor::{Cursor, FormFlaw};
 
-/// The members of `function`; the id stands beside it.
+/// The members of `function`. The id is next to it.
 const FUNCTION: MemberKeys = MemberKeys { id: "", name: "name", arguments: "arguments" };
 
 pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
@@ -40,13 +40,13 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
 
 fn choices<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     let mut count = 0;
-    cursor.items(FormFlaw("its choices are no list"), |cursor| {
+    cursor.items(FormFlaw("its choices are not a list"), |cursor| {
         count += 1;
         if count > 1 {
-            return Err(FormFlaw("it has several choices, of which one has to be chosen first"));
+            return Err(FormFlaw("it has several choices; choose one first"));
         }
         let mut has_message = None;
-        cursor.members(FormFlaw("its choice is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("its choice is not an object"), |key, cursor| match key {
             "message" => {
                 once(&mut has_message, Some(()), FormFlaw("its choice has two messages"))?;
                 self::message(message, cursor)
@@ -64,7 +64,7 @@ fn choices<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(),
 
 fn message<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
     let mut has_calls = None;
-    cursor.members(FormFlaw("its message is no object"), |key, cursor| match key {
+    cursor.members(FormFlaw("its message is not an object"), |key, cursor| match key {
         "tool_calls" => {
             once(&mut has_calls, Some(()), FormFlaw("its message has two lists of calls"))?;
             optional_calls(message, cursor)
@@ -81,10 +81,10 @@ fn optional_calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Res
 }
 
 fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
-    cursor.items(FormFlaw("its calls are no list"), |cursor| {
+    cursor.items(FormFlaw("its calls are not a list"), |cursor| {
         let mut asked = RequestedCall::default();
         let mut has_function = None;
-        cursor.members(FormFlaw("a call is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("a call is not an object"), |key, cursor| match key {
             "id" => once(
                 &mut asked.id,
                 cursor.text(FormFlaw("the id of a call is no string"))?,
@@ -92,13 +92,13 @@ fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), F
             ),
             "function" => {
                 once(&mut has_function, Some(()), FormFlaw("a call has two functions"))?;
-                let what = FormFlaw("the function of a call is no object");
+                let what = FormFlaw("the function of a call is not an object");
                 cursor.members(what, |key, cursor| call_member(&mut asked, FUNCTION, key, cursor))
             }
             _ => cursor.skip().map(drop),
         })?;
         if has_function.is_none() {
-            asked.flaw = Some("This is no call of a function, and nothing else was offered.");
+            asked.flaw = Some("This is not a function call. Call one of the offered functions.");
         }
         message.push(asked);
         Ok(())

@@ -20,7 +20,7 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
             message.found()?;
             optional_parts(message, cursor)
         }
-        // The question was refused, and nobody was asked.
+        // The provider refused the prompt, so the model did not answer.
         "promptFeedback" | "prompt_feedback" | "role" => {
             is_blocked = true;
             cursor.skip().map(drop)
@@ -38,13 +38,13 @@ fn candidates<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<
         return cursor.skip().map(drop);
     }
     let mut count = 0;
-    cursor.items(FormFlaw("its candidates are no list"), |cursor| {
+    cursor.items(FormFlaw("its candidates are not a list"), |cursor| {
         count += 1;
         if count > 1 {
-            return Err(FormFlaw("it has several candidates, of which one has to be chosen first"));
+            return Err(FormFlaw("it has several candidates; choose one first"));
         }
         let mut has_content = None;
-        cursor.members(FormFlaw("its candidate is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("its candidate is not an object"), |key, cursor| match key {
             "content" => {
                 once(&mut has_content, Some(()), FormFlaw("its candidate has two contents"))?;
                 content(message, cursor)
@@ -60,7 +60,7 @@ fn content<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(),
         return cursor.skip().map(drop);
     }
     let mut has_parts = None;
-    cursor.members(FormFlaw("its content is no object"), |key, cursor| match key {
+    cursor.members(FormFlaw("its content is not an object"), |key, cursor| match key {
         "parts" => {
             once(&mut has_parts, Some(()), FormFlaw("its content has two lists of parts"))?;
             optional_parts(message, cursor)
@@ -77,12 +77,12 @@ fn optional_parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Res
 }
 
 fn parts<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
-    cursor.items(FormFlaw("its parts are no list"), |cursor| {
+    cursor.items(FormFlaw("its parts are not a list"), |cursor| {
         let mut call = None;
-        cursor.members(FormFlaw("a part is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("a part is not an object"), |key, cursor| match key {
             "functionCall" | "function_call" if cursor.peek() != b'n' => {
                 let mut asked = RequestedCall::default();
-                let what = FormFlaw("the call of a part is no object");
+                let what = FormFlaw("the call of a part is not an object");
                 cursor.members(what, |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
                 once(&mut call, Some(asked), FormFlaw("a part has two calls"))
             }

@@ -1,5 +1,6 @@
-//! LangChain's AIMessage: `tool_calls[].{name, args, id}`, and what it could not parse in `invalid_tool_calls`. As the
-//! message is dumped, as `message_to_dict` writes it (under `data`), and as `dumps` does (under `kwargs`).
+//! LangChain's AIMessage: `tool_calls[].{name, args, id}`, with calls that LangChain could not parse in
+//! `invalid_tool_calls`. The message may be dumped, written by `message_to_dict` (under `data`), or written by `dumps`
+//! (under `kwargs`).
 
 use super::message::{MemberKeys, Message, RequestedCall, call_member, once};
 use crate::hydrate::cursor::{Cursor, FormFlaw};
@@ -15,7 +16,7 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
         "data" | "kwargs" if cursor.peek() == b'{' => {
             message.found()?;
             let mut lists = Lists::default();
-            let what = FormFlaw("its message is no object");
+            let what = FormFlaw("its message is not an object");
             cursor.members(what, |key, cursor| member(message, &mut lists, key, cursor))
         }
         "content" if matches!(cursor.peek(), b'"' | b'[') => {
@@ -26,13 +27,13 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
     })?;
     let own = is_message || lists.calls.is_some() || lists.invalid.is_some();
     match (message.found, own) {
-        (true, true) => Err(FormFlaw("calls could stand in two places of it")),
-        (false, false) => Err(FormFlaw("it is no message")),
+        (true, true) => Err(FormFlaw("it has two places for calls")),
+        (false, false) => Err(FormFlaw("it is not a message")),
         (true, false) | (false, true) => Ok(()),
     }
 }
 
-/// Which lists there were.
+/// The lists that were found.
 #[derive(Default)]
 struct Lists {
     calls: Option<()>,
@@ -49,7 +50,7 @@ fn member<'a>(
         "tool_calls" => &mut lists.calls,
         "invalid_tool_calls" => &mut lists.invalid,
         "response_metadata" if cursor.peek() == b'{' => {
-            return cursor.members(FormFlaw("its metadata is no object"), |key, cursor| match key {
+            return cursor.members(FormFlaw("its metadata is not an object"), |key, cursor| match key {
                 "finish_reason" | "stop_reason" | "done_reason" => message.stopped(cursor),
                 _ => cursor.skip().map(drop),
             });
@@ -68,9 +69,10 @@ fn member<'a>(
 }
 
 fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
-    cursor.items(FormFlaw("its calls are no list"), |cursor| {
+    cursor.items(FormFlaw("its calls are not a list"), |cursor| {
         let mut asked = RequestedCall::default();
-        cursor.members(FormFlaw("a call is no object"), |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
+        cursor
+            .members(FormFlaw("a call is not an object"), |key, cursor| call_member(&mut asked, CALL, key, cursor))?;
         message.push(asked);
         Ok(())
     })

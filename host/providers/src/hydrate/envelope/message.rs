@@ -4,23 +4,23 @@ use crate::hydrate::cursor::{Cursor, FormFlaw};
 use portcullis::BATCH_REQUESTS_MAX;
 use std::borrow::Cow;
 
-/// What is said of a call that may be half of one.
-const CUT_OFF: &str = "The answer was cut off in this call or right after it, so it may be incomplete: make it again.";
+/// The error for a call that may be incomplete.
+const CUT_OFF: &str = "The answer was cut off in or right after this call, so the call may be incomplete. Repeat it.";
 
-/// Why a model stopped, in the words of the providers, where it had more to say.
+/// The providers' stop reasons for a model that was not finished.
 const CUT_OFF_REASONS: [&str; 7] =
     ["length", "max_tokens", "MAX_TOKENS", "incomplete", "content_filter", "model_length", "refusal"];
 
-/// What a model asks for, in its own words.
+/// A call as the model wrote it.
 #[derive(Debug, Default)]
 pub(in crate::hydrate) struct RequestedCall<'a> {
-    /// The id of the provider.
+    /// The id from the provider.
     pub(in crate::hydrate) id: Option<Cow<'a, str>>,
     /// The name of the tool.
     pub(in crate::hydrate) name: Option<Cow<'a, str>>,
-    /// The arguments: what a string holds, or an object as it is written; nothing where there are none.
+    /// The arguments: the content of a string, or an object as it is written. `None` if there are none.
     pub(in crate::hydrate) arguments: Option<Cow<'a, str>>,
-    /// Why it is no call of a tool, for the model.
+    /// Why it is not a call of a tool, for the model.
     pub(in crate::hydrate) flaw: Option<&'static str>,
 }
 
@@ -28,20 +28,20 @@ pub(in crate::hydrate) struct RequestedCall<'a> {
 #[derive(Debug, Default)]
 pub(in crate::hydrate) struct Message<'a> {
     pub(in crate::hydrate) calls: Vec<RequestedCall<'a>>,
-    /// How many there are, those included that are too many to be kept.
+    /// Number of calls, including those that are not kept.
     pub(super) count: usize,
     /// Whether the last part of the message is a call.
     pub(super) ends_in_call: bool,
-    /// The places of calls that are the last of a list, where lists are out of order.
+    /// The indexes of the last calls of each list, if lists are out of order.
     pub(super) last_of_lists: Vec<usize>,
     /// Whether the provider says that the model was cut off.
     pub(super) cut_off: bool,
-    /// Whether there was something that calls stand in.
+    /// Whether a place for calls was found.
     pub(super) found: bool,
 }
 
 impl<'a> Message<'a> {
-    /// Takes a call. Only as many are kept as are made: the others are counted.
+    /// Adds a call. Calls beyond the maximum of a batch are only counted.
     pub(super) fn push(&mut self, asked: RequestedCall<'a>) {
         self.count += 1;
         self.ends_in_call = true;
@@ -50,12 +50,12 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Notes that a list of calls ends here, of several.
+    /// Notes that one of several lists of calls ends here.
     pub(super) fn list_ends(&mut self) {
         self.last_of_lists.extend(self.calls.len().checked_sub(1));
     }
 
-    /// Marks what may be half of a call: the last one, where the model was cut off in it or right after it.
+    /// Marks calls that may be incomplete: the last one, if the model was cut off in it or right after it.
     pub(super) fn mark_cut_off(&mut self) {
         let last = self.calls.len().checked_sub(1).filter(|_| self.ends_in_call);
         for at in self.last_of_lists.drain(..).chain(last) {
@@ -63,24 +63,23 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// Notes that the calls stand here. They stand in one place: were they read from the first of two, whoever reads
-    /// the other would see others.
+    /// Notes a place for calls. There must be only one. If there were two, another parser might use the other one.
     pub(super) fn found(&mut self) -> Result<(), FormFlaw> {
         match std::mem::replace(&mut self.found, true) {
             false => Ok(()),
-            true => Err(FormFlaw("calls could stand in two places of it")),
+            true => Err(FormFlaw("it has two places for calls")),
         }
     }
 
-    /// Notes why the model stopped.
+    /// Parses the stop reason.
     pub(super) fn stopped(&mut self, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
-        let why = cursor.text(FormFlaw("the reason why it ends is no string"))?;
+        let why = cursor.text(FormFlaw("its stop reason is not a string"))?;
         self.cut_off |= why.is_some_and(|why| CUT_OFF_REASONS.contains(&&*why));
         Ok(())
     }
 }
 
-/// Puts a value where there is none yet.
+/// Sets a value that is not set yet.
 pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: FormFlaw) -> Result<(), FormFlaw> {
     if slot.is_some() {
         return Err(twice);
@@ -89,7 +88,7 @@ pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>, twice: FormFlaw) -
     Ok(())
 }
 
-/// Goes past one member of a call that the key is of, if it is one.
+/// Parses one member of a call if the key is one of `keys`, and skips others.
 pub(super) fn call_member<'a>(
     asked: &mut RequestedCall<'a>,
     keys: MemberKeys,
@@ -97,7 +96,7 @@ pub(super) fn call_member<'a>(
     cursor: &mut Cursor<'a>,
 ) -> Result<(), FormFlaw> {
     if key == keys.id {
-        once(&mut asked.id, cursor.text(FormFlaw("the id of a call is no string"))?, FormFlaw("a call has two ids"))
+        once(&mut asked.id, cursor.text(FormFlaw("the id of a call is not a string"))?, FormFlaw("a call has two ids"))
     } else if key == keys.name {
         once(
             &mut asked.name,
@@ -111,7 +110,7 @@ pub(super) fn call_member<'a>(
     }
 }
 
-/// What the members of a call are called.
+/// The names of the members of a call.
 #[derive(Clone, Copy)]
 pub(super) struct MemberKeys {
     pub(super) id: &'static str,

@@ -1,4 +1,4 @@
-//! What a provider wraps calls in: a whole response, the message in it, or the list of its parts alone.
+//! Parses the envelope of calls: a whole response, the message in it, or only the list of its parts.
 
 mod anthropic;
 mod chat;
@@ -14,11 +14,11 @@ use super::error::HydrateError;
 use crate::format::Format;
 use portcullis::BATCH_REQUESTS_MAX;
 
-/// The longest answer, in bytes. The longest of a model has some 128,000 tokens of at most a few bytes each; an image
-/// in it may have a few millions.
+/// Maximum bytes of an answer. A model writes at most about 128,000 tokens of a few bytes each, and an image in the
+/// answer may have a few million bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Reads an answer.
+/// Parses an answer.
 pub(super) fn read(format: Format, answer: &str) -> Result<Message<'_>, HydrateError> {
     if answer.len() > ANSWER_BYTES_MAX {
         return Err(HydrateError::TooLarge(ANSWER_BYTES_MAX));

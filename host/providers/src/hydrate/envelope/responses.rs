@@ -24,16 +24,16 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
 }
 
 fn items<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), FormFlaw> {
-    cursor.items(FormFlaw("its output is no list"), |cursor| {
+    cursor.items(FormFlaw("its output is not a list"), |cursor| {
         let (mut asked, mut kind, mut status) = (RequestedCall::default(), None, None);
-        cursor.members(FormFlaw("an item of its output is no object"), |key, cursor| match key {
+        cursor.members(FormFlaw("an item of its output is not an object"), |key, cursor| match key {
             "type" => once(
                 &mut kind,
                 cursor.text(FormFlaw("the type of an item is no string"))?,
                 FormFlaw("an item has two types"),
             ),
             "status" => {
-                let text = cursor.text(FormFlaw("the status of an item is no string"))?;
+                let text = cursor.text(FormFlaw("the status of an item is not a string"))?;
                 once(&mut status, text, FormFlaw("an item has two states"))
             }
             _ => call_member(&mut asked, ITEM, key, cursor),
@@ -41,12 +41,12 @@ fn items<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), F
         match kind.as_deref() {
             Some("function_call") => {
                 if status.is_some_and(|status| status != "completed") {
-                    asked.flaw = Some("The provider says that this call is not complete: make it again.");
+                    asked.flaw = Some("The provider reports this call as incomplete. Repeat it.");
                 }
                 message.push(asked);
             }
             Some("custom_tool_call") => {
-                asked.flaw = Some("This is no call of a function, and nothing else was offered.");
+                asked.flaw = Some("This is not a function call. Call one of the offered functions.");
                 message.push(asked);
             }
             Some(_) | None => message.ends_in_call = false,

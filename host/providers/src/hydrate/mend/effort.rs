@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-/// Looks at a value beside a schema, of the calls of one answer together. At some 100 ns each this is a tenth of a
-/// second.
+/// Maximum steps for all calls of one answer. A step compares one value with one schema, and takes about 100 ns, so
+/// this is a tenth of a second.
 const STEPS_MAX: usize = 1_000_000;
 
-/// Time for which the calls of one answer are validated before they reach the host, which validates each again. A usual
-/// call takes a millionth of it.
+/// Maximum time to validate the calls of one answer before the host validates each again. A usual call takes a
+/// millionth of it.
 const VALIDATION_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// What the calls of one answer may still cost.
+/// The remaining steps and time for the calls of one answer.
 #[derive(Debug)]
 pub(in crate::hydrate) struct Effort {
     pub(super) steps: usize,
@@ -18,17 +18,17 @@ pub(in crate::hydrate) struct Effort {
 }
 
 impl Effort {
-    /// For a fresh answer.
+    /// Creates the budget for one answer.
     pub(in crate::hydrate) fn new() -> Self {
         Self { steps: STEPS_MAX, validation: VALIDATION_TIME_MAX }
     }
 
-    /// Whether nothing is left.
+    /// Returns whether the steps or the time are used up.
     pub(in crate::hydrate) fn is_spent(&self) -> bool {
         self.steps == 0 || self.validation.is_zero()
     }
 
-    /// A validation took so long.
+    /// Subtracts the time of a validation.
     pub(in crate::hydrate) fn validated(&mut self, took: Duration) {
         self.validation = self.validation.saturating_sub(took);
     }

@@ -1,8 +1,8 @@
-//! Arguments that are not what their schema asks for, and how they can come to be: the nulls that a strict format makes
-//! a model write are taken away, and where the policy lets arguments be mended, that is tried once.
+//! Repairs arguments that do not match their schema. The nulls that a strict format forces a model to write are
+//! removed. If the policy permits repairs, one more attempt is made.
 //!
-//! What comes of it is a proposal: it counts only if the schema itself takes it, and what was mended is put to a
-//! person. No value is invented, and no member that a model wrote is taken away but a null.
+//! The result is a proposal. It counts only if it matches the schema, and repaired arguments need approval. No value is
+//! invented, and no member is removed except nulls.
 
 mod convert;
 mod effort;
@@ -14,16 +14,16 @@ use portcullis::{Repair, Tool, parse_json};
 use serde_json::Value;
 use walk::{MendWalk, Rules};
 
-/// Takes away the nulls that stand for members left out: those that the schema neither asks for nor lets be null. What
-/// is wrong beside them stays wrong. The pointers of what was taken away.
+/// Removes the nulls of optional members whose schema does not permit null. Other mismatches stay. Returns the pointers
+/// of the removed nulls.
 pub(super) fn take_nulls(tool: &Tool, arguments: &mut Value, effort: &mut Effort) -> Vec<String> {
     let mut walk = MendWalk::new(tool.schema().document(), Rules::Nulls, effort);
     walk.root(arguments);
     walk.changes.into_iter().map(|change| change.pointer).collect()
 }
 
-/// Reads a text that is no JSON as what it was meant to be. What it becomes is read as strictly as any other: a key
-/// that comes twice is never mended, nor a number that would be rounded.
+/// Repairs a text that is not JSON. The result is parsed as strictly as any other: duplicate keys and numbers that
+/// would be rounded are never repaired.
 pub(super) fn text(text: &str) -> Option<(Value, Vec<Repair>)> {
     let (mended, changes) = text::mend(text)?;
     let value = parse_json(&mended).ok()?;
@@ -31,8 +31,8 @@ pub(super) fn text(text: &str) -> Option<(Value, Vec<Repair>)> {
     Some((value, changes.iter().map(repair).collect()))
 }
 
-/// Changes values to what the schema asks for, where they say exactly that in another form. What was changed; nothing
-/// where that is too much to be told.
+/// Converts values to equivalent ones that the schema expects. Returns the changes, or none if there are too many to
+/// show.
 pub(super) fn values(tool: &Tool, arguments: &mut Value, effort: &mut Effort) -> Option<Vec<Repair>> {
     let mut walk = MendWalk::new(tool.schema().document(), Rules::All, effort);
     walk.root(arguments).then_some(walk.changes)

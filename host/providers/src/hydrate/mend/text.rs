@@ -1,26 +1,27 @@
-//! A text that is almost JSON to the JSON that it was meant to be, in one pass.
+//! Repairs text that is almost JSON, in one pass.
 //!
-//! What it makes is read strictly afterwards: nothing of what is no JSON gets through here. It never closes a string,
-//! and no bracket after a number, a comma or a colon: there the text may have been cut off, and what came next is lost.
+//! The result is parsed strictly afterwards, so nothing that is not JSON gets through. The repair never closes a
+//! string, and no bracket after a number, a comma or a colon: the text may have been cut off there, and the rest is
+//! lost.
 
-/// How many brackets may be open at once: as deep as the host reads.
+/// Maximum nesting of brackets, as deep as the host parses.
 const OPEN_MAX: usize = 64;
 
-/// The last thing that was read.
+/// The last token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
-    /// An opening bracket, or nothing.
+    /// An opening bracket, or the start.
     Open,
-    /// A comma, at this place of what was written.
+    /// A comma, at this position of the output.
     Comma(usize),
     Colon,
-    /// A value that could go on.
+    /// A value that could continue.
     Number,
-    /// A value that is whole.
+    /// A complete value.
     Whole,
 }
 
-/// What was done to a text.
+/// The changes to a text.
 #[derive(Default)]
 struct Changes {
     fence: bool,
@@ -31,7 +32,7 @@ struct Changes {
     closed: bool,
 }
 
-/// Mends a text. Nothing where it cannot be, or nothing is wrong with it that is known here.
+/// Repairs a text. Returns none if that is impossible, or if no known fault was found.
 pub(super) fn mend(text: &str) -> Option<(String, Vec<&'static str>)> {
     let mut changes = Changes::default();
     let inner = unfenced(text);
@@ -41,18 +42,18 @@ pub(super) fn mend(text: &str) -> Option<(String, Vec<&'static str>)> {
     mender.run()?;
     let changes = mender.changes;
     let said = [
-        (changes.fence, "the fence around it was taken away"),
-        (changes.commas, "commas before closing brackets were taken away"),
-        (changes.quotes, "single quotes became double quotes"),
-        (changes.words, "True, False and None became true, false and null"),
-        (changes.controls, "control characters in texts were written as escapes"),
-        (changes.closed, "brackets that were missing at its end were added"),
+        (changes.fence, "the code fence was removed"),
+        (changes.commas, "commas before closing brackets were removed"),
+        (changes.quotes, "single quotes were changed to double quotes"),
+        (changes.words, "True, False and None were changed to true, false and null"),
+        (changes.controls, "control characters in strings were escaped"),
+        (changes.closed, "missing closing brackets were added"),
     ];
     let said: Vec<&str> = said.into_iter().filter(|(done, _)| *done).map(|(_, what)| what).collect();
     (!said.is_empty()).then_some((mender.out, said))
 }
 
-/// The inside of a Markdown fence.
+/// Returns the content of a Markdown code fence.
 fn unfenced(text: &str) -> Option<&str> {
     let inner = text.trim_ascii().strip_prefix("```")?.strip_suffix("```")?;
     let (language, inner) = inner.split_once('\n')?;
@@ -62,7 +63,7 @@ fn unfenced(text: &str) -> Option<&str> {
 struct Mender<'a> {
     rest: &'a str,
     out: String,
-    /// What closes the brackets that are open.
+    /// The closing brackets of the open ones.
     open: Vec<char>,
     changes: Changes,
 }
@@ -75,7 +76,7 @@ impl Mender<'_> {
                 self.take(1);
                 continue;
             }
-            // After the document there is nothing.
+            // Nothing may follow the document.
             if self.open.is_empty() && last != Last::Open {
                 return None;
             }
@@ -128,7 +129,7 @@ impl Mender<'_> {
         }
     }
 
-    /// Copies so many bytes, which end at a character.
+    /// Copies this many bytes, which end at a character boundary.
     fn take(&mut self, bytes: usize) {
         let (taken, rest) = self.rest.split_at(bytes);
         self.out.push_str(taken);
@@ -151,7 +152,7 @@ impl Mender<'_> {
         Some(())
     }
 
-    /// Copies a string, which has to end.
+    /// Copies a string, which must be terminated.
     fn string(&mut self, quote: char) -> Option<()> {
         self.changes.quotes |= quote == '\'';
         self.out.push('"');

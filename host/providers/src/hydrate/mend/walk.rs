@@ -1,8 +1,8 @@
-//! Goes along a schema and a value at once, and changes the value where it does not fit.
+//! Walks a schema and a value together, and changes the value where it does not match.
 //!
-//! It knows the keywords that say of what kind a value is, and takes all others for kept: the schema itself has the
-//! last word. Where a value may be one of several things, the first that it fits as it is counts, and then the first
-//! that it can be made to fit.
+//! It handles the keywords that determine the type of a value, and ignores all others: the schema itself is validated
+//! afterwards. Of several alternatives, it takes the first one that the value matches, and otherwise the first one that
+//! it can be changed to match.
 
 use super::convert::{convert, is_of, other_case};
 use super::effort::Effort;
@@ -11,25 +11,25 @@ use portcullis::schema_parts::pointer_of;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// The most changes of one call: of more nobody who is asked would read what they are.
+/// Maximum repairs per call. An approver would not read a longer list.
 const CHANGES_MAX: usize = 64;
 
-/// How deep it goes, in places and in alternatives of one place: both nest less in documents and schemas that the host
-/// takes, and a stack holds it.
+/// Maximum depth, in places and in alternatives of one place. Documents and schemas that the host accepts nest less,
+/// and the stack is large enough.
 const DEPTH_MAX: usize = 256;
 
-/// What may be changed.
+/// The changes that are permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
-    /// Nothing: whether a value fits.
+    /// None. Only checks whether a value matches.
     Nothing,
-    /// Nulls that stand for members left out are taken away.
+    /// Removes nulls that stand for absent members.
     Nulls,
-    /// Those, and values that say what is wanted in another form.
+    /// Removes such nulls and converts values.
     All,
 }
 
-/// A walk.
+/// A walk along a schema and a value.
 pub(super) struct MendWalk<'a, 'e> {
     document: &'a Value,
     rules: Rules,
@@ -44,17 +44,17 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         Self { document, rules, effort, depth: 0, pointer: String::new(), changes: Vec::new() }
     }
 
-    /// Goes through a whole document. Whether it fits in the end, as far as can be seen here.
+    /// Walks a whole document. Returns whether it matches in the end, as far as this file can tell.
     pub(super) fn root(&mut self, value: &mut Value) -> bool {
         self.place(self.document, value)
     }
 
-    /// Goes through a place of the document and all below it.
+    /// Walks one place of the document and everything below it.
     fn place(&mut self, schema: &'a Value, value: &mut Value) -> bool {
         self.apply(schema, schema, value)
     }
 
-    /// Applies one of the schemas that hold at a place; `place` is the one that the others are part of.
+    /// Applies one of the schemas at a place. `place` is the schema that the others are part of.
     fn apply(&mut self, place: &'a Value, schema: &'a Value, value: &mut Value) -> bool {
         let members = match schema {
             Value::Object(members) => members,
@@ -66,8 +66,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         }
         self.effort.steps -= 1;
         self.depth += 1;
-        // Each looks, whatever came of those before: one wrong member leaves the nulls of the others as wrong as they
-        // are.
+        // Run every check, even after a failed one. A mismatch in one member must not keep the nulls of other members.
         let fits = [
             self.kind(members, value),
             self.listed(members, value),
@@ -113,14 +112,14 @@ impl<'a, 'e> MendWalk<'a, 'e> {
             let other = (self.rules == Rules::All).then(|| other_case(value, allowed.iter())).flatten();
             let Some(other) = other else { return false };
             *value = other.clone();
-            if !self.changed("the case of a text became that of the one that is listed") {
+            if !self.changed("a string was changed to the case of a listed value") {
                 return false;
             }
         }
         true
     }
 
-    /// `$ref` and `allOf`: all of them hold.
+    /// `$ref` and `allOf`: all must match.
     fn together(&mut self, place: &'a Value, members: &'a Map<String, Value>, value: &mut Value) -> bool {
         let mut fits = true;
         if let Some(reference) = members.get("$ref") {
@@ -133,7 +132,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         fits
     }
 
-    /// `anyOf` and `oneOf`: one of them holds.
+    /// `anyOf` and `oneOf`: one must match.
     fn alternatives(&mut self, place: &'a Value, members: &'a Map<String, Value>, value: &mut Value) -> bool {
         let mut fits = true;
         for keyword in ["anyOf", "oneOf"] {
@@ -162,7 +161,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         false
     }
 
-    /// Whether a value fits as it is.
+    /// Returns whether a value matches unchanged.
     fn fits(&mut self, place: &'a Value, schema: &'a Value, value: &Value) -> bool {
         let rules = std::mem::replace(&mut self.rules, Rules::Nothing);
         let mut copy = self.copy(value);
@@ -171,7 +170,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         fits
     }
 
-    /// A copy costs as many steps as it has values.
+    /// Copies a value. This costs one step for each value in it.
     fn copy(&mut self, value: &Value) -> Value {
         self.effort.steps = self.effort.steps.saturating_sub(size(value));
         value.clone()
@@ -190,7 +189,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
             let mark = self.enter(name);
             if declared.is_some() && self.stands_for_none(place, members, schema, name, member) {
                 nulls.push(name.clone());
-                fits &= self.changed("a null was taken away");
+                fits &= self.changed("a null was removed");
             } else {
                 fits &= self.place(schema, member);
             }
@@ -202,7 +201,8 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         fits && required(members).all(|name| object.contains_key(name))
     }
 
-    /// Whether a member is a null that stands for nothing: it may be left out, and may not be null.
+    /// Returns whether a member is a null that means absence: the member is optional, and its schema does not permit
+    /// null.
     fn stands_for_none(
         &mut self,
         place: &'a Value,
@@ -218,7 +218,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
             && !self.demands(place, name, DEPTH_MAX)
     }
 
-    /// Whether all of the schemas of a place together ask for a member.
+    /// Returns whether the schemas of a place together require a member.
     fn demands(&self, schema: &'a Value, name: &str, depth: usize) -> bool {
         let Some(members) = schema.as_object().filter(|_| depth > 0) else { return false };
         let target = members.get("$ref").and_then(Value::as_str).and_then(|to| resolve(self.document, to));
@@ -243,7 +243,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         fits
     }
 
-    /// Steps down to a member. What the pointer is to be cut to on the way back.
+    /// Appends a member to the pointer. Returns the previous length, to restore it afterwards.
     fn enter(&mut self, name: &str) -> usize {
         let mark = self.pointer.len();
         self.pointer.push('/');
@@ -257,7 +257,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         mark
     }
 
-    /// Notes a change. Whether there was room for it.
+    /// Records a change. Returns false if there are too many.
     fn changed(&mut self, what: &str) -> bool {
         let room = self.rules == Rules::Nulls || self.changes.len() < CHANGES_MAX;
         if room {
@@ -271,7 +271,7 @@ fn required(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
     members.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// How many values there are in one.
+/// Returns the number of values in a value.
 fn size(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(size).sum::<usize>() + 1,
@@ -280,7 +280,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// What a reference of a schema leads to.
+/// Resolves a reference of a schema.
 fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     root.pointer(&pointer_of(root, reference)?)
 }

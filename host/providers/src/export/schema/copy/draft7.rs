@@ -1,10 +1,11 @@
-//! What draft-07 has not: it is said otherwise, or in words. The result reads the same as 2020-12.
+//! Replaces keywords that draft-07 lacks, or moves them to the description. The result means the same in draft-07 and
+//! in 2020-12.
 
 use super::Words;
 use crate::export::notes::Notes;
 use serde_json::{Map, Value, json};
 
-/// Keywords that draft-07 has no other way to say.
+/// Keywords that draft-07 cannot express otherwise.
 const UNKNOWN: [&str; 6] = [
     "dependentRequired",
     "dependentSchemas",
@@ -14,11 +15,11 @@ const UNKNOWN: [&str; 6] = [
     "unevaluatedProperties",
 ];
 
-/// Says a schema, whose subschemas are said already, without what draft-07 has not.
+/// Converts a schema whose subschemas are converted already.
 pub(super) fn touch(copy: &mut Map<String, Value>, at: &str, notes: &mut Notes) {
     let mut words = Words::default();
     if copy.get("minContains").is_some_and(|least| *least == json!(0)) {
-        // Without that, at least one would have to be there.
+        // Without `minContains`, `contains` would require at least one match.
         if let Some(value) = copy.remove("contains") {
             words.say(at, "contains", &value, notes);
         }
@@ -35,11 +36,11 @@ pub(super) fn touch(copy: &mut Map<String, Value>, at: &str, notes: &mut Notes) 
     words.write(copy);
 }
 
-/// `items` for what `prefixItems` and `items` said of each place.
+/// Combines `prefixItems` and `items` into one `items`.
 fn one_for_all(copy: &mut Map<String, Value>, mut prefix: Vec<Value>, at: &str, notes: &mut Notes) {
     let most = prefix.len();
     match copy.remove("items") {
-        // Places beyond the prefix may hold anything, so all may.
+        // Items after the prefix may be anything, so the combined schema would accept anything.
         None | Some(Value::Bool(true)) => return,
         Some(Value::Bool(false)) => {
             let given = copy.get("maxItems").and_then(Value::as_u64);
@@ -48,6 +49,6 @@ fn one_for_all(copy: &mut Map<String, Value>, mut prefix: Vec<Value>, at: &str, 
         }
         Some(rest) => prefix.push(rest),
     }
-    notes.add(at, "items", "said of every place: one of what any place may hold");
+    notes.add(at, "items", "exported for every item: it may match any of the schemas");
     copy.insert("items".to_owned(), json!({ "anyOf": prefix }));
 }

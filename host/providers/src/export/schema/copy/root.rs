@@ -1,4 +1,4 @@
-//! The root of a copy: what providers refuse only there.
+//! Copies the root of a schema, where providers refuse more keywords.
 
 use super::super::keywords::is_structure;
 use super::super::words::Words;
@@ -6,12 +6,12 @@ use super::{Copier, INLINED_SUBSCHEMAS_MAX, ReferenceTarget, below, down};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Keywords of an object that can ask for one of its members, or for so many.
+/// Keywords that can require specific members of an object, or a number of them.
 const CONDITIONS: [&str; 9] =
     ["allOf", "anyOf", "dependentRequired", "dependentSchemas", "else", "if", "minProperties", "oneOf", "then"];
 
 impl<'a> Copier<'a, '_> {
-    /// The copy of the whole schema; nothing where an argument that has to be there has a name that is not taken.
+    /// Returns the copy of the whole schema, or none if the provider does not accept the name of a required argument.
     pub(in crate::export::schema) fn whole(&mut self) -> Option<Map<String, Value>> {
         let root = self.references.root().as_object()?;
         let mut copy = self.object(root, "", 0);
@@ -33,7 +33,7 @@ impl<'a> Copier<'a, '_> {
         Some(copy)
     }
 
-    /// Properties of the parts that the root is put together of become its own: it says the same so.
+    /// Moves the properties of the root's parts to the root itself. The result means the same.
     fn conjuncts(&mut self, copy: &mut Map<String, Value>, words: &mut Words) {
         let root = self.references.root();
         copy.remove("allOf");
@@ -53,13 +53,13 @@ impl<'a> Copier<'a, '_> {
 
     fn conjunct_referred(&mut self, copy: &mut Map<String, Value>, text: &Value, at: &str, words: &mut Words) {
         match self.references.resolve(text) {
-            // References at one place never lead back to themselves, or the host would have refused the schema. A part
-            // that many refer to says the same each time.
+            // References at one place never form a cycle, because the host refuses such a schema. A part that several
+            // parts refer to means the same each time.
             Some(target) if !self.within.contains(&target.at) => {
                 self.within.push(target.at.clone());
                 self.conjunct(copy, &target, words);
             }
-            Some(_) | None => self.notes.add(at, "$ref", "left out: it was said before"),
+            Some(_) | None => self.notes.add(at, "$ref", "left out: it is already included"),
         }
     }
 
@@ -91,7 +91,7 @@ impl<'a> Copier<'a, '_> {
             match properties.get(name) {
                 Some(same) if *same == said => {}
                 Some(_) => {
-                    self.notes.add(&down(at, name), "properties", "left out: another part of the schema has it too");
+                    self.notes.add(&down(at, name), "properties", "left out: another part of the schema defines it");
                 }
                 None => {
                     self.adopted.insert(name.clone(), down(at, name));
@@ -101,7 +101,7 @@ impl<'a> Copier<'a, '_> {
         }
     }
 
-    /// Leaves out arguments whose names are not taken.
+    /// Removes arguments whose names the provider does not accept.
     fn names(&mut self, copy: &mut Map<String, Value>) -> Option<()> {
         let required = copy.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let Some(Value::Object(properties)) = copy.get_mut("properties") else { return Some(()) };
@@ -113,16 +113,16 @@ impl<'a> Copier<'a, '_> {
                 self.notes.add(
                     &at,
                     "required",
-                    "the tool was left out: an argument it needs has a name that is not taken",
+                    "the tool was left out: the provider does not accept the name of a required argument",
                 );
                 return None;
             }
-            self.notes.add(&at, "properties", "left out: its name is not taken");
+            self.notes.add(&at, "properties", "left out: the provider does not accept its name");
             properties.remove(&name);
             left_out = true;
         }
         if left_out {
-            // A condition about what cannot be written could never be met.
+            // A condition on a removed argument could never be met.
             let mut words = Words::default();
             for keyword in CONDITIONS {
                 if let Some(value) = copy.remove(keyword) {
@@ -134,7 +134,7 @@ impl<'a> Copier<'a, '_> {
         Some(())
     }
 
-    /// Adds the schemas that are referred to and have no place in the copy of their own.
+    /// Adds the referenced schemas whose place is missing in the copy.
     fn definitions(&mut self, copy: &mut Map<String, Value>) {
         let mut moved = BTreeMap::new();
         while let Some((name, target)) = self.waiting.pop() {

@@ -1,4 +1,4 @@
-//! Lists: what each place holds.
+//! Rewrites lists and their items.
 
 use super::gather::{KeywordSource, SchemaPart};
 use super::rewriter::{BuiltSchema, Rewriter, Unfit};
@@ -7,7 +7,7 @@ use crate::export::schema::words::Words;
 use serde_json::{Value, json};
 
 impl<'a> Rewriter<'a, '_> {
-    /// Says what a list holds.
+    /// Exports the items of a list.
     pub(super) fn array(
         &mut self,
         built: &mut BuiltSchema,
@@ -37,7 +37,7 @@ impl<'a> Rewriter<'a, '_> {
                     Ok(())
                 }
                 None => {
-                    // Of what nothing can be there is none.
+                    // If no value matches the items, the list must be empty.
                     self.at_most(built, 0, at, "items", words);
                     self.unsaid(built, at)
                 }
@@ -45,7 +45,7 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    /// A list of anything.
+    /// Exports a list of anything.
     fn unsaid(&mut self, built: &mut BuiltSchema, at: &str) -> Result<(), Unfit> {
         if self.dialect.typed {
             let any = self.any(at, "it is a list of anything")?;
@@ -54,7 +54,7 @@ impl<'a> Rewriter<'a, '_> {
         Ok(())
     }
 
-    /// A list that says place by place what it holds first.
+    /// Exports a list with `prefixItems`.
     fn tuple(
         &mut self,
         built: &mut BuiltSchema,
@@ -70,7 +70,7 @@ impl<'a> Rewriter<'a, '_> {
             let at = below(&source.at, "prefixItems", &place.to_string());
             match self.place(&[SchemaPart { schema, at }], depth + 1)? {
                 Some(built) => places.push(Value::Object(built)),
-                // The list ends before what nothing can be.
+                // The list must end before an item that no value matches.
                 None => {
                     taken = taken.min(place);
                     break;
@@ -88,7 +88,7 @@ impl<'a> Rewriter<'a, '_> {
             built.extend(rest.map(|rest| ("items".to_owned(), rest)));
             return Ok(());
         }
-        self.notes.add(&source.at, "prefixItems", "said as items: any place may hold what one of them may");
+        self.notes.add(&source.at, "prefixItems", "exported as items: every item may match any of the schemas");
         places.extend(rest);
         if places.is_empty() {
             return self.unsaid(built, &source.at);
@@ -97,7 +97,7 @@ impl<'a> Rewriter<'a, '_> {
         Ok(())
     }
 
-    /// Keeps a list at so many values, as its parts are said.
+    /// Limits the number of items, or moves the limit to the description.
     fn at_most(&mut self, built: &mut BuiltSchema, most: usize, at: &str, keyword: &str, words: &mut Words) {
         let given = built.get("maxItems").and_then(Value::as_u64);
         let most = u64::try_from(most).unwrap_or(u64::MAX);
@@ -106,7 +106,7 @@ impl<'a> Rewriter<'a, '_> {
             built.insert("maxItems".to_owned(), most);
         } else {
             words.say(at, "maxItems", &most, self.notes);
-            self.notes.add(at, keyword, "that there are no others is said in the description");
+            self.notes.add(at, keyword, "that no other items are allowed is in the description");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A place of the export: what holds there, type by type.
+//! Rewrites one place of a schema, type by type.
 
 use super::gather::{Gathered, KeywordSource, SchemaPart};
 use super::nullable::allow_null;
@@ -12,7 +12,7 @@ use crate::export::schema::references::ReferenceTarget;
 use crate::export::schema::words::{Words, append};
 use serde_json::{Map, Value, json};
 
-/// Keywords that are not said one by one.
+/// Keywords that are not exported one by one.
 const PUT_TOGETHER: [&str; 15] = [
     "$ref",
     "additionalProperties",
@@ -32,17 +32,17 @@ const PUT_TOGETHER: [&str; 15] = [
 ];
 
 impl<'a> Rewriter<'a, '_> {
-    /// The root, which has to be an object and may be less than other places.
+    /// Rewrites the root, which must be an object and has more restrictions than other places.
     pub(super) fn root(&mut self, part: SchemaPart<'a>) -> Result<Option<BuiltSchema>, Unfit> {
         self.limited(&[part], Kinds::OBJECT, 0)
     }
 
-    /// What is said where these parts hold; nothing where no value would ever be right.
+    /// Rewrites a place where all these parts apply. Returns none if no value could match.
     pub(super) fn place(&mut self, parts: &[SchemaPart<'a>], depth: usize) -> Result<Option<BuiltSchema>, Unfit> {
         self.limited(parts, Kinds::ALL, depth)
     }
 
-    /// The same of values of some kinds.
+    /// Does the same for values of some kinds.
     pub(super) fn limited(
         &mut self,
         parts: &[SchemaPart<'a>],
@@ -60,7 +60,7 @@ impl<'a> Rewriter<'a, '_> {
             Gathered::Reference(target, texts) => {
                 let says = target.schema.get("type").map_or(Kinds::ALL, Kinds::of_type);
                 if !says.without(kinds).is_empty() {
-                    self.notes.add(&at, "type", "not said where a definition is referred to, which says its own");
+                    self.notes.add(&at, "type", "left out at a reference, because the definition has its own type");
                 }
                 self.referring(&target, &texts, &at).map(Some)
             }
@@ -82,8 +82,8 @@ impl<'a> Rewriter<'a, '_> {
     ) -> Result<BuiltSchema, Unfit> {
         let optional = self.optional > 0;
         if self.open.contains(&target.at) && !optional && self.definitions.is_within(self.open) {
-            self.without(at, "$ref", "any value: it refers to what it is part of")?;
-            return self.any(at, "it refers to what it is part of");
+            self.without(at, "$ref", "any value: the reference is recursive")?;
+            return self.any(at, "the reference is recursive");
         }
         let text = if target.at.is_empty() && self.dialect.references == ReferenceStyle::WithRoot {
             "#".to_owned()
@@ -91,7 +91,7 @@ impl<'a> Rewriter<'a, '_> {
             reference(&format!("/$defs/{}", self.definitions.name(target, optional)))
         };
         let built = Map::from_iter([("$ref".to_owned(), Value::String(text))]);
-        // Nothing may stand beside a reference.
+        // No other keyword may be next to a reference.
         let mut around = Map::new();
         self.tell(&mut around, texts, Words::default());
         if around.is_empty() {
@@ -144,7 +144,7 @@ impl<'a> Rewriter<'a, '_> {
         Ok(Some(built))
     }
 
-    /// What is said of values of these kinds, the texts apart.
+    /// Exports the keywords for values of these kinds, without annotations.
     fn said(
         &mut self,
         sources: &[KeywordSource<'a>],
@@ -161,7 +161,7 @@ impl<'a> Rewriter<'a, '_> {
             if about.is_empty() {
                 return self.any(at, "it is any value");
             }
-            self.notes.add(at, "type", "narrowed to what its other keywords are about");
+            self.notes.add(at, "type", "narrowed to the types that its other keywords apply to");
             about
         } else {
             kinds
@@ -191,7 +191,7 @@ impl<'a> Rewriter<'a, '_> {
         Ok(built)
     }
 
-    /// What is said of values of kinds that are said together.
+    /// Exports the keywords for values of kinds that share one schema.
     fn kind(
         &mut self,
         sources: &[KeywordSource<'a>],
@@ -223,12 +223,12 @@ impl<'a> Rewriter<'a, '_> {
         Ok(built)
     }
 
-    /// Keywords that are said as they are, or in words.
+    /// Exports keywords unchanged, or moves them to the description.
     fn leaves(&mut self, built: &mut BuiltSchema, source: &KeywordSource<'a>, kinds: Kinds, words: &mut Words) {
         for (keyword, value) in source.members {
             let keyword = keyword.as_str();
             let about = Kinds::of_keyword(keyword);
-            // A keyword about other kinds of values than can stand here says nothing.
+            // A keyword for kinds that cannot occur here has no effect.
             let vacuous = !about.meets(kinds);
             if vacuous || is_annotation(keyword) || PUT_TOGETHER.contains(&keyword) {
                 continue;
@@ -256,7 +256,7 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    /// Adds the texts and other annotations of a place.
+    /// Adds the descriptions and other annotations of a place.
     fn tell(&mut self, built: &mut BuiltSchema, sources: &[KeywordSource<'a>], mut words: Words) {
         let mut told = Map::new();
         for source in sources {
@@ -282,7 +282,7 @@ impl<'a> Rewriter<'a, '_> {
 }
 
 impl KeywordSource<'_> {
-    /// Whether it says more of values of these kinds than what type they are, and alternatives.
+    /// Returns whether it has keywords for values of these kinds other than types, references and combinations.
     fn is_solid(&self, kinds: Kinds) -> bool {
         let other = |keyword: &str| matches!(keyword, "type" | "anyOf" | "oneOf" | "allOf" | "$ref");
         let solid =
@@ -291,12 +291,12 @@ impl KeywordSource<'_> {
     }
 }
 
-/// Whether anything is said of a kind.
+/// Returns whether any keyword applies to exactly this kind.
 fn has(sources: &[KeywordSource<'_>], kind: Kinds) -> bool {
     sources.iter().flat_map(|source| source.members.keys()).any(|keyword| Kinds::of_keyword(keyword) == kind)
 }
 
-/// The values that are listed, if any are.
+/// Returns the listed values, if there are any.
 fn listed<'a>(sources: &[KeywordSource<'a>], kinds: Kinds) -> Option<Vec<&'a Value>> {
     let mut found: Option<Vec<&'a Value>> = None;
     for source in sources {
@@ -313,7 +313,7 @@ fn listed<'a>(sources: &[KeywordSource<'a>], kinds: Kinds) -> Option<Vec<&'a Val
     found
 }
 
-/// The inclusive bound that says the same of integers.
+/// Returns the equivalent inclusive bound for integers.
 fn inclusive(keyword: &str, value: &Value, kinds: Kinds) -> Option<(&'static str, Value)> {
     if kinds != Kinds::INTEGER {
         return None;
@@ -325,7 +325,7 @@ fn inclusive(keyword: &str, value: &Value, kinds: Kinds) -> Option<(&'static str
     }
 }
 
-/// Alternatives of OpenAPI's kind stand alone: what is said beside them is said in each.
+/// Moves the keywords next to alternatives into each alternative, because OpenAPI schemas do not allow both.
 fn lean(built: &mut BuiltSchema) {
     let Some(Value::Array(mut branches)) = built.remove("anyOf") else { return };
     let beside = std::mem::take(built);

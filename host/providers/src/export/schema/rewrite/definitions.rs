@@ -1,27 +1,27 @@
-//! What an export keeps references to, under names of its own.
+//! The definitions of an export, with new names.
 
 use crate::export::schema::dialect::ReferenceStyle;
 use crate::export::schema::pointer::tokens;
 use crate::export::schema::references::ReferenceTarget;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The longest name of a definition that is kept as it is, in bytes.
+/// Maximum bytes of a definition's name.
 const NAME_BYTES_MAX: usize = 64;
 
 /// The definitions of an export.
 #[derive(Debug, Default)]
 pub(super) struct ExportDefinitions<'a> {
-    /// Their names, by where they stand in the original.
+    /// Their names, by their place in the original.
     names: BTreeMap<String, String>,
     waiting: VecDeque<(String, ReferenceTarget<'a>)>,
-    /// Which is being built; none for the root.
+    /// The definition that is being built. It is none for the root.
     current: Option<String>,
-    /// What refers to what: from the first place to the second, and whether through what can be left out.
+    /// The references: from one place to another, and whether through an optional member.
     edges: BTreeSet<(String, String, bool)>,
 }
 
 impl<'a> ExportDefinitions<'a> {
-    /// The name of what is referred to; it is built later.
+    /// Returns the name of a referenced definition, which is built later.
     pub(super) fn name(&mut self, target: &ReferenceTarget<'a>, optional: bool) -> String {
         if let Some(from) = &self.current {
             self.edges.insert((from.clone(), target.at.clone(), optional));
@@ -38,19 +38,20 @@ impl<'a> ExportDefinitions<'a> {
         name
     }
 
-    /// The next to be built.
+    /// Returns the next definition to build.
     pub(super) fn next(&mut self) -> Option<(String, ReferenceTarget<'a>)> {
         let next = self.waiting.pop_front()?;
         self.current = Some(next.1.at.clone());
         Some(next)
     }
 
-    /// Whether what is being built is one of these.
+    /// Returns whether the definition that is being built is one of these.
     pub(super) fn is_within(&self, places: &BTreeSet<String>) -> bool {
         self.current.as_ref().is_some_and(|current| places.contains(current))
     }
 
-    /// The places that lead back to themselves where a dialect does not take that; none where it is well.
+    /// Returns the definitions in reference cycles that the dialect does not permit, or none if there are no such
+    /// cycles.
     pub(super) fn cycles(&self, kept: ReferenceStyle) -> Option<BTreeSet<String>> {
         let counts = |optional: bool| match kept {
             ReferenceStyle::WithRoot | ReferenceStyle::Inlined => false,
@@ -60,7 +61,7 @@ impl<'a> ExportDefinitions<'a> {
         let edges: Vec<(&str, &str)> =
             self.edges.iter().filter(|edge| counts(edge.2)).map(|(from, to, _)| (from.as_str(), to.as_str())).collect();
         let mut left: BTreeSet<&str> = edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
-        // What nothing leads to, or what leads to nothing, is in no circle.
+        // A definition without incoming or without outgoing references is not in a cycle.
         loop {
             let inner = |(from, to): &&(&str, &str)| left.contains(from) && left.contains(to);
             let leads: BTreeSet<&str> = edges.iter().filter(inner).map(|(from, _)| *from).collect();
@@ -76,7 +77,7 @@ impl<'a> ExportDefinitions<'a> {
     }
 }
 
-/// A name that every provider takes, after the place.
+/// Derives a name that every provider accepts from the place.
 fn plain(at: &str) -> String {
     let last = tokens(at).last().unwrap_or_else(|| "root".to_owned());
     let taken = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };

@@ -1,4 +1,4 @@
-//! Everything that has to hold at one place of a schema.
+//! Gathers everything that applies at one place of a schema.
 
 use super::rewriter::{Rewriter, Unfit};
 use crate::export::schema::dialect::ReferenceStyle;
@@ -7,33 +7,33 @@ use crate::export::schema::pointer::below;
 use crate::export::schema::references::ReferenceTarget;
 use serde_json::{Map, Value};
 
-/// A schema that has to hold.
+/// A schema that applies at a place.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaPart<'a> {
     pub(super) schema: &'a Value,
-    /// Where it stands.
+    /// Its place.
     pub(super) at: String,
 }
 
-/// The keywords of one that says anything.
+/// The keywords of such a schema.
 #[derive(Clone, Debug)]
 pub(super) struct KeywordSource<'a> {
     pub(super) members: &'a Map<String, Value>,
-    /// Where it stands.
+    /// Its place.
     pub(super) at: String,
 }
 
-/// What holds at a place.
+/// Everything that applies at a place.
 pub(super) enum Gathered<'a> {
-    /// No value would ever be right.
+    /// No value can match.
     Nothing,
-    /// What another place says, with texts of its own.
+    /// A reference to another place, with its own annotations.
     Reference(ReferenceTarget<'a>, Vec<KeywordSource<'a>>),
-    /// All of these; and the references that led to them.
+    /// All of these sources, and the references that led to them.
     All(Vec<KeywordSource<'a>>, Vec<String>),
 }
 
-/// What was met on the way.
+/// The matches and the page so far.
 #[derive(Default)]
 struct Met<'a> {
     sources: Vec<KeywordSource<'a>>,
@@ -54,7 +54,7 @@ impl<'a> Met<'a> {
         if let Some(text) = members.get("$ref") {
             match rewriter.references.resolve(text) {
                 Some(target) => self.references.push((target, part.at.clone())),
-                None => rewriter.without(&part.at, "$ref", "left out: it refers to nothing")?,
+                None => rewriter.without(&part.at, "$ref", "left out: the reference has no target")?,
             }
         }
         let parts = members.get("allOf").and_then(Value::as_array);
@@ -66,7 +66,7 @@ impl<'a> Met<'a> {
 }
 
 impl<'a> Rewriter<'a, '_> {
-    /// Everything that holds where these parts do.
+    /// Gathers everything that applies where these parts do.
     pub(super) fn gather(&mut self, parts: &[SchemaPart<'a>], depth: usize) -> Result<Gathered<'a>, Unfit> {
         let mut met = Met::default();
         for part in parts {
@@ -88,7 +88,7 @@ impl<'a> Rewriter<'a, '_> {
                 continue;
             }
             if self.within.contains(&target.at) || target.at.is_empty() {
-                self.without(&from, "$ref", "any value: it refers to what it is part of")?;
+                self.without(&from, "$ref", "any value: the reference is recursive")?;
             } else {
                 led.push(target.at.clone());
                 met.part(self, &SchemaPart { schema: target.schema, at: target.at })?;

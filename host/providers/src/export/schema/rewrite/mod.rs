@@ -1,7 +1,7 @@
-//! The schema in a provider's own dialect, built anew from the authoritative one.
+//! Rebuilds the authoritative schema in a provider's dialect.
 //!
-//! A place of the schema is seen as everything that has to hold there: itself, what it refers to, and every part of an
-//! `allOf`. So what a dialect has no word for is put together where that says the same.
+//! A place of the schema is treated as everything that applies there: the schema itself, its reference targets, and
+//! every part of an `allOf`. So keywords that a dialect lacks are merged if the result means the same.
 
 mod array;
 mod conjunction;
@@ -23,10 +23,10 @@ use rewriter::{BuiltSchema, Rewriter, Unfit};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// A tool's schema in a dialect.
+/// Returns a tool's schema in a dialect.
 ///
 /// # Errors
-/// It cannot be said there. Then nothing is noted.
+/// The dialect cannot express it. Then nothing is noted.
 pub(in crate::export) fn rewritten(
     tool: &Defined,
     dialect: &'static Dialect,
@@ -39,7 +39,7 @@ pub(in crate::export) fn rewritten(
     let built = match first.1.cycles(dialect.references) {
         None => first.0,
         Some(_) if dialect.references == ReferenceStyle::Acyclic => {
-            return Err(Unfit::new("", "it refers to what it is part of"));
+            return Err(Unfit::new("", "the reference is recursive"));
         }
         Some(cycles) => {
             open = cycles;
@@ -59,14 +59,14 @@ impl<'a> Rewriter<'a, '_> {
     fn whole(mut self) -> Result<(BuiltSchema, ExportDefinitions<'a>), Unfit> {
         let root = SchemaPart { schema: self.references.root(), at: String::new() };
         let root = self.root(root)?;
-        let mut root = root.ok_or_else(|| Unfit::new("", "no arguments would ever be right"))?;
+        let mut root = root.ok_or_else(|| Unfit::new("", "no arguments can match"))?;
         let mut definitions = Map::new();
         while let Some((name, target)) = self.definitions.next() {
             self.optional = 0;
             let part = SchemaPart { schema: target.schema, at: target.at.clone() };
             let built = match self.place(&[part], 1)? {
                 Some(built) => built,
-                None => self.any(&target.at, "no value would ever be right")?,
+                None => self.any(&target.at, "no value can match")?,
             };
             definitions.insert(name, Value::Object(built));
         }

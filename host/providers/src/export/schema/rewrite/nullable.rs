@@ -3,7 +3,8 @@
 use super::rewriter::BuiltSchema;
 use serde_json::Value;
 
-/// Lets a schema of OpenAPI's kind be null too. Alternatives stand alone there, so that one of them has to say it.
+/// Allows null in an OpenAPI schema. Alternatives cannot have other keywords next to them, so one of them gets the
+/// flag.
 pub(super) fn allow_null(built: &mut BuiltSchema) {
     let first = built.get_mut("anyOf").and_then(Value::as_array_mut).and_then(|branches| branches.first_mut());
     match first.and_then(Value::as_object_mut) {

@@ -1,4 +1,4 @@
-//! Objects: their properties, which of them have to be there, and what others there may be.
+//! Rewrites objects: their properties, which of them are required, and which others are allowed.
 
 use super::gather::{KeywordSource, SchemaPart};
 use super::rewriter::{BuiltSchema, FOLLOWED_MAX, Rewriter, Unfit};
@@ -8,20 +8,20 @@ use crate::export::schema::words::Words;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an object's members have to be, from every part that has to hold.
+/// The members of an object, from every part that applies.
 #[derive(Default)]
 struct ObjectMembers<'a> {
     named: BTreeMap<&'a str, Vec<SchemaPart<'a>>>,
     required: BTreeSet<&'a str>,
 }
 
-/// What is said of members that have no name in the schema.
+/// What applies to members that the schema does not name.
 enum Others<'a> {
-    /// Nothing: there may be any.
+    /// Nothing. Any others are allowed.
     Unsaid,
-    /// There are none.
+    /// No others are allowed.
     None,
-    /// There may be these.
+    /// Others must match these schemas.
     Some(Vec<SchemaPart<'a>>),
 }
 
@@ -37,7 +37,7 @@ impl<'a> ObjectMembers<'a> {
             let required = source.members.get("required").and_then(Value::as_array);
             members.required.extend(required.into_iter().flatten().filter_map(Value::as_str));
         }
-        // What one part names, another that is closed may not have: then there is none.
+        // A member that one part names is impossible if another, closed part does not name it.
         let closed: Vec<_> = sources.iter().filter(|source| closes(source)).collect();
         let barred = |name: &str| {
             closed.iter().any(|source| source.members.get("properties").is_none_or(|named| named.get(name).is_none()))
@@ -48,7 +48,7 @@ impl<'a> ObjectMembers<'a> {
 }
 
 impl<'a> Rewriter<'a, '_> {
-    /// Says what an object holds.
+    /// Exports the members of an object.
     pub(super) fn object(
         &mut self,
         built: &mut BuiltSchema,
@@ -66,7 +66,7 @@ impl<'a> Rewriter<'a, '_> {
         let closed_by =
             saying.and_then(|source| OTHERS.into_iter().find(|keyword| source.members.contains_key(*keyword)));
         if self.dialect.typed && !matches!(others, Others::None) {
-            // A name that has to be there and is said nothing of.
+            // A required name without a schema.
             for name in &members.required {
                 let any = || vec![SchemaPart { schema: &Value::Bool(true), at: down(at, "required") }];
                 members.named.entry(*name).or_insert_with(any);
@@ -79,9 +79,9 @@ impl<'a> Rewriter<'a, '_> {
             let place = parts.first().map(|part| part.at.clone()).unwrap_or_default();
             if !(self.dialect.names)(name, depth == 0) {
                 if required {
-                    return Err(Unfit::new(&place, "what has to be there has a name that is not taken"));
+                    return Err(Unfit::new(&place, "the provider does not accept the name of a required property"));
                 }
-                self.notes.add(&place, "properties", "left out: its name is not taken");
+                self.notes.add(&place, "properties", "left out: the provider does not accept its name");
                 continue;
             }
             self.optional += usize::from(!required);
@@ -95,9 +95,9 @@ impl<'a> Rewriter<'a, '_> {
                     }
                     properties.insert((*name).to_owned(), Value::Object(property));
                 }
-                // An object without others has none of that name anyway.
+                // A closed object cannot have this member anyway.
                 None if matches!(others, Others::None) => {}
-                None => self.notes.add(&place, "properties", "left out: that there must be none is not said"),
+                None => self.notes.add(&place, "properties", "left out: the export does not forbid it"),
             }
         }
         let required: Vec<&str> = members.required.iter().copied().chain(nulled).collect();
@@ -118,14 +118,14 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    /// What the parts together say of other members.
+    /// Returns what all parts together require of other members.
     fn others(&mut self, sources: &[KeywordSource<'a>], words: &mut Words) -> Result<Others<'a>, Unfit> {
         let mut some = Vec::new();
         let (mut none, mut patterns) = (false, false);
         for source in sources {
             if let Some(value) = source.members.get("patternProperties") {
                 patterns = true;
-                let why = "names that follow a pattern cannot be said";
+                let why = "patterns for property names cannot be expressed";
                 if self.dialect.strict {
                     return Err(Unfit::new(&source.at, why));
                 }
@@ -149,7 +149,7 @@ impl<'a> Rewriter<'a, '_> {
         }
         if none && patterns {
             let at = sources.first().map(|source| source.at.clone()).unwrap_or_default();
-            self.notes.add(&at, "additionalProperties", "left out: names that follow a pattern have to be possible");
+            self.notes.add(&at, "additionalProperties", "left out: names that match a pattern must stay possible");
             return Ok(Others::Unsaid);
         }
         Ok(match (none, some.is_empty()) {
@@ -169,14 +169,14 @@ impl<'a> Rewriter<'a, '_> {
         let keyword = "additionalProperties";
         match others {
             Others::None if self.dialect.additional => drop(built.insert(keyword.to_owned(), json!(false))),
-            Others::None => self.notes.add(at, by, "left out: that there are no others is not said"),
+            Others::None => self.notes.add(at, by, "left out: the export does not forbid other properties"),
             Others::Unsaid if self.dialect.strict => {
-                self.notes.add(at, keyword, "closed: a model cannot write what has no name here");
+                self.notes.add(at, keyword, "closed: a model cannot write properties that are not named here");
                 built.insert(keyword.to_owned(), json!(false));
             }
             Others::Some(parts) if self.dialect.strict => {
                 let at = parts.first().map_or(at, |part| &part.at);
-                return Err(Unfit::new(at, "it takes members of any name, and strict objects are closed"));
+                return Err(Unfit::new(at, "it accepts properties of any name, and strict objects are closed"));
             }
             Others::Unsaid => {}
             Others::Some(parts) => {
@@ -187,18 +187,17 @@ impl<'a> Rewriter<'a, '_> {
                 } else if self.dialect.additional {
                     built.insert(keyword.to_owned(), json!(true));
                 } else if !any {
-                    self.notes.add(at, keyword, "left out: of what kind others are is not said");
+                    self.notes.add(at, keyword, "left out: the export does not restrict other properties");
                 }
             }
         }
         Ok(())
     }
 
-    /// Lets a property be null that may be left out. Hydration takes the null away again, unless it is a value of its
-    /// own.
+    /// Allows null for an optional property. Hydration removes the null again, unless the property permits null itself.
     fn force_null(&mut self, property: &mut BuiltSchema, parts: &[SchemaPart<'a>], at: &str) {
         if parts.iter().all(|part| self.takes_null(part.schema, 0)) {
-            self.notes.add(at, "required", "has to be there: null, which it may be, does not say that it was left out");
+            self.notes.add(at, "required", "required: null is a valid value, so it does not mean absent");
         }
         let null = json!({ "type": "null" });
         if let Some(Value::Array(branches)) = property.get_mut("anyOf") {
@@ -226,7 +225,7 @@ impl<'a> Rewriter<'a, '_> {
         }
     }
 
-    /// Whether null is a value of a schema, as far as that is plain.
+    /// Returns whether a schema may accept null, as far as simple checks can tell.
     fn takes_null(&self, schema: &'a Value, followed: usize) -> bool {
         let Value::Object(members) = schema else { return *schema == Value::Bool(true) };
         if followed > FOLLOWED_MAX {
@@ -247,7 +246,7 @@ impl<'a> Rewriter<'a, '_> {
             && referred.is_none_or(|target| self.takes_null(target.schema, followed + 1))
     }
 
-    /// A strict object is closed, so everything that is said of it in words has to be about what it names.
+    /// Checks that conditions mention only named members, because a strict object is closed.
     fn check_mentioned(&self, sources: &[KeywordSource<'a>], members: &ObjectMembers<'a>) -> Result<(), Unfit> {
         if !self.dialect.strict {
             return Ok(());
@@ -261,7 +260,7 @@ impl<'a> Rewriter<'a, '_> {
                     let shown: String = name.chars().take(80).collect();
                     return Err(Unfit::new(
                         &source.at,
-                        format!("{keyword} is about {shown:?}, which cannot be said beside"),
+                        format!("{keyword} mentions {shown:?}, which the properties do not name"),
                     ));
                 }
             }
@@ -269,7 +268,7 @@ impl<'a> Rewriter<'a, '_> {
         Ok(())
     }
 
-    /// The names of members that a condition, or a list or map of conditions, is about.
+    /// Collects the names of members that a condition, or a list or map of conditions, mentions.
     fn mentioned(&self, value: &'a Value, depth: usize, names: &mut BTreeSet<&'a str>) {
         let Value::Object(members) = value else {
             value.as_array().into_iter().flatten().for_each(|one| self.mentioned(one, depth, names));
@@ -290,10 +289,10 @@ impl<'a> Rewriter<'a, '_> {
     }
 }
 
-/// Keywords under which other properties can have a part.
+/// Keywords whose subschemas can mention other properties.
 const CONDITIONAL: [&str; 5] = ["anyOf", "dependentSchemas", "else", "oneOf", "then"];
 
-/// Keywords about members that have no name in the schema.
+/// Keywords for members that the schema does not name.
 const OTHERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
 
 fn closes(source: &KeywordSource<'_>) -> bool {
@@ -301,7 +300,7 @@ fn closes(source: &KeywordSource<'_>) -> bool {
     closed && !source.members.contains_key("patternProperties")
 }
 
-/// Whether properties can be evaluated elsewhere than in the parts themselves.
+/// Returns whether subschemas of conditions can evaluate properties.
 fn branches(sources: &[KeywordSource<'_>]) -> bool {
     let branching =
         |source: &KeywordSource<'_>| CONDITIONAL.iter().any(|keyword| source.members.contains_key(*keyword));

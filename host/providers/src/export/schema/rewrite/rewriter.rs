@@ -8,13 +8,13 @@ use crate::export::schema::{EXPORTED_DEPTH_MAX, INLINED_SUBSCHEMAS_MAX};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// References that are followed one after the other, where only one answer of them matters.
+/// Maximum chain of references to follow when only the final target matters.
 pub(super) const FOLLOWED_MAX: usize = 16;
 
 /// A schema of the export.
 pub(super) type BuiltSchema = Map<String, Value>;
 
-/// Why a schema cannot be said in a dialect.
+/// Why a schema cannot be expressed in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::export) struct Unfit {
     at: String,
@@ -31,23 +31,23 @@ impl Unfit {
         notes.add(&self.at, "strict", format!("not strict: {}", self.why));
     }
 
-    /// Notes that the tool is not there.
+    /// Notes that the tool was left out.
     pub(in crate::export) fn note_left_out(self, notes: &mut Notes) {
         notes.add(&self.at, "tools", format!("the tool was left out: {}", self.why));
     }
 }
 
-/// The rewriting of one schema.
+/// Rewrites one schema.
 pub(super) struct Rewriter<'a, 'b> {
     pub(super) dialect: &'static Dialect,
     pub(super) references: References<'a>,
     pub(super) notes: &'b mut Notes,
     pub(super) definitions: ExportDefinitions<'a>,
-    /// What may be referred to only where it can be left out.
+    /// Definitions that may be referenced only from optional members.
     pub(super) open: &'b BTreeSet<String>,
-    /// What is being said in place of a reference, from the outside.
+    /// The references that are being replaced, from the outermost.
     pub(super) within: Vec<String>,
-    /// Properties on the way here that can be left out.
+    /// Number of optional properties on the way to this place.
     pub(super) optional: usize,
     pub(super) inlined: usize,
 }
@@ -64,15 +64,15 @@ impl<'a, 'b> Rewriter<'a, 'b> {
         Self { dialect, references, notes, definitions, open, within: Vec::new(), optional: 0, inlined: 0 }
     }
 
-    /// Any value, where no more can be said of it.
+    /// Returns a schema for any value. A strict dialect has none.
     pub(super) fn any(&mut self, at: &str, why: &str) -> Result<BuiltSchema, Unfit> {
         if self.dialect.strict {
-            return Err(Unfit::new(at, format!("{why}, and a strict schema cannot say so")));
+            return Err(Unfit::new(at, format!("{why}, which a strict schema cannot express")));
         }
         Ok(if self.dialect.typed { self.scalars(at) } else { Map::new() })
     }
 
-    /// Any value that is no list and no object, which have to say what is in them.
+    /// Returns a schema for any value except lists and objects, which would need more keywords.
     pub(super) fn scalars(&mut self, at: &str) -> BuiltSchema {
         self.notes.add(at, "type", "narrowed to strings, numbers, booleans and null");
         let kind = |word: &str| json!({ "type": word });
@@ -81,7 +81,7 @@ impl<'a, 'b> Rewriter<'a, 'b> {
         Map::from_iter([("anyOf".to_owned(), any)])
     }
 
-    /// Goes on without what cannot be said, unless arguments are held to the export.
+    /// Notes a keyword that cannot be exported. For a strict dialect, that is an error.
     pub(super) fn without(&mut self, at: &str, keyword: &str, why: &str) -> Result<(), Unfit> {
         if self.dialect.strict {
             return Err(Unfit::new(at, why));
@@ -90,7 +90,7 @@ impl<'a, 'b> Rewriter<'a, 'b> {
         Ok(())
     }
 
-    /// Whether the export would become too large here.
+    /// Returns whether the export would become too large here.
     pub(super) fn is_full(&self, depth: usize) -> bool {
         depth >= EXPORTED_DEPTH_MAX || self.inlined >= INLINED_SUBSCHEMAS_MAX
     }

@@ -1,4 +1,4 @@
-//! Alternatives: one of several schemas.
+//! Rewrites alternatives.
 
 use super::gather::{KeywordSource, SchemaPart};
 use super::nullable::allow_null;
@@ -8,7 +8,7 @@ use crate::export::schema::kinds::Kinds;
 use crate::export::schema::pointer::below;
 use serde_json::{Map, Value, json};
 
-/// Alternatives that are compared each with each other.
+/// Maximum alternatives that are compared pairwise.
 const COMPARED_MAX: usize = 32;
 
 /// One list of alternatives.
@@ -17,12 +17,12 @@ pub(super) struct Alternatives<'a> {
     pub(super) keyword: &'static str,
     pub(super) value: &'a Value,
     branches: &'a [Value],
-    /// Where the schema stands that has them.
+    /// The place of the schema that contains them.
     pub(super) at: String,
 }
 
 impl<'a> Alternatives<'a> {
-    /// All lists that have to hold at a place.
+    /// Returns all lists of alternatives that apply at a place.
     pub(super) fn of(sources: &[KeywordSource<'a>]) -> Vec<Self> {
         let mut found = Vec::new();
         for source in sources {
@@ -37,7 +37,7 @@ impl<'a> Alternatives<'a> {
 }
 
 impl<'a> Rewriter<'a, '_> {
-    /// One of the alternatives, for values of these kinds; nothing where none would ever be right.
+    /// Exports alternatives for values of these kinds. Returns none if no value could match.
     pub(super) fn union(
         &mut self,
         alternatives: &Alternatives<'a>,
@@ -68,8 +68,8 @@ impl<'a> Rewriter<'a, '_> {
         Ok(Some(built))
     }
 
-    /// The keyword of the export. No dialect has `oneOf`, or takes it for anything but `anyOf`, which says the same
-    /// where no value fits two alternatives.
+    /// Returns the keyword for the export. Dialects lack `oneOf` or treat it as `anyOf`, which means the same if no
+    /// value matches two alternatives.
     fn keyword(&mut self, alternatives: &Alternatives<'a>) -> &'static str {
         if alternatives.keyword == "anyOf" {
             return alternatives.keyword;
@@ -79,12 +79,12 @@ impl<'a> Rewriter<'a, '_> {
             branches[place + 1..].iter().all(|other| self.are_apart(branch, other))
         };
         if branches.len() > COMPARED_MAX || !branches.iter().enumerate().all(apart) {
-            self.notes.add(&alternatives.at, "oneOf", "said as anyOf: that no other alternative may fit is not said");
+            self.notes.add(&alternatives.at, "oneOf", "exported as anyOf: more than one alternative may match");
         }
         "anyOf"
     }
 
-    /// What a schema refers to, where it does nothing else.
+    /// Follows the references of a schema.
     fn followed(&self, mut schema: &'a Value) -> &'a Value {
         for _ in 0..FOLLOWED_MAX {
             match schema.get("$ref").and_then(|text| self.references.resolve(text)) {
@@ -95,7 +95,7 @@ impl<'a> Rewriter<'a, '_> {
         schema
     }
 
-    /// Whether it is plain that no value fits both.
+    /// Returns whether certainly no value matches both schemas.
     fn are_apart(&self, one: &'a Value, other: &'a Value) -> bool {
         if !kinds(one).meets(kinds(other)) || no_value_in_both(one, other) {
             return true;

@@ -1,4 +1,4 @@
-//! One of several values.
+//! Rewrites lists of values.
 
 use super::gather::KeywordSource;
 use super::rewriter::{BuiltSchema, Rewriter, Unfit};
@@ -8,7 +8,7 @@ use crate::export::schema::words::Words;
 use serde_json::{Value, json};
 
 impl<'a> Rewriter<'a, '_> {
-    /// The values of some kinds that are listed. A list of one says the same as `const`.
+    /// Exports the listed values of some kinds. A list of one value means the same as `const`.
     pub(super) fn values(
         &mut self,
         built: &mut BuiltSchema,
@@ -20,7 +20,7 @@ impl<'a> Rewriter<'a, '_> {
         let fitting: Vec<&Value> = values.iter().copied().filter(|value| kinds.meets(Kinds::of_value(value))).collect();
         let booleans = fitting.len() == 2 && kinds == Kinds::BOOLEAN;
         if kinds == Kinds::NULL || booleans {
-            // Their type says as much.
+            // The type means the same.
             return Ok(());
         }
         if self.dialect.values.takes(kinds) {
@@ -43,7 +43,7 @@ impl<'a> Rewriter<'a, '_> {
             for keyword in ["const", "enum"] {
                 let Some(value) = source.members.get(keyword) else { continue };
                 if self.dialect.strict {
-                    return Err(Unfit::new(&source.at, "a list or an object as one of the values cannot be said"));
+                    return Err(Unfit::new(&source.at, "a list or an object cannot be one of the listed values"));
                 }
                 words.say(&source.at, keyword, value, self.notes);
             }
