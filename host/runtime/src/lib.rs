@@ -1,8 +1,9 @@
 //! Portcullis: a host for untrusted tools of AI agents.
 //!
-//! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] takes what
-//! a model asks for, and either runs it in a fresh sandbox with exactly the handles that the policy grants to this one
-//! call, or says why not; in both cases it is recorded. The way of a call stands in `call/steps.rs`, one file per step.
+//! A tool is a function of a plugin, and a plugin is a WebAssembly component in a directory. [`Host::call`] runs a call
+//! that a model requests in a fresh sandbox, with exactly the handles that the policy grants to this call. Otherwise
+//! the reply says why the call did not run. Every call is recorded in the audit log. The steps of a call are in
+//! `call/steps.rs`, one file per step.
 //!
 //! # Open a host and call a tool
 //!

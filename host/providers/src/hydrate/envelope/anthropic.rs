@@ -33,7 +33,7 @@ fn blocks<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), 
         cursor.members(FormFlaw("a block of its content is not an object"), |key, cursor| match key {
             "type" => once(
                 &mut kind,
-                cursor.text(FormFlaw("the type of a block is no string"))?,
+                cursor.text(FormFlaw("a block's type is not a string"))?,
                 FormFlaw("a block has two types"),
             ),
             // Blocks of other types use these keys differently. They are checked when the type is known.

@@ -87,7 +87,7 @@ fn calls<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), F
         cursor.members(FormFlaw("a call is not an object"), |key, cursor| match key {
             "id" => once(
                 &mut asked.id,
-                cursor.text(FormFlaw("the id of a call is no string"))?,
+                cursor.text(FormFlaw("the id of a call is not a string"))?,
                 FormFlaw("a call has two ids"),
             ),
             "function" => {

@@ -100,7 +100,7 @@ pub(super) fn call_member<'a>(
     } else if key == keys.name {
         once(
             &mut asked.name,
-            cursor.text(FormFlaw("the name of a call is no string"))?,
+            cursor.text(FormFlaw("the name of a call is not a string"))?,
             FormFlaw("a call has two names"),
         )
     } else if key == keys.arguments {

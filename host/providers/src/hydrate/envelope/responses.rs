@@ -29,7 +29,7 @@ fn items<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Result<(), F
         cursor.members(FormFlaw("an item of its output is not an object"), |key, cursor| match key {
             "type" => once(
                 &mut kind,
-                cursor.text(FormFlaw("the type of an item is no string"))?,
+                cursor.text(FormFlaw("an item's type is not a string"))?,
                 FormFlaw("an item has two types"),
             ),
             "status" => {
