@@ -40,8 +40,8 @@ fn main() {
     fs::write(Path::new(&out).join("guests.rs"), code).expect("the build directory can be written");
 }
 
-/// Returns a digest of everything that decides what a state directory with compiled plugins looks like: the sandbox, the
-/// catalog that describes plugins, the audit log, the ledger, and the versions of the engine.
+/// Returns a digest of everything that decides what a state directory with compiled plugins looks like: the sandbox,
+/// the catalog that describes plugins, the audit log, the ledger, and the versions of the engine.
 fn compiler_digest(root: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     let runtime = ["audit", "catalog", "ledger"].map(|module| format!("host/runtime/src/{module}"));

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A field is one of a struct, as encoding/json sees it.
+// A field is a field of a struct, as encoding/json sees it.
 type field struct {
 	reflect.StructField
 	name          string
@@ -19,8 +19,8 @@ type field struct {
 	omits, quoted bool
 }
 
-// fields returns the fields of a struct that JSON has, those of embedded structs among them. Of several with one name,
-// the least deep one counts; of those that are equally deep, the one whose tag names it, or else none.
+// fields returns the fields of a struct that appear in JSON, including those of embedded structs. Of several fields
+// with the same name, the least nested one counts. At equal depth, the one with the name in its tag counts, or none.
 func fields(of reflect.Type) []field {
 	all := allFields(of, nil)
 	return slices.DeleteFunc(slices.Clone(all), func(one field) bool {
@@ -30,7 +30,7 @@ func fields(of reflect.Type) []field {
 	})
 }
 
-// dominates says whether a field hides another one of the same name.
+// dominates reports whether a field hides another one of the same name.
 func (f field) dominates(other field) bool {
 	if len(f.Index) != len(other.Index) {
 		return len(f.Index) < len(other.Index)
@@ -38,7 +38,7 @@ func (f field) dominates(other field) bool {
 	return f.named && !other.named
 }
 
-// allFields returns those that are hidden too. Their indices begin at the struct that is around all of them.
+// allFields returns all fields, including hidden ones. Their indices start at the outermost struct.
 func allFields(of reflect.Type, around []int) (all []field) {
 	for index := range of.NumField() {
 		one := of.Field(index)
@@ -61,8 +61,8 @@ func allFields(of reflect.Type, around []int) (all []field) {
 	return all
 }
 
-// noEmbeddedPointer refuses what encoding/json takes for fields of the struct, and a schema cannot: they are there
-// together, or not at all.
+// noEmbeddedPointer refuses embedded pointers to structs. encoding/json treats their fields as fields of the outer
+// struct, but they are present only together, which a schema cannot express.
 func noEmbeddedPointer(of reflect.Type) error {
 	for index := range of.NumField() {
 		field := of.Field(index)
@@ -81,14 +81,14 @@ func noEmbeddedPointer(of reflect.Type) error {
 	return nil
 }
 
-// Arguments are read as encoding/json reads them, but for names: those of the schema are exact, and there are no
-// others.
+// Arguments are decoded as by encoding/json, except that names must match the schema exactly and unknown names are
+// refused.
 var argumentOptions = jsonv2.JoinOptions(
 	json.DefaultOptionsV1(), jsonv2.MatchCaseInsensitiveNames(false), jsonv2.RejectUnknownMembers(true),
 )
 
-// decode reads the arguments of a call. The host has checked them against the schema; what the schema does not name is
-// refused here too, for tests and for types that derive no closed schema.
+// decode reads the arguments of a call. The host has validated them against the schema. Unknown names are refused here
+// too, for tests and for types that derive no closed schema.
 func decode(raw []byte, into any) error {
 	if err := jsonv2.Unmarshal(raw, into, argumentOptions); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
@@ -96,8 +96,8 @@ func decode(raw []byte, into any) error {
 	return setDefaults(reflect.ValueOf(into).Elem(), raw)
 }
 
-// setDefaults writes the `default` of each field that an object leaves away, in structs within structs too. A struct
-// that is left away itself has no object, and raw is nil.
+// setDefaults sets each field that the object omits to its `default`, in nested structs too. If a struct itself is
+// omitted, it has no object and raw is nil.
 func setDefaults(of reflect.Value, raw json.RawMessage) error {
 	if !hasDefaults(of.Type()) {
 		return nil
@@ -131,7 +131,7 @@ func setDefaults(of reflect.Value, raw json.RawMessage) error {
 	return nil
 }
 
-// hasDefaults says whether a type is a struct with a default somewhere. A type that reads itself sets its own.
+// hasDefaults reports whether a type is a struct that contains a default. A type that reads itself sets its own.
 func hasDefaults(of reflect.Type) bool {
 	if of.Kind() != reflect.Struct || formOf(of, ofArguments) != byKind {
 		return false
@@ -142,7 +142,7 @@ func hasDefaults(of reflect.Type) bool {
 	})
 }
 
-// literal is the text of a tag as JSON: itself, or a string where the field is one.
+// literal returns the text of a tag as JSON: as a string if the field is one, and unchanged otherwise.
 func literal(of reflect.Type, text string) (json.RawMessage, error) {
 	form := formOf(of, ofArguments)
 	if form == asText || form == byKind && of.Kind() == reflect.String && of != typeNumber {

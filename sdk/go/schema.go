@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A purpose is what a schema is of. An answer holds null where Go has a nil; arguments leave the field away.
+// A purpose is what a schema describes. An output has null where Go has a nil. Arguments omit the field.
 type purpose bool
 
 const (
@@ -31,7 +31,7 @@ func schemaOf(of reflect.Type, purpose purpose) (json.RawMessage, error) {
 	return marshal(schema)
 }
 
-// An object is a JSON object whose members stay in order: a schema reads as its struct does.
+// An object is a JSON object with ordered members, so that a schema has the field order of its struct.
 type object []member
 
 type member struct {
@@ -62,12 +62,12 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// A deriver walks a type once.
+// A deriver derives the schema of one type.
 type deriver struct {
 	purpose purpose
-	// The structs around the current one: a schema of the kind that is derived here cannot hold itself.
+	// The structs that contain the current one. They detect recursive types, which have no schema here.
 	around []reflect.Type
-	// How many slices, maps and pointers are around the current field: defaults are not set in there.
+	// How many slices, maps and pointers contain the current field. Defaults are not set inside them.
 	within int
 }
 
@@ -76,26 +76,26 @@ var (
 	typeNumber = reflect.TypeFor[json.Number]()
 	typeRaw    = reflect.TypeFor[json.RawMessage]()
 
-	// The methods by which a type reads itself, and writes itself, as any JSON or as a string.
+	// The interfaces of types that read or write themselves, as any JSON or as a string.
 	readsJSON  = []reflect.Type{reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[jsonv2.UnmarshalerFrom]()}
 	readsText  = reflect.TypeFor[encoding.TextUnmarshaler]()
 	writesJSON = []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[jsonv2.MarshalerTo]()}
 	writesText = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// A form is how encoding/json treats a type.
+// A form is the way in which encoding/json treats a type.
 type form uint8
 
 const (
-	// By the kind of the type.
+	// According to the kind of the type.
 	byKind form = iota
-	// As a string, which a method of the type reads or writes.
+	// As a string that a method of the type reads or writes.
 	asText
-	// As whatever a method of the type reads or writes.
+	// As any JSON that a method of the type reads or writes.
 	asItself
 )
 
-// formOf is the form of a type that is no pointer.
+// formOf returns the form of a type that is not a pointer.
 func formOf(of reflect.Type, purpose purpose) form {
 	pointer := reflect.PointerTo(of)
 	switch {
@@ -121,7 +121,7 @@ func formOf(of reflect.Type, purpose purpose) form {
 	}
 }
 
-// schema derives the schema of a type; tag is that of the field that holds it.
+// schema derives the schema of a type. The tag is that of its field.
 func (d *deriver) schema(of reflect.Type, tag reflect.StructTag) (object, error) {
 	switch {
 	case of.Kind() == reflect.Pointer:
@@ -177,7 +177,7 @@ func (d *deriver) plain(of reflect.Type, tag reflect.StructTag) (object, error) 
 	}
 }
 
-// isBytes says whether a list is base64, and no array.
+// isBytes reports whether encoding/json writes a list as a base64 string, not as an array.
 func (d *deriver) isBytes(of reflect.Type) bool {
 	element := of.Elem()
 	return of.Kind() == reflect.Slice && element.Kind() == reflect.Uint8 && formOf(element, d.purpose) == byKind
@@ -238,7 +238,7 @@ func (d *deriver) record(of reflect.Type) (object, error) {
 	return append(schema, member{"additionalProperties", false}), nil
 }
 
-// mustBe says whether a field is always there.
+// mustBe reports whether a schema requires a field.
 func (d *deriver) mustBe(field field) bool {
 	_, hasDefault := field.Tag.Lookup("default")
 	return !field.omits && (d.purpose == ofOutput || !hasDefault && field.Type.Kind() != reflect.Pointer)
@@ -271,7 +271,7 @@ func (d *deriver) property(field field) (object, error) {
 	return schema, nil
 }
 
-// orNull lets null in, where a nil becomes one.
+// orNull adds null to a schema if a nil value is written as null.
 func (d *deriver) orNull(schema object) object {
 	if d.purpose == ofArguments {
 		return schema
@@ -305,17 +305,17 @@ func withoutNull(schema object) object {
 	return schema
 }
 
-// The choices of an enum.
+// choices are the values of an enum tag.
 type choices []any
 
-// The tags that bound a value, by what they bound.
+// The tags that limit a value, by the kind of value.
 var (
 	numberTags = []string{"enum", "minimum", "maximum"}
 	stringTags = []string{"enum", "minLength", "maxLength", "pattern", "format"}
 	listTags   = []string{"minItems", "maxItems"}
 )
 
-// bounded adds what the tags of a field say of its value.
+// bounded adds the limits from the tags of a field to its schema.
 func bounded(schema object, tag reflect.StructTag, names []string) (object, error) {
 	for _, name := range names {
 		text, has := tag.Lookup(name)

@@ -113,7 +113,7 @@ async def cancellation(session):
 
             async def wait():
                 await session.call_tool("clerk__wait", {}, progress_callback=hear)
-                raise AssertionError("a tool that waits for ever answered")
+                raise AssertionError("a tool that waits until it is cancelled answered")
 
             # With this SDK, its user must send the cancellation.
             request = session._request_id

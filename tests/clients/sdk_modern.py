@@ -99,7 +99,7 @@ async def cancellation(client):
 
             async def wait():
                 await client.call_tool("clerk__wait", {}, progress_callback=hear)
-                raise AssertionError("a tool that waits for ever answered")
+                raise AssertionError("a tool that waits until it is cancelled answered")
 
             group.start_soon(wait)
             await begun.wait()

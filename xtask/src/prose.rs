@@ -1,5 +1,5 @@
-//! Checks the English of texts: words that the style guide replaces by the field's terms, and the length of sentences in
-//! the documents.
+//! Checks the English of texts: words that the style guide replaces by the field's terms, and the length of sentences
+//! in the documents.
 
 /// Words that a text of this project does not use, each with what to write. Identifiers are not words.
 const REPLACED_WORDS: [(&str, &str); 14] = [
@@ -51,12 +51,15 @@ fn contains_word(line: &str, word: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     line.match_indices(word).any(|(start, _)| {
         let (before, after) = (&line[..start], &line[start + word.len()..]);
-        !before.ends_with(joins) && !after.starts_with(joins)
+        // A whole literal, or one of several in a table, is the value of a flag or a field.
+        let is_literal = before.ends_with(['"', '`']) && after.starts_with(['"', '`']);
+        let is_choice = after.starts_with("\\|");
+        !before.ends_with(joins) && !after.starts_with(joins) && !is_literal && !is_choice
     })
 }
 
-/// Returns the paragraphs and list items of a document, each with its first line. Code blocks, tables, headings and HTML
-/// have no sentences.
+/// Returns the paragraphs and list items of a document, each with its first line. Code blocks, tables, headings and
+/// HTML have no sentences.
 fn paragraphs(document: &str) -> Vec<(usize, String)> {
     let (mut found, mut fenced) = (Vec::<(usize, String)>::new(), false);
     let mut is_open = false;
@@ -117,7 +120,11 @@ mod tests {
     fn a_replaced_word_is_found_and_an_identifier_is_not() {
         let lines = |text| replaced_words(text).map(|(line, _)| line).collect::<Vec<_>>();
         assert_eq!(lines("// The call runs.\n// Whoever calls it waits.\n"), [1]);
-        assert_eq!(lines("let nobody_waits = 1;\n\"nobody-else\"\n"), Vec::<usize>::new());
+        assert_eq!(
+            lines("let nobody_waits = 1;\n\"nobody-else\"\n\"nobody\"\n`--who nobody\\|all`"),
+            Vec::<usize>::new()
+        );
+        assert_eq!(lines("\"nobody answers\"\n"), [0]);
     }
 
     #[test]

@@ -43,8 +43,8 @@ pub(crate) struct Preparations {
 }
 
 impl Selection {
-    /// Selects by the words of a command line. A word is a crate of [`PURE_CRATES`], a module of `tests/tests`, or a part
-    /// of a test's name. All words must be of one kind, or else all of them are parts of names.
+    /// Selects by the words of a command line. A word is a crate of [`PURE_CRATES`], a module of `tests/tests`, or a
+    /// part of a test's name. All words must be of one kind, or else all of them are parts of names.
     pub(crate) fn of(root: &Path, words: &[&str]) -> Self {
         let crates =
             words.iter().map(|word| PURE_CRATES.iter().find(|(name, _)| name == word).map(|(_, package)| *package));
@@ -74,8 +74,8 @@ impl Selection {
         }
     }
 
-    /// Returns the arguments that make cargo build what is selected. Modules are selected in the whole workspace, so that
-    /// their dependencies have the same features as in a run of all tests, and are compiled once.
+    /// Returns the arguments that make cargo build what is selected. Modules are selected in the whole workspace, so
+    /// that their dependencies have the same features as in a run of all tests, and are compiled once.
     pub(crate) fn build_arguments(&self) -> Vec<String> {
         match self {
             Self::Workspace(_) => ["--workspace", "--bins", "--tests"].map(str::to_owned).to_vec(),

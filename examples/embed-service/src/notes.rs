@@ -1,4 +1,4 @@
-//! What plugins get of the database: the notes of whoever asks, by two methods.
+//! The service that plugins get: two methods on the caller's own notes in the database.
 
 use crate::database::Database;
 use portcullis::{BoxFuture, CallFacts, Key, Service, ServiceError};

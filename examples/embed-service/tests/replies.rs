@@ -8,7 +8,7 @@ use std::process::Command;
 use std::{env, fs};
 
 #[test]
-fn the_plugin_reaches_the_notes_of_whoever_asks_and_no_method_but_the_granted_one() {
+fn the_plugin_reaches_only_the_notes_of_the_caller_and_only_the_granted_method() {
     let guests = env::var_os("PORTCULLIS_TEST_GUESTS")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/guests")), PathBuf::from);
     let site = tempfile::tempdir().unwrap();

@@ -91,7 +91,7 @@ pub(crate) fn issues(arguments: Issues, context: &Context) -> Result<Success<Str
 }
 
 fn line(issue: &Issue) -> String {
-    let author = issue.user.as_ref().map_or("nobody", |user| user.login.as_str());
+    let author = issue.user.as_ref().map_or("unknown", |user| user.login.as_str());
     let (title, state, author) = (printable(&issue.title), printable(&issue.state), printable(author));
     format!("#{} {title} ({state}, by {author})", issue.number)
 }

@@ -11,9 +11,9 @@ use crate::rules::Rule;
 
 /// The largest file that is read, in bytes: far more than a person writes, and parsed in a blink.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
-/// The most findings that are told at once: who has more mends these first.
+/// Maximum findings of one answer. An author with more of them fixes these first.
 const FINDINGS_MAX: usize = 200;
-/// The length of a line when nobody says one, in characters.
+/// Default maximum length of a line, in characters.
 const LINE_LENGTH: u32 = 120;
 
 /// What to check. Give either `text` or `path`.

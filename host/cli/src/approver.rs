@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Maximum unclear lines before the request is denied. Whoever types this many is not answering the request.
+/// Maximum unclear lines before the request is denied. A person who types this many is not answering the request.
 const UNCLEAR_MAX: u32 = 3;
 
 /// Asks at the controlling terminal, one request at a time.

@@ -21,7 +21,7 @@ pub(crate) enum ApprovalChannel {
     /// Anyone with `portcullis approvals`.
     Elsewhere,
     /// No one during the call. The field says what happens instead.
-    Nobody(Unattended),
+    NoApprover(Unattended),
     /// No one during the call. The policy's `unattended` says what happens instead.
     AsPolicySays,
 }
@@ -141,7 +141,7 @@ fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChanne
     let builder = match channel {
         ApprovalChannel::Terminal(approver) => builder.approver(Arc::clone(approver) as Arc<_>),
         ApprovalChannel::Elsewhere => builder.answered_elsewhere(),
-        ApprovalChannel::Nobody(unattended) => builder.unattended(*unattended),
+        ApprovalChannel::NoApprover(unattended) => builder.unattended(*unattended),
         ApprovalChannel::AsPolicySays => builder,
     };
     Ok(builder.observer(Arc::new(CompileProgress::new(status))))

@@ -38,7 +38,7 @@ pub enum ClientAnswers {
     /// It may not, because nothing proves that the client asked a person. Approval requests wait for the other
     /// channels.
     #[default]
-    Nobody,
+    NotAPerson,
     /// Its answers count as a person's. The operator vouches for the client.
     Person,
 }

@@ -1,4 +1,4 @@
-//! Limits how many subscribers are notified of changes to the list of tools.
+//! Limits the number of subscribers to changes of the tool list.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

@@ -9,7 +9,7 @@ const HOUR_MILLISECONDS: usize = 60 * 60 * 1000;
 
 /// How long a pending request can be answered. A user who comes back the next morning still finds it.
 pub(crate) const PENDING_HOURS: u64 = 24;
-/// After thirty days, nobody remembers what the call was for.
+/// After thirty days, the approver does not remember what the call was for.
 pub(crate) const PENDING_CEILING_MILLISECONDS: usize = 30 * 24 * HOUR_MILLISECONDS;
 /// How long an approval for a session lasts. A longer session is another day's work.
 pub(crate) const SESSION_HOURS: u64 = 24;

@@ -117,7 +117,7 @@ pub const CEILING_CREATED_ENTRIES: usize = 1_000_000;
 
 /// An approver at the desk answers within minutes. An unanswered request ends as denied.
 pub const APPROVAL_TIME_MILLISECONDS: usize = 300_000;
-/// After a day, nobody remembers what the request was about.
+/// After a day, the approver does not remember what the request was about.
 pub const APPROVAL_TIME_CEILING_MILLISECONDS: usize = 24 * HOUR_MILLISECONDS;
 
 /// The limits of one call. No limit can be turned off: the smallest value in a policy is 1.

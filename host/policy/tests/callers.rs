@@ -170,8 +170,8 @@ fn an_explanation_shows_the_callers_of_a_rule_and_the_deciding_parent() {
     let Source::Rule(id) = stopped.verdict.source else { panic!("no rule") };
     assert_eq!(id.to_string(), "rule 2 (line 5)");
 
-    let nobody = explain("", Who("s", "alice/x", false, &[]));
-    assert_eq!(nobody.changes.last(), stopped.changes.last(), "if both are stopped, the parent must be named");
+    let without_rules = explain("", Who("s", "alice/x", false, &[]));
+    assert_eq!(without_rules.changes.last(), stopped.changes.last(), "if both are stopped, the parent must be named");
 
     let others = explain(&rule("allow", keys), Who("t", "alice", false, &[]));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The caller of tools, as the base of its requests.
+//! The caller of tools, which holds what its requests have in common.
 
 use crate::approvals::ApproverChannel;
 use crate::approver::Approver;
@@ -34,7 +34,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Makes a caller with the session `default` and the principal `local`, whose session a person started.
+    /// Creates a caller with the session `default` and the principal `local`, whose session a person started.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -47,7 +47,7 @@ impl Caller {
         self
     }
 
-    /// Sets on whose behalf the calls are made.
+    /// Sets the principal that the calls are made for.
     #[must_use]
     pub fn principal(mut self, principal: Principal) -> Self {
         self.origin.principal = principal;
@@ -99,7 +99,7 @@ impl Caller {
     /// Declares that no approver is present for the calls.
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
-        self.channel = Some(ApproverChannel::Nobody(unattended));
+        self.channel = Some(ApproverChannel::NoApprover(unattended));
         self
     }
 
@@ -117,12 +117,12 @@ impl Caller {
         self
     }
 
-    /// Makes a request of this caller. The arguments are those of [`Request::new`].
+    /// Creates a request of this caller. The arguments are those of [`Request::new`].
     pub fn request(&self, tool: impl Into<String>, arguments: impl Into<Vec<u8>>) -> Request {
         self.asks(Request::new(tool, arguments))
     }
 
-    /// Makes a request of this caller. The arguments are those of [`Request::json`].
+    /// Creates a request of this caller. The arguments are those of [`Request::json`].
     pub fn request_json(&self, tool: impl Into<String>, arguments: &(impl Serialize + ?Sized)) -> Request {
         self.asks(Request::json(tool, arguments))
     }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!((&*origin.session, origin.principal.as_str(), origin.automated), ("s", "ada", true));
         let texts = [&origin.message, &origin.agent, &origin.trace].map(|text| text.as_deref());
         assert_eq!(texts, [Some("m"), Some("a"), Some(trace)]);
-        assert!(matches!(request.channel, Some(ApproverChannel::Nobody(Unattended::Deny))));
+        assert!(matches!(request.channel, Some(ApproverChannel::NoApprover(Unattended::Deny))));
         assert_eq!(request.approval_wait, Some(Duration::from_secs(3)));
     }
 

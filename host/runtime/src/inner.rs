@@ -1,4 +1,4 @@
-//! What the clones of a host share.
+//! The state that all clones of a host share.
 
 use crate::admission::Admissions;
 use crate::approvals::{Approvals, ApproverChannel, Repetition};
@@ -68,7 +68,7 @@ pub(crate) struct HostState {
 impl HostState {
     /// Returns who answers the approval requests of calls that do not choose a channel themselves.
     fn channel(&self, policy: &Policy) -> ApproverChannel {
-        self.channel.clone().unwrap_or(ApproverChannel::Nobody(policy.approvals().unattended))
+        self.channel.clone().unwrap_or(ApproverChannel::NoApprover(policy.approvals().unattended))
     }
 
     /// Returns who answers the approval requests of a call.

@@ -1,4 +1,4 @@
-//! A tool in the form that the policy checks its rules against.
+//! Converts a tool to the form that the policy checks its rules against.
 
 use crate::catalog::Tool;
 use portcullis_policy::KnownTool;

@@ -32,7 +32,7 @@
 //! # async fn example() -> Result<(), portcullis::OpenError> {
 //! let approver = approver_fn(async |question| {
 //!     println!("May {} run with {}?", question.tool, portcullis::text::OneLine(&question.arguments));
-//!     Answer::No { note: Some("nobody was there to ask".to_owned()) }
+//!     Answer::No { note: Some("no approver is present".to_owned()) }
 //! });
 //! let host = Host::builder("plugins", "state", Compiler::InProcess)
 //!     .policy_file("portcullis.toml")

@@ -1,4 +1,4 @@
-//! Where a request comes from.
+//! The origin of a request.
 
 use portcullis_policy::{Caller, Principal};
 use std::sync::Arc;

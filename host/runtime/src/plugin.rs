@@ -1,4 +1,4 @@
-//! A plugin as a call finds it: what was loaded, and what the policy binds to it.
+//! A loaded plugin with the grants of the policy.
 
 use crate::catalog::{Dependency, LoadedPlugin, Tool};
 use crate::grants::PluginGrants;
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    /// A plugin without grants and with its own descriptions, to be bound under a policy.
+    /// Creates a plugin without grants and with its own descriptions, to be bound under a policy.
     pub(crate) fn unbound(loaded: Arc<LoadedPlugin>) -> Self {
         let (grants, tools) = (PluginGrants::default(), loaded.own_tools.clone());
         Self { loaded, grants, tools }
@@ -44,7 +44,7 @@ impl Plugin {
         reserved::is_reserved(&self.name)
     }
 
-    /// The shared name.
+    /// Returns the plugin's name.
     pub fn name(&self) -> &PluginName {
         &self.name
     }

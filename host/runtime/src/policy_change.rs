@@ -1,8 +1,8 @@
-//! Why a new policy cannot take effect in a running host.
+//! The error for a new policy that cannot take effect in a running host.
 
 use portcullis_policy::{DependencyKey, PluginName};
 
-/// Why a policy that was read cannot take effect in a running host.
+/// The error for a new policy that cannot take effect in a running host.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyChangeError {
     /// The file of a secret changed while the host runs, and its new content cannot be used.
@@ -12,7 +12,7 @@ pub enum PolicyChangeError {
         plugin: PluginName,
         /// The key.
         key: DependencyKey,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// A new policy needs more than was reserved when the host opened.

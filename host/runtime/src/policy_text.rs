@@ -1,11 +1,11 @@
-//! Reading the text of one policy.
+//! Parses the text of one policy.
 
 use crate::approvals::ApprovalError;
 use crate::places::PlaceError;
 use portcullis_policy::{Policy, PolicyError};
 use std::path::{Path, PathBuf};
 
-/// Why a policy cannot be read.
+/// The error for a policy that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyReadError {
     /// Its file cannot be used.

@@ -127,8 +127,8 @@ impl Request {
         self
     }
 
-    /// How the call can be cancelled: a [`Cancellation`], or a `CancellationToken` of tokio-util. Dropping the future of
-    /// the call ends it too, at once.
+    /// Sets how the call can be cancelled: with a [`Cancellation`], or a `CancellationToken` of tokio-util. Dropping the
+    /// future of the call also ends it, at once.
     #[must_use]
     pub fn cancellation(mut self, cancellation: impl Into<Cancellation>) -> Self {
         self.cancellation = cancellation.into();
@@ -155,7 +155,7 @@ impl Request {
     /// pending, or is denied at once.
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
-        self.channel = Some(ApproverChannel::Nobody(unattended));
+        self.channel = Some(ApproverChannel::NoApprover(unattended));
         self
     }
 
@@ -168,16 +168,16 @@ impl Request {
         self
     }
 
-    /// Hears of the calls of this request alone, however many others the host runs. The subscription is over when
-    /// the request and its calls are. The calls of a clone are heard as well: [`crate::Host::start`] keeps them apart.
+    /// Subscribes to the events of the calls of this request. The subscription ends with the request and its calls.
+    /// It includes the calls of a clone: [`crate::Host::start`] keeps them apart.
     pub fn watched(mut self) -> (Self, Events) {
         let (ear, events) = Ear::new();
         self.ear = Some(Arc::new(ear));
         (self, events)
     }
 
-    /// Hears the text of the answer while its tool writes it. The texts of clones are mixed: [`crate::Host::start`] keeps
-    /// them apart.
+    /// Subscribes to the text of the answer while its tool writes it. The texts of clones are mixed:
+    /// [`crate::Host::start`] keeps them apart.
     pub fn streamed(mut self) -> (Self, TextStream) {
         let (pieces, stream) = Pieces::new();
         self.pieces = Some(pieces);
@@ -263,7 +263,7 @@ impl Request {
         }
     }
 
-    /// The request of a question that was approved while nobody waited for it.
+    /// Returns the request that runs a call whose approval request was approved while no caller waited.
     pub(crate) fn resuming(question: &str, redeemed: Redeemed) -> Self {
         let Redeemed { tool, arguments, origin, .. } = redeemed;
         Self { origin, resumes: Some(Arc::from(question)), ..Self::new(tool, arguments) }

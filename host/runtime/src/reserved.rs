@@ -1,4 +1,4 @@
-//! The names of the host's own tools.
+//! The names of the built-in tools.
 
 use portcullis_policy::{PluginName, ToolName};
 

@@ -1,4 +1,4 @@
-//! A call that runs on a task of its own, with its own streams of events and text.
+//! A call on a task of its own, with its own streams of events and text.
 
 use crate::call;
 use crate::events::Events;
@@ -78,13 +78,13 @@ impl Call {
         self.text.take().unwrap_or_else(TextStream::ended)
     }
 
-    /// Cancels the call, as the cancellation of its request does. The reply still comes.
+    /// Cancels the call, as the cancellation of its request does. The call still returns a reply.
     pub fn cancel(&self) {
         self.cancellation.cancel();
     }
 
     async fn reply(mut self) -> Reply {
-        // Nobody can take them any more, so nothing has to be kept for them.
+        // No caller can take the streams any more, so drop them and keep nothing for them.
         drop((self.events.take(), self.text.take()));
         match self.task.join_next().await {
             Some(Ok(reply)) => reply,

@@ -1,9 +1,9 @@
-//! How many calls are under way.
+//! Counts the calls that are under way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the calls that are under way.
+/// The number of calls that are under way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallsUnderWay(Arc<AtomicUsize>);
 
@@ -12,7 +12,7 @@ pub(crate) struct CallsUnderWay(Arc<AtomicUsize>);
 pub(crate) struct CallUnderWay(Arc<AtomicUsize>);
 
 impl CallsUnderWay {
-    /// Counts one call more.
+    /// Counts one more call.
     pub(crate) fn begin(&self) -> CallUnderWay {
         self.0.fetch_add(1, Ordering::AcqRel);
         CallUnderWay(Arc::clone(&self.0))

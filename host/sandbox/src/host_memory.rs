@@ -1,8 +1,8 @@
 //! The memory that the host holds for one call outside the guest's own memory: one budget for all interfaces.
 //!
 //! An object in the resource table is weighed after each host call that can change it. What is stored elsewhere, such
-//! as a stream's buffer or a connection, owns a [`MemoryCharge`]. The fixed size of a table entry is not charged here: the
-//! limits on resources and handles bound their number, and the footprint counts [`RESOURCE_BYTES`] and
+//! as a stream's buffer or a connection, owns a [`MemoryCharge`]. The fixed size of a table entry is not charged here:
+//! the limits on resources and handles bound their number, and the footprint counts [`RESOURCE_BYTES`] and
 //! [`HANDLE_BYTES`].
 //!
 //! A weight is counted after the bytes were allocated. One host call brings at most the `transfer` limit, which the

@@ -1,10 +1,9 @@
-// What an author may get wrong of a tool or a plugin where no types are checked. It is told while the component is
-// built.
+// Checks the options of tools and plugins, for authors who do not check types. The build reports what a check throws.
 
 import { kindOf } from "./sendable.ts";
 import type { Plugin, Tool } from "./tool.ts";
 
-/** How many letters a word may differ by from the one that was meant. */
+/** Maximum edit distance between a misspelled word and the suggested one. */
 const LETTERS_MAX = 2;
 
 const TOOL_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
@@ -12,7 +11,7 @@ const PERMISSIONS = ["read", "write", "execute", "network"];
 const HINTS = ["read-only", "destructive", "idempotent", "open-world", "sequential"];
 const KINDS = ["directory", "http", "store", "service"];
 
-/** What each option has to be, and whether it may be left out. */
+/** The check of each option, the text for what it must be, and whether the option may be absent. */
 type Options = Record<string, [is: (value: any) => boolean, what: string, need?: "optional"]>;
 
 const isText = (value: unknown) => typeof value === "string" && value !== "";
@@ -46,12 +45,12 @@ const DEPENDENCY: Options = {
   optional: [(value) => typeof value === "boolean", "true or false", "optional"],
 };
 
-/** Of a library a schema may be a function. */
+/** Returns whether a value can be a schema. Some schema libraries represent a schema as a function. */
 function isSchema(value: unknown): boolean {
   return isRecord(value) || typeof value === "function";
 }
 
-/** Throws where a tool is not made of what a tool is made of. */
+/** Throws if an option of a tool is missing, unknown or of the wrong type. */
 export function checkTool(tool: Tool): void {
   checkOptions(isText(tool?.name) ? `tool ${tool.name}` : "tool", tool, TOOL);
   for (const option of ["requires", "optional"] as const) {
@@ -60,7 +59,7 @@ export function checkTool(tool: Tool): void {
   for (const hint of tool.hints ?? []) checkWord(`tool ${tool.name}: hints`, "hint", hint, HINTS);
 }
 
-/** The same for a plugin and all that it is made of. */
+/** Throws if an option of a plugin, its tools or its dependencies is missing, unknown or of the wrong type. */
 export function checkPlugin(plugin: Plugin): void {
   if (!isRecord(plugin)) {
     throw new TypeError(`the default export of the source has to be \`plugin({ ... })\`, and is ${kindOf(plugin)}`);
@@ -107,7 +106,7 @@ function nearest(word: string, known: readonly string[]): string | undefined {
   return least !== undefined && least[0] <= LETTERS_MAX ? least[1] : undefined;
 }
 
-/** How many letters have to be put in, taken out or changed to make one word of another. */
+/** Returns the edit distance of two words: the number of letters to insert, delete or replace. */
 function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

@@ -1,23 +1,23 @@
-// The call that is running, as its tool may see it.
+// The running call, as its tool sees it.
 
 import { ask as askHost, current, isCancelled, report } from "portcullis:tool/context";
 import { Cancelled, Denied, payload } from "./failure.ts";
 import { kindOf, sendable, sendableIfAny, sendableJson } from "./sendable.ts";
 
-/** What a tool may need. Also the name of the right that `ask` asks for. */
+/** A permission that a tool can declare, and that `ask` can request. */
 export type Permission = "read" | "write" | "execute" | "network";
 
-/** Who asked for the call, and which one it is. */
+/** The caller and the identifiers of a call. */
 export interface Call {
   readonly id: string;
   readonly session: string;
-  /** The message of the conversation that asked, where the caller named it. */
+  /** The conversation message that requested the call, if the caller named one. */
   readonly message: string | null;
-  /** The agent that asked, where the caller named it. */
+  /** The agent that requested the call, if the caller named one. */
   readonly agent: string | null;
 }
 
-/** How far a call has come. What is left out stays as it was. */
+/** The progress of a call. An absent field keeps its last value. */
 export interface Progress {
   title?: string;
   metadata?: Record<string, unknown>;
@@ -25,18 +25,18 @@ export interface Progress {
   fraction?: number;
 }
 
-/** The call that is running. */
+/** The running call. */
 export interface Context {
   readonly call: Call;
-  /** Whether nobody waits for the answer any more. The host stops the call a short while after. */
+  /** Whether the call is cancelled. The host stops a cancelled call shortly after. */
   readonly cancelled: boolean;
-  /** Throws `Cancelled` when nobody waits for the answer any more. */
+  /** Throws `Cancelled` if the call is cancelled. */
   throwIfCancelled(): void;
-  /** Reports how far the call has come. */
+  /** Reports the progress of the call. */
   progress(update: Progress): void;
   /**
-   * Asks the policy or a person whether something may be done. Throws `Denied` where it may not.
-   * The permission is one of the tool's own.
+   * Asks the policy or an approver to permit an action. Throws `Denied` if the action is not permitted.
+   * The permission must be one that the tool declares.
    */
   ask(question: { permission: Permission; resource: string; reason: string }): void;
 }

@@ -1,13 +1,13 @@
-// Why a tool could not answer. Each text is for the model, and says what would help.
+// The failures of a call. Write each message for the model, and say what would help.
 
 import { kindOf } from "./sendable.ts";
 
 const KINDS = ["invalid-arguments", "denied", "unavailable", "cancelled", "failed"] as const;
 
-/** The kinds of failure that the contract has. */
+/** The kinds of failure in the contract. */
 export type FailureKind = (typeof KINDS)[number];
 
-/** Ends a call with a failure of a kind. Throw one of the classes below. */
+/** The base class of failures. Throw one of the classes below. */
 export class Failure extends Error {
   override name = "Failure";
 
@@ -21,48 +21,48 @@ export class Failure extends Error {
   }
 }
 
-/** The arguments match the schema and are wrong all the same. */
+/** Arguments that match the schema but are invalid. */
 export class InvalidArguments extends Failure {
   constructor(message: string, options?: ErrorOptions) {
     super("invalid-arguments", message, options);
   }
 }
 
-/** A right was missing. */
+/** A missing permission. */
 export class Denied extends Failure {
   constructor(message: string, options?: ErrorOptions) {
     super("denied", message, options);
   }
 }
 
-/** Something outside of the tool did not work; trying again later may help. */
+/** A failure outside the tool. A later retry may succeed. */
 export class Unavailable extends Failure {
   constructor(message: string, options?: ErrorOptions) {
     super("unavailable", message, options);
   }
 }
 
-/** The tool stopped because nobody waits for its answer any more. */
+/** The tool stopped because its call was cancelled. */
 export class Cancelled extends Failure {
   constructor(message = "the call was cancelled") {
     super("cancelled", message);
   }
 }
 
-/** Anything else. An error of another class that a tool throws becomes this, with its name and its message. */
+/** Any other failure. An error of another class that a tool throws becomes this one, with its name and message. */
 export class Failed extends Failure {
   constructor(message: string, options?: ErrorOptions) {
     super("failed", message, options);
   }
 }
 
-/** What an error says, with its name; of anything else that was thrown, what it is. It never throws. */
+/** Returns the name and message of an error, or describes another thrown value. Never throws. */
 export function describe(error: unknown): string {
   for (const words of [wordsOf, String, kindOf]) {
     try {
       return words(error).toWellFormed();
     } catch {
-      // What was thrown has a method that throws, or is no text in this way.
+      // The value has a method that throws, or cannot be converted to text.
     }
   }
   return "something was thrown that cannot be shown";
@@ -76,7 +76,7 @@ function wordsOf(error: unknown): string {
   return typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
 }
 
-/** What the host gave as the reason of an error that it raised. */
+/** Returns the payload of an error that the host raised. */
 export function payload(error: unknown): unknown {
   return typeof error === "object" && error !== null && "payload" in error ? error.payload : undefined;
 }

@@ -1,4 +1,4 @@
-// The globals that a source finds beyond those of the language, and the modules of Node that it may import.
+// The globals that a source can use in addition to those of the language, and the Node modules that it can import.
 
 import type * as abort from "./globals/abort.ts";
 import type * as body from "./globals/body.ts";

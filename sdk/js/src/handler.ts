@@ -1,4 +1,4 @@
-// The export of the component: describes the plugin, and runs one tool in an instance made for this call alone.
+// The component's export. Describes the plugin, and runs one tool. Each call has its own instance.
 
 import { context } from "./context.ts";
 import { beginCall } from "./engine/hooks.ts";
@@ -11,12 +11,12 @@ import { argumentsSchema, outputSchema, parse } from "./schema.ts";
 import { sendable, sendableBytes, sendableIfAny, sendableJson } from "./sendable.ts";
 import type { Plugin, Tool } from "./tool.ts";
 
-/** The variant `failure` of the contract. */
+/** The `failure` variant of the contract. */
 class Refusal {
   constructor(readonly payload: { tag: string; val?: string }) {}
 }
 
-/** Makes the component's export of a plugin. Its description is made while the component is built. */
+/** Creates the component's export from a plugin. The description is created during the build. */
 export function handler(plugin: Plugin) {
   checkPlugin(plugin);
   setManifest(plugin);
@@ -39,7 +39,7 @@ async function execute(plugin: Plugin, name: string, input: string): Promise<Ans
   if (tool === undefined) throw new Failure("invalid-arguments", `there is no tool ${name}`);
   const value = await parse(tool.arguments, JSON.parse(input));
   const returned = await tool.execute(value, context);
-  // A host holds JSON alone to a schema, and refuses text where there is one.
+  // The host validates only JSON against a schema. It refuses text from a tool that has one.
   const isText = typeof returned === "string";
   return isText && tool.output !== undefined ? json(returned) : answer(returned);
 }
@@ -70,7 +70,7 @@ function refusal(error: unknown): Refusal {
   try {
     return told(error);
   } catch {
-    // Even to ask what was thrown can throw: of a proxy.
+    // Inspecting the thrown value can throw too, if it is a proxy.
     return new Refusal({ tag: "failed", val: describe(error) });
   }
 }

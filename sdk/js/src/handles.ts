@@ -1,4 +1,4 @@
-// Handles by key, as the policy granted them to this call. A component imports what of these its source uses.
+// The handles that the policy grants to this call, by key. A component imports only those that its source uses.
 
 import { get } from "wasi:config/store";
 import { log as write, type Level } from "wasi:logging/logging";
@@ -9,23 +9,23 @@ import { encode } from "./globals/encoding.ts";
 import type { Json } from "./output.ts";
 import { sendable, sendableJson } from "./sendable.ts";
 
-/** How much is written to the host at once: what `wasi:io` promises to take, in bytes. */
+/** Maximum bytes per write to the host: what `wasi:io` guarantees to accept. */
 const WRITE_BYTES = 4096;
 
 const LEVELS: readonly Level[] = ["trace", "debug", "info", "warn", "error", "critical"];
 
-/** What the policy sets for the plugin under `config`. */
+/** Returns a setting of the plugin from the policy's `config`, or `null` if it is not set. */
 export function setting(key: string): string | null {
   return get(sendable(key, "the key of a setting")) ?? null;
 }
 
-/** Writes a line into the record of the call. */
+/** Writes a line to the log of the call. */
 export function log(level: Level, message: string): void {
   if (!LEVELS.includes(level)) throw new TypeError(`the level ${String(level)} is none of ${LEVELS.join(", ")}`);
   write(level, "", sendable(message, "the message"));
 }
 
-/** Why there is no handle behind a key. */
+/** Returns the error for a key that has no handle. */
 export function noHandle(kind: string, key: string, error: unknown): Error {
   switch (payload(error)) {
     case "unknown-key":
@@ -39,13 +39,13 @@ export function noHandle(kind: string, key: string, error: unknown): Error {
   }
 }
 
-/** Something of the application that embeds the host. */
+/** A service of the application that embeds the host. */
 export interface Service {
-  /** Calls a method: JSON in and out. */
+  /** Calls a method. The arguments and the result are JSON. */
   call(method: string, input: Json): unknown;
 }
 
-/** Opens a service. */
+/** Opens the service of a dependency key. */
 export function service(key: string): Service {
   let handle: ServiceHandle;
   try {
@@ -67,8 +67,8 @@ export function service(key: string): Service {
 }
 
 /**
- * Opens the beginning of the call's text answer, for a tool that answers with more than fits in memory or that takes
- * long. What the tool returns afterwards is text that follows.
+ * Opens a stream for the beginning of the call's text answer. Use it for an answer that does not fit in memory, or for
+ * a call that takes long. The text that the tool returns afterwards is appended.
  */
 export function answerWriter(): { write(text: string): void } {
   const stream = openText();

@@ -1,4 +1,4 @@
-// The plugin that this component is, for the parts of the SDK that act by what it asks for.
+// The plugin of this component, for the parts of the SDK that depend on its declarations.
 
 import type { Plugin } from "./tool.ts";
 
@@ -8,7 +8,7 @@ export function setManifest(running: Plugin): void {
   plugin = running;
 }
 
-/** The keys of the HTTP clients that the plugin asks for, in its order. */
+/** The keys of the HTTP clients that the plugin declares, in order of declaration. */
 export function httpKeys(): string[] {
   const entries = Object.entries(plugin?.dependencies ?? {});
   return entries.filter(([, dependency]) => dependency.kind === "http").map(([key]) => key);

@@ -1,4 +1,4 @@
-// The modules of Node that a source may import.
+// The Node modules that a source can import.
 
 declare module "node:fs" {
   export * from "portcullis-sdk/node/fs";

@@ -1,26 +1,26 @@
-// What a tool answers with.
+// The answers of tools.
 
 import { sendableJson } from "./sendable.ts";
 
-/** Anything that JSON can say. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** A piece of an answer made of several. */
+/** One part of an answer with several parts. */
 export type Part =
   | { type: "text"; text: string }
   | { type: "image" | "file"; mediaType: string; data: Uint8Array };
 
-/** What goes beside an answer. */
+/** The title and metadata of an answer. */
 export interface Extras {
-  /** A few words for people, such as `Read src/main.rs`. */
+  /** A short title for people, such as `Read src/main.rs`. */
   title?: string;
-  /** For programs; a model does not see it. */
+  /** Data for programs. The model does not see it. */
   metadata?: Record<string, unknown>;
 }
 
 type Output = { tag: "text" | "json"; val: string } | { tag: "parts"; val: readonly Part[] };
 
-/** An answer with a title or metadata, or one that a plain value cannot express. */
+/** An answer that has a title or metadata, or that a plain value cannot express. */
 export class Answer {
   constructor(
     readonly output: Output,
@@ -28,33 +28,33 @@ export class Answer {
   ) {}
 }
 
-/** Answers with text. A returned string is the same without extras. */
+/** Creates a text answer. Without extras, a tool can return the string itself. */
 export function text(value: string, extras: Extras = {}): Answer {
   return new Answer({ tag: "text", val: value }, extras);
 }
 
-/** Answers with JSON. A returned object, array, number, boolean or `null` is the same without extras. */
+/** Creates a JSON answer. Without extras, a tool can return the object, array, number, boolean or `null` itself. */
 export function json(value: unknown, extras: Extras = {}): Answer {
   return new Answer({ tag: "json", val: sendableJson(value, "the answer") }, extras);
 }
 
-/** Answers with several pieces: text, images and files. */
+/** Creates an answer with several parts: text, images and files. */
 export function parts(pieces: readonly (string | Part)[], extras: Extras = {}): Answer {
   const all = pieces.map((piece): Part => (typeof piece === "string" ? { type: "text", text: piece } : piece));
   return new Answer({ tag: "parts", val: all }, extras);
 }
 
-/** An image, for `parts`. */
+/** Creates an image for `parts`. */
 export function image(mediaType: string, data: Uint8Array): Part {
   return { type: "image", mediaType, data };
 }
 
-/** A file, for `parts`. */
+/** Creates a file for `parts`. */
 export function file(mediaType: string, data: Uint8Array): Part {
   return { type: "file", mediaType, data };
 }
 
-/** What a tool returned, as an answer. */
+/** Converts the return value of a tool to an answer. */
 export function answer(value: unknown): Answer {
   if (value instanceof Answer) return value;
   if (typeof value === "string") return text(value);

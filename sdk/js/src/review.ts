@@ -1,4 +1,4 @@
-// A plugin's own opinion of a call, before it runs.
+// Reviewers: a plugin's own check of its calls, before they run.
 
 import { namesHost } from "portcullis:tool/dependencies";
 import { beginCall } from "./engine/hooks.ts";
@@ -7,21 +7,21 @@ import { describe } from "./failure.ts";
 import { noHandle } from "./handles.ts";
 import { sendable } from "./sendable.ts";
 
-/** What a plugin thinks of a call. It can only tighten what the policy decided. */
+/** A reviewer's verdict. It can only make the policy's decision stricter. */
 export type Verdict = "clear" | { ask: string } | { refuse: string };
 
 /** A call that is about to run. */
 export interface Reviewed {
   readonly tool: string;
   readonly arguments: any;
-  /** Whether the policy names the host of a URL in what it binds to an HTTP key. */
+  /** Returns whether the policy's binding for an HTTP key names the host of a URL. */
   namesHost(key: string, url: string): boolean;
 }
 
-/** Reviews a call. A source exports it as `review`. It has no handle, little time and little memory. */
+/** A function that reviews a call. Export it as `review`. It has no handles, little time and little memory. */
 export type Review = (call: Reviewed) => Verdict | PromiseLike<Verdict>;
 
-/** Makes the component's export of a review. One that throws refuses the call. */
+/** Creates the component's export from a review function. If the function throws, the call is refused. */
 export function reviewer(review: Review) {
   return {
     review(tool: string, input: string) {

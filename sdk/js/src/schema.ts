@@ -1,6 +1,6 @@
-// Schemas: from a library that follows Standard Schema and Standard JSON Schema (zod 4.2 or newer does), or written as
-// JSON Schema. The host validates every call by the schema; a library's own parsing runs after it, for its defaults,
-// transformations and refinements.
+// Schemas, from a library that implements Standard Schema and Standard JSON Schema (such as zod 4.2 or newer), or
+// written as JSON Schema. The host validates every call against the schema. A library's own parsing runs afterwards,
+// for its defaults, transformations and refinements.
 
 import { InvalidArguments } from "./failure.ts";
 
@@ -14,7 +14,7 @@ interface Issue {
 
 type Result<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
-/** What a schema library offers of its schemas: https://standardschema.dev */
+/** The interface of a library's schema: https://standardschema.dev */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly validate: (value: unknown) => Result<Output> | PromiseLike<Result<Output>>;
@@ -26,10 +26,10 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** What describes arguments. */
+/** A schema of arguments or of an output. */
 export type Schema = StandardSchema<any, any> | JsonSchema;
 
-/** The type that a JSON Schema stands for, as far as its keywords say it. Write the schema `as const`. */
+/** The type that a JSON Schema describes, as far as TypeScript can express it. Write the schema `as const`. */
 export type FromJsonSchema<S> = S extends { readonly const: infer V }
   ? V
   : S extends { readonly enum: readonly (infer V)[] }
@@ -58,7 +58,7 @@ type FromProperties<P, Required> = {
   -readonly [K in keyof P as K extends Required ? never : K]?: FromJsonSchema<P[K]>;
 };
 
-/** The type of what a tool gets by a schema. */
+/** The type of the arguments that a tool gets for a schema. */
 export type Infer<S> =
   S extends StandardSchema<any, any>
     ? S extends { readonly "~standard": { readonly types?: { readonly output: infer O } | undefined } }
@@ -75,32 +75,32 @@ function isStandard(schema: Schema): schema is StandardSchema {
   return true;
 }
 
-/** The JSON Schema of arguments, in which no object takes what it does not name. */
+/** Returns the JSON Schema of arguments, with its objects closed to unknown properties. */
 export function argumentsSchema(schema: Schema): JsonSchema {
   const written = isStandard(schema) ? schema["~standard"].jsonSchema.input({ target: "draft-2020-12" }) : schema;
   const closed = close(written) as Record<string, unknown>;
-  // The root says that it is an object even when a library leaves that out, and not which dialect it is in.
+  // The root always has the type `object`, even if a library omits it, and never names its dialect.
   const { $schema: _, ...rest } = closed;
   return { type: "object", ...rest };
 }
 
-/** The JSON Schema of an output. */
+/** Returns the JSON Schema of an output. */
 export function outputSchema(schema: Schema): JsonSchema {
   const written = isStandard(schema) ? schema["~standard"].jsonSchema.output({ target: "draft-2020-12" }) : schema;
   const { $schema: _, ...rest } = close(written) as Record<string, unknown>;
   return rest;
 }
 
-/** Keywords whose schemas look at the same object as the schema that they stand in. */
+/** Keywords whose subschemas apply to the same object as the schema that contains them. */
 const BESIDE = ["allOf", "anyOf", "oneOf", "if", "then", "else", "not", "dependentSchemas"];
 
-/** Those of them that hold alternatives: each can be closed for itself where nothing stands beside them. */
+/** Those of them that hold alternatives. Each alternative can be closed alone if no other keyword names properties. */
 const ALTERNATIVES = ["anyOf", "oneOf"];
 
-/** Keywords that hold schemas by names of the author's own. */
+/** Keywords that hold a map of schemas, by names that the author chose. */
 const NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-/** Keywords that hold values and no schemas. */
+/** Keywords that hold values, not schemas. */
 const VALUES = ["const", "enum", "default", "examples", "required", "dependentRequired"];
 
 type Node = Record<string, unknown>;
@@ -108,7 +108,7 @@ type Node = Record<string, unknown>;
 const isNode = (schema: unknown): schema is Node =>
   typeof schema === "object" && schema !== null && !Array.isArray(schema);
 
-/** Whether other schemas look at the same object, and are no alternatives that can be closed each for itself. */
+/** Returns whether subschemas apply to the same object, unless they are alternatives that can be closed alone. */
 function isComposed(schema: Node): boolean {
   const [alternatives, others] = [ALTERNATIVES, BESIDE.filter((keyword) => !ALTERNATIVES.includes(keyword))];
   if (others.some((keyword) => keyword in schema)) return true;
@@ -116,12 +116,12 @@ function isComposed(schema: Node): boolean {
   return names && alternatives.some((keyword) => keyword in schema);
 }
 
-/** Whether the schemas of a keyword look at an object that is closed further out. */
+/** Returns whether the subschemas of a keyword apply to an object that an outer schema closes. */
 function isBeside(keyword: string, schema: Node, beside: boolean): boolean {
   return ALTERNATIVES.includes(keyword) ? beside || isComposed(schema) : BESIDE.includes(keyword);
 }
 
-/** The schemas in a schema, with their keywords and, where they stand in a map, their names there. */
+/** Yields the direct subschemas of a schema with their keyword and, in a map or list, their name or index. */
 function* within(schema: Node): Generator<[keyword: string, name: string | number | null, inner: unknown]> {
   for (const [keyword, value] of Object.entries(schema)) {
     if (VALUES.includes(keyword)) continue;
@@ -132,9 +132,9 @@ function* within(schema: Node): Generator<[keyword: string, name: string | numbe
 }
 
 /**
- * Has every object that names its properties refuse all others, unless it says otherwise. A schema that looks at the
- * same object as another cannot know what that one names, so that the outermost of them is closed, by
- * `unevaluatedProperties`. A definition that such a schema refers to stays as it is.
+ * Closes every object schema to properties that it does not name, unless the schema says otherwise. If several schemas
+ * apply to the same object, each does not know the properties of the others. The outermost of them is then closed, with
+ * `unevaluatedProperties`. A definition that such a schema refers to stays open.
  */
 function close(schema: unknown, beside = false, open = openDefinitions(schema)): unknown {
   if (!isNode(schema)) return schema;
@@ -154,12 +154,12 @@ function close(schema: unknown, beside = false, open = openDefinitions(schema)):
   return closed;
 }
 
-/** Whether a schema, or one beside it that always holds, says that it is of an object. */
+/** Returns whether a schema, or one of its `allOf` schemas, has the type `object`. */
 function isObject({ type, allOf }: Node): boolean {
   return type === "object" || (Array.isArray(allOf) && allOf.some((one) => isNode(one) && isObject(one)));
 }
 
-/** What `$ref` leads to from beside another schema. */
+/** Returns the targets of each `$ref` in a schema that shares its object with another schema. These must stay open. */
 function openDefinitions(schema: unknown, beside = false, found = new Set<unknown>()): Set<unknown> {
   if (!isNode(schema)) return found;
   if (beside) found.add(schema.$ref);
@@ -167,7 +167,7 @@ function openDefinitions(schema: unknown, beside = false, found = new Set<unknow
   return found;
 }
 
-/** The arguments as the schema's library gives them. */
+/** Parses the arguments with the schema's library. */
 export async function parse(schema: Schema, value: unknown): Promise<unknown> {
   if (!isStandard(schema)) return value;
   const result = await schema["~standard"].validate(value);

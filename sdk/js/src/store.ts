@@ -1,21 +1,21 @@
-// Stores: values that outlive a call, by key.
+// Key-value stores. Their values outlive a call.
 
 import { type Bucket, open } from "wasi:keyvalue/store";
 import { Denied, Failed, payload, Unavailable } from "./failure.ts";
 import { decode, encode } from "./globals/encoding.ts";
 import { sendable, sendableBytes, sendableJson } from "./sendable.ts";
 
-/** How a host begins what it says of a store that would hold too much. The interface has no code for it. */
+/** How the host's message for a full store begins. The interface has no code for this error. */
 const FULL = "the store is full";
 
-/** How it begins where a tool that declares `read` and not `write` changes one. */
+/** How the host's message begins when a tool that declares `read` but not `write` changes a store. */
 const READ_ONLY = "the store is read-only";
 
-/** What a plugin remembers. How much, and for how long, the policy says. */
+/** The key-value store of a plugin. The policy limits its size and lifetime. */
 export interface Store {
   get(key: string): string | null;
   set(key: string, value: string): void;
-  /** A value as JSON; `null` where there is none. */
+  /** Returns a value parsed from JSON, or `null` if the key has none. */
   getJson(key: string): unknown;
   setJson(key: string, value: unknown): void;
   getBytes(key: string): Uint8Array | null;
@@ -25,7 +25,7 @@ export interface Store {
   keys(): string[];
 }
 
-/** Opens a store. */
+/** Opens the store of a dependency key. */
 export function store(key: string): Store {
   const attempt = <T>(act: () => T): T => {
     try {

@@ -1,43 +1,43 @@
-// Tools and plugins, as their author writes them.
+// The declarations of tools and plugins.
 
 import { checkPlugin, checkTool } from "./check.ts";
 import type { Context, Permission } from "./context.ts";
 import type { Answer } from "./output.ts";
 import type { Infer, Schema } from "./schema.ts";
 
-/** What a tool's author claims of its behaviour. */
+/** A claim of the author about a tool's behaviour. */
 export type Hint = "read-only" | "destructive" | "idempotent" | "open-world" | "sequential";
 
 type Awaitable<T> = T | PromiseLike<T>;
 
-/** What a tool may return: a string is text, everything else that JSON can say is JSON. */
+/** The return value of a tool. A string is a text answer, any other JSON value is a JSON answer. */
 export type Returned = string | number | boolean | null | object | Answer;
 
-/** What makes a tool. */
+/** The options of a tool. */
 export interface ToolOptions<S extends Schema, O extends Schema | undefined = undefined> {
   /** `[a-z][a-z0-9_-]{0,63}`, unique within the plugin. */
   name: string;
-  /** A few words for people. */
+  /** A short title for people. */
   title?: string;
-  /** What the tool does, what it needs and when to use it: for a model. */
+  /** What the tool does, what it needs and when to use it. Written for the model. */
   description: string;
   /** The arguments: a zod object, or a JSON Schema written `as const`. */
   arguments: S;
-  /** What a JSON answer looks like. The host refuses one that does not match. */
+  /** The schema of a JSON answer. The host refuses an answer that does not match. */
   output?: O;
-  /** Rights without which the tool cannot work. */
+  /** Permissions that the tool requires. */
   requires?: readonly Permission[];
-  /** Rights that the tool can use when it has them. */
+  /** Permissions that the tool uses if they are granted. */
   optional?: readonly Permission[];
   hints?: readonly Hint[];
-  /** Runs the tool. An error that it throws is a failed call with the error's name and message. */
+  /** Runs the tool. A thrown error fails the call with the error's name and message. */
   execute(input: Infer<S>, context: Context): Awaitable<O extends Schema ? Infer<O> | Answer : Returned>;
 }
 
 /** A tool of a plugin. */
 export type Tool = ToolOptions<any, any>;
 
-/** Makes a tool. Throws where an option is not one, or not what it has to be. */
+/** Creates a tool. Throws if an option is unknown or invalid. */
 export function tool<const S extends Schema, const O extends Schema | undefined = undefined>(
   options: ToolOptions<S, O>,
 ): Tool {
@@ -45,30 +45,30 @@ export function tool<const S extends Schema, const O extends Schema | undefined 
   return options;
 }
 
-/** A handle that a plugin asks for. Asking grants nothing: a policy binds it to its key, or the call goes without. */
+/** A dependency of a plugin. Declaring it grants nothing: the call gets a handle only if the policy binds its key. */
 export interface Dependency {
   kind: "directory" | "http" | "store" | "service";
-  /** Why, for the person who writes the policy. */
+  /** Why the plugin needs it, for the author of the policy. */
   reason: string;
-  /** Whether the plugin is of use without it. */
+  /** Whether the plugin is useful without it. */
   optional?: boolean;
 }
 
-/** What makes a plugin. */
+/** The options of a plugin. */
 export interface PluginOptions {
-  /** The name of the component's file without `.wasm`. */
+  /** The plugin's name: that of the component's file, without `.wasm`. */
   name: string;
   version: string;
   description: string;
   tools: readonly Tool[];
-  /** The handles it asks for, by key. */
+  /** The plugin's dependencies, by key. */
   dependencies?: Readonly<Record<string, Dependency>>;
 }
 
-/** A plugin: what the source exports as its default. */
+/** A plugin, the default export of the source. */
 export type Plugin = Readonly<PluginOptions>;
 
-/** Makes a plugin. Export it as the default of the source. Throws as `tool` does. */
+/** Creates a plugin. Make it the default export of the source. Throws if an option is unknown or invalid. */
 export function plugin(options: PluginOptions): Plugin {
   checkPlugin(options);
   return options;

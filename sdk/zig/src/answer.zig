@@ -1,9 +1,9 @@
-//! What a tool answers with.
+//! The answers of tools.
 
 const Context = @import("context.zig").Context;
 const json = @import("json.zig");
 
-/// A piece of an answer.
+/// One part of an answer with several parts.
 pub const Part = union(enum) {
     text: []const u8,
     image: Blob,
@@ -13,10 +13,10 @@ pub const Part = union(enum) {
     pub const Blob = struct { media_type: [:0]const u8, data: []const u8 };
 };
 
-/// An answer with words for people beside it. A tool that needs none of them returns its output alone.
+/// An answer with a title or metadata. A tool that needs neither returns the output itself.
 pub const Answer = struct {
     output: Output,
-    /// A few words for people.
+    /// A short title for people.
     title: ?[]const u8 = null,
     /// One JSON object for programs, as `Context.json` writes it.
     metadata: ?[]const u8 = null,
@@ -28,17 +28,17 @@ pub const Answer = struct {
         parts: []const Part,
     };
 
-    /// The answer that a tool's result is.
+    /// Converts the result of a tool to an answer.
     pub fn of(context: *Context, result: anytype) !Answer {
         const Result = @TypeOf(result);
         if (Result == Answer) return result;
         if (Result == []const Part or Result == []Part) return .{ .output = .{ .parts = result } };
         if (comptime isText(Result)) return .{ .output = .{ .text = result } };
-        // What is not there is left away, as the schema has it.
+        // Null fields are omitted, as the schema of the output requires.
         return .{ .output = .{ .json = try json.write(context, result, .{ .emit_null_optional_fields = false }) } };
     }
 
-    /// Whether the type of a result is the schema of an output.
+    /// Returns whether the type of a result has an output schema.
     pub fn hasSchema(comptime Result: type) bool {
         return Result != Answer and @typeInfo(Result) == .@"struct";
     }

@@ -1,4 +1,4 @@
-//! The call that is running, as its tool sees it.
+//! The running call, as its tool sees it.
 
 const std = @import("std");
 const host = @import("host.zig");
@@ -7,22 +7,22 @@ const json_text = @import("json.zig");
 const View = host.View;
 const Store = @import("store.zig").Store;
 
-/// The errors that are more than `failed`. Any other error is one of that kind, with its name as the message.
+/// The errors that have their own kind of failure. Any other error is a `failed` one, with its name as the message.
 pub const Error = error{ InvalidArguments, Denied, Unavailable, Cancelled, Failed };
 
-/// Why a tool could not answer.
+/// The kind of a failed call.
 pub const FailureKind = enum(c_int) {
-    /// The arguments match the schema and are wrong all the same.
+    /// The arguments match the schema but are invalid.
     invalid_arguments,
-    /// A right was missing.
+    /// A permission is missing.
     denied,
-    /// Something outside did not work; trying again later may help.
+    /// Something outside the tool failed. A later retry may succeed.
     unavailable,
-    /// The call was cancelled. This one has no message.
+    /// The call was cancelled. This kind has no message.
     cancelled,
     failed,
 
-    /// What an error means.
+    /// Returns the kind of an error.
     pub fn of(failure: anyerror) FailureKind {
         return switch (failure) {
             error.InvalidArguments => .invalid_arguments,
@@ -44,17 +44,17 @@ pub const FailureKind = enum(c_int) {
     }
 };
 
-/// Who asked for the call.
+/// The caller and the identifiers of a call.
 pub const Call = struct {
     id: []const u8,
     session: []const u8,
-    /// The message of the conversation, where the caller named it.
+    /// The conversation message that requested the call, if the caller named one.
     message: ?[]const u8,
-    /// The agent, where the caller named it.
+    /// The agent that requested the call, if the caller named one.
     agent: ?[]const u8,
 };
 
-/// How far a call has come. What is absent stays as it was.
+/// The progress of a call. An absent field keeps its last value.
 pub const Progress = struct {
     title: ?[]const u8 = null,
     /// From 0 to 1.
@@ -63,30 +63,30 @@ pub const Progress = struct {
     metadata: ?[]const u8 = null,
 };
 
-/// How much a line of the log matters.
+/// The level of a log line.
 pub const Level = enum(c_int) { trace, debug, info, warn, err, critical };
 
 pub const Context = struct {
-    /// Memory that lives as long as the call: there is no need to free it.
+    /// An allocator for memory that lives as long as the call. There is no need to free it.
     arena: std.mem.Allocator,
-    /// What the last failure said.
+    /// The message of the last failure.
     failure: ?struct { kind: FailureKind, message: []const u8 } = null,
 
-    /// What the standard library wants for files, clocks, sleep and randomness. A tool that does not ask for it keeps
-    /// all of that out of the component.
+    /// Returns the `std.Io` that the standard library needs for files, clocks, sleep and random numbers. If no tool
+    /// calls this function, the component imports none of them.
     pub fn io(context: *const Context) std.Io {
         _ = context;
         return std.Io.Threaded.global_single_threaded.io();
     }
 
-    /// Says why the tool cannot answer: `return context.fail(.unavailable, "{s} is away", .{name});`
+    /// Sets the message of a failure and returns its error: `return context.fail(.unavailable, "{s} is away", .{name});`
     pub fn fail(context: *Context, kind: FailureKind, comptime format: []const u8, arguments: anytype) Error {
         const message = std.fmt.allocPrint(context.arena, format, arguments) catch @errorName(error.OutOfMemory);
         context.failure = .{ .kind = kind, .message = message };
         return kind.toError();
     }
 
-    /// What to tell of an error: the words of the failure that it came from, or its name.
+    /// Returns the message for an error: that of its failure, or the error's name.
     pub fn messageOf(context: *const Context, failure: anyerror) []const u8 {
         if (context.failure) |last| {
             if (last.kind == FailureKind.of(failure) and failure == last.kind.toError()) return last.message;
@@ -94,12 +94,12 @@ pub const Context = struct {
         return @errorName(failure);
     }
 
-    /// Hands on a failure of the host.
+    /// Converts a failure of the host to an error.
     pub fn refused(context: *Context, failure: host.Failure) Error {
         return context.fail(@fromBackingInt(@intCast(failure.kind)), "{s}", .{failure.text()});
     }
 
-    /// Text that ends with NUL, as some of the host's functions want it. A NUL in the text would cut it: it is refused.
+    /// Copies a text with a final NUL, which some host functions need. Refuses a NUL in the text, which would cut it.
     pub fn terminated(context: *Context, text: []const u8) ![:0]const u8 {
         if (std.mem.findScalar(u8, text, 0) != null) {
             return context.fail(.invalid_arguments, "`{s}` has a NUL in it", .{text});
@@ -107,12 +107,12 @@ pub const Context = struct {
         return context.arena.dupeSentinel(u8, text, 0);
     }
 
-    /// Anything that std.json can write, as text. An error where it holds text that is not UTF-8, NaN or infinity.
+    /// Writes a value as JSON with `std.json`. Fails if it contains text that is not UTF-8, NaN or infinity.
     pub fn json(context: *Context, value: anytype) ![]const u8 {
         return json_text.write(context, value, .{});
     }
 
-    /// Who asked.
+    /// Returns the caller and the identifiers of the call.
     pub fn call(context: *const Context) Call {
         _ = context;
         const current = host.portcullis_current_call();
@@ -124,7 +124,7 @@ pub const Context = struct {
         };
     }
 
-    /// Says how far the call has come.
+    /// Reports the progress of the call.
     pub fn report(context: *const Context, progress: Progress) void {
         _ = context;
         const unknown = -1;
@@ -135,18 +135,18 @@ pub const Context = struct {
         );
     }
 
-    /// Whether nobody wants the answer any more. The call is stopped a short while after this turns true.
+    /// Returns whether the call is cancelled. The host stops a cancelled call shortly after.
     pub fn isCancelled(context: *const Context) bool {
         _ = context;
         return host.portcullis_is_cancelled();
     }
 
-    /// Ends the tool where nobody wants the answer any more: `try context.checkCancelled();`
+    /// Ends the tool if the call is cancelled: `try context.checkCancelled();`
     pub fn checkCancelled(context: *const Context) error{Cancelled}!void {
         if (context.isCancelled()) return error.Cancelled;
     }
 
-    /// Asks the policy or a person whether something may be done. `permission` is one of the tool's own.
+    /// Asks the policy or an approver to permit an action. `permission` must be one that the tool declares.
     pub fn ask(context: *Context, permission: []const u8, resource: []const u8, reason: []const u8) !void {
         var failure: host.Failure = undefined;
         if (!host.portcullis_ask_of(View.of(permission), View.of(resource), View.of(reason), &failure)) {
@@ -154,25 +154,25 @@ pub const Context = struct {
         }
     }
 
-    /// Writes a line into the record of the call.
+    /// Writes a line to the log of the call.
     pub fn log(context: *const Context, level: Level, comptime format: []const u8, arguments: anytype) void {
         const text = std.fmt.allocPrint(context.arena, format, arguments) catch @errorName(error.OutOfMemory);
         host.portcullis_log_of(@backingInt(level), View.of(text));
     }
 
-    /// What the policy sets under `config`.
+    /// Returns a setting from the policy's `config`.
     pub fn setting(context: *const Context, key: []const u8) ?[]const u8 {
         _ = context;
         return host.portcullis_setting_of(View.of(key)).optional();
     }
 
-    /// Writes the next piece of the text answer while the tool is at work. It then returns the text that follows.
+    /// Writes the next part of the text answer while the tool runs. The text that the tool returns is appended.
     pub fn write(context: *Context, text: []const u8) !void {
         var failure: host.Failure = undefined;
         if (!host.portcullis_write(text.ptr, text.len, &failure)) return context.refused(failure);
     }
 
-    /// Opens the directory of a key, for everything that the standard library does with one.
+    /// Opens the directory of a key, for use with the standard library.
     pub fn directory(context: *Context, key: []const u8) !std.Io.Dir {
         const path = try std.mem.concat(context.arena, u8, &.{ "/", try context.terminated(key) });
         return std.Io.Dir.openDirAbsolute(context.io(), path, .{ .iterate = true }) catch {
@@ -185,13 +185,13 @@ pub const Context = struct {
         return Store.open(context, key);
     }
 
-    /// Sends a request through the HTTP client of a key. Every answer of a server is a response, whatever its status;
-    /// so is a redirect. `error.Denied`: the policy does not cover the request, and nothing was sent.
+    /// Sends a request through the HTTP client of a key. Every answer of a server is a response, whatever its status.
+    /// Redirects are not followed. `error.Denied` means that the policy does not cover the request; nothing was sent.
     pub fn fetch(context: *Context, key: []const u8, request: http.Request) !http.Response {
         return http.fetch(context, key, request);
     }
 
-    /// Whether the host adds a secret to the requests of a key.
+    /// Returns whether the host adds a secret to the requests of a key.
     pub fn hasSecret(context: *Context, key: []const u8) !bool {
         return host.portcullis_has_secret(try context.terminated(key));
     }

@@ -1,4 +1,4 @@
-//! What `portcullis/host.h` declares. The C library does the work below this SDK; keep the two alike.
+//! The declarations of `portcullis/host.h`. This SDK is built on the C library: keep this file in step with the header.
 
 const std = @import("std");
 
@@ -78,7 +78,7 @@ pub const Tool = extern struct {
     required: c_uint,
     optional: c_uint,
     hints: c_uint,
-    /// Of tools in C. Those in Zig are found by their name.
+    /// Used only by tools in C. Tools in Zig are found by name.
     run: ?*const anyopaque = null,
 };
 

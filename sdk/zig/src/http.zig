@@ -1,4 +1,4 @@
-//! Requests through the HTTP client that a policy grants.
+//! Requests through an HTTP client that the policy grants.
 
 const std = @import("std");
 const host = @import("host.zig");
@@ -11,12 +11,12 @@ pub const Request = struct {
     url: []const u8,
     headers: []const Header = &.{},
     body: []const u8 = "",
-    /// For the whole exchange; 0: what the policy says.
+    /// The timeout of the whole exchange. 0 means the policy's limit.
     timeout_ms: u32 = 0,
-    /// How much of the response is read. A larger one is a failure.
+    /// The maximum size of the response's body. A larger one is a failure.
     body_bytes_max: usize = default_body_bytes_max,
 
-    /// Room for what a model can use, and far below the memory that a guest may have.
+    /// Enough for what a model can use, and far below a guest's memory limit.
     pub const default_body_bytes_max = 8 * 1024 * 1024;
 };
 
@@ -25,7 +25,7 @@ pub const Response = struct {
     headers: []const Header,
     body: []const u8,
 
-    /// The first header of a name, whose case is no matter.
+    /// Returns the first header with a name, ignoring case.
     pub fn header(response: Response, name: []const u8) ?[]const u8 {
         for (response.headers) |candidate| {
             if (std.ascii.eqlIgnoreCase(candidate.name, name)) return candidate.value;
@@ -34,7 +34,7 @@ pub const Response = struct {
     }
 };
 
-/// `Context.fetch`.
+/// Implements `Context.fetch`.
 pub fn fetch(context: *Context, key: []const u8, request: Request) !Response {
     const sent = try context.arena.alloc(host.Header, request.headers.len);
     for (sent, request.headers) |*to, from| {

@@ -1,10 +1,11 @@
-//! Values as JSON. `std.json` writes text that is not UTF-8 as a list of numbers, and NaN as a text: here they fail.
+//! Writes values as JSON. Refuses text that is not UTF-8, which `std.json` writes as a list of numbers, and NaN, which
+//! it writes as a text.
 
 const std = @import("std");
 const Context = @import("context.zig").Context;
 const Error = @import("context.zig").Error;
 
-/// Writes anything that std.json can write.
+/// Writes any value that `std.json` can write.
 pub fn write(context: *Context, value: anytype, options: std.json.Stringify.Options) ![]const u8 {
     try check(context, value);
     return std.json.Stringify.valueAlloc(context.arena, value, options);

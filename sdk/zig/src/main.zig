@@ -1,17 +1,17 @@
-//! The root of every plugin: what the C library below exports, over the `plugin` of the author's file.
+//! The root of every plugin. Implements what the C library exports, with the `plugin` of the author's file.
 
 const std = @import("std");
 const portcullis = @import("portcullis");
 const host = portcullis.host;
 const plugin: portcullis.Plugin = @import("plugin").plugin;
 
-/// `std.log` goes into the record of the call.
+/// Sends `std.log` to the log of the call.
 pub const std_options: std.Options = .{ .logFn = log, .allow_stack_tracing = false };
 
-/// Room for the message of a panic, which may have come of a lack of memory. A longer one is written as it is.
+/// The buffer for a panic message. It is static because a lack of memory may have caused the panic.
 const panic_bytes = 512;
 
-/// A panic cannot be answered: it says why in the record, and ends the instance.
+/// Handles panics. A panic cannot return an answer, so this logs its message and ends the instance.
 pub const panic = std.debug.FullPanic(recordAndTrap);
 
 fn recordAndTrap(message: []const u8, _: ?usize) noreturn {
@@ -73,7 +73,7 @@ export const portcullis_this_plugin: host.Plugin = .{
     .dependency_count = dependencies.len,
 };
 
-/// Runs a tool. The instance ends with the call, so its memory is not given back.
+/// Runs a tool. Its memory is not freed, because the instance ends with the call.
 export fn portcullis_run(tool: *const host.Tool, arguments: host.Bytes) host.Answer {
     var arena: std.heap.ArenaAllocator = .init(std.heap.c_allocator);
     var context: portcullis.Context = .{ .arena = arena.allocator() };
@@ -114,7 +114,7 @@ fn lower(context: *portcullis.Context, answer: portcullis.Answer) !host.Answer {
     return lowered;
 }
 
-/// Text of no length ends with NUL in C.
+/// Returns a text that ends with NUL if it is empty, because C reads a text of length 0 up to its NUL.
 fn orEmpty(text: []const u8) []const u8 {
     return if (text.len > 0) text else "";
 }

@@ -1,4 +1,4 @@
-//! The SDK for plugins in Zig. A plugin's file has `pub const plugin`, and its tools are functions over a struct.
+//! The SDK for plugins in Zig. A plugin's file declares `pub const plugin`. Its tools are functions that take a struct.
 
 const std = @import("std");
 pub const host = @import("host.zig");
@@ -17,9 +17,9 @@ pub const Header = @import("http.zig").Header;
 pub const Request = @import("http.zig").Request;
 pub const Response = @import("http.zig").Response;
 
-/// What a plugin says of itself.
+/// The declaration of a plugin.
 pub const Plugin = struct {
-    /// Also the name of the file, without `.wasm`.
+    /// The plugin's name: that of the file, without `.wasm`.
     name: [:0]const u8,
     version: [:0]const u8 = "0.1.0",
     description: [:0]const u8,
@@ -27,17 +27,17 @@ pub const Plugin = struct {
     dependencies: []const Dependency = &.{},
 };
 
-/// A handle that the plugin asks for. Asking grants nothing: the policy binds the key, or the call goes without.
+/// A dependency of a plugin. Declaring it grants nothing: the call gets a handle only if the policy binds its key.
 pub const Dependency = struct {
     key: [:0]const u8,
     kind: enum { directory, http, store, service },
-    /// False: calls are denied while the policy binds nothing to the key.
+    /// If false, calls are denied unless the policy binds the key.
     optional: bool = false,
-    /// For the person who writes the policy.
+    /// Why the plugin needs it, for the author of the policy.
     reason: [:0]const u8,
 };
 
-/// Rights that a tool may use.
+/// The permissions that a tool can use.
 pub const Permissions = packed struct(u8) {
     read: bool = false,
     write: bool = false,
@@ -46,22 +46,22 @@ pub const Permissions = packed struct(u8) {
     unused: u4 = 0,
 };
 
-/// What its author claims of a tool.
+/// The author's claims about a tool's behaviour.
 pub const Hints = packed struct(u8) {
     /// Changes nothing outside the sandbox.
     read_only: bool = false,
     /// May destroy or overwrite something.
     destructive: bool = false,
-    /// The same call twice has the effect of one.
+    /// Repeating a call has no further effect.
     idempotent: bool = false,
     /// Reaches things outside the host's control.
     open_world: bool = false,
-    /// Must not run beside another call of the session.
+    /// Must not run at the same time as another call of the session.
     sequential: bool = false,
     unused: u3 = 0,
 };
 
-/// One tool, as `tool` makes it.
+/// A tool. Create it with `tool`.
 pub const Tool = struct {
     name: [:0]const u8,
     description: [:0]const u8,
@@ -70,23 +70,23 @@ pub const Tool = struct {
     output_schema: ?[:0]const u8,
     run: *const fn (context: *Context, arguments: []const u8) anyerror!Answer,
 
-    /// What a tool may say of itself beside its name and its description.
+    /// The optional declarations of a tool, in addition to its name and description.
     pub const Options = struct {
-        /// A few words for people.
+        /// A short title for people.
         title: ?[:0]const u8 = null,
-        /// Rights without which it cannot work.
+        /// Permissions that the tool requires.
         requires: Permissions = .{},
-        /// Rights that it can use when it has them.
+        /// Permissions that the tool uses if they are granted.
         optional: Permissions = .{},
         hints: Hints = .{},
-        /// Numbers of a `std.json.Value` in the arguments stay text, digit for digit.
+        /// Keeps numbers of a `std.json.Value` in the arguments as text, digit for digit.
         exact_numbers: bool = false,
     };
 };
 
-/// Makes a tool of a function. The function takes a struct for its arguments and a `*Context`, or one of them, or
-/// nothing. It returns text, parts, an `Answer`, or anything that std.json can write; a struct is also the schema of
-/// the output. An error is a failed call, see `Context.fail`.
+/// Creates a tool from a function. The function takes a struct for its arguments and a `*Context`, or only one of them,
+/// or nothing. It returns text, parts, an `Answer`, or any value that std.json can write. A returned struct also gives
+/// the output schema. An error fails the call; see `Context.fail`.
 pub fn tool(
     comptime name: [:0]const u8,
     comptime description: [:0]const u8,
@@ -135,7 +135,7 @@ fn Payload(comptime Returned: type) type {
     };
 }
 
-/// Writes a line into the record of the running call. `std.log` writes there too.
+/// Writes a line to the log of the running call. `std.log` writes there too.
 pub fn log(level: Level, message: []const u8) void {
     host.portcullis_log_of(@backingInt(level), host.View.of(message));
 }

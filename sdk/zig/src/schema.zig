@@ -1,7 +1,7 @@
-//! The JSON Schema of a Zig type, made while it compiles.
+//! Derives the JSON Schema of a Zig type at compile time.
 //!
-//! A struct is a closed object: a field without a default is required, and `descriptions` describes each of them.
-//! What a type cannot say, such as a bound, is in `keywords`:
+//! A struct is a closed object. Fields without a default are required, and `descriptions` describes each field.
+//! `keywords` adds what a type cannot express, such as a bound:
 //!
 //!     const Steps = struct {
 //!         steps: u16,
@@ -11,10 +11,10 @@
 
 const std = @import("std");
 
-/// How much work the compiler may have with one schema: enough for hundreds of fields with long descriptions.
+/// The compile-time branch quota of one schema: enough for hundreds of fields with long descriptions.
 const evaluation_branches = 1_000_000;
 
-/// The schema of a type, as JSON text.
+/// Returns the schema of a type, as JSON text.
 pub fn of(comptime T: type) [:0]const u8 {
     return comptime text: {
         @setEvalBranchQuota(evaluation_branches);
@@ -33,7 +33,7 @@ fn written(comptime all: []const Member) [:0]const u8 {
     return "{" ++ text ++ "}";
 }
 
-/// Sets a keyword: in the place of the one of that name, or behind all others.
+/// Sets a keyword. Replaces the one with the same name, or appends it.
 fn with(comptime all: []const Member, comptime keyword: []const u8, comptime value: [:0]const u8) []const Member {
     var changed: []const Member = &.{};
     var is_new = true;
@@ -79,7 +79,7 @@ fn kind(comptime name: []const u8) []const Member {
 
 fn integer(comptime int: std.lang.Type.Int) []const Member {
     var all = kind("integer");
-    // Beyond 53 bits a number in JSON is not exact, so a bound says nothing.
+    // JSON numbers of more than 53 bits are not exact, so a bound would be meaningless.
     const is_exact = int.bits < 53;
     const T = @Int(int.signedness, int.bits);
     if (is_exact or int.signedness == .unsigned) {
@@ -135,7 +135,7 @@ fn property(
         @compileError("describe `" ++ name ++ "` for the model: pub const descriptions = .{ ." ++ name ++
             " = \"...\" }; in " ++ @typeName(T));
     }
-    // A field that is null is left away, so its schema is that of what it is otherwise.
+    // A null field is omitted, so its schema is that of the optional's child type.
     var all = members(switch (@typeInfo(Field)) {
         .optional => |optional| optional.child,
         else => Field,
@@ -154,7 +154,7 @@ fn property(
     return written(all);
 }
 
-/// A value that is known while compiling, as JSON.
+/// Returns a comptime value as JSON.
 fn literal(comptime value: anytype) [:0]const u8 {
     const T = @TypeOf(value);
     if (T == std.json.Value) return switch (value) {
@@ -193,7 +193,7 @@ fn items(comptime values: anytype) [:0]const u8 {
     return "[" ++ text ++ "]";
 }
 
-/// A struct, without what is null.
+/// Returns a struct as a JSON object, without null fields.
 fn record(comptime value: anytype) [:0]const u8 {
     const fields = @typeInfo(@TypeOf(value)).@"struct";
     var all: []const Member = &.{};
@@ -205,7 +205,7 @@ fn record(comptime value: anytype) [:0]const u8 {
     return written(all);
 }
 
-/// A text as a JSON string.
+/// Returns a text as a JSON string.
 fn quoted(comptime text: []const u8) [:0]const u8 {
     var out: [:0]const u8 = "\"";
     for (text) |byte| {

@@ -1,16 +1,16 @@
-//! A key-value store that a policy grants.
+//! A key-value store that the policy grants.
 
 const std = @import("std");
 const host = @import("host.zig");
 const Context = @import("context.zig").Context;
 const View = host.View;
 
-/// Keeps what is put into it from one call to the next; the policy says how much, and for whom.
+/// A key-value store that outlives the call. The policy limits its size and decides which calls share it.
 pub const Store = struct {
     context: *Context,
     handle: host.Store,
 
-    /// `Context.store` opens one.
+    /// Use `Context.store` to open a store.
     pub fn open(context: *Context, key: []const u8) !Store {
         var failure: host.Failure = undefined;
         var handle: host.Store = undefined;
@@ -20,12 +20,12 @@ pub const Store = struct {
         return .{ .context = context, .handle = handle };
     }
 
-    /// Gives the store back. The end of the call does it too: only a tool that opens many has to.
+    /// Closes the store. The end of the call closes it too, so only a tool that opens many stores needs this.
     pub fn close(store: Store) void {
         host.portcullis_close_store(store.handle);
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(store: Store, key: []const u8) !?[]const u8 {
         var failure: host.Failure = undefined;
         var value: host.Bytes = undefined;
@@ -43,7 +43,7 @@ pub const Store = struct {
         }
     }
 
-    /// Takes a key away. One that is not there is no error.
+    /// Removes a key. A missing key is not an error.
     pub fn delete(store: Store, key: []const u8) !void {
         var failure: host.Failure = undefined;
         if (!host.portcullis_store_delete_of(store.handle, View.of(key), &failure)) {
@@ -51,7 +51,7 @@ pub const Store = struct {
         }
     }
 
-    /// All keys, in no particular order.
+    /// Returns all keys, in no particular order.
     pub fn keys(store: Store) ![]const []const u8 {
         var failure: host.Failure = undefined;
         var found: ?[*]host.Bytes = null;

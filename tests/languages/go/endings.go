@@ -13,9 +13,9 @@ func endings() []*portcullis.Tool {
 		portcullis.NewTool("fail", "Ends with the failure that it is told.", fail, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("throw", "Panics with a message.", throw, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("trap", "Ends the instance at once.", trap, portcullis.ReadOnly, portcullis.Idempotent),
-		portcullis.NewTool("late", "Panics in a goroutine that nobody waits for.", late, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("late", "Panics in a goroutine that it does not await.", late, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("spin", "Computes without an end.", spin, portcullis.ReadOnly, portcullis.Idempotent),
-		portcullis.NewTool("hog", "Takes memory for ever.", hog, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("hog", "Takes memory without end.", hog, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("recurse", "Calls itself without end.", recurse, portcullis.ReadOnly, portcullis.Idempotent),
 	}
 }

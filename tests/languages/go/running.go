@@ -65,7 +65,7 @@ const (
 func wait(ctx *portcullis.Context, _ none) (string, error) {
 	for end := time.Now().Add(lookFor); time.Now().Before(end); time.Sleep(lookEvery) {
 		if err := ctx.Err(); err != nil {
-			ctx.Log(portcullis.LevelInfo, "nobody waits any more")
+			ctx.Log(portcullis.LevelInfo, "the call is cancelled")
 			return "", err
 		}
 	}

@@ -162,7 +162,7 @@ def wait(context: Context) -> str:
     end = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < end:
         if context.is_cancelled:
-            context.log(Level.INFO, "nobody waits any more")
+            context.log(Level.INFO, "the call is cancelled")
             raise Cancelled
         time.sleep(POLL_SECONDS)
     return "not cancelled"

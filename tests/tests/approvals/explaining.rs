@@ -210,7 +210,7 @@ async fn an_explanation_considers_requests_left_behind() {
     let explained = stage.host.explain(pending()).await.unwrap();
     assert!(matches!(&explained.outlook, Outlook::Ask { request: Some(id), .. } if *id == question), "{explained:?}");
     let denied = || pending().unattended(Unattended::Deny);
-    assert_eq!(stage.agrees("nobody", denied(), "asked.run", &arguments).await.code, Code::ApprovalDenied);
+    assert_eq!(stage.agrees("unattended", denied(), "asked.run", &arguments).await.code, Code::ApprovalDenied);
     stage.host.approvals().answer(&question, &Answer::Yes).unwrap();
     assert_eq!(stage.agrees("approved", pending(), "asked.run", &arguments).await.code, Code::Completed);
     assert_eq!(stage.agrees("spent", pending(), "asked.run", &arguments).await.code, Code::ApprovalPending);

@@ -66,7 +66,7 @@ fn the_decision_and_the_approval_are_the_hosts() {
         "files.json",
         &json!([
             case("denied", json!({"decision": "deny"}), json!({"outcome": "denied", "code": "policy-denied"})),
-            case("nobody there", json!({"decision": "ask"}), json!({"outcome": "pending", "code": "approval-pending"})),
+            case("unattended", json!({"decision": "ask"}), json!({"outcome": "pending", "code": "approval-pending"})),
             case("yes", json!({"decision": "ask", "answer": "approve"}), json!({"outcome": "completed"})),
             case(
                 "no",
@@ -211,7 +211,7 @@ fn a_call_can_be_cancelled_and_limited() {
     bench.component("loop-in-execute", &guest("loop-in-execute", &Manifest::of("loop-in-execute")));
     bench.cases(
         "a.json",
-        &json!({"name": "runs for ever", "tool": "run", "limits": {"time": "300 ms"},
+        &json!({"name": "runs without end", "tool": "run", "limits": {"time": "300 ms"},
                 "expect": {"outcome": "limit", "code": "limit-time"}}),
     );
     let document = bench.passes("loop-in-execute");

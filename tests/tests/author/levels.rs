@@ -30,7 +30,7 @@ fn level(name: &str, bytes: &[u8], code: i32) -> (u64, String, Vec<String>, Valu
 
 #[test]
 fn a_refused_plugin_has_no_level() {
-    let unknown = with_fields(&guest("good", &clear("tool")), "(import \"nobody:knows/this\" (instance))");
+    let unknown = with_fields(&guest("good", &clear("tool")), "(import \"unknown:origin/this\" (instance))");
     let others = [b"no component".to_vec(), guest("describe-traps", &clear("tool")), unknown];
     for bytes in others.iter().chain(&[guest("describe-counts", &clear("tool")), guest("good", &clear("other"))]) {
         let (number, word, kept, conformance) = level("tool", bytes, 7);
@@ -285,7 +285,7 @@ fn a_tool_that_cannot_be_tried_is_reported() {
     let hard = r#"{"type":"object","additionalProperties":false,"required":["a"],"properties":{
         "a":{"type":"string","description":"It.","pattern":"^x{100}$"}}}"#;
     let mut manifest = clear("tool");
-    let description = "Takes what nobody would guess.".to_owned();
+    let description = "Takes what no caller would guess.".to_owned();
     manifest.tools.push(Tool { description, schema: hard.to_owned(), ..Tool::new("walk") });
     let (number, _, kept, conformance) = level("tool", &guest("good", &manifest), 0);
     assert_eq!((number, kept), (3, Vec::new()));

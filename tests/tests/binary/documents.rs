@@ -81,7 +81,7 @@ fn audit_entries_are_documents() {
 #[test]
 fn an_error_is_a_document() {
     let desk = Desk::new(OPEN);
-    for arguments in [&["--json", "--plugins", "nowhere", "list"][..], &["--json", "inspect", "nobody"]] {
+    for arguments in [&["--json", "--plugins", "nowhere", "list"][..], &["--json", "inspect", "missing"]] {
         let ran = desk.run(arguments);
         assert_eq!(members(&ran.document()), ["error"]);
     }

@@ -17,7 +17,7 @@ use target::Gullible;
 const EVIL: &str = "evil.example";
 
 /// The ways in which a page can read the response of a server without checks. The other ways only send.
-const READING: [&str; 8] = ["events", "get", "image", "json", "json with the token", "nobody", "plain", "script"];
+const READING: [&str; 8] = ["events", "get", "image", "json", "json with the token", "opaque", "plain", "script"];
 
 /// Number of ways that a page tries.
 const WAYS: usize = 15;

@@ -22,7 +22,7 @@ repeats = 1000000
 [limits]
 # The suite starts a job of a minute, to cancel it.
 time = "90 s"
-# Nobody answers where the suite says that its client cannot be asked.
+# No approver answers where the suite declares that its client cannot be asked.
 approval-time = "5 s"
 
 [plugin.conformance]

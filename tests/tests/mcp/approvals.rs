@@ -73,7 +73,7 @@ async fn an_elicited_answer_that_does_not_approve_denies_the_call() {
     let answers = [
         json!({ "action": "decline" }),
         json!({ "action": "cancel" }),
-        json!({ "action": "accept", "content": { "remember": "for ever" } }),
+        json!({ "action": "accept", "content": { "remember": "forever" } }),
         json!({ "action": "accept", "content": "yes" }),
         json!({ "action": "agree", "content": {} }),
         json!({}),

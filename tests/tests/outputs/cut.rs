@@ -165,7 +165,7 @@ async fn a_list_shows_only_the_callers_outputs_newest_first() {
     for count in [100, 200, 300] {
         ids.insert(0, reference(&lines(&host, count).await));
     }
-    let reader = Reader { session: "default", principal: &crate::outputs::desk::NOBODY };
+    let reader = Reader { session: "default", principal: &crate::outputs::desk::LOCAL };
     let listed = host.outputs().list(reader).unwrap();
     assert_eq!(listed.iter().map(|kept| kept.reference.id.clone()).collect::<Vec<_>>(), ids);
     assert_eq!(host.outputs().get(reader, &ids[0]).unwrap(), listed[0]);

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// A low limit for text, so that little is too much.
 pub(crate) const SHOWN: usize = 4096;
 
-pub(crate) static NOBODY: LazyLock<Principal> = LazyLock::new(Principal::default);
+pub(crate) static LOCAL: LazyLock<Principal> = LazyLock::new(Principal::default);
 
 /// A site with the tool, which is compiled once for all tests.
 pub(crate) async fn site() -> Site {
@@ -93,7 +93,7 @@ pub(crate) async fn read_on(host: &Host, message: &str) -> String {
 
 /// Reads everything of an output that the first session's caller can read, by bytes.
 pub(crate) fn bytes_of(host: &Host, id: &str) -> Vec<u8> {
-    let reader = Reader { session: "default", principal: &NOBODY };
+    let reader = Reader { session: "default", principal: &LOCAL };
     let mut bytes = Vec::new();
     loop {
         let page = host.outputs().read(reader, id, bytes.len() as u64, 1 << 20).unwrap();

@@ -1,6 +1,6 @@
 //! The space for kept outputs, shared by several processes, and what a killed process leaves.
 
-use crate::outputs::desk::{NOBODY, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
+use crate::outputs::desk::{LOCAL, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
 use portcullis::policy::Principal;
 use portcullis::{Compiler, Host, OutputError, Reader, Request};
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,7 +13,7 @@ use std::{env, fs};
 const ROOT: &str = "PORTCULLIS_TEST_OUTPUTS_ROOT";
 
 fn is_kept(host: &Host, session: &str, id: &str) -> bool {
-    match host.outputs().get(Reader { session, principal: &NOBODY }, id) {
+    match host.outputs().get(Reader { session, principal: &LOCAL }, id) {
         Ok(_) => true,
         Err(OutputError::Unknown(_)) => false,
         Err(error) => panic!("{error}"),
@@ -95,7 +95,7 @@ async fn if_the_directory_cannot_be_written_only_the_rest_of_an_output_is_lost()
     let reply = call(&host, "scribe.returned", json!({ "bytes": 64_000 })).await;
     assert_eq!(reply.code, portcullis::Code::Completed, "{}", reply.message);
     assert!(reply.message.contains("are lost: the host could not write it"), "{}", reply.message);
-    assert_eq!(host.outputs().list(Reader { session: "default", principal: &NOBODY }).unwrap(), []);
+    assert_eq!(host.outputs().list(Reader { session: "default", principal: &LOCAL }).unwrap(), []);
     let reply = lines(&host, 1000).await;
     assert!(reply.message.contains("lost"), "{}", reply.message);
 }
@@ -156,7 +156,7 @@ async fn files_without_a_row_and_rows_without_a_file_are_removed() {
     drop(host);
     let outputs = site.state().join("outputs");
     fs::remove_file(outputs.join(&gone)).unwrap();
-    fs::write(outputs.join("0".repeat(32)), "nobody's").unwrap();
+    fs::write(outputs.join("0".repeat(32)), "unowned").unwrap();
     fs::write(outputs.join("notes.txt"), "a person's").unwrap();
     let host = open(&site).await;
     assert!(!is_kept(&host, "default", &gone));

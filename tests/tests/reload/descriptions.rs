@@ -429,7 +429,7 @@ async fn a_changed_description_ends_the_approvals_of_its_tool() {
     };
     assert_eq!((asked("tool.run").await, asked("tool.walk").await), (1, 1));
     assert_eq!((asked("tool.run").await, asked("tool.walk").await), (0, 0));
-    describe(&site, "tool.run", "Runs in ${cwd}, and tells nobody.");
+    describe(&site, "tool.run", "Runs in ${cwd}, and reports nothing.");
     assert_eq!(host.reload().await.unwrap(), replaced("tool"));
     assert_eq!(asked("tool.run").await, 1, "a new description needs a new approval");
     assert_eq!(asked("tool.walk").await, 0, "the other tool has not changed");

@@ -1,4 +1,4 @@
-//! Reads a principal as it is typed.
+//! Parses a principal argument.
 
 use portcullis::policy::{Principal, PrincipalError};
 

@@ -40,7 +40,7 @@ pub(crate) struct ServeArguments {
     #[arg(long)]
     pub(crate) list_denied: bool,
     /// Whose answer it is if a client answers an approval request
-    #[arg(long, value_enum, value_name = "WHO", default_value_t = Answers::Nobody)]
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = Answers::NotAPerson)]
     pub(crate) client_answers: Answers,
     /// After how many seconds a call becomes a task, such as 0.5, for clients that support tasks
     #[arg(long, value_name = "SECONDS", default_value = TASK_AFTER_SECONDS, value_parser = seconds)]
@@ -88,7 +88,8 @@ pub(crate) enum ToolNaming {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answers {
     /// No one's: requests wait for `portcullis approvals`
-    Nobody,
+    #[value(name = "nobody")]
+    NotAPerson,
     /// A person's: you know that the client asks one
     Person,
 }

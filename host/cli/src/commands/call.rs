@@ -81,8 +81,8 @@ pub(super) fn channel(
         }
         AskMode::Auto => ApprovalChannel::AsPolicySays,
         AskMode::Wait => ApprovalChannel::Elsewhere,
-        AskMode::Pending => ApprovalChannel::Nobody(Unattended::Pending),
-        AskMode::Deny => ApprovalChannel::Nobody(Unattended::Deny),
+        AskMode::Pending => ApprovalChannel::NoApprover(Unattended::Pending),
+        AskMode::Deny => ApprovalChannel::NoApprover(Unattended::Deny),
     }
 }
 

@@ -56,7 +56,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
         principal: arguments.principal.clone().unwrap_or_default(),
         session: arguments.session.clone(),
         client_answers: match arguments.client_answers {
-            Answers::Nobody => ClientAnswers::Nobody,
+            Answers::NotAPerson => ClientAnswers::NotAPerson,
             Answers::Person => ClientAnswers::Person,
         },
         tool_names: match arguments.tool_names {

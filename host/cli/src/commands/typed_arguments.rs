@@ -1,4 +1,4 @@
-//! The arguments of a call as they are typed.
+//! Reads the arguments of a call from the command line or from stdin.
 
 use crate::context::Context;
 use anyhow::Context as _;

@@ -1,4 +1,4 @@
-//! How far a call came.
+//! The response to a `tools/call` request.
 
 use portcullis::Reply;
 use rmcp::model::{CreateTaskResult, InputRequiredResult};

@@ -1,4 +1,4 @@
-//! What the client of one request can do.
+//! The capabilities of the client of one request.
 
 use super::form;
 use crate::options::{ClientAnswers, ServerOptions};
@@ -10,11 +10,11 @@ use rmcp::service::RequestContext;
 /// The capabilities of the client of one request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientAbilities {
-    /// Its answers count, and it can show its user a form.
+    /// Whether its answers count and it can show its user a form.
     pub(crate) answers: bool,
-    /// It supports tasks.
+    /// Whether it supports tasks.
     pub(crate) tasks: bool,
-    /// It uses a protocol version without a handshake, in which a server can only ask by a result.
+    /// Whether it uses a protocol version without a handshake, in which a server can only ask by a result.
     pub(crate) modern: bool,
 }
 
@@ -24,7 +24,7 @@ impl ClientAbilities {
         let capabilities = cx.client_capabilities().unwrap_or_default();
         let counts = match options.client_answers {
             ClientAnswers::Person => true,
-            ClientAnswers::Nobody => false,
+            ClientAnswers::NotAPerson => false,
         };
         Self {
             answers: counts && capabilities.elicitation.as_ref().is_some_and(has_forms),

@@ -1,4 +1,4 @@
-//! How long a call that outlives its request is kept.
+//! The time for which the host keeps a call that outlives its request.
 
 use crate::call::Named;
 use crate::server::Server;

@@ -1,4 +1,4 @@
-//! Continues a call whose client makes its request again with an answer.
+//! Continues a call when its client retries the request with an answer.
 
 use super::answer;
 use super::called::Called;

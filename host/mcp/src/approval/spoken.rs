@@ -1,4 +1,4 @@
-//! One `tools/call`, as it was made.
+//! The context of one `tools/call` request.
 
 use super::client::ClientAbilities;
 use crate::call::Named;

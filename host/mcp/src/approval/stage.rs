@@ -1,4 +1,4 @@
-//! Where a call is.
+//! The state of a call, and when it entered that state.
 
 use portcullis::{Question, Reply};
 use rmcp::task_manager::current_timestamp;

@@ -1,4 +1,4 @@
-//! The calls that wait for their clients to make the request again with an answer.
+//! The calls that wait for their clients to retry the request with an answer.
 
 use super::running::RunningCall;
 use super::shelf::TimedShelf;

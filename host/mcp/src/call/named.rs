@@ -1,4 +1,4 @@
-//! A tool that a call names, and the request to the host for it.
+//! The tool that a request names, and the request to the host for it.
 
 use crate::caller::McpCaller;
 use crate::explained::ExplainTarget;

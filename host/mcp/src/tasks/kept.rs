@@ -1,4 +1,4 @@
-//! The tasks of a server, and what never changes of each.
+//! The tasks of a server, and the properties of a task that never change.
 
 use crate::approval::{RunningCall, TimedShelf};
 use portcullis::Tool;

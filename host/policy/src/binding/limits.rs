@@ -1,4 +1,4 @@
-//! Maximum sizes of what a binding names.
+//! Maximum sizes of paths and commands in bindings.
 
 /// Maximum bytes of a path in a policy, as on common systems.
 pub const PATH_BYTES: usize = 4096;

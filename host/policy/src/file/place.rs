@@ -1,4 +1,4 @@
-//! The text of a policy, and where in it something is wrong.
+//! The text of a policy, and the lines and columns of its errors.
 
 use super::node::Misplaced;
 use crate::error::{PolicyError, PolicyFault};

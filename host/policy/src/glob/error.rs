@@ -1,4 +1,4 @@
-//! Why a text is no pattern.
+//! The error for an invalid glob pattern, and the maximum sizes of a pattern.
 
 /// Maximum characters of a pattern. A path rarely has more than a quarter of this.
 pub const PATTERN_CHARACTERS: usize = 1024;
@@ -7,7 +7,7 @@ pub const PATTERN_CHARACTERS: usize = 1024;
 /// Sixteen choices of a path of 64 characters fit.
 pub const EXPANDED_TOKENS: usize = 1024;
 
-/// Why a text is not a pattern.
+/// The error for a text that is not a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
     /// The pattern, or one of its choices, is empty.

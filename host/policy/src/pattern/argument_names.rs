@@ -1,4 +1,4 @@
-//! Names of arguments that name a place.
+//! Names of arguments that name a resource or a URL.
 
 /// Names of arguments that name a resource.
 pub(crate) const RESOURCES: [&str; 9] =

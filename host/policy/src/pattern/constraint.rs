@@ -1,4 +1,4 @@
-//! What one argument of a later call may be.
+//! The values that a pattern permits for one argument of later calls.
 
 use serde_json::Value;
 

@@ -1,13 +1,13 @@
-//! Why a stored pattern is none.
+//! The error for a stored pattern that is invalid.
 
 use crate::glob::GlobError;
 
-/// Why a stored pattern is invalid.
+/// The error for a stored pattern that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It names more than [`PATTERN_ARGUMENTS`](super::PATTERN_ARGUMENTS) arguments, or one with a name longer than any
     /// that is offered.
-    #[error("the pattern names more arguments, or longer ones, than any that is offered")]
+    #[error("the pattern names too many arguments, or an argument whose name is too long")]
     Arguments,
     /// It names a list, an object or a long text exactly.
     #[error("the pattern names a list, an object or a long text exactly")]

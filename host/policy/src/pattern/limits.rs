@@ -1,4 +1,4 @@
-//! Maximum sizes of what is offered and of what a pattern names.
+//! Maximum number and sizes of the patterns that the host offers.
 
 /// Maximum patterns that are offered for one call. An approver would not compare more.
 pub const OFFERS_MAX: usize = 4;

@@ -1,8 +1,8 @@
-//! Why a provider's answer has no calls.
+//! The error for a provider's answer without usable calls.
 
 use crate::format::Format;
 
-/// Why a provider's answer has no usable calls.
+/// The error for a provider's answer without usable calls.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HydrateError {
     /// It is too large.

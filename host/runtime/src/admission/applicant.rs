@@ -1,4 +1,4 @@
-//! Who asks to be admitted.
+//! The caller and the tool of a call that asks for admission.
 
 use crate::catalog::Tool;
 use portcullis_policy::{PluginName, Principal};

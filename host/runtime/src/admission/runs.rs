@@ -1,4 +1,4 @@
-//! Whether a call may run beside others of its order.
+//! Whether a call may run concurrently with other calls of its order.
 
 use crate::catalog::Tool;
 use portcullis_policy::{Hint, Permission};

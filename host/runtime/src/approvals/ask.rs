@@ -24,7 +24,7 @@ use std::future::Future;
 use std::pin::pin;
 
 /// The reason for a denial without an approver.
-pub(super) const NOBODY: &str = "no approver is connected";
+pub(super) const NO_APPROVER: &str = "no approver is connected";
 
 /// The reason for a denial when too many requests are open.
 pub(super) const FULL: &str = "too many approval requests are already open";
@@ -127,12 +127,12 @@ impl Approvals {
         }
         // A running call cannot leave its request open, because no one could continue the call later.
         match (channel, case.subject) {
-            (ApproverChannel::Nobody(Unattended::Deny), _)
-            | (ApproverChannel::Nobody(_), ledger::QuestionSubject::Resource) => {
-                self.unasked(&case, NOBODY.to_owned()).map(RecalledAnswer::next)
+            (ApproverChannel::NoApprover(Unattended::Deny), _)
+            | (ApproverChannel::NoApprover(_), ledger::QuestionSubject::Resource) => {
+                self.unasked(&case, NO_APPROVER.to_owned()).map(RecalledAnswer::next)
             }
             (
-                ApproverChannel::Nobody(Unattended::Pending)
+                ApproverChannel::NoApprover(Unattended::Pending)
                 | ApproverChannel::Approver(_)
                 | ApproverChannel::Elsewhere,
                 _,
@@ -152,8 +152,8 @@ impl Approvals {
     /// Writes the request to the ledger, unless an identical call made one in the meantime.
     fn put_down(&self, channel: &ApproverChannel, mut case: ApprovalCase) -> Result<Next, ApprovalError> {
         case.question.difference = case.preview.as_ref().map(CallPreview::difference);
-        let nobody = matches!(channel, ApproverChannel::Nobody(Unattended::Pending));
-        let row = self.row(&case, nobody)?;
+        let no_approver = matches!(channel, ApproverChannel::NoApprover(Unattended::Pending));
+        let row = self.row(&case, no_approver)?;
         // From now on, the preview is in the ledger.
         case.preview = None;
         let owner = self.owner()?;
@@ -180,7 +180,7 @@ impl Approvals {
             Put::Full => return self.unasked(&case, FULL.to_owned()),
         };
         let waiting = RequestWait::new(self, case, attendance, true);
-        Ok(if nobody { Next::Leave(waiting) } else { Next::Wait(waiting) })
+        Ok(if no_approver { Next::Leave(waiting) } else { Next::Wait(waiting) })
     }
 
     /// Continues with an earlier request for the same call, if there is one.
@@ -209,7 +209,7 @@ impl Approvals {
         })
     }
 
-    fn row(&self, case: &ApprovalCase, nobody: bool) -> Result<QuestionRow, ApprovalError> {
+    fn row(&self, case: &ApprovalCase, no_approver: bool) -> Result<QuestionRow, ApprovalError> {
         let mut question = case.question.clone();
         // The difference is computed again whenever the request is shown.
         question.difference = None;
@@ -227,7 +227,7 @@ impl Approvals {
             asked_under: case.asked_under.clone(),
         };
         let asked_at = now();
-        let open = if nobody { case.times.pending } else { case.times.pending.max(case.times.waiting) };
+        let open = if no_approver { case.times.pending } else { case.times.pending.max(case.times.waiting) };
         Ok(QuestionRow {
             id: case.question.id.clone(),
             call: case.question.call.clone(),
@@ -241,7 +241,7 @@ impl Approvals {
             asked_at,
             expires_at: asked_at.saturating_add(milliseconds(open)),
             settled_at: None,
-            owner: if nobody { String::new() } else { self.owner()?.id().to_owned() },
+            owner: if no_approver { String::new() } else { self.owner()?.id().to_owned() },
             note: None,
         })
     }

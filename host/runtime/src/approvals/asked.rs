@@ -1,11 +1,11 @@
-//! What became of a question.
+//! The result of an approval request.
 
 use super::claim::Ticket;
 use super::error::ApprovalError;
 
 /// The result of an approval request.
 pub(crate) enum AskOutcome {
-    /// The call may run. Dropping the ticket, if there is one, tells that the call has ended.
+    /// The call may run. Dropping the ticket, if there is one, reports that the call has ended.
     Yes(Option<Ticket>),
     /// The call may not run.
     No {
@@ -34,12 +34,12 @@ pub(crate) enum WaitingFor {
     Caller,
 }
 
-/// Why a question has no answer.
+/// The reason why an approval request has no answer.
 #[derive(Debug)]
 pub(crate) enum AskError<S> {
     /// The answer was no longer needed.
     Stopped(S),
-    /// The question or its answer could not be kept.
+    /// The request or its answer could not be stored.
     Unkept(ApprovalError),
 }
 

@@ -1,4 +1,4 @@
-//! What a decision to ask an approver was made of.
+//! The inputs of a decision to ask an approver.
 
 use super::concern::Concern;
 use serde::{Deserialize, Serialize};

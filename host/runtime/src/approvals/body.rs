@@ -1,4 +1,4 @@
-//! What the ledger keeps of an open question.
+//! The part of an open approval request that the ledger stores.
 
 use super::asked_under::AskedUnder;
 use super::binding::ApprovalBinding;
@@ -51,7 +51,7 @@ impl QuestionBody {
         Ok(serde_json::from_str(text).map_err(|error| LedgerError::form(id, error))?)
     }
 
-    /// Where the call comes from.
+    /// Returns the origin of the call.
     pub(super) fn origin(&self, row: &QuestionRow) -> Result<RequestOrigin, ApprovalError> {
         let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(&row.id, error))?;
         Ok(RequestOrigin {

@@ -1,4 +1,4 @@
-//! Everything that a question is made of.
+//! The data of one approval request.
 
 use super::asked_under::AskedUnder;
 use super::binding::ApprovalBinding;

@@ -1,10 +1,10 @@
-//! Who is asked.
+//! The channel that answers approval requests.
 
 use crate::approver::Approver;
 use portcullis_policy::Unattended;
 use std::sync::Arc;
 
-/// Who answers approval requests.
+/// The channel that answers approval requests.
 #[derive(Clone)]
 pub(crate) enum ApproverChannel {
     /// This approver, and answers through the ledger.
@@ -12,7 +12,7 @@ pub(crate) enum ApproverChannel {
     /// Only answers through the ledger. The call waits for them.
     Elsewhere,
     /// No one while the call waits.
-    Nobody(Unattended),
+    NoApprover(Unattended),
 }
 
 impl std::fmt::Debug for ApproverChannel {
@@ -20,7 +20,7 @@ impl std::fmt::Debug for ApproverChannel {
         formatter.write_str(match self {
             Self::Approver(_) => "Approver",
             Self::Elsewhere => "Elsewhere",
-            Self::Nobody(_) => "Nobody",
+            Self::NoApprover(_) => "NoApprover",
         })
     }
 }

@@ -1,9 +1,9 @@
-//! Why an approval has no effect.
+//! The error for an approval that cannot be given, revoked or spent.
 
 use crate::audit::AuditError;
 use crate::ledger::{LedgerError, Status};
 
-/// Why an approval cannot be given, revoked or spent. In every case, the call does not run.
+/// The error for an approval that cannot be given, revoked or spent. In every case, the call does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ApprovalError {
     /// No request or approval has this id, or this handle may not see it.

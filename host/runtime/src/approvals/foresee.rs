@@ -1,6 +1,6 @@
 //! Predicts the result of an approval request with the same look-ups as a call. Spends, counts and writes nothing.
 
-use super::ask::{FULL, NOBODY};
+use super::ask::{FULL, NO_APPROVER};
 use super::case::ApprovalCase;
 use super::channel::ApproverChannel;
 use super::error::ApprovalError;
@@ -38,9 +38,10 @@ impl Approvals {
         }
         if matches!(
             (channel, case.subject),
-            (ApproverChannel::Nobody(Unattended::Deny), _) | (ApproverChannel::Nobody(_), QuestionSubject::Resource)
+            (ApproverChannel::NoApprover(Unattended::Deny), _)
+                | (ApproverChannel::NoApprover(_), QuestionSubject::Resource)
         ) {
-            return Ok(Foreseen::Refused { note: Some(NOBODY.to_owned()) });
+            return Ok(Foreseen::Refused { note: Some(NO_APPROVER.to_owned()) });
         }
         let question = &case.question;
         let open = |change: &LedgerChange<'_>| change.open_questions_count(&question.session, &question.principal);

@@ -168,7 +168,7 @@ impl Approvals {
         Ok(match row.status {
             Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => Fate::Spendable,
             // The channel denies unattended requests, so the call must not join one and leave it open.
-            Status::Pending | Status::Approved if matches!(channel, ApproverChannel::Nobody(Unattended::Deny)) => {
+            Status::Pending | Status::Approved if matches!(channel, ApproverChannel::NoApprover(Unattended::Deny)) => {
                 Fate::Other
             }
             Status::Pending | Status::Approved => Fate::Joinable { waits_elsewhere },

@@ -1,4 +1,4 @@
-//! Approval requests whose calls have left, by their binding.
+//! The approval requests that calls have left open, by the binding of the call.
 
 use super::principal_map::PrincipalMap;
 use std::sync::{Mutex, PoisonError};

@@ -5,6 +5,7 @@
 //! call is run.
 
 mod answer;
+mod answering;
 mod ask;
 mod asked;
 mod asked_under;

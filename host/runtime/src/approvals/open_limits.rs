@@ -1,4 +1,4 @@
-//! How many questions may be open.
+//! Maximum numbers of open approval requests.
 
 use crate::ledger::OpenCount;
 

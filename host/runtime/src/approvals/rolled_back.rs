@@ -1,4 +1,4 @@
-//! What was revoked in a ledger that was rolled back.
+//! The approvals and requests that the host revoked because the ledger was rolled back.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the approvals of a state directory share.
+//! A handle to the approval requests and approvals of a state directory.
 
 use super::error::ApprovalError;
 use super::left_requests::LeftRequests;

@@ -1,28 +1,24 @@
 //! Waits for the answer to an approval request of this process. The first answer of any channel counts.
 
 use super::answer::subject_text;
+use super::answering::{ApproverAnswer, asked};
 use super::asked::{AskError, AskOutcome, WaitingFor};
 use super::attendance::CallAttendance;
 use super::case::ApprovalCase;
 use super::channel::ApproverChannel;
-use super::desk::OpenQuestion;
 use super::error::ApprovalError;
 use super::line::{AnswerLine, WithdrawalLine};
 use super::shared::Approvals;
-use crate::approver::{Answer, Approver, Question};
+use crate::approver::Answer;
 use crate::audit::Kind;
-use crate::caught::{caught, caught_now};
+use crate::caught::caught_now;
 use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, blocking, drop_blocking};
 use std::future::Future;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, MissedTickBehavior};
 
 /// How often a waiting call looks for an answer of another process. A person does not notice a tenth of a second.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-
-/// The note of the answer of an approver that panicked.
-const APPROVER_PANICKED: &str = "the approver itself broke, so nobody has approved it";
 
 /// The event that wakes a waiting call.
 enum Woken<S> {
@@ -31,15 +27,6 @@ enum Woken<S> {
     Late,
     Leave,
     Look,
-}
-
-/// What this process's own channel answered.
-struct ApproverAnswer {
-    answer: Answer,
-    /// The text of the approver's panic, for the operator. The answer is then no.
-    panic: Option<String>,
-    /// The turn of the approver, which is over when the answer counts.
-    attention: Option<OwnedSemaphorePermit>,
 }
 
 /// The result of waiting.
@@ -170,7 +157,7 @@ impl RequestWait {
             ApproverChannel::Approver(approver) => {
                 caught_now(|| approver.asks_caller(&self.case.question)).unwrap_or_default()
             }
-            ApproverChannel::Elsewhere | ApproverChannel::Nobody(_) => false,
+            ApproverChannel::Elsewhere | ApproverChannel::NoApprover(_) => false,
         };
         self.case.times.leaving.filter(|leaving| !asks_caller && *leaving < self.case.times.waiting)
     }
@@ -291,35 +278,6 @@ impl RequestWait {
     }
 }
 
-/// Asks this process's own approver, when it may see one more request.
-async fn asked(approvals: &Approvals, channel: &ApproverChannel, question: &Question) -> ApproverAnswer {
-    let ApproverChannel::Approver(approver) = channel else { return std::future::pending().await };
-    let attention = approvals.shared.attention.wait(question).await;
-    let (answer, panic) = match approvals.shared.refusals.again(question) {
-        Some(note) => (Answer::No { note: Some(note) }, None),
-        None => answer_of(&**approver, &as_it_is_now(approvals, question).await).await,
-    };
-    ApproverAnswer { answer, panic, attention }
-}
-
-/// Asks an approver. One that panics has said no, and the text of its panic is for the operator.
-async fn answer_of(approver: &dyn Approver, question: &Question) -> (Answer, Option<String>) {
-    match caught(|| approver.answer(question)).await {
-        Ok(answer) => (answer, None),
-        Err(panic) => (Answer::No { note: Some(APPROVER_PANICKED.to_owned()) }, Some(format!("the approver: {panic}"))),
-    }
-}
-
-/// Recomputes what the call would change, because the request may have waited in the queue of its approver.
-async fn as_it_is_now(approvals: &Approvals, question: &Question) -> Question {
-    let (approvals, mut question) = (approvals.clone(), question.clone());
-    let id = question.id.clone();
-    if let Ok(OpenQuestion { question: Some(now), .. }) = blocking(move || approvals.question(&id)).await {
-        question.difference = now.difference;
-    }
-    question
-}
-
 impl Drop for RequestWait {
     fn drop(&mut self) {
         // Stop counting this call, so that the last one that waits withdraws the request.
@@ -364,57 +322,5 @@ async fn left(after: Option<Duration>) {
     match after {
         Some(after) => tokio::time::sleep(after).await,
         None => std::future::pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::approver::Subject;
-    use crate::approver::{Answering, approver_fn};
-    use portcullis_policy::Permissions;
-
-    /// Panics before there is a future.
-    struct PanicsAtOnce;
-
-    impl Approver for PanicsAtOnce {
-        fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
-            panic!("at once")
-        }
-    }
-
-    fn question() -> Question {
-        Question {
-            id: String::new(),
-            call: String::new(),
-            session: String::new(),
-            principal: String::new(),
-            origin: String::new(),
-            tool: "a.b".parse().unwrap(),
-            plugin_sha256: String::new(),
-            permissions: Permissions::default(),
-            arguments: String::new(),
-            handles: Vec::new(),
-            subject: Subject::Call,
-            reason: String::new(),
-            changed: None,
-            difference: None,
-            offers: Vec::new(),
-        }
-    }
-
-    #[tokio::test]
-    async fn an_approver_that_panics_has_said_no() {
-        let later = approver_fn(async |_| {
-            tokio::task::yield_now().await;
-            panic!("later")
-        });
-        for (approver, text) in [(&PanicsAtOnce as &dyn Approver, "at once"), (&*later, "later")] {
-            let (answer, panic) = answer_of(approver, &question()).await;
-            assert_eq!(answer, Answer::No { note: Some(APPROVER_PANICKED.to_owned()) });
-            assert_eq!(panic, Some(format!("the approver: it panicked: {text}")));
-        }
-        let yes = approver_fn(async |_| Answer::Yes);
-        assert_eq!(answer_of(&*yes, &question()).await, (Answer::Yes, None));
     }
 }

@@ -1,4 +1,4 @@
-//! How many calls of this process wait for each approval request.
+//! Counts the calls of this process that wait for each approval request.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

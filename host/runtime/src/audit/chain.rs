@@ -1,4 +1,4 @@
-//! The chain of MACs, and the sizes that follow from it.
+//! The MAC chain of the audit log, and the sizes of its lines and its head.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

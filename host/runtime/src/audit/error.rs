@@ -1,8 +1,8 @@
-//! Why the record cannot be used.
+//! The error for an audit log that cannot be written or read.
 
 use std::io;
 
-/// Why the audit log cannot be written or read. A call that cannot be recorded is not made.
+/// The error for an audit log that cannot be written or read. A call that cannot be recorded is not made.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The system reports an error.

@@ -1,4 +1,4 @@
-//! What step 3 makes.
+//! A call that may run, exactly as it was decided: the result of step 3.
 
 use super::valid_call::ValidCall;
 use portcullis_policy::Limits;

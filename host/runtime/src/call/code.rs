@@ -1,4 +1,4 @@
-//! The code that a call runs.
+//! Maps the code of a plugin for a call.
 
 use super::rejection::Rejection;
 use crate::catalog::Plugin;

@@ -1,4 +1,4 @@
-//! Which approval requests were decided again.
+//! The approval requests that the current catalog has decided again.
 
 use crate::catalog::Catalog;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! Why a call ended before it had an answer.
+//! The rejection of a call that ended without an answer.
 
 use super::answer::AnswerText;
 use crate::approvals::{ApprovalError, AskError};
@@ -7,7 +7,7 @@ use crate::reply::{CallUsage, Code, Reply};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Why a call ended without an answer, for programs, for the model and for the operator.
+/// The reason why a call ended without an answer, for programs, for the model and for the operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Rejection {
     /// The stable code, for programs.

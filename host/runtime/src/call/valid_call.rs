@@ -1,4 +1,4 @@
-//! A call that can be decided on.
+//! A call of a known tool with valid arguments.
 
 use crate::catalog::{Plugin, Tool};
 use crate::policy_in_force::PolicyInForce;

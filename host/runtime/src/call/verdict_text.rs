@@ -1,4 +1,4 @@
-//! What the policy says of a call, in words.
+//! Formats a verdict of the policy.
 
 use portcullis_policy::{Source, Verdict};
 

@@ -1,4 +1,4 @@
-//! The description files beside a plugin, as they are read.
+//! Reads the description files next to a plugin.
 
 use super::file::{self, FileError};
 use super::placeholders::{DESCRIPTION_FILE_BYTES_MAX, PlaceholderError};
@@ -20,7 +20,7 @@ pub struct DescriptionError {
     pub fault: DescriptionFault,
 }
 
-/// Why a description file is invalid.
+/// The reason why a description file is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionFault {
     /// The file cannot be read, or must not be.

@@ -1,4 +1,4 @@
-//! What there is in a catalog, and how it is looked up.
+//! The plugins of a catalog, and the lookups in it.
 
 use super::file;
 use super::load_error::LoadError;

@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// Nobody has checked what is looked at here.
+    /// Lints see schemas that no other check has seen.
     #[test]
     fn cyclic_references_terminate() {
         let schemas = [

@@ -1,4 +1,4 @@
-//! Everything that loading needs, and how much of it runs at one time.
+//! The loader of plugins, and the limits on concurrent loads.
 
 use super::directory::PluginDirectory;
 use super::file::FileError;

@@ -1,4 +1,4 @@
-//! A tool of the catalog, to be held on to.
+//! A tool of the catalog that stays valid when the catalog changes.
 
 use super::plugin::Plugin;
 use super::tool::Tool;

@@ -1,4 +1,4 @@
-//! Picks the few tools of a catalog that fit a need.
+//! Picks the tools of a catalog that fit a need best.
 
 use super::contents::Catalog;
 use super::offer::Offer;
@@ -24,7 +24,7 @@ impl Catalog {
     }
 }
 
-/// What picking reads of a tool.
+/// Returns the texts of a tool that the index contains.
 fn described(Offer { plugin, tool }: &Offer) -> DescribedTool<'_> {
     DescribedTool {
         name: tool.name().tool.as_str(),

@@ -1,4 +1,4 @@
-//! The index of a catalog, for picking tools.
+//! The search index of a catalog, for picking tools.
 
 use super::offer::Offer;
 use crate::pick::Index;

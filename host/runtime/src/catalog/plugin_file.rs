@@ -1,4 +1,4 @@
-//! A plugin file with the description files beside it.
+//! Reads a plugin file with its description files.
 
 use super::beside::Beside;
 use super::file::{FileError, FileIdentity, Sighting, open, plugin_name, read_whole};

@@ -1,4 +1,4 @@
-//! What subscribers hear: the states of a call and the progress of its tool.
+//! The events that subscribers receive: the states of a call and the progress of its tool.
 
 use crate::reply::Outcome;
 use portcullis_sandbox::Progress;

@@ -1,4 +1,4 @@
-//! Where each layer of the policy is from, and what no grant may cover.
+//! The source of each policy layer, and the host's own places that no grant may contain.
 
 use crate::places::{HostDirectories, PolicyFile};
 use crate::project_policy::GrantPlace;

@@ -1,4 +1,4 @@
-//! The grants of a plugin join it.
+//! Opens the grants of plugins and adds them to the plugins.
 
 use super::bound::Opening;
 use super::error::GrantError;

@@ -1,4 +1,4 @@
-//! What the policy binds, held against what plugins ask for.
+//! Checks the bindings and rules of a policy against the loaded plugins.
 
 use super::bases::Bases;
 use super::error::GrantError;

@@ -1,4 +1,4 @@
-//! Why what the policy binds to a plugin is not granted.
+//! The error for a policy that does not fit the plugins, or for a grant that cannot be opened.
 
 use crate::audit::AuditError;
 use crate::ledger::LedgerError;
@@ -7,7 +7,7 @@ use portcullis_policy::{DeadRule, DependencyKey, PluginName};
 use portcullis_sandbox::{DirectoryError, NetworkError};
 use std::path::PathBuf;
 
-/// Why a policy does not fit the plugins, or why what it grants cannot be opened.
+/// The error for a policy that does not fit the plugins, or for a grant that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
     /// A rule that no call can match.
@@ -35,7 +35,7 @@ pub enum GrantError {
         plugin: PluginName,
         /// The key.
         key: DependencyKey,
-        /// Why.
+        /// The reason.
         #[source]
         error: DirectoryError,
     },
@@ -64,7 +64,7 @@ pub enum GrantError {
         plugin: PluginName,
         /// The key.
         key: DependencyKey,
-        /// Why.
+        /// The reason.
         #[source]
         error: NetworkError,
     },

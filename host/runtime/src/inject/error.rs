@@ -1,10 +1,10 @@
-//! Why there is no value under a key.
+//! The error for a key whose value is not available.
 
 use super::key::Erased;
 use std::error::Error;
 use std::sync::Arc;
 
-/// Why the value of a key is not available.
+/// The error for a key whose value is not available.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InjectError {

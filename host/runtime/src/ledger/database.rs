@@ -1,4 +1,4 @@
-//! The file of the ledger: how it is opened, looked at and changed.
+//! The database file of the ledger: opening, reading and changing it.
 
 use super::error::LedgerError;
 use super::owner::{self, Owner};

@@ -1,4 +1,4 @@
-//! The settings of a host that is about to be opened.
+//! The builder that holds the settings of a host and opens it.
 
 use crate::approvals::ApproverChannel;
 use crate::approver::Approver;
@@ -139,7 +139,7 @@ impl HostBuilder {
     /// `unattended`.
     #[must_use]
     pub fn unattended(mut self, unattended: Unattended) -> Self {
-        self.channel = Some(ApproverChannel::Nobody(unattended));
+        self.channel = Some(ApproverChannel::NoApprover(unattended));
         self
     }
 

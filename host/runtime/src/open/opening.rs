@@ -1,4 +1,4 @@
-//! The steps of opening a host, in the order in which they are needed.
+//! The steps of opening a host, in the required order.
 
 use super::builder::HostBuilder;
 use super::error::OpenError;
@@ -33,7 +33,8 @@ impl HostBuilder {
     /// grants.
     ///
     /// # Errors
-    /// A setting is wrong, or anything is not as the policy says. A plugin that cannot be loaded is no error: the catalog tells of it.
+    /// A setting is wrong, or the policy does not fit what is there. A plugin that cannot be loaded is not an error: the
+    /// catalog lists it as refused.
     pub async fn open(self) -> Result<Host, OpenError> {
         if self.calls == 0 || self.calls > CALLS_MAX {
             return Err(OpenError::Calls(self.calls));
@@ -136,7 +137,7 @@ impl FirstCatalog {
 }
 
 impl UntoldCatalog {
-    /// Checks the plugins against the policy, binds them to its grants, and tells the observer which are ready.
+    /// Checks the plugins against the policy, binds them to its grants, and reports to the observer which are ready.
     fn bound(
         self,
         loader: &Loader,
@@ -165,7 +166,7 @@ fn admit_in_background(host: &Arc<HostState>) {
     }
 }
 
-/// Makes the run slots, and opens the lock files of sessions that other processes share.
+/// Creates the run slots, and opens the lock files of sessions that other processes share.
 fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Result<Admissions, PlaceError> {
     Admissions::new(calls, shares_sessions.then_some(&state.directory)).map_err(|source| PlaceError::Io {
         what: "the directory of the session locks in",

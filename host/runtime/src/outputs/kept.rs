@@ -1,4 +1,4 @@
-//! The kept outputs of a state directory: who may read which, and taking them away.
+//! The kept outputs of a state directory: access for their readers, and removal.
 
 use super::cursor::OutputLines;
 use crate::ledger::{CallLedger, Durable, LedgerChange, LedgerError, OutputRoom, OutputRow, Owner};
@@ -69,7 +69,7 @@ pub struct Reader<'a> {
     pub principal: &'a Principal,
 }
 
-/// Why an output cannot be read.
+/// The error for an output that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// The reader has no output with this id. It never existed, belongs to another session or principal, or was
@@ -132,7 +132,7 @@ impl Outputs {
         Ok(rows.into_iter().map(kept).collect())
     }
 
-    /// One output.
+    /// Returns one output.
     ///
     /// # Errors
     /// There is none, or the ledger cannot be read.

@@ -1,11 +1,11 @@
-//! Why a reload changed nothing.
+//! The error for a reload that failed and changed nothing.
 
 use crate::audit::AuditError;
 use crate::open::OpenError;
 use crate::places::PlaceError;
 use portcullis_policy::{DependencyKey, PluginName};
 
-/// Why a reload failed. Nothing has changed then.
+/// The error for a reload that failed. Such a reload changes nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ReloadError {
     /// The plugin directory cannot be used.

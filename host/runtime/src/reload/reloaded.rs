@@ -1,4 +1,4 @@
-//! What a reload changed.
+//! The changes of a reload.
 
 use portcullis_policy::PluginName;
 

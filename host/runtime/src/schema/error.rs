@@ -1,9 +1,9 @@
-//! Why a schema is refused.
+//! The error for a schema that is refused.
 
 /// Maximum length of one error, in bytes.
 pub(super) const ERROR_BYTES_MAX: usize = 400;
 
-/// Why a schema is refused.
+/// The error for a schema that is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// It is not a JSON document.

@@ -1,4 +1,4 @@
-//! What each of the host's own tools is called with, and how it fails.
+//! An approved call of a built-in tool, and the ways in which it ends without an answer.
 
 use crate::outputs::{OutputError, Outputs, Reader};
 use portcullis_policy::{Limits, Principal};
@@ -18,15 +18,15 @@ pub(crate) struct StandardCall {
     pub(crate) cancellation: Cancellation,
 }
 
-/// Why a built-in tool has no answer.
+/// The reason why a built-in tool has no answer.
 pub(super) enum Trouble {
     /// The tool failed.
     Failure(Failure),
-    /// The tool was told to stop.
+    /// The tool was stopped.
     Stopped,
 }
 
-/// Tells the thread to stop, because no one waits for its result.
+/// The signal that stops the thread when no caller waits for its result.
 #[derive(Clone, Default)]
 pub(super) struct StopSignal(pub(super) Arc<AtomicBool>);
 

@@ -71,7 +71,10 @@ macro_rules! bind {
             }
 
             /// Returns two descriptions by one instance.
-            pub(super) async fn describe(&self, store: &mut Store<StoreState>) -> wasmtime::Result<(Manifest, Manifest)> {
+            pub(super) async fn describe(
+                &self,
+                store: &mut Store<StoreState>,
+            ) -> wasmtime::Result<(Manifest, Manifest)> {
                 let plugin = self.0.instantiate_async(&mut *store).await?;
                 let first = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
                 let second = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;

@@ -1,4 +1,4 @@
-//! What an engine is made for: how large its pool is, and why there is no engine.
+//! The configuration of an engine, and the error for an engine that cannot start.
 
 use portcullis_policy::Limits;
 
@@ -31,7 +31,7 @@ pub struct EngineConfig {
     pub store_value_bytes: usize,
 }
 
-/// Why the engine cannot start.
+/// The error for an engine that cannot start.
 #[derive(Debug, thiserror::Error)]
 #[error("the WebAssembly engine cannot start: {0}")]
 pub struct EngineError(String);

@@ -1,4 +1,4 @@
-//! The guard of `wasi:filesystem` for one host call, and how a linker gets it.
+//! The guard of `wasi:filesystem` for one host call, and its registration in a linker.
 
 use super::FilesystemContext;
 use crate::host_memory::Weights;

@@ -1,8 +1,8 @@
-//! What a function of the interface does to a place, and what of it a narrowed call may do.
+//! The filesystem operations at a place, and those that a narrowed call may use.
 
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
-/// What a function of the interface does at a place.
+/// An operation of the interface at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlaceUse {
     /// Returns metadata: type, size, times and identity.
@@ -21,7 +21,7 @@ pub(super) enum PlaceUse {
     Sync,
 }
 
-/// Where a path ends, relative to the place that a call is narrowed to.
+/// The position at which a path ends, relative to the place that a call is narrowed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Station {
     /// At a directory on the way.

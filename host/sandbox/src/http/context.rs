@@ -1,4 +1,4 @@
-//! The HTTP state of a call, and the hooks that wasmtime's types call to check headers and to send requests.
+//! The HTTP state of a call, and wasmtime's hooks that check headers and send requests.
 
 use super::Traffic;
 use super::call::{NetworkCall, Record};
@@ -98,7 +98,7 @@ impl Hooks {
         Self { default, chosen: None, asked: None, options: None, call, memory, full: None, is_sent: false }
     }
 
-    /// Checks a request as far as that needs no network.
+    /// Makes the checks of a request that need no network.
     fn order(
         client: Option<Client>,
         request: Request<WasiBody>,

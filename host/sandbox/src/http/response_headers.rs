@@ -1,4 +1,4 @@
-//! What of a response's headers a guest sees.
+//! Cleans the headers of a response for the guest.
 
 use super::call::NetworkCall;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};

@@ -1,11 +1,11 @@
-//! Why there is no secret.
+//! The error for a secret that cannot be used.
 
 /// Minimum length of a secret, in bytes. Shorter text also occurs by chance, so it could not be redacted.
 pub(super) const SECRET_BYTES_MIN: usize = 8;
 /// Maximum length of a secret, in bytes: what servers accept in one header.
 pub(super) const SECRET_BYTES_MAX: usize = 8192;
 
-/// Why a secret cannot be used. The message reveals nothing about the secret.
+/// The error for a secret that cannot be used. The message reveals nothing about the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SecretError {
     #[error("its environment variable is not set")]

@@ -1,4 +1,4 @@
-//! A socket that can be closed while another task reads and writes it.
+//! A socket that one task can close while another reads and writes it.
 
 use std::io;
 use std::pin::Pin;

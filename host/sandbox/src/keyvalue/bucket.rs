@@ -1,4 +1,4 @@
-//! What answers `wasi:keyvalue`: the stores of a call within its budget.
+//! Implements `wasi:keyvalue` with the stores of a call, within its budget.
 
 use super::{Store, StoreFault, StoreRefusal};
 use crate::handles::Unavailable;

@@ -1,4 +1,4 @@
-//! The text of an answer: searched for secrets, cut into whole characters, and handed on under a limit.
+//! The text of an answer: redacted, cut at character boundaries, and limited in size.
 
 use super::characters::Characters;
 use crate::context::{CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull};

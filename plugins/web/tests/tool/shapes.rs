@@ -116,7 +116,7 @@ fn framed(content: &str) -> String {
 }
 
 const TEXT: &str = "<h1>Title</h1><p>Some text that is long enough to be what the page is about, and which a reader \
-                    came here for, and that goes on a little so that nobody takes it for a label or a button.</p>";
+                    came here for, and that goes on a little so that no reader takes it for a label or a button.</p>";
 
 #[test]
 fn everything_around_the_content_is_left_out() {

@@ -20,7 +20,7 @@ func configGet(key string, result *area)
 //go:wasmimport wasi:logging/logging@0.1.0-draft log
 func loggingLog(level uint32, context, message string)
 
-// Current says who asked.
+// Current returns the identifiers of the call and its caller.
 func Current() Call {
 	result := new(area)
 	contextCurrent(result)
@@ -40,12 +40,12 @@ func Report(progress Progress) {
 	contextReport(hasTitle, title, hasMetadata, metadata, hasFraction, fraction)
 }
 
-// IsCancelled says whether the caller no longer wants the answer.
+// IsCancelled reports whether the caller no longer waits for the answer.
 func IsCancelled() bool {
 	return contextIsCancelled()
 }
 
-// Ask asks whether something may be done. The words say why not.
+// Ask asks the host to permit an action. A refusal comes with its reason.
 func Ask(permission, resource, reason string) (no string, ok bool) {
 	result := new(area)
 	contextAsk(permission, resource, reason, result)
@@ -55,7 +55,7 @@ func Ask(permission, resource, reason string) (no string, ok bool) {
 	return result.string(4), false
 }
 
-// Setting is what the policy sets under config.
+// Setting returns a setting from the policy's config.
 func Setting(key string) (string, bool) {
 	result := new(area)
 	configGet(key, result)
@@ -66,7 +66,7 @@ func Setting(key string) (string, bool) {
 	return value(result.optionalString(4))
 }
 
-// Log writes a line into the record of the call.
+// Log writes a line to the log of the call.
 func Log(level uint8, context, message string) {
 	loggingLog(uint32(level), context, message)
 }

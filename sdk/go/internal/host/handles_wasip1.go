@@ -41,7 +41,7 @@ func bucketListKeys(bucket uint32, hasCursor bool, cursor uint64, result *area)
 //go:wasmimport wasi:keyvalue/store@0.2.0-draft [resource-drop]bucket
 func dropBucket(bucket uint32)
 
-// handle reads a result of a handle or a reason that there is none.
+// handle reads a result: a handle, or the reason why there is none.
 func handle(result *area) (uint32, error) {
 	if result.tag(0) != 0 {
 		return 0, NoHandle(result.tag(4))
@@ -49,7 +49,7 @@ func handle(result *area) (uint32, error) {
 	return result.word(4), nil
 }
 
-// OpenDirectory returns the path where the standard library finds a directory.
+// OpenDirectory returns the path of a granted directory for the standard library.
 func OpenDirectory(key string) (path string, err error) {
 	result := new(area)
 	openDirectory(key, result)
@@ -61,7 +61,7 @@ func OpenDirectory(key string) (path string, err error) {
 	return "/" + key, nil
 }
 
-// Service is something of the application that embeds the host.
+// Service is a service of the application that embeds the host.
 type Service struct {
 	handle uint32
 }
@@ -77,17 +77,17 @@ func OpenService(key string) (*Service, error) {
 	return &Service{service}, nil
 }
 
-// Call calls a method with a JSON document. Not ok: the answer says why.
+// Call calls a method with a JSON document. If ok is false, the answer is the error message.
 func (s *Service) Call(method, input string) (answer string, ok bool) {
 	result := new(area)
 	serviceCall(s.handle, method, input, result)
 	return result.string(4), result.tag(0) == 0
 }
 
-// Close gives the service back. It is not used again.
+// Close drops the service. It must not be used again.
 func (s *Service) Close() { dropService(s.handle) }
 
-// NamesHost says whether the policy names the host of a URL under a key.
+// NamesHost reports whether the policy's binding for a key names the host of a URL.
 func NamesHost(key, url string) (bool, error) {
 	result := new(area)
 	namesHost(key, url, result)
@@ -97,7 +97,7 @@ func NamesHost(key, url string) (bool, error) {
 	return result.tag(1) != 0, nil
 }
 
-// Bucket is a store.
+// Bucket is a key-value store.
 type Bucket struct {
 	handle uint32
 }
@@ -112,10 +112,10 @@ func OpenBucket(key string) (*Bucket, error) {
 	return &Bucket{result.word(4)}, nil
 }
 
-// Close gives the store back. It is not used again.
+// Close drops the store. It must not be used again.
 func (b *Bucket) Close() { dropBucket(b.handle) }
 
-// Get returns a value, or nil where the key has none.
+// Get returns a value, or nil if the key has none.
 func (b *Bucket) Get(key string) ([]byte, error) {
 	result := new(area)
 	bucketGet(b.handle, key, result)
@@ -129,7 +129,7 @@ func (b *Bucket) Get(key string) ([]byte, error) {
 	}
 }
 
-// Set keeps a value.
+// Set stores a value.
 func (b *Bucket) Set(key string, value []byte) error {
 	result := new(area)
 	bucketSet(b.handle, key, unsafe.Pointer(unsafe.SliceData(value)), uint32(len(value)), result)
@@ -139,7 +139,7 @@ func (b *Bucket) Set(key string, value []byte) error {
 	return nil
 }
 
-// Delete forgets a value.
+// Delete removes a value.
 func (b *Bucket) Delete(key string) error {
 	result := new(area)
 	bucketDelete(b.handle, key, result)
@@ -149,7 +149,7 @@ func (b *Bucket) Delete(key string) error {
 	return nil
 }
 
-// Exists says whether a key has a value.
+// Exists reports whether a key has a value.
 func (b *Bucket) Exists(key string) (bool, error) {
 	result := new(area)
 	bucketExists(b.handle, key, result)
@@ -159,7 +159,7 @@ func (b *Bucket) Exists(key string) (bool, error) {
 	return result.tag(4) != 0, nil
 }
 
-// Keys returns a page of the keys, and where the next one begins.
+// Keys returns a page of the keys, and the cursor of the next page.
 func (b *Bucket) Keys(cursor *uint64) (keys []string, next *uint64, err error) {
 	result := new(area)
 	from, has := value(cursor)

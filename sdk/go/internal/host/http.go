@@ -1,6 +1,6 @@
 package host
 
-// A Header is one line of the head of a request or a response.
+// A Header is one header field of a request or a response.
 type Header struct {
 	Name, Value string
 }
@@ -11,27 +11,27 @@ type Request struct {
 	Headers                                  []Header
 }
 
-// An HTTPError is why there is no response.
+// An HTTPError is the reason why there is no response.
 type HTTPError struct {
-	// Denied: the policy does not cover the request, and nothing was sent.
+	// Denied reports that the policy does not cover the request, and that nothing was sent.
 	Denied bool
-	// BrokenOff: the host ended the body of the response, and would again.
+	// BrokenOff reports that the host ended the body of the response. A retry would end the same way.
 	BrokenOff bool
 	Text      string
 }
 
 func (e *HTTPError) Error() string { return e.Text }
 
-// The case of header-error for what only the host sends.
+// The case of header-error for headers that only the host may set.
 const headerForbidden = 1
 
-// The codes that are for the policy.
+// The codes for a refusal by the policy.
 const (
 	codeAddressProhibited = 4
 	codeRequestDenied     = 15
 )
 
-// What the error codes of wasi:http mean, in their order.
+// The meanings of the error codes of wasi:http, in the order of the codes.
 var codes = [...]string{
 	"looking up the name took too long",
 	"the name has no address",
@@ -73,5 +73,5 @@ var codes = [...]string{
 	"the client is misconfigured",
 }
 
-// A code above these is an internal error, with the host's words.
+// A code above these is an internal error, with a message from the host.
 const codeInternal = len(codes)

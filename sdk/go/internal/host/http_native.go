@@ -10,7 +10,7 @@ import (
 // A Client sends requests.
 type Client struct{}
 
-// OpenClient opens a client: a test plays the server, with net/http/httptest.
+// OpenClient opens a client. Tests provide the server, with net/http/httptest.
 func OpenClient(key string) (*Client, error) {
 	if err := script().reach("HTTP client", key, "network"); err != nil {
 		return nil, err
@@ -18,13 +18,13 @@ func OpenClient(key string) (*Client, error) {
 	return &Client{}, nil
 }
 
-// Close gives the client back.
+// Close drops the client.
 func (*Client) Close() {}
 
-// HasSecret is false: there is no host to keep one.
+// HasSecret returns false, because there is no host to keep a secret.
 func (*Client) HasSecret() bool { return false }
 
-// A Response is one whose body is still to come.
+// A Response is a response whose body has not been read yet.
 type Response struct {
 	Status  int
 	Headers []Header

@@ -93,9 +93,9 @@ func dropIncomingBody(body uint32)
 func httpErrorCode(handle uint32, result *area)
 
 const (
-	// How much of a response's body is asked for at once.
+	// Maximum bytes of a response's body per read.
 	readBytes = 64 << 10
-	// The case of a method that is none of those with a name.
+	// The case of a method that has no case of its own.
 	methodOther = 9
 	schemeHTTP  = 0
 	schemeHTTPS = 1
@@ -120,16 +120,16 @@ func OpenClient(key string) (*Client, error) {
 	return &Client{handle: client}, nil
 }
 
-// Close gives the client back. No request is sent with it again, but bodies of responses may still be read.
+// Close drops the client. It cannot send another request, but the bodies of its responses can still be read.
 func (c *Client) Close() {
 	c.closed = true
 	dropClient(c.handle)
 }
 
-// HasSecret says whether the host adds a secret to the requests of a client.
+// HasSecret reports whether the host adds a secret to the requests of a client.
 func (c *Client) HasSecret() bool { return clientHasSecret(c.handle) }
 
-// Send sends a request, and waits for the head of the response. It gives up when stop has an error.
+// Send sends a request and waits for the head of the response. It stops waiting when stop returns an error.
 func (c *Client) Send(head *Request, body io.Reader, stop func() error) (*Response, error) {
 	request, err := outgoingRequest(head)
 	if err != nil {
@@ -195,8 +195,8 @@ func outgoingRequest(head *Request) (uint32, error) {
 	return request, nil
 }
 
-// sendBody hands the body over. A server may answer before it has read all of it, and a host may refuse the request
-// meanwhile: what came of it is told in place of the response, so an error of the stream is none here.
+// sendBody writes the body. A server may answer before it has read all of it, and the host may refuse the request
+// meanwhile. The outcome is reported when the response is read, so errors of the stream are ignored here.
 func sendBody(body uint32, from io.Reader, stop func() error) error {
 	result := new(area)
 	outgoingBodyWrite(body, result)
@@ -214,7 +214,7 @@ func sendBody(body uint32, from io.Reader, stop func() error) error {
 	return nil
 }
 
-// failure reads an error code. Where the host refused the request itself, it has words for it.
+// failure reads an error code. If the host itself refused the request, the error has the host's message.
 func (c *Client) failure(result *area, offset uintptr) error {
 	err := codeError(result, offset)
 	if err.Denied {
@@ -246,7 +246,7 @@ func codeError(result *area, offset uintptr) *HTTPError {
 	return &HTTPError{Text: "the request failed"}
 }
 
-// A Response is one whose body is still to come.
+// A Response is a response whose body has not been read yet.
 type Response struct {
 	Status  int
 	Headers []Header
@@ -295,7 +295,7 @@ func (i *input) Read(into []byte) (int, error) {
 	return read, nil
 }
 
-// next waits for what comes next.
+// next waits for the next chunk.
 func (i *input) next() ([]byte, error) {
 	result := new(area)
 	streamRead(i.stream, readBytes, result)
@@ -309,7 +309,7 @@ func (i *input) next() ([]byte, error) {
 	return bytes, nil
 }
 
-// explain says why a body ended early. Hosts have no code for it where they broke it off themselves, but words.
+// explain returns the reason why a body ended early. If the host ended it, there is a message instead of an error code.
 func (i *input) explain(handle uint32) error {
 	result := new(area)
 	httpErrorCode(handle, result)
@@ -322,7 +322,7 @@ func (i *input) explain(handle uint32) error {
 	return nil
 }
 
-// Close gives everything back, in the order in which a host wants it.
+// Close drops all handles of the response. The order matters: a child must be dropped before its parent.
 func (i *input) Close() error {
 	if i.end != fs.ErrClosed {
 		i.rest, i.end = nil, fs.ErrClosed

@@ -2,22 +2,22 @@ package host
 
 import "unsafe"
 
-// Memory that the host fills in the guest never comes from the Go heap: the adapter of WASI asks for some before the
-// runtime is up, and an allocation from the heap may end a garbage collection, which reads the clock. A component may
-// call nothing from inside of cabi_realloc. So it comes from the end of the linear memory, in blocks of powers of two.
-// None of this file's functions allocates on the heap, so that no collection runs while the host is being called.
+// Memory that the host fills in the guest never comes from the Go heap. The WASI adapter requests some before the
+// runtime has started. An allocation on the heap may also end a garbage collection, which reads the clock, and a
+// component must not call imports from inside cabi_realloc. So the memory comes from the end of the linear memory, in
+// blocks of powers of two. No function in this file allocates on the heap, so no collection runs during a host call.
 
 const (
-	// The smallest block, as an exponent: it holds the link of the free list.
+	// The exponent of the smallest block, which must hold the link of the free list.
 	classMin = 4
-	// The exponents that a 32-bit address leaves.
+	// The number of exponents in a 32-bit address space.
 	classes = 32
-	// The page of a WebAssembly memory, which sbrk rounds to.
+	// The page size of a WebAssembly memory. sbrk rounds to it.
 	pageBytes = 1 << 16
 )
 
-// The first free block of each class; each holds the address of the next. These are addresses and not pointers, so that
-// the compiler adds no write barriers: those are the business of a collection.
+// The first free block of each size class. Each block holds the address of the next. These are addresses, not pointers,
+// so that the compiler adds no write barriers, which belong to the garbage collector.
 var freeBlocks [classes]uint32
 
 //go:linkname sbrk runtime.sbrk
@@ -72,12 +72,12 @@ func release(block, size uint32) {
 	}
 }
 
-// at is the place that the host named. A conversion from uintptr would read as a mistake to go vet.
+// at returns a pointer to an address from the host. go vet would report a conversion from uintptr as a mistake.
 func at(address uint32) unsafe.Pointer {
 	return unsafe.Add(nil, address)
 }
 
-// takeBytes copies what the host left at an address, and gives the place back.
+// takeBytes copies the bytes that the host wrote to an address, and frees the block.
 func takeBytes(address, size uint32) []byte {
 	if size == 0 {
 		return []byte{}
@@ -88,8 +88,8 @@ func takeBytes(address, size uint32) []byte {
 	return bytes
 }
 
-// An area is where the host writes a result that is larger than a word, at the offsets of the canonical ABI. It
-// holds the largest of them, which is an error code of HTTP inside of two results and an option.
+// An area is the memory where the host writes a result that is larger than a word, at the offsets of the canonical ABI.
+// It fits the largest result, which is an HTTP error code inside two results and an option.
 type area [10]uint64
 
 func (a *area) tag(offset uintptr) uint8 {
@@ -112,7 +112,7 @@ func (a *area) string(offset uintptr) string {
 	return Place{a.word(offset), a.word(offset + 4)}.take()
 }
 
-// An option of a string: its tag, then its place.
+// optionalString reads an optional string: its tag, then its address and length.
 func (a *area) optionalString(offset uintptr) *string {
 	if a.tag(offset) == 0 {
 		return nil
@@ -121,7 +121,8 @@ func (a *area) optionalString(offset uintptr) *string {
 	return &text
 }
 
-// A Place is a string or a list, as it lies in memory. Pointers of GOARCH=wasm take 8 bytes there, those of the ABI 4.
+// A Place is the address and length of a string or a list in memory, as in the ABI. A pointer takes 8 bytes in the
+// memory of GOARCH=wasm, but 4 bytes in the ABI.
 type Place struct {
 	address, count uint32
 }
@@ -131,7 +132,7 @@ func (p Place) take() string {
 	return unsafe.String(unsafe.SliceData(bytes), len(bytes))
 }
 
-// elements copies a list whose elements are of the ABI's form, and gives its place back.
+// elements copies a list whose elements have the ABI's layout, and frees its memory.
 func elements[T any](result *area, offset uintptr) []T {
 	address, count := result.word(offset), result.word(offset+4)
 	if count == 0 {
@@ -144,21 +145,21 @@ func elements[T any](result *area, offset uintptr) []T {
 	return list
 }
 
-// kept holds what an export has returned until the host has read it.
+// kept holds the return values of an export until the host has read them.
 var kept []any
 
-// Keep makes a value stay where it is, and returns the place as exports do.
+// Keep keeps a value from being collected, and returns its address as the return value of an export.
 func Keep[T any](value *T) unsafe.Pointer {
 	kept = append(kept, value)
 	return unsafe.Pointer(value)
 }
 
-// LowerString keeps a string for the host. It is in UTF-8, see Said.
+// LowerString keeps a string for the host, in UTF-8. See Said.
 func LowerString(text string) Place {
 	return Place{uint32(uintptr(Keep(unsafe.StringData(text)))), uint32(len(text))}
 }
 
-// LowerList keeps a list for the host. Its elements are of the ABI's form.
+// LowerList keeps a list for the host. Its elements have the ABI's layout.
 func LowerList[T any](list []T) Place {
 	return Place{uint32(uintptr(Keep(unsafe.SliceData(list)))), uint32(len(list))}
 }

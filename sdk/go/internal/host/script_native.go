@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// A Script plays the host where there is none: for tests. Its zero value grants nothing.
+// A Script takes the place of the host in tests. Its zero value grants nothing.
 type Script struct {
 	Call        Call
 	Cancelled   bool
@@ -23,14 +23,14 @@ type Script struct {
 	Report      func(Progress)
 	Log         func(level uint8, message string)
 	Written     bytes.Buffer
-	// Declares says whether the running tool declares a permission. Nil: it declares them all.
+	// Declares reports whether the running tool declares a permission. If nil, the tool declares all of them.
 	Declares func(permission string) bool
 }
 
-// declares says whether the running tool declares a permission.
+// declares reports whether the running tool declares a permission.
 func (s *Script) declares(permission string) bool { return s.Declares == nil || s.Declares(permission) }
 
-// reach refuses a handle unless the running tool declares one of the permissions that reach it, as a host does.
+// reach refuses a handle unless the running tool declares one of the permissions for it, as the host does.
 func (s *Script) reach(kind, key string, anyOf ...string) error {
 	if slices.ContainsFunc(anyOf, s.declares) {
 		return nil
@@ -41,11 +41,11 @@ func (s *Script) reach(kind, key string, anyOf ...string) error {
 
 var (
 	playing sync.Mutex
-	// Goroutines of a call that has ended may still ask.
+	// Goroutines of a finished call may still use the script.
 	played atomic.Pointer[Script]
 )
 
-// Play makes a script the host until the returned function is called. One is played at a time.
+// Play makes a script the host until the returned function is called. Only one script is active at a time.
 func Play(next *Script) (end func()) {
 	playing.Lock()
 	played.Store(next)
@@ -55,7 +55,7 @@ func Play(next *Script) (end func()) {
 	}
 }
 
-// script is what is played now.
+// script returns the active script.
 func script() *Script {
 	if script := played.Load(); script != nil {
 		return script
@@ -63,7 +63,7 @@ func script() *Script {
 	return &Script{}
 }
 
-// Current says who asked.
+// Current returns the identifiers of the call and its caller.
 func Current() Call { return script().Call }
 
 // Report reports progress.
@@ -73,32 +73,32 @@ func Report(progress Progress) {
 	}
 }
 
-// IsCancelled says whether the caller no longer wants the answer.
+// IsCancelled reports whether the caller no longer waits for the answer.
 func IsCancelled() bool { return script().Cancelled }
 
-// Ask asks whether something may be done.
+// Ask asks the script to permit an action.
 func Ask(permission, resource, reason string) (no string, ok bool) {
 	answer := script().Answer
 	if answer == nil {
-		return "nobody answers", false
+		return "no approver answers", false
 	}
 	return answer(permission, resource, reason)
 }
 
-// Setting is what the policy sets under config.
+// Setting returns a setting from the policy's config.
 func Setting(key string) (value string, ok bool) {
 	value, ok = script().Settings[key]
 	return value, ok
 }
 
-// Log writes a line into the record of the call.
+// Log writes a line to the log of the call.
 func Log(level uint8, _, message string) {
 	if log := script().Log; log != nil {
 		log(level, message)
 	}
 }
 
-// OpenDirectory returns the path where the standard library finds a directory.
+// OpenDirectory returns the path of a granted directory for the standard library.
 func OpenDirectory(key string) (string, error) {
 	script := script()
 	if err := script.reach("directory", key, "read", "write"); err != nil {
@@ -110,7 +110,7 @@ func OpenDirectory(key string) (string, error) {
 	return "", NotGranted
 }
 
-// Service is something of the application that embeds the host.
+// Service is a service of the application that embeds the host.
 type Service struct {
 	call func(method, input string) (answer string, ok bool)
 }
@@ -126,10 +126,10 @@ func OpenService(key string) (*Service, error) {
 // Call calls a method with a JSON document.
 func (s *Service) Call(method, input string) (answer string, ok bool) { return s.call(method, input) }
 
-// Close gives the service back.
+// Close drops the service.
 func (*Service) Close() {}
 
-// Bucket is a store.
+// Bucket is a key-value store.
 type Bucket struct {
 	values   map[string][]byte
 	readOnly bool
@@ -144,13 +144,13 @@ func OpenBucket(key string) (*Bucket, error) {
 	return nil, &StoreError{Kind: AccessDenied}
 }
 
-// Close gives the store back.
+// Close drops the store.
 func (*Bucket) Close() {}
 
-// Get returns a value, or nil where the key has none.
+// Get returns a value, or nil if the key has none.
 func (b *Bucket) Get(key string) ([]byte, error) { return slices.Clone(b.values[key]), nil }
 
-// checkWritable refuses a change by a tool that declares no more than reading.
+// checkWritable refuses a change by a tool that declares only read.
 func (b *Bucket) checkWritable() error {
 	if b.readOnly {
 		return &StoreError{Other, "the store is read-only for this tool: it declares `read` and not `write`"}
@@ -158,7 +158,7 @@ func (b *Bucket) checkWritable() error {
 	return nil
 }
 
-// Set keeps a value.
+// Set stores a value.
 func (b *Bucket) Set(key string, value []byte) error {
 	if err := b.checkWritable(); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (b *Bucket) Set(key string, value []byte) error {
 	return nil
 }
 
-// Delete forgets a value.
+// Delete removes a value.
 func (b *Bucket) Delete(key string) error {
 	if err := b.checkWritable(); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (b *Bucket) Delete(key string) error {
 	return nil
 }
 
-// Exists says whether a key has a value.
+// Exists reports whether a key has a value.
 func (b *Bucket) Exists(key string) (bool, error) {
 	_, exists := b.values[key]
 	return exists, nil
@@ -192,14 +192,14 @@ type Output struct {
 	*bytes.Buffer
 }
 
-// OpenText opens the beginning of the call's text answer.
+// OpenText opens a stream for the beginning of the call's text answer.
 func OpenText() (*Output, bool) { return &Output{&script().Written}, true }
 
-// Flush does nothing: the script has what was written.
+// Flush does nothing, because the script already has all written bytes.
 func (*Output) Flush() error { return nil }
 
-// Close does nothing: the stream can be opened again.
+// Close does nothing. The stream can be opened again.
 func (*Output) Close() error { return nil }
 
-// NamesHost says whether the policy names the host of a URL under a key. A script names none.
+// NamesHost reports whether the policy's binding for a key names the host of a URL. A script names no hosts.
 func NamesHost(string, string) (bool, error) { return false, nil }

@@ -46,14 +46,14 @@ func pollableReady(pollable uint32) bool
 func dropPollable(pollable uint32)
 
 const (
-	// How long a wait sleeps at first: as long as an answer of this machine takes.
+	// The time a wait sleeps at first: about what an answer from this machine takes.
 	waitMin = 100 * time.Microsecond
-	// How long it sleeps at the most: as late as an answer may be seen.
+	// The maximum time it sleeps. An answer is noticed at most this much later.
 	waitMax = 5 * time.Millisecond
 )
 
-// wait sleeps until a pollable is ready, and drops it. Other goroutines run meanwhile. It gives up when stop has an
-// error, and returns that.
+// wait sleeps until a pollable is ready, and drops it. Other goroutines run meanwhile. If stop returns an error, wait
+// stops and returns it.
 func wait(pollable uint32, stop func() error) error {
 	defer dropPollable(pollable)
 	for pause := waitMin; !pollableReady(pollable); pause = min(2*pause, waitMax) {
@@ -65,7 +65,7 @@ func wait(pollable uint32, stop func() error) error {
 	return nil
 }
 
-// A StreamError is why a stream takes no more, or gives no more.
+// A StreamError is the reason why a stream cannot be read or written any more.
 type StreamError struct {
 	text string
 }
@@ -74,7 +74,7 @@ func (e *StreamError) Error() string { return e.text }
 
 var errClosed = &StreamError{"the stream is closed"}
 
-// streamFailure reads a stream-error. What is closed is the end.
+// streamFailure reads a stream-error. A closed stream is the end of the stream.
 func streamFailure(result *area, offset uintptr, explain func(handle uint32) error) error {
 	if result.tag(offset) != 0 {
 		return io.EOF
@@ -94,19 +94,19 @@ func unexplained(uint32) error { return nil }
 // Output is a stream that the host reads.
 type Output struct {
 	handle uint32
-	// Says when to give up.
+	// Returns an error when waiting must stop.
 	stop   func() error
 	closed bool
 }
 
-// OpenText opens the beginning of the call's text answer.
+// OpenText opens a stream for the beginning of the call's text answer.
 func OpenText() (*Output, bool) {
 	result := new(area)
 	outputOpenText(result)
 	return &Output{handle: result.word(4), stop: func() error { return nil }}, result.tag(0) != 0
 }
 
-// Write hands over all bytes, as fast as the host takes them.
+// Write writes all bytes, as fast as the host accepts them.
 func (o *Output) Write(bytes []byte) (written int, err error) {
 	if o.closed {
 		return 0, errClosed
@@ -136,7 +136,7 @@ func (o *Output) Write(bytes []byte) (written int, err error) {
 	return written, nil
 }
 
-// Flush waits until the host has what was written.
+// Flush waits until the host has received all written bytes.
 func (o *Output) Flush() error {
 	if o.closed {
 		return errClosed
@@ -149,7 +149,7 @@ func (o *Output) Flush() error {
 	return wait(outputSubscribe(o.handle), o.stop)
 }
 
-// Close gives the stream back.
+// Close drops the stream.
 func (o *Output) Close() error {
 	if !o.closed {
 		o.closed = true

@@ -1,27 +1,27 @@
-// Package host is the contract with the host, version 0.1: its imports inside a component, a script elsewhere. Nothing
-// outside this package and the exports of the SDK knows the canonical ABI.
+// Package host implements version 0.1 of the contract with the host: with imports inside a component, and with a script
+// elsewhere. Only this package and the exports of the SDK depend on the canonical ABI.
 package host
 
 import "strings"
 
-// Said is a text in UTF-8: a host ends the call of a component that passes anything else. What is none becomes U+FFFD,
-// so this is for what is only said, and for keys, of which a host knows none that is not UTF-8.
+// Said returns a text as valid UTF-8, because the host traps a component that passes anything else. Invalid bytes
+// become U+FFFD. So use it only for messages, and for keys, because no key of the host is invalid UTF-8.
 func Said(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// Call says who asked.
+// Call holds the identifiers of a call and its caller.
 type Call struct {
 	ID, Session    string
 	Message, Agent *string
 }
 
-// Progress is how far a call has come; what is nil stays as it was.
+// Progress is the progress of a call. A nil field keeps its last value.
 type Progress struct {
 	Title    *string
 	Metadata *string
 	Fraction *float32
 }
 
-// NoHandle says why a key gives no handle.
+// NoHandle is the reason why a key has no handle.
 type NoHandle uint8
 
 const (
@@ -44,16 +44,16 @@ func (why NoHandle) Error() string {
 	}
 }
 
-// Undeclared says that the tool does not declare the permission that reaches a handle. A host tells it of a call that
-// failed; a script says it at once.
+// Undeclared is the error for a tool that does not declare the permission for a handle. The host reports it with the
+// failed call. A script reports it immediately.
 type Undeclared string
 
 func (why Undeclared) Error() string { return string(why) }
 
-// StoreError is what a store says instead of an answer.
+// StoreError is an error of a store.
 type StoreError struct {
 	Kind StoreErrorKind
-	// The host's words, where the kind is Other.
+	// The host's message, if the kind is Other.
 	Text string
 }
 

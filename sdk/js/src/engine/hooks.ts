@@ -1,11 +1,11 @@
-// The clock and the randomness of the engine stand still at the moment of the build. What a source names, `Date` and
-// `Math.random`, the build replaces by functions that ask the host. Packages also reach the engine's own by other ways,
-// and keep them in variables; so these are replaced on the engine's objects too. In a call they ask the host. While the
-// component is built they answer as the engine does, because packages ask there for no purpose of the call's.
+// The engine's clock and random numbers are frozen when the component is built. Where a source names `Date` or
+// `Math.random`, the build substitutes functions that ask the host. Packages also reach the engine's own in other ways,
+// and keep them in variables, so this module replaces them on the engine's objects too. During a call the replacements
+// ask the host. During the build they ask the engine, because what packages read then does not matter to a call.
 
 type Source = () => number;
 
-/** What gives the time, in milliseconds since 1970, and a number from 0 to 1, if the build saw that they are used. */
+/** The sources of the time in milliseconds since 1970, and of random numbers from 0 to 1, if the build saw a use. */
 interface Sources {
   time?: Source;
   random?: Source;
@@ -15,17 +15,17 @@ const sources: Sources = {};
 
 let isCalled = false;
 
-/** From here on a call runs. */
+/** Marks the beginning of a call. */
 export function beginCall(): void {
   isCalled = true;
 }
 
-/** Says what the host's clock or randomness is. */
+/** Sets the host's clock or its source of random numbers. */
 export function provide(provided: Sources): void {
   Object.assign(sources, provided);
 }
 
-/** What asks the host in a call, and the engine before. */
+/** Returns a source that asks the host during a call, and the engine before. */
 function inCall(name: keyof Sources, own: Source): Source {
   return () => {
     if (!isCalled) return own();
@@ -35,10 +35,10 @@ function inCall(name: keyof Sources, own: Source): Source {
   };
 }
 
-/** `Date` of the engine, for moments that are known. By a way that does not look as if the plugin uses it. */
+/** The engine's `Date`, for known times. Read with `Reflect.get`, so that the build does not count it as a use. */
 export const EngineDate: DateConstructor = Reflect.get(globalThis, "Date");
 
-/** `Date` with a clock. Its prototype is the engine's, so that `instanceof` works. */
+/** Returns a `Date` that reads the given clock. It keeps the engine's prototype, so that `instanceof` works. */
 export function dateWith(milliseconds: Source): DateConstructor {
   return new Proxy(EngineDate, {
     construct: (target, input, newTarget) =>
@@ -48,7 +48,7 @@ export function dateWith(milliseconds: Source): DateConstructor {
   });
 }
 
-/** Sets a property as the engine has it, which is not seen by those who list them. */
+/** Sets a property that is not enumerable, as the engine's own are. */
 export function put(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, configurable: true, writable: true });
 }
@@ -57,5 +57,5 @@ const date = dateWith(inCall("time", EngineDate.now));
 put(globalThis, "Date", date);
 put(EngineDate.prototype, "constructor", date);
 put(Math, "random", inCall("random", Reflect.get(Math, "random")));
-// Those of the SDK are put in where a source names them.
+// The build inserts the SDK's versions where a source names them.
 for (const name of ["crypto", "performance"]) Reflect.deleteProperty(globalThis, name);

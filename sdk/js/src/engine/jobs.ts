@@ -1,32 +1,32 @@
-// The jobs of promises and what a call waits for. An engine in a component is called synchronously and runs no event
-// loop of its own, so the SDK runs this one until a tool's promise is settled.
+// The event loop: the jobs of promises, and what a call waits for. The host calls an engine in a component
+// synchronously, and the engine runs no event loop. The SDK runs this one until a tool's promise is settled.
 
 type Job = () => void;
 
 let jobs: Job[] = [];
 
-/** What was thrown where nobody can catch it. */
+/** Errors that were thrown where no code can catch them. */
 const uncaught: unknown[] = [];
 
-/** Promises that were rejected and that nobody handles yet, with their reasons. */
+/** Rejected promises without a handler so far, with their reasons. */
 const unhandled = new Map<object, unknown>();
 
-/** Waits until something that was asked for is there, and runs what follows. False: nothing was asked for. */
+/** Waits until a pollable is ready and runs its callback. Returns false if there is nothing to wait for. */
 export type Wait = () => boolean;
 
 let wait: Wait | undefined;
 
-/** Says how to wait. Only a plugin that uses timers or requests waits at all. */
+/** Sets how the loop waits. Only plugins that use timers or requests set it. */
 export function waitWith(how: Wait): void {
   wait = how;
 }
 
-/** Runs a job when the code that runs now has ended. */
+/** Queues a job to run after the current code has ended. */
 export function enqueue(job: Job): void {
   jobs.push(job);
 }
 
-/** Runs a callback; what it throws is kept for the end of the call. */
+/** Runs a callback. What it throws is kept, and ends the call later. */
 export function runUncaught(callback: Job): void {
   try {
     callback();
@@ -51,12 +51,12 @@ function runJobs(): void {
   }
 }
 
-/** A promise that nothing can settle any more. */
+/** The error for a promise that can no longer be settled. */
 export class NeverSettled extends Error {
   override name = "NeverSettled";
 }
 
-/** Something that was thrown, or a promise that was rejected, where nobody looked. */
+/** A thrown error that no code caught, or a rejected promise without a handler. */
 export class Uncaught extends Error {
   override name = "Uncaught";
   constructor(readonly reason: unknown) {
@@ -64,7 +64,7 @@ export class Uncaught extends Error {
   }
 }
 
-/** Calls a function, and waits until what it promises is settled. */
+/** Calls a function and waits until the promise that it returns is settled. */
 export function complete<T>(work: () => T | PromiseLike<T>): T {
   let outcome: { value: T } | { error: unknown } | undefined;
   new Promise<T>((resolve) => resolve(work())).then(

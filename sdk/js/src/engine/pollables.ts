@@ -1,11 +1,11 @@
-// Waiting for several things of the host at once: timers, responses, bodies.
+// Waits for several pollables of the host at once: timers, responses, bodies.
 
 import { type Pollable, poll } from "wasi:io/poll";
 import { runUncaught, waitWith } from "./jobs.ts";
 
 interface Waiting {
   pollable: Pollable;
-  /** What decides between two that are ready: of timers, the moment. */
+  /** The order of callbacks that are ready at the same time. For a timer, its due time. */
   order: number;
   then: () => void;
 }
@@ -17,7 +17,7 @@ waitWith(() => {
   const ready = new Set(poll(waiting.map((one) => one.pollable)));
   const run = waiting.filter((_, index) => ready.has(index)).sort((a, b) => a.order - b.order);
   for (const one of run) {
-    // A callback that ran before may have cancelled this one.
+    // An earlier callback may have cancelled this one.
     if (!waiting.includes(one)) continue;
     forget(one);
     runUncaught(one.then);
@@ -32,13 +32,13 @@ export function when(pollable: Pollable, then: () => void, order = 0): Waiting {
   return one;
 }
 
-/** Waits no longer. */
+/** Cancels a callback. */
 export function forget(one: Waiting): void {
   waiting = waiting.filter((other) => other !== one);
   one.pollable[Symbol.dispose]();
 }
 
-/** A promise that is fulfilled once the pollable is ready. */
+/** Returns a promise that is fulfilled once the pollable is ready. */
 export function ready(pollable: Pollable): Promise<void> {
   return new Promise((resolve) => void when(pollable, resolve));
 }

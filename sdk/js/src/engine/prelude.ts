@@ -1,4 +1,4 @@
-// What has to be in place before a plugin's first line runs. It imports nothing of the host.
+// The setup that must run before a plugin's first line. It imports nothing from the host.
 
 import "./hooks.ts";
 import { enqueue, runUncaught } from "./jobs.ts";
@@ -7,10 +7,10 @@ import { LoopPromise } from "./promise.ts";
 globalThis.Promise = LoopPromise as unknown as PromiseConstructor;
 globalThis.queueMicrotask = (callback) => enqueue(() => runUncaught(callback));
 
-// zod would compile a parser for each schema in every call, for the one value that it parses there.
+// Otherwise zod compiles a parser for each schema in every call, to parse a single value.
 (globalThis as { __zod_globalConfig?: { jitless: boolean } }).__zod_globalConfig = { jitless: true };
 
-/** `Array.fromAsync` of the engine would make a promise of the engine. */
+/** Replaces the engine's `Array.fromAsync`, which would return a promise of the engine. */
 async function fromAsync<T>(
   items: AsyncIterable<T> | Iterable<T | PromiseLike<T>> | ArrayLike<T | PromiseLike<T>>,
   map: (value: T, index: number) => unknown = (value) => value,

@@ -1,5 +1,5 @@
-// Promises whose jobs the SDK runs. The engine's own run theirs after the component has returned, which is too late;
-// the build turns `async` functions into generators over the global `Promise`, which is this one.
+// Promises whose jobs the SDK runs. The engine runs the jobs of its own promises after the component has returned,
+// which is too late. The build turns `async` functions into generators over the global `Promise`, which is this one.
 
 import { addUnhandled, enqueue, removeUnhandled } from "./jobs.ts";
 
@@ -23,7 +23,7 @@ class LoopPromise<T> {
     }
   }
 
-  /** A pair of functions of which the first call counts. */
+  /** Returns a pair of functions. Only the first call of either has an effect. */
   #resolvers(): [Resolve<T>, Reject] {
     let called = false;
     const once = (act: () => void) => {
@@ -150,7 +150,7 @@ class LoopPromise<T> {
     });
   }
 
-  /** Waits for all of them; `follow` puts what each came to into its place. */
+  /** Waits for all promises. `follow` stores the outcome of each at its index. */
   static #gather<T, R = T>(
     values: Iterable<T | PromiseLike<T>>,
     follow: (promise: LoopPromise<T>, put: (result: R) => void, index: number, reject: Reject) => void,

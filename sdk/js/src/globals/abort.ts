@@ -1,4 +1,4 @@
-// Aborting: a signal that work can be broken off by.
+// `AbortController` and `AbortSignal`.
 
 import { setTimeout } from "./timers.ts";
 

@@ -5,7 +5,7 @@ import { URLSearchParams } from "./url.ts";
 
 export type BodyInit = string | ArrayBuffer | ArrayBufferView | URLSearchParams;
 
-/** The bytes of a body, and its media type where the body says it. */
+/** Returns the bytes of a body, and its media type if the body implies one. */
 export function bodyOf(init: BodyInit | null | undefined): { bytes: Uint8Array<ArrayBuffer>; type?: string } | null {
   if (init === null || init === undefined) return null;
   if (typeof init === "string") return { bytes: encode(init), type: "text/plain;charset=UTF-8" };
@@ -16,7 +16,7 @@ export function bodyOf(init: BodyInit | null | undefined): { bytes: Uint8Array<A
   throw new TypeError("a body is a string, bytes or URLSearchParams");
 }
 
-/** What arrives piece by piece. */
+/** The chunks of a body as they arrive. */
 export type Chunks = AsyncIterable<Uint8Array<ArrayBuffer>>;
 
 /** A body that can be read once. */
@@ -32,7 +32,7 @@ export class Body {
     return this.#used;
   }
 
-  /** The pieces of the body as they arrive: `for await (const bytes of response.body)`. */
+  /** The chunks of the body as they arrive: `for await (const bytes of response.body)`. */
   get body(): Chunks | null {
     if (this.#chunks === null) return null;
     return { [Symbol.asyncIterator]: () => this.#take()[Symbol.asyncIterator]() };
@@ -74,7 +74,7 @@ export class Body {
   }
 }
 
-/** A body that is there as a whole. */
+/** Yields a complete body as one chunk. */
 export async function* whole(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (bytes.length > 0) yield bytes;
 }

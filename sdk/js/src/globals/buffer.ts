@@ -1,7 +1,7 @@
-// `Buffer`, by the package that stands in for Node's module.
+// `Buffer`, from the package that replaces Node's module.
 
 import { Buffer as Package } from "buffer";
 
-// A name of its own: what is only passed on from a package gets into the bundle by no name of `globalThis`.
+// A declaration instead of a re-export: the bundler does not inject a re-export for `globalThis.Buffer`.
 export const Buffer = Package;
 export type Buffer = Package;

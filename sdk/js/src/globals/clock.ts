@@ -11,12 +11,12 @@ function milliseconds(): number {
   return Number(seconds) * 1000 + Math.floor(nanoseconds / NANOSECONDS);
 }
 
-/** Has every `Date` ask the host. */
+/** Makes every `Date` ask the host. */
 export function provideClock(): void {
   provide({ time: milliseconds });
 }
 
-/** `Date`, with the time of the host. There is none while the component is built. */
+/** `Date` with the host's time. The time is not available while the component is built. */
 export const Date: DateConstructor = /* @__PURE__ */ hostDate();
 
 function hostDate(): DateConstructor {
@@ -34,7 +34,7 @@ function elapsed(): number {
   return time - origin;
 }
 
-/** `performance`: milliseconds since the first question. */
+/** `performance`. Its zero is the first reading. */
 export const performance = {
   now: elapsed,
   get timeOrigin(): number {

@@ -1,4 +1,4 @@
-// `structuredClone`, for the values that JavaScript itself has.
+// `structuredClone`, for the types of JavaScript itself.
 
 import { EngineDate } from "../engine/hooks.ts";
 

@@ -1,4 +1,4 @@
-// The timers of `console`, apart from it: a plugin that only prints does not import a clock.
+// The timers of `console`. They have their own module so that a plugin that only prints does not import a clock.
 
 import { performance } from "./clock.ts";
 import { console } from "./console.ts";

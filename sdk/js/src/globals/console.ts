@@ -1,11 +1,11 @@
-// Printing, which goes into the record of the call.
+// `console`, which writes to the log of the call.
 
 import { getStderr } from "wasi:cli/stderr";
 import { getStdout } from "wasi:cli/stdout";
 import type { OutputStream } from "wasi:io/streams";
 import { encode } from "./encoding.ts";
 
-/** How much is written at once: what `wasi:io` promises to take, in bytes. */
+/** Maximum bytes per write: what `wasi:io` guarantees to accept. */
 const WRITE_BYTES = 4096;
 
 let stdout: OutputStream | undefined;
@@ -19,7 +19,7 @@ function print(stream: OutputStream, values: unknown[]): void {
   }
 }
 
-/** A value as a person reads it. */
+/** Formats a value for people. */
 function show(value: unknown): string {
   if (typeof value === "string") return value;
   if (value instanceof Error) return value.stack ? `${value}\n${value.stack}`.trimEnd() : String(value);
@@ -38,7 +38,7 @@ function show(value: unknown): string {
   });
 }
 
-/** What `group` puts before each line. */
+/** The indentation that `group` adds to each line. */
 let indent = "";
 
 const counts = new Map<string, number>();
@@ -51,7 +51,7 @@ function group(...values: unknown[]): void {
   indent += "  ";
 }
 
-/** `console`: warnings, errors, `trace` and `assert` to standard error, the others to standard output. */
+/** `console`. Warnings, errors, `trace` and `assert` go to standard error, all others to standard output. */
 export const console = {
   log: out,
   info: out,
@@ -66,7 +66,7 @@ export const console = {
   groupEnd() {
     indent = indent.slice(2);
   },
-  /** Each row in a line of its own. */
+  /** Prints each row on its own line. */
   table(rows: unknown) {
     if (typeof rows !== "object" || rows === null) return out(rows);
     for (const [key, row] of Object.entries(rows)) out(`${key}:`, row);
@@ -83,5 +83,5 @@ export const console = {
   },
 };
 
-/** With the timers, which the build puts in where they are named. */
+/** `console` with the timers, which the build inserts where a source names them. */
 export type Console = typeof console & typeof import("./console-time.ts");

@@ -1,13 +1,13 @@
-// UTF-8, which neither engine has for itself without the web's interfaces.
+// UTF-8. Neither engine has it without the web's interfaces.
 
-/** How many code units are made into a string at once: well below what a call may have as arguments. */
+/** Maximum code units per `String.fromCharCode` call: well below the engine's limit for arguments. */
 const UNITS_AT_ONCE = 4096;
 
 const REPLACEMENT = 0xfffd;
 
-/** The UTF-8 bytes of a text; a lone surrogate becomes U+FFFD. */
+/** Encodes a text as UTF-8. A lone surrogate becomes U+FFFD. */
 export function encode(text: string): Uint8Array<ArrayBuffer> {
-  // Each code unit takes three bytes at the most.
+  // Each code unit takes at most three bytes.
   const bytes = new Uint8Array(text.length * 3);
   let length = 0;
   for (let index = 0; index < text.length; index++) {
@@ -36,7 +36,7 @@ export function encode(text: string): Uint8Array<ArrayBuffer> {
   return bytes.slice(0, length);
 }
 
-/** The text of UTF-8 bytes. What is no UTF-8 becomes U+FFFD, or throws. */
+/** Decodes UTF-8. Invalid bytes become U+FFFD, or throw. */
 export function decode(bytes: Uint8Array, fatal = false): string {
   const pieces: string[] = [];
   let units: number[] = [];
@@ -57,7 +57,7 @@ export function decode(bytes: Uint8Array, fatal = false): string {
   return pieces.join("");
 }
 
-/** The code point at an index and the bytes it takes; `undefined` and the bytes to replace where there is none. */
+/** Returns the code point at an index and its length in bytes, or `undefined` and how many bytes to replace. */
 function codePoint(bytes: Uint8Array, start: number): [code: number | undefined, length: number] {
   const first = bytes[start] as number;
   if (first < 0x80) return [first, 1];
@@ -72,20 +72,20 @@ function codePoint(bytes: Uint8Array, start: number): [code: number | undefined,
   return [code, more + 1];
 }
 
-/** How many bytes follow the first one of a code point that takes more than one. */
+/** Returns how many bytes follow the first byte of a multi-byte code point. */
 function following(first: number): number {
   return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
 }
 
-/** Whether a byte may stand so many steps after the first one. */
+/** Returns whether a byte is valid at the given distance after the first one. */
 function follows(first: number, step: number, next: number): boolean {
-  // The second byte bounds what would be too long, a surrogate or beyond Unicode.
+  // The bounds of the second byte exclude overlong forms, surrogates and values beyond Unicode.
   const low = step > 1 ? 0x80 : first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
   const high = step > 1 ? 0xbf : first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   return next >= low && next <= high;
 }
 
-/** How many bytes at the end begin a code point that is not whole yet. */
+/** Returns how many bytes at the end belong to an incomplete code point. */
 function unfinished(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const start = bytes.length - length;
@@ -97,7 +97,7 @@ function unfinished(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The bytes of what the web calls a buffer source. */
+/** Returns the bytes of a `BufferSource`. */
 export function bytesOf(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
@@ -122,9 +122,9 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
 }
 
 export class TextDecoder {
-  /** The bytes of a code point that is not whole yet. */
+  /** The bytes of an incomplete code point. */
   #rest: Uint8Array = EMPTY;
-  /** Whether something of a stream was given already. */
+  /** Whether a part of the stream was decoded already. */
   #begun = false;
   readonly encoding = "utf-8";
   readonly fatal: boolean;
@@ -137,7 +137,7 @@ export class TextDecoder {
     this.ignoreBOM = ignoreBOM;
   }
 
-  /** With `stream` more will follow: a code point that is not whole yet waits for the next call. */
+  /** Decodes bytes. With `stream`, an incomplete code point is kept for the next call. */
   decode(source: ArrayBuffer | ArrayBufferView = new ArrayBuffer(0), { stream = false } = {}): string {
     const bytes = joined(this.#rest, bytesOf(source));
     const whole = bytes.length - (stream ? unfinished(bytes) : 0);

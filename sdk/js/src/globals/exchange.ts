@@ -1,4 +1,4 @@
-// One exchange with a server, over a client of the host.
+// One HTTP exchange over a client of the host.
 
 import type { Client } from "portcullis:tool/dependencies";
 import { Fields, type IncomingBody, type IncomingResponse, OutgoingBody, OutgoingRequest } from "wasi:http/types";
@@ -11,14 +11,14 @@ import type { Chunks } from "./body.ts";
 import type { Headers } from "./headers.ts";
 import type { URL } from "./url.ts";
 
-/** How much of a request's body is handed over at once: what `wasi:io` promises to take, in bytes. */
+/** Maximum bytes of a request's body per write: what `wasi:io` guarantees to accept. */
 const WRITE_BYTES = 4096;
-/** How much of a response's body is asked for at once, in bytes. */
+/** Maximum bytes of a response's body per read. */
 const READ_BYTES = 65536;
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
 
-/** What is sent. */
+/** A request to send. */
 export interface Outgoing {
   url: URL;
   method: string;
@@ -26,7 +26,7 @@ export interface Outgoing {
   body: Uint8Array | null;
 }
 
-/** What came back. */
+/** A received response. */
 export interface Incoming {
   status: number;
   headers: [string, string][];
@@ -55,7 +55,7 @@ export async function exchange(client: Client, outgoing: Outgoing): Promise<Inco
 function head({ url, method, headers, body }: Outgoing): OutgoingRequest {
   const fields = new Fields();
   for (const [name, value] of headers) {
-    // The length is that of the body, whatever the caller thinks.
+    // The length is always that of the body, even if the caller set another one.
     if (name !== "content-length") append(fields, name, value);
   }
   if (body !== null) fields.append("content-length", encode(String(body.length)));
@@ -77,8 +77,8 @@ function append(fields: Fields, name: string, value: string): void {
 }
 
 /**
- * Hands the body over. A server may answer before it has read all of it, and a host may refuse the request meanwhile:
- * what came of it is told in place of the response, so that an error here says nothing more.
+ * Writes the body. A server may answer before it has read all of it, and the host may refuse the request meanwhile.
+ * The outcome is reported when the response is read, so errors are ignored here.
  */
 function sendBody(body: OutgoingBody, bytes: Uint8Array | null): void {
   try {
@@ -90,17 +90,17 @@ function sendBody(body: OutgoingBody, bytes: Uint8Array | null): void {
     }
     OutgoingBody.finish(body, null);
   } catch {
-    // Told in place of the response.
+    // Reported when the response is read.
   }
 }
 
 /**
- * The bodies that are being read. A host ends a call that gives back a body before its stream, and an engine gives back
- * what nothing refers to, in an order of its own.
+ * The bodies that are being read. The references keep the engine from dropping them during garbage collection, in any
+ * order. The host traps a call that drops a body before its stream.
  */
 const open = new Set<{ stream: InputStream; body: IncomingBody; response: IncomingResponse }>();
 
-/** The body of a response as it arrives. */
+/** Yields the chunks of a response's body as they arrive. */
 async function* chunks(client: Client, url: URL, response: IncomingResponse): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const body = response.consume();
   const reading = { stream: body.stream(), body, response };
@@ -119,7 +119,7 @@ async function* chunks(client: Client, url: URL, response: IncomingResponse): As
   }
 }
 
-/** What has arrived by now; `null` at the end. */
+/** Reads what has arrived so far. Returns `null` at the end. */
 function read(
   stream: InputStream,
   refusal: () => string | null | undefined,
@@ -135,7 +135,7 @@ function read(
   }
 }
 
-/** Why an exchange failed: the host's words where it refused the request, else what became of the connection. */
+/** Returns the error of an exchange: the host's refusal if it refused the request, otherwise the connection error. */
 function failure(client: Client, url: URL, code: unknown): Error {
   const { tag, val } = (code ?? {}) as { tag?: string; val?: unknown };
   if (tag === "HTTP-request-denied" || tag === "destination-IP-prohibited") {

@@ -1,4 +1,4 @@
-// `fetch`, over the clients that the policy grants.
+// `fetch` over the clients that the policy grants.
 
 import { type Client as Handle, openClient } from "portcullis:tool/dependencies";
 import { Failed } from "../failure.ts";
@@ -11,12 +11,12 @@ import { exchange, type Incoming } from "./exchange.ts";
 import { Headers, type HeadersInit, token } from "./headers.ts";
 import { URL } from "./url.ts";
 
-/** How many redirects are followed: as in browsers. */
+/** Maximum redirects to follow, as in browsers. */
 const REDIRECTS_MAX = 20;
 
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
-/** What a redirect does not carry to another origin. */
+/** Headers that a redirect to another origin drops. */
 const OF_ONE_ORIGIN = ["authorization", "cookie", "proxy-authorization"];
 
 export interface RequestInit {
@@ -101,14 +101,14 @@ export class Response extends Body {
   }
 }
 
-/** Requests under one key of the plugin. */
+/** The HTTP client of one dependency key. */
 export interface Client {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
-  /** Whether the host adds a secret to requests that go where it is bound to. */
+  /** Whether the host adds a secret to requests to the secret's destination. */
   readonly hasSecret: boolean;
 }
 
-/** Opens the client behind a key. */
+/** Opens the client of a dependency key. */
 export function client(key: string): Client {
   const handle = open(key);
   return {
@@ -119,7 +119,7 @@ export function client(key: string): Client {
   };
 }
 
-/** Sends a request by the first client that the plugin asks for and the policy grants. */
+/** Sends a request with the first client that the plugin declares and the policy grants. */
 export async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   return send(firstClient(), new Request(input, init));
 }
@@ -170,7 +170,7 @@ async function send(handle: Handle, request: Request): Promise<Response> {
   }
 }
 
-/** What comes first: the outcome of the work, or the signal. */
+/** Waits for the work or for the signal, whichever comes first. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> {
   if (signal === null) return work;
   return new Promise((resolve, reject) => {
@@ -180,7 +180,7 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> 
   });
 }
 
-/** The body of a response, until the signal. */
+/** Yields the chunks of a body until the signal aborts. */
 async function* stoppable(
   chunks: Incoming["chunks"],
   signal: AbortSignal | null,

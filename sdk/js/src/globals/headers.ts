@@ -1,14 +1,14 @@
-// The fields of requests and responses.
+// The header fields of requests and responses.
 
 export type HeadersInit = Headers | Record<string, string> | Iterable<readonly [string, string]>;
 
-/** What names of fields and methods are made of. */
+/** The syntax of field names and methods. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 
-/** What no value of a field holds: the control characters but for the tab. */
+/** The characters that a field value cannot contain: control characters except the tab. */
 const CONTROLS = /[\0-\x08\x0a-\x1f\x7f]/;
 
-/** A text that is a token of HTTP. */
+/** Returns a text if it is an HTTP token, and throws otherwise. */
 export function token(text: string, what: string): string {
   if (!TOKEN.test(text)) throw new TypeError(`${what} ${JSON.stringify(text)} is no token of HTTP`);
   return text;

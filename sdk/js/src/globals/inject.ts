@@ -1,4 +1,4 @@
-// What a source finds as a global. The build puts in what the source names, and nothing else.
+// The globals of a source. The build inserts only those that the source names.
 
 import { AbortController, AbortSignal } from "./abort.ts";
 import { Buffer } from "./buffer.ts";

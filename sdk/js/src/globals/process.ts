@@ -1,5 +1,6 @@
-// The little of `process` that ordinary code asks for. A plugin has no environment and no program arguments, so that
-// the host is not asked: packages look at `process.env` before there is one. The build answers `process.env.NODE_ENV`.
+// The parts of `process` that common code reads. A plugin has no environment and no program arguments. The values are
+// constants because packages read `process.env` during the build, without a host. The build replaces
+// `process.env.NODE_ENV`.
 
 export const process = {
   env: {} as Record<string, string | undefined>,

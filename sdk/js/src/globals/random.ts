@@ -1,19 +1,19 @@
-// Randomness: an engine's own is fixed at the moment of the build, and the same in every call.
+// Random numbers from the host. The engine's own are fixed when the component is built, and are the same in every call.
 
 import { getRandomBytes } from "wasi:random/random";
 import { u64 } from "../engine/engine.ts";
 import { provide } from "../engine/hooks.ts";
 import { bytesOf } from "./encoding.ts";
 
-/** The most that is given at once, in bytes: as on the web. */
+/** Maximum bytes per request, as on the web. */
 const RANDOM_BYTES_MAX = 65536;
 
-/** Has every `Math.random` ask the host. */
+/** Makes every `Math.random` ask the host. */
 export function provideRandom(): void {
   provide({ random: fraction });
 }
 
-/** `Math.random`. There is none while the component is built. */
+/** `Math.random`. It is not available while the component is built. */
 export const random: () => number = /* @__PURE__ */ hostRandom();
 
 function hostRandom(): () => number {
@@ -21,10 +21,10 @@ function hostRandom(): () => number {
   return fraction;
 }
 
-/** 53 random bits. */
+/** Returns a number from 0 to 1, made of 53 random bits. */
 function fraction(): number {
   const bytes = getRandomBytes(u64(7));
-  // The upper five bits of the first byte are one too many for each of the 53.
+  // Seven bytes have 56 bits. Keep the lower five bits of the first byte, which leaves 53.
   return Array.from(bytes).reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & 31 : byte), 0) / 2 ** 53;
 }
 
@@ -43,5 +43,5 @@ function randomUUID(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** The random part of `crypto`. There is no `crypto.subtle`. */
+/** The random functions of `crypto`. `crypto.subtle` does not exist. */
 export const crypto = { getRandomValues, randomUUID };

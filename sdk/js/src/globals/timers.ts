@@ -1,4 +1,4 @@
-// Timers: the call sleeps until the next one while nothing else is left to do.
+// Timers. The call sleeps until the next one when it has nothing else to do.
 
 import { now, subscribeDuration } from "wasi:clocks/monotonic-clock";
 import { forget, when } from "../engine/pollables.ts";
@@ -29,7 +29,7 @@ export function setTimeout(callback: Callback, delay = 0, ...input: unknown[]): 
 export function setInterval(callback: Callback, delay = 0, ...input: unknown[]): number {
   const id = ++last;
   const run = () => {
-    // At least a millisecond: an interval of nothing would never let the call wait.
+    // At least one millisecond, because with an interval of zero the call would never sleep.
     start(id, Math.max(1, delay), run);
     callback(...input);
   };

@@ -1,13 +1,13 @@
-// URLs by the web's standard. With QuickJS a host name in other letters than ASCII has to be given in punycode.
+// URLs of the WHATWG standard. With QuickJS, write host names that are not ASCII in punycode.
 
 import * as library from "whatwg-url-minimum";
 
-/** Which engine runs this; the build puts its name here. */
+/** The name of the engine that runs this code. The build inserts it. */
 declare const __ENGINE__: "quickjs" | "starlingmonkey";
 
 const engines = globalThis as unknown as typeof library;
 
-// StarlingMonkey has its own, and cannot read the patterns of the library's.
+// StarlingMonkey has its own `URL`, and cannot parse the library's regular expressions.
 export const URL: typeof library.URL = __ENGINE__ === "starlingmonkey" ? engines.URL : library.URL;
 export type URL = library.URL;
 

@@ -1,11 +1,11 @@
-// Paths and errors of Node over the directories that the host opened.
+// Node's paths and errors, over the directories that the host opened.
 
 import { getDirectories } from "wasi:filesystem/preopens";
 import type { Descriptor } from "wasi:filesystem/types";
 import { payload } from "../failure.ts";
 import { sendable } from "../sendable.ts";
 
-/** What an error of the host is called in Node, and what it says there. */
+/** The Node code and message of each host error. */
 const ERRORS: Record<string, [code: string, words: string]> = {
   access: ["EACCES", "permission denied"],
   "bad-descriptor": ["EBADF", "bad file descriptor"],
@@ -44,7 +44,7 @@ export class SystemError extends Error {
   }
 }
 
-/** Calls the host; its refusal becomes an error of Node. */
+/** Calls the host and converts its error to a Node error. */
 export function attempt<T>(syscall: string, path: PathLike, act: () => T): T {
   try {
     return act();
@@ -56,7 +56,7 @@ export function attempt<T>(syscall: string, path: PathLike, act: () => T): T {
   }
 }
 
-/** What Node takes for a path. */
+/** A path, as Node's functions accept it. */
 export type PathLike = string | { readonly href: string; readonly pathname: string };
 
 export function pathOf(path: PathLike): string {
@@ -64,7 +64,7 @@ export function pathOf(path: PathLike): string {
   return sendable(path as string, "the path");
 }
 
-/** Where a path leads: the directory that the host opened, and the path below it. */
+/** A resolved path: a directory that the host opened, and the path below it. */
 export interface Place {
   directory: Descriptor;
   path: string;
@@ -72,7 +72,7 @@ export interface Place {
 
 let opened: [parts: string[], Descriptor][] | undefined;
 
-/** The place of a path; relative ones begin at the root. */
+/** Resolves a path. A relative path starts at the root. */
 export function place(syscall: string, path: PathLike): Place {
   const wanted = parts(pathOf(path));
   opened ??= getDirectories()

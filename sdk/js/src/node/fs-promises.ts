@@ -1,4 +1,4 @@
-// `node:fs/promises`: as `node:fs`. The host answers at once, so that nothing is gained by waiting.
+// `node:fs/promises`, over `node:fs`. The host's file functions are synchronous, so waiting gains nothing.
 
 import * as fs from "./fs.ts";
 

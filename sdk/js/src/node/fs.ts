@@ -1,4 +1,4 @@
-// `node:fs` over the directories that the policy grants: the usual functions, synchronous.
+// `node:fs` over the directories that the policy grants: the common synchronous functions.
 
 import type { Descriptor, DescriptorStat, DescriptorType, OpenFlags } from "wasi:filesystem/types";
 import type { OutputStream } from "wasi:io/streams";
@@ -12,9 +12,9 @@ import * as promises from "./fs-promises.ts";
 
 export { promises };
 
-/** How much is read at once, in bytes. */
+/** Maximum bytes per read. */
 const READ_BYTES = 65536;
-/** How much is written at once: what `wasi:io` promises to take, in bytes. */
+/** Maximum bytes per write: what `wasi:io` guarantees to accept. */
 const WRITE_BYTES = 4096;
 
 const FOLLOW = { symlinkFollow: true };
@@ -42,7 +42,7 @@ export function readFileSync(path: PathLike, options: ReadOptions = null): strin
   return encoding ? decode(bytes) : bytes;
 }
 
-/** The options, of which the encoding is UTF-8 if there is one. */
+/** Returns the options. An encoding, if present, must be UTF-8. */
 function checked<F extends string>(given: Encoding | { encoding?: Encoding | null; flag?: F } | null) {
   const options = typeof given === "string" ? { encoding: given, flag: undefined } : (given ?? {});
   const { encoding } = options;
@@ -77,7 +77,7 @@ function readBytes(path: PathLike): Uint8Array {
   });
 }
 
-/** How a file is opened by the flags of Node, without the `+` that asks for reading too. */
+/** How to open a file for each of Node's flags, without the `+` that also requests reading. */
 const WAYS: Record<string, OpenFlags> = {
   w: { create: true, truncate: true },
   wx: { create: true, exclusive: true },
@@ -252,7 +252,7 @@ export function mkdirSync(path: PathLike, options: { recursive?: boolean } = {})
   return undefined;
 }
 
-/** Makes a directory that may be there already. */
+/** Creates a directory unless it exists. */
 function makeOne(directory: Descriptor, below: string, path: PathLike): void {
   attempt("mkdir", path, () => {
     try {

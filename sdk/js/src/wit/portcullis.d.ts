@@ -1,4 +1,4 @@
-// The contract's own interfaces, as the engines give them to JavaScript.
+// The interfaces of the contract, as the engines expose them to JavaScript.
 
 declare module "portcullis:tool/context" {
   export interface Call {

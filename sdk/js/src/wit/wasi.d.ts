@@ -1,4 +1,4 @@
-// What the SDK uses of WASI, as the engines give it to JavaScript.
+// The parts of WASI that the SDK uses, as the engines expose them to JavaScript.
 
 declare module "wasi:io/poll" {
   export interface Pollable {

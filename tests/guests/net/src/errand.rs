@@ -57,7 +57,7 @@ pub(crate) struct Errand {
     /// How many bytes of the answer to show.
     #[serde(default = "shown")]
     pub(crate) show: usize,
-    /// Whether what came is told so that nobody who looks for it finds it: the opposite of each byte, in hexadecimal.
+    /// Whether to return the bytes inverted and in hexadecimal, so that a search for the content does not find it.
     #[serde(default)]
     pub(crate) veil: bool,
     /// Whether the answer stays open to the end of the call.

@@ -4,9 +4,9 @@
 
 #include "tools.h"
 
-// How often the tool `wait` looks whether somebody still waits for it: every 10 ms.
+// How often the tool `wait` checks whether its call is cancelled: every 10 ms.
 static const struct timespec LOOK = {.tv_nsec = 10 * 1000 * 1000};
-// How long it waits when nobody cancels: longer than any test, shorter than a person's patience.
+// How long it waits without a cancellation: longer than any test, shorter than a person's patience.
 enum { PATIENCE_SECONDS = 20 };
 // How much the tool `hog` takes at once.
 enum { GULP_BYTES = 1024 * 1024 };
@@ -34,8 +34,8 @@ portcullis_answer wait(yyjson_val *) {
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
         if (portcullis_is_cancelled()) {
-            portcullis_log(PORTCULLIS_INFO, "nobody waits any more");
-            return portcullis_fail(PORTCULLIS_CANCELLED, "nobody waits any more");
+            portcullis_log(PORTCULLIS_INFO, "the call is cancelled");
+            return portcullis_fail(PORTCULLIS_CANCELLED, "the call is cancelled");
         }
         nanosleep(&LOOK, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);

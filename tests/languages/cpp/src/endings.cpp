@@ -8,9 +8,9 @@
 using namespace std::chrono_literals;
 using portcullis::Failure;
 
-// How often the tool `wait` looks whether somebody still waits for it: every 10 ms.
+// How often the tool `wait` checks whether its call is cancelled: every 10 ms.
 static constexpr timespec LOOK = {.tv_sec = 0, .tv_nsec = 10 * 1000 * 1000};
-// How long it waits when nobody cancels: longer than any test, shorter than a person's patience.
+// How long it waits without a cancellation: longer than any test, shorter than a person's patience.
 static constexpr auto PATIENCE = 20s;
 // How much the tool `hog` takes at once.
 static constexpr std::size_t GULP_BYTES = 1024 * 1024;
@@ -33,7 +33,7 @@ Result wait() {
     const auto start = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - start < PATIENCE) {
         if (portcullis::is_cancelled()) {
-            portcullis::log(PORTCULLIS_INFO, "nobody waits any more");
+            portcullis::log(PORTCULLIS_INFO, "the call is cancelled");
             return Failure::cancelled();
         }
         nanosleep(&LOOK, nullptr);

@@ -18,7 +18,7 @@ export const surrogates = tool({
     try {
       context.ask({ permission: "write", resource: LONE, reason: LONE });
     } catch {
-      // Nobody is there to say yes.
+      // No approver is connected, so the request is denied.
     }
     return parts([LONE], { title: LONE, metadata: { [LONE]: [LONE] } });
   },

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use portcullis_sdk::prelude::*;
 
-/// How often the tool `wait` looks whether somebody still waits for it.
+/// How often the tool `wait` checks whether its call is cancelled.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long it waits when nobody cancels: longer than any test, shorter than a person's patience.
+/// How long it waits without a cancellation: longer than any test, shorter than a person's patience.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How much the tool `hog` takes at once, in bytes.
 const GULP: usize = 1024 * 1024;
@@ -76,7 +76,7 @@ pub(crate) fn wait(context: &Context) -> Result<&'static str, Failure> {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
         if context.is_cancelled() {
-            context.log(Level::Info, "nobody waits any more");
+            context.log(Level::Info, "the call is cancelled");
             return Err(Failure::Cancelled);
         }
         std::thread::sleep(LOOK);

@@ -28,7 +28,7 @@ export const wait = tool({
     const start = performance.now();
     while (performance.now() - start < WAIT_MS_MAX) {
       if (context.cancelled) {
-        log("info", "nobody waits any more");
+        log("info", "the call is cancelled");
         throw new Cancelled();
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -28,7 +28,7 @@ export const fail = tool({
 
 export const throwTool = tool({
   name: "throw",
-  description: "Throws an error that nobody catches.",
+  description: "Throws an error that no code catches.",
   arguments: z.object({ message: z.string().describe("What the error says.") }),
   hints: ["read-only", "idempotent"],
   execute({ message }) {
@@ -51,7 +51,7 @@ export const trap = tool({
 
 export const spin = tool({
   name: "spin",
-  description: "Runs for ever and never calls the host.",
+  description: "Runs without end and never calls the host.",
   arguments: z.object({}),
   hints: ["read-only", "idempotent"],
   execute() {
@@ -61,7 +61,7 @@ export const spin = tool({
 
 export const hog = tool({
   name: "hog",
-  description: "Takes memory for ever and writes to it.",
+  description: "Takes memory without end and writes to it.",
   arguments: z.object({}),
   hints: ["read-only", "idempotent"],
   execute() {
@@ -83,7 +83,7 @@ export const recurse = tool({
 
 export const late = tool({
   name: "late",
-  description: "Rejects a promise that nobody awaits.",
+  description: "Rejects a promise that no code awaits.",
   arguments: z.object({ message: z.string().default("late").describe("What the error says.") }),
   hints: ["read-only", "idempotent"],
   execute({ message }) {

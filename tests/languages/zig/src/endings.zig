@@ -4,9 +4,9 @@ const std = @import("std");
 const portcullis = @import("portcullis");
 const Context = portcullis.Context;
 
-/// How often the tool `wait` looks whether somebody still waits for it.
+/// How often the tool `wait` checks whether its call is cancelled.
 const look: std.Io.Duration = .fromMilliseconds(10);
-/// How long it waits when nobody cancels: longer than any test, shorter than a person's patience.
+/// How long it waits without a cancellation: longer than any test, shorter than a person's patience.
 const patience: std.Io.Duration = .fromSeconds(20);
 /// How much the tool `hog` takes at once.
 const gulp_bytes = 1024 * 1024;
@@ -37,7 +37,7 @@ pub fn wait(context: *Context) ![]const u8 {
     const start = std.Io.Clock.awake.now(io);
     while (start.durationTo(std.Io.Clock.awake.now(io)).nanoseconds < patience.nanoseconds) {
         if (context.isCancelled()) {
-            context.log(.info, "nobody waits any more", .{});
+            context.log(.info, "the call is cancelled", .{});
             return error.Cancelled;
         }
         try io.sleep(look, .awake);

@@ -42,7 +42,7 @@ impl Issuer {
         let point = self.curve.public_key().as_ref();
         let (x, y) = (encode(&point[1..33]), encode(&point[33..]));
         let keys = json!([
-            { "kty": "oct", "kid": "shared", "k": encode("a secret that nobody should take") },
+            { "kty": "oct", "kid": "shared", "k": encode("a secret that must be refused") },
             { "kty": "EC", "kid": "curve", "crv": "P-256", "use": "sig", "x": x, "y": y },
             { "kty": "OKP", "kid": "edwards", "crv": "Ed25519", "x": encode(self.edwards.public_key().as_ref()) },
         ]);
@@ -162,7 +162,7 @@ async fn every_other_token_is_rejected() {
         tokens.push(issuer.signed(&json!({ "alg": alg }), &claims, |_| Vec::new()));
     }
     tokens.push(issuer.signed(&json!({ "alg": "HS256", "kid": "curve" }), &claims, |message| hmac(&public, message)));
-    let secret = b"a secret that nobody should take";
+    let secret = b"a secret that must be refused";
     tokens.push(issuer.signed(&json!({ "alg": "HS256", "kid": "shared" }), &claims, |message| hmac(secret, message)));
     tokens.push(issuer.signed(&curve_header, &claims, |message| by(&issuer.foreign, message)));
     tokens.push(issuer.signed(&curve_header, &claims, |_| vec![0; 64]));

@@ -84,7 +84,7 @@ async fn a_cancellation_that_follows_others_adopts_their_grace() {
     let run = tokio::select! {
         biased;
         run = running.run("pieces", &arguments) => run,
-        _ = async { tokio::join!(either.follow(&own), either.follow(&batch)) } => panic!("nobody cancels the first"),
+        _ = async { tokio::join!(either.follow(&own), either.follow(&batch)) } => panic!("the first was not cancelled"),
     };
     assert_eq!(run.stop(), &Stop::Cancelled);
 }

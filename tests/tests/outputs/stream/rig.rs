@@ -58,7 +58,7 @@ impl CallHost for Taker {
     }
 
     fn ask(&self, _: Ask) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(std::future::ready(Err("nobody is there".to_owned())))
+        Box::pin(std::future::ready(Err("no approver is present".to_owned())))
     }
 
     fn write_output(&self, bytes: &[u8]) -> Result<(), OutputFull> {

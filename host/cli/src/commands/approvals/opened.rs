@@ -1,4 +1,4 @@
-//! The approvals of a state directory that is there.
+//! Opens the approvals of an existing state directory.
 
 use crate::context::Context;
 use crate::opening::note_rollback;

@@ -1,4 +1,4 @@
-//! What a look at a file found.
+//! The result of examining a plugin file.
 
 use portcullis::{Engine, LoadError, Loaded, Manifest};
 

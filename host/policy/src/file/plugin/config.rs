@@ -8,7 +8,7 @@ use super::super::node::{Misplaced, TomlNode};
 use super::value::PlacedValue;
 use crate::binding::BindingError;
 
-/// Maximum settings of one plugin. Nobody would review more.
+/// Maximum settings of one plugin. An operator would not review more.
 const ENTRIES: usize = 100;
 /// Maximum bytes of a key.
 const KEY_BYTES: usize = 128;

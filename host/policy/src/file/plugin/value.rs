@@ -1,4 +1,4 @@
-//! Reads the values that several tables of a plugin have in common.
+//! Parses the kinds of values that several tables of a plugin share.
 
 use toml::de::DeValue;
 

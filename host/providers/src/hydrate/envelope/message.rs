@@ -1,4 +1,4 @@
-//! What a model asks for in one message, and how a call is read.
+//! The calls of one model message, and the parser for a call.
 
 use crate::hydrate::cursor::{Cursor, FormFlaw};
 use portcullis::BATCH_REQUESTS_MAX;

@@ -1,4 +1,4 @@
-//! What the calls of one answer may still cost.
+//! The budget for checking and repairing the calls of one answer.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the policy binds to a key, where a tool's permissions reach it.
+//! Finds the binding of a key, if the tool's permissions reach it.
 
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;

@@ -1,4 +1,4 @@
-//! The handles of a call, and why it cannot have them.
+//! The handles of a call, and the rejection if it cannot have them.
 
 use super::given::{given, noun, reaches};
 use super::narrow;

@@ -6,7 +6,7 @@ use crate::reply::Outcome;
 use portcullis_sandbox::Progress;
 use std::sync::{Arc, OnceLock};
 
-/// What announces the states of one call.
+/// The announcer of the states of one call.
 pub(super) struct CallAnnouncer {
     events: Arc<Publisher>,
     ear: Option<Arc<Ear>>,

@@ -1,4 +1,4 @@
-//! The entries of one call in the audit log, made of what is known of it so far.
+//! The audit log entries of one call, from what is known of it so far.
 
 use super::lines::{DecisionLine, Facts, HookLine, OutcomeLine};
 use super::payload;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Maximum length of an entry's detail, in bytes.
 const DETAIL_BYTES_MAX: usize = 4096;
 
-/// Why the steps of a call are taken.
+/// The purpose of taking the steps of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To run the call.
@@ -27,7 +27,7 @@ pub(super) enum Purpose {
     Rehearsal,
 }
 
-/// What is known of one call, and where its entries go.
+/// The facts about one call so far, and the audit log for its entries.
 pub(super) struct CallEntry {
     purpose: Purpose,
     audit: Arc<AuditLog>,
@@ -63,7 +63,7 @@ impl CallEntry {
         self.purpose == Purpose::Rehearsal
     }
 
-    /// The arguments, as far as the entries keep them.
+    /// Returns the arguments, as far as the entries keep them.
     pub(super) fn kept_arguments(&self, canonical: &str) -> Option<String> {
         payload::arguments(self.payloads, canonical)
     }

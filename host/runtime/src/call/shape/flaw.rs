@@ -1,6 +1,6 @@
-//! Why an answer is not usable.
+//! The reasons why an answer is not usable.
 
-/// Why an answer is not usable.
+/// The reason why an answer is not usable.
 #[derive(Debug)]
 pub(crate) enum AnswerFlaw<'a> {
     /// It breaks the contract or the definition, as this text says.

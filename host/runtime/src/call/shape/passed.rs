@@ -1,4 +1,4 @@
-//! What is passed on of an answer.
+//! The part of an answer that the host passes on.
 
 use crate::outputs::Reference;
 use portcullis_sandbox::{Output, Part};

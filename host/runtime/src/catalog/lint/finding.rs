@@ -1,6 +1,6 @@
-//! What a look at a definition finds.
+//! The findings of the lints, and their rules.
 
-/// What [`super::lints`] tells at the most: who has mended so many looks again.
+/// Maximum findings that [`super::lints`] returns. An author with more of them fixes these first, and checks again.
 pub const LINTS_MAX: usize = 200;
 
 /// Maximum length of a parameter's description, in characters: half of a tool's, because a model reads all of them in

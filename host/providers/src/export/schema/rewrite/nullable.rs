@@ -1,4 +1,4 @@
-//! How a schema of OpenAPI's kind says that a value can be null.
+//! Allows null in schemas of the OpenAPI dialect.
 
 use super::rewriter::BuiltSchema;
 use serde_json::Value;

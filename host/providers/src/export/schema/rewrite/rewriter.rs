@@ -1,4 +1,4 @@
-//! The rewriting of one schema: what its parts share, and what may be said anywhere.
+//! The state of rewriting one schema, and the parts that every keyword uses.
 
 use super::definitions::ExportDefinitions;
 use crate::export::notes::Notes;
@@ -14,7 +14,7 @@ pub(super) const FOLLOWED_MAX: usize = 16;
 /// A schema of the export.
 pub(super) type BuiltSchema = Map<String, Value>;
 
-/// Why a schema cannot be expressed in a dialect.
+/// The reason why a schema cannot be expressed in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::export) struct Unfit {
     at: String,
