@@ -67,9 +67,9 @@ pub(crate) async fn run(host: &Arc<Inner>, batch: Batch) -> Vec<Reply> {
     let names: Vec<String> = requests.iter().map(|request| request.tool.clone()).collect();
     let mut calls = JoinSet::new();
     for (index, request) in requests.into_iter().enumerate() {
-        let request = Request { turn: Some(turns.turn(steering.clone())), ..request };
+        let mut request = Request { turn: Some(turns.turn(steering.clone())), ..request };
         // Here, so that a call is recorded although its task was dropped before it came to do anything.
-        let record = call::begin(host, &request);
+        let record = call::begin(host, &mut request);
         let (host, cancellation) = (Arc::clone(host), cancellation.clone());
         calls.spawn(async move { (index, cancellable(&host, request, record, &cancellation).await) });
     }

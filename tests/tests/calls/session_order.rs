@@ -103,6 +103,35 @@ async fn sessions_do_not_wait_for_each_other() {
     assert_eq!(waits.await.unwrap().code, Code::Completed);
 }
 
+/// The calls of a batch may be clones of one request. Each keeps its own part in the order of the session.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clones_of_a_request_in_a_batch_are_ordered_each_for_itself() {
+    let sleeper = Manifest::of("sleeper").tool(|tool| (tool.required, tool.hints) = (1, 1));
+    let desk = Desk::new().with_naps().with_named("sleep-in-execute", &sleeper);
+    let host = desk.open().await;
+    let mut events = host.events();
+    let (sleeps, own) = (request("sleeper", 0), Cancellation::new());
+    let requests = vec![sleeps.clone(), sleeps.cancellation(own.clone())];
+    let cancellation = Cancellation::new();
+    let batch = Batch::new(requests).cancellation(cancellation.clone());
+    let batch = tokio::spawn({
+        let host = host.clone();
+        async move { host.batch(batch).await }
+    });
+    heard(&mut events, "running").await;
+    heard(&mut events, "running").await;
+    // The end of one must not end the part of the other.
+    own.cancel();
+    heard(&mut events, "cancelled").await;
+    let writes = spawn(&host, request("writer", 1));
+    until(&mut events, |event| word(event) == "pending" && &*event.tool == "writer.run").await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!writes.is_finished(), "it ran beside a reader of its session");
+    cancellation.cancel();
+    assert_eq!(writes.await.unwrap().code, Code::Completed);
+    assert!(batch.await.unwrap().iter().all(|reply| reply.code == Code::Cancelled));
+}
+
 /// An approval that is waited for, before a call or in its middle, holds up no other call of the session.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_approval_holds_up_no_call_of_its_session() {

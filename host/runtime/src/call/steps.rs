@@ -16,15 +16,19 @@ use std::sync::Arc;
 /// Runs one call. Whatever happens on the way, a dropped future included, the record is finished. A call that was
 /// asked about before keeps its `id`.
 pub(crate) async fn call(host: &Arc<Inner>, mut request: Request, id: Option<String>) -> Reply {
-    // A request may be cloned and called again: each call is admitted for itself.
-    request.admission = Arc::default();
-    let record = CallRecord::begin(host, &request, id);
+    let record = begin_with_id(host, &mut request, id);
     go(host, request, record).await
 }
 
 /// Begins a call that will be run later, or never: its record is finished all the same.
-pub(crate) fn begin(host: &Inner, request: &Request) -> CallRecord {
-    CallRecord::begin(host, request, None)
+pub(crate) fn begin(host: &Inner, request: &mut Request) -> CallRecord {
+    begin_with_id(host, request, None)
+}
+
+fn begin_with_id(host: &Inner, request: &mut Request, id: Option<String>) -> CallRecord {
+    // A request may be cloned and called again: each call is admitted for itself.
+    request.admission = Arc::default();
+    CallRecord::begin(host, request, id)
 }
 
 /// Runs a call that was begun.
@@ -52,7 +56,7 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
 
 /// Answers a request that is not looked at, and records it.
 pub(crate) async fn refuse(host: &Inner, request: &Request, rejection: Rejection) -> Reply {
-    let record = begin(host, request);
+    let record = CallRecord::begin(host, request, None);
     let reply = reply(&record, request, Err(rejection));
     record.finish(reply).await
 }
