@@ -10,3 +10,6 @@ mod requests;
 
 #[path = "embed/closures.rs"]
 mod closures;
+
+#[path = "embed/started.rs"]
+mod started;

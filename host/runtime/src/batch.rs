@@ -1,14 +1,12 @@
 //! Several calls at once, as a model asks for them in one message.
 
-use crate::call::{self, CallRecord, Rejection};
+use crate::call::{self, Rejection};
 use crate::inner::Inner;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::steering::Steering;
 use crate::turn::Turns;
 use portcullis_sandbox::Cancellation;
-use std::convert::Infallible;
-use std::future::pending;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
@@ -71,7 +69,7 @@ pub(crate) async fn run(host: &Arc<Inner>, batch: Batch) -> Vec<Reply> {
         // Here, so that a call is recorded although its task was dropped before it came to do anything.
         let record = call::begin(host, &mut request);
         let (host, cancellation) = (Arc::clone(host), cancellation.clone());
-        calls.spawn(async move { (index, cancellable(&host, request, record, &cancellation).await) });
+        calls.spawn(async move { (index, call::go_until(&host, request, record, &cancellation).await) });
     }
     let mut replies: Vec<Option<Reply>> = names.iter().map(|_| None).collect();
     while let Some(joined) = calls.join_next().await {
@@ -80,7 +78,8 @@ pub(crate) async fn run(host: &Arc<Inner>, batch: Batch) -> Vec<Reply> {
             replies[index] = Some(reply);
         }
     }
-    let replies = names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| broken(tool)));
+    let replies =
+        names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| call::broken(String::new(), tool)));
     let mut replies: Vec<Reply> = replies.collect();
     for request in &surplus {
         replies.push(too_many(host, request).await);
@@ -88,30 +87,9 @@ pub(crate) async fn run(host: &Arc<Inner>, batch: Batch) -> Vec<Reply> {
     replies
 }
 
-/// One call that ends with its own cancellation or with that of the batch.
-async fn cancellable(host: &Arc<Inner>, mut request: Request, record: CallRecord, batch: &Cancellation) -> Reply {
-    let either = Cancellation::new();
-    let own = std::mem::replace(&mut request.cancellation, either.clone());
-    let forward = async {
-        tokio::join!(either.follow(&own), either.follow(batch));
-        pending::<Infallible>().await
-    };
-    tokio::select! {
-        // First, so that a call that was cancelled before it began sees it.
-        biased;
-        never = forward => match never {},
-        reply = call::go(host, request, record) => reply,
-    }
-}
-
 async fn too_many(host: &Inner, request: &Request) -> Reply {
     let message = format!(
         "A batch takes at most {BATCH_REQUESTS_MAX} calls, and this one is over it: it was not looked at. Ask for it again."
     );
     call::refuse(host, request, Rejection::new(Code::Busy, message)).await
-}
-
-/// The record of such a call was finished when it was dropped.
-fn broken(tool: String) -> Reply {
-    Rejection::new(Code::HostPanic, "The host failed while it served the call.").unrecorded(tool)
 }

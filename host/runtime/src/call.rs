@@ -36,10 +36,9 @@ pub(crate) use grant::{
     describe_handles, missing_keys, reach, reaches_directories, read_only_key, undeclared, ungranted,
 };
 pub(crate) use preview::preview_limits;
-pub(crate) use record::CallRecord;
 pub(crate) use redecide::redecide_left;
 pub(crate) use rejection::Rejection;
 pub(crate) use shape::{Flaw, check as check_answer};
-pub(crate) use steps::{begin, call, go, refuse};
+pub(crate) use steps::{begin, broken, call, go_until, refuse};
 pub(crate) use valid_call::ValidCall;
 pub(crate) use validate::is_callable;

@@ -168,14 +168,15 @@ impl Request {
     }
 
     /// Hears of the calls of this request alone, however many others the host runs. The subscription is over when
-    /// the request and its calls are.
+    /// the request and its calls are. The calls of a clone are heard as well: [`crate::Host::start`] keeps them apart.
     pub fn watched(mut self) -> (Self, Events) {
         let (ear, events) = Ear::new();
         self.ear = Some(Arc::new(ear));
         (self, events)
     }
 
-    /// Hears the text of the answer while its tool writes it.
+    /// Hears the text of the answer while its tool writes it. The texts of clones are mixed: [`crate::Host::start`] keeps
+    /// them apart.
     pub fn streamed(mut self) -> (Self, TextStream) {
         let (pieces, stream) = Pieces::new();
         self.pieces = Some(pieces);

@@ -33,6 +33,11 @@ impl Pieces {
 }
 
 impl TextStream {
+    /// Makes a stream that has ended.
+    pub(crate) fn ended() -> Self {
+        Pieces::new().1
+    }
+
     /// The next piece; nothing when the request and its call are over.
     pub async fn next(&mut self) -> Option<Arc<str>> {
         self.0.recv().await

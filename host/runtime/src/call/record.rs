@@ -75,7 +75,7 @@ impl CallRecord {
         Self { shared, call: None, ticket: None, ending: RecordEnding::Abandoned, approval_request: None }
     }
 
-    pub(super) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.shared.entry.id()
     }
 

@@ -11,6 +11,9 @@ use crate::ledger::blocking;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::turn::Turn;
+use portcullis_sandbox::Cancellation;
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
 
 /// Runs one call. Whatever happens on the way, a dropped future included, the record is finished. A call that was
@@ -52,6 +55,32 @@ pub(crate) async fn go(host: &Arc<Inner>, request: Request, record: CallRecord) 
         let _ = blocking(move || outputs.withdraw(&call)).await;
     }
     reply
+}
+
+/// Runs a call that was begun. It ends with its own cancellation or with another one.
+pub(crate) async fn go_until(
+    host: &Arc<Inner>,
+    mut request: Request,
+    record: CallRecord,
+    other: &Cancellation,
+) -> Reply {
+    let either = Cancellation::new();
+    let own = std::mem::replace(&mut request.cancellation, either.clone());
+    let forward = async {
+        tokio::join!(either.follow(&own), either.follow(other));
+        pending::<Infallible>().await
+    };
+    tokio::select! {
+        // First, so that a call that was cancelled before it began sees it.
+        biased;
+        never = forward => match never {},
+        reply = go(host, request, record) => reply,
+    }
+}
+
+/// Returns the reply of a call whose task ended without one. Its record was finished when it was dropped.
+pub(crate) fn broken(id: String, tool: String) -> Reply {
+    Rejection::new(Code::HostPanic, "The host failed while it served the call.").into_reply(id, tool)
 }
 
 /// Answers a request that is not looked at, and records it.

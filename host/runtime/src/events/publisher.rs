@@ -47,6 +47,12 @@ pub struct Events {
 }
 
 impl Events {
+    /// Makes a subscription that has ended.
+    pub(crate) fn ended() -> Self {
+        // The only ear of the queue is dropped here, which closes it.
+        Ear::new().1
+    }
+
     /// The next event, as soon as there is one. None when no more can come: the host and its calls are gone, or this
     /// subscriber has lagged. No event is lost when the future is dropped.
     pub async fn next(&mut self) -> Option<Event> {
