@@ -79,5 +79,8 @@ mod previews;
 #[path = "approvals/reviewing.rs"]
 mod reviewing;
 
+#[path = "approvals/panicking.rs"]
+mod panicking;
+
 #[path = "approvals/explaining.rs"]
 mod explaining;

@@ -95,7 +95,7 @@ pub enum Covers {
 /// The future of an answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
-/// Answers questions.
+/// Answers questions. An approver that panics has said no.
 pub trait Approver: Send + Sync + 'static {
     /// Answers one question. It may wait for a person; when it takes longer than the limit the answer is no, and when
     /// another channel answers first the future is dropped.

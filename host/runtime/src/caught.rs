@@ -30,6 +30,12 @@ pub(crate) async fn caught<'a, T>(begin: impl FnOnce() -> BoxFuture<'a, T>) -> R
     .await
 }
 
+/// Runs a function that does not wait. Returns the text of its panic if it panics.
+pub(crate) fn caught_now<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    // What it may have left half done is the application's own.
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_text(&*panic))
+}
+
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("it panicked: {}", OneLine(cut(text.unwrap_or("no text"), PANIC_BYTES_MAX)))

@@ -47,6 +47,12 @@ impl fmt::Debug for Host {
 impl Host {
     /// Runs one call: parse, validate, authorize, grant, instantiate, execute, shape, record. There is always a
     /// reply. Dropping the future ends the call at once, and records it as cancelled.
+    ///
+    /// # Panics
+    /// The future needs a tokio runtime with its timer and I/O enabled. Polled outside of one, it panics as soon as the
+    /// call waits for a time limit, a file or a thread, and the call is recorded as cancelled. A call that is refused
+    /// before that still gets its reply. Programs with another executor keep a tokio runtime, and enter it with
+    /// `Runtime::enter` or spawn the call on it.
     pub async fn call(&self, request: Request) -> Reply {
         call::call(&self.0, request, None).await
     }

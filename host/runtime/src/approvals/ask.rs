@@ -185,7 +185,7 @@ impl Approvals {
             }
             Joined::Rejected { note } => {
                 self.shared.refusals.count(&case.question);
-                Some(Next::Asked(Asked::No { note }))
+                Some(Next::Asked(Asked::No { note, detail: None }))
             }
             Joined::Open { id, attendance, owned } => {
                 case.question.id = id;
@@ -245,7 +245,7 @@ impl Approvals {
         let line =
             AnswerLine { call, question: None, subject, answer: "no", covers: None, held: None, note: Some(&note) };
         self.shared.audit.append(Kind::Answer, None::<&()>, &line)?;
-        Ok(Next::Asked(Asked::No { note: Some(note) }))
+        Ok(Next::Asked(Asked::No { note: Some(note), detail: None }))
     }
 }
 

@@ -11,6 +11,8 @@ pub(crate) enum Asked {
     No {
         /// What the model should know.
         note: Option<String>,
+        /// What the operator should know, and the model should not.
+        detail: Option<String>,
     },
     /// The question stays behind to be answered.
     Pending {

@@ -9,8 +9,9 @@ use super::desk::OpenQuestion;
 use super::error::ApprovalError;
 use super::line::{AnswerLine, WithdrawalLine};
 use super::shared::Approvals;
-use crate::approver::{Answer, Question};
+use crate::approver::{Answer, Approver, Question};
 use crate::audit::Kind;
+use crate::caught::{caught, caught_now};
 use crate::ledger::{Durable, Status, Step, Subject, blocking, drop_blocking};
 use std::future::Future;
 use std::time::Duration;
@@ -20,14 +21,25 @@ use tokio::time::{Instant, MissedTickBehavior};
 /// How often a waiting call looks for an answer of another process: a person does not notice a tenth of a second.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// The note of the answer of an approver that panicked.
+const APPROVER_PANICKED: &str = "the approver itself broke, so nobody has approved it";
+
 /// A way a waiting call goes on.
 enum Woken<S> {
     Stopped(S),
-    /// The answer, and the turn it took, which is over when the answer counts.
-    Answered(Answer, Option<OwnedSemaphorePermit>),
+    Answered(ApproverAnswer),
     Late,
     Leave,
     Look,
+}
+
+/// What this process's own channel answered.
+struct ApproverAnswer {
+    answer: Answer,
+    /// The text of the approver's panic, for the operator. The answer is then no.
+    panic: Option<String>,
+    /// The turn of the approver, which is over when the answer counts.
+    attention: Option<OwnedSemaphorePermit>,
 }
 
 /// The result of waiting.
@@ -50,13 +62,16 @@ pub(super) struct Waiting {
     settled: bool,
     /// The reason to record if the request is withdrawn.
     why: &'static str,
+    /// The text of the approver's panic, if it panicked.
+    approver_panic: Option<String>,
 }
 
 impl Waiting {
     /// Makes the wait for a request that was just created, or that was open already.
     pub(super) fn new(approvals: &Approvals, case: Case, attendance: Attendance, owned: bool) -> Self {
         let why = "the caller no longer waits for the answer";
-        Self { approvals: approvals.clone(), case, attendance: Some(attendance), owned, settled: false, why }
+        let (approvals, attendance) = (approvals.clone(), Some(attendance));
+        Self { approvals, case, attendance, owned, settled: false, why, approver_panic: None }
     }
 
     /// Leaves it behind to be answered.
@@ -99,7 +114,7 @@ impl Waiting {
                 // An answer that comes together with the cancellation is not for a call that still exists.
                 biased;
                 stopped = &mut stopped => Woken::Stopped(stopped),
-                (answer, attention) = &mut answer => Woken::Answered(answer, attention),
+                answer = &mut answer => Woken::Answered(answer),
                 () = &mut late => Woken::Late,
                 () = &mut leaves => Woken::Leave,
                 () = approvals.shared.answered.notified() => Woken::Look,
@@ -113,8 +128,9 @@ impl Waiting {
                     }
                     return stopped.map(Ended::Asked).map_err(AskError::Stopped);
                 }
-                Woken::Answered(answer, turn) => {
-                    _attention = turn;
+                Woken::Answered(ApproverAnswer { answer, panic, attention }) => {
+                    _attention = attention;
+                    self.approver_panic = panic;
                     self.answered(&answer).await?
                 }
                 Woken::Late => self.late().await?,
@@ -150,7 +166,8 @@ impl Waiting {
     /// then does not matter.
     fn leaving(&self, channel: &Channel) -> Option<Duration> {
         let asks_caller = match channel {
-            Channel::Approver(approver) => approver.asks_caller(&self.case.question),
+            // One that panics has not said that it asks the caller.
+            Channel::Approver(approver) => caught_now(|| approver.asks_caller(&self.case.question)).unwrap_or_default(),
             Channel::Elsewhere | Channel::Nobody(_) => false,
         };
         self.case.times.leaving.filter(|leaving| !asks_caller && *leaving < self.case.times.waiting)
@@ -265,23 +282,27 @@ impl Waiting {
             self.approvals.shared.refusals.count(&self.case.question);
         }
         let (_, note) = self.status().await?;
-        Ok(Ended::Asked(Asked::No { note }))
+        Ok(Ended::Asked(Asked::No { note, detail: self.approver_panic.take() }))
     }
 }
 
 /// What this process's own channel answers, when its turn has come.
-async fn asked(
-    approvals: &Approvals,
-    channel: &Channel,
-    question: &Question,
-) -> (Answer, Option<OwnedSemaphorePermit>) {
+async fn asked(approvals: &Approvals, channel: &Channel, question: &Question) -> ApproverAnswer {
     let Channel::Approver(approver) = channel else { return std::future::pending().await };
     let attention = approvals.shared.attention.wait(question).await;
-    let answer = match approvals.shared.refusals.again(question) {
-        Some(note) => Answer::No { note: Some(note) },
-        None => approver.answer(&as_it_is_now(approvals, question).await).await,
+    let (answer, panic) = match approvals.shared.refusals.again(question) {
+        Some(note) => (Answer::No { note: Some(note) }, None),
+        None => answer_of(&**approver, &as_it_is_now(approvals, question).await).await,
     };
-    (answer, attention)
+    ApproverAnswer { answer, panic, attention }
+}
+
+/// Asks an approver. One that panics has said no, and the text of its panic is for the operator.
+async fn answer_of(approver: &dyn Approver, question: &Question) -> (Answer, Option<String>) {
+    match caught(|| approver.answer(question)).await {
+        Ok(answer) => (answer, None),
+        Err(panic) => (Answer::No { note: Some(APPROVER_PANICKED.to_owned()) }, Some(format!("the approver: {panic}"))),
+    }
 }
 
 /// Recomputes what the call would change, because the request may have waited in the queue of its approver.
@@ -330,7 +351,7 @@ impl Drop for Withdrawal {
 }
 
 fn expired() -> Ended {
-    Ended::Asked(Asked::No { note: Some("no answer came in time".to_owned()) })
+    Ended::Asked(Asked::No { note: Some("no answer came in time".to_owned()), detail: None })
 }
 
 /// Waits until the call stops waiting, which may be never.
@@ -338,5 +359,57 @@ async fn left(after: Option<Duration>) {
     match after {
         Some(after) => tokio::time::sleep(after).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::approver::Subject;
+    use crate::approver::{Answering, approver_fn};
+    use portcullis_policy::Permissions;
+
+    /// Panics before there is a future.
+    struct PanicsAtOnce;
+
+    impl Approver for PanicsAtOnce {
+        fn answer<'a>(&'a self, _: &'a Question) -> Answering<'a> {
+            panic!("at once")
+        }
+    }
+
+    fn question() -> Question {
+        Question {
+            id: String::new(),
+            call: String::new(),
+            session: String::new(),
+            principal: String::new(),
+            origin: String::new(),
+            tool: "a.b".parse().unwrap(),
+            plugin_sha256: String::new(),
+            permissions: Permissions::default(),
+            arguments: String::new(),
+            handles: Vec::new(),
+            subject: Subject::Call,
+            reason: String::new(),
+            changed: None,
+            difference: None,
+            offers: Vec::new(),
+        }
+    }
+
+    #[tokio::test]
+    async fn an_approver_that_panics_has_said_no() {
+        let later = approver_fn(async |_| {
+            tokio::task::yield_now().await;
+            panic!("later")
+        });
+        for (approver, text) in [(&PanicsAtOnce as &dyn Approver, "at once"), (&*later, "later")] {
+            let (answer, panic) = answer_of(approver, &question()).await;
+            assert_eq!(answer, Answer::No { note: Some(APPROVER_PANICKED.to_owned()) });
+            assert_eq!(panic, Some(format!("the approver: it panicked: {text}")));
+        }
+        let yes = approver_fn(async |_| Answer::Yes);
+        assert_eq!(answer_of(&*yes, &question()).await, (Answer::Yes, None));
     }
 }

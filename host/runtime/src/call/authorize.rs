@@ -217,7 +217,7 @@ impl ValidCall {
                 redecide_left(host).await.map_err(|error| unkept(&error))?;
                 false
             }
-            Asked::No { note } => return Err(disapproved(self, note.as_deref())),
+            Asked::No { note, detail } => return Err(Rejection { detail, ..disapproved(self, note.as_deref()) }),
             Asked::Pending { question, waits_for } => {
                 let rejection = pending(host, self, &question, waits_for);
                 record.approval_request = Some(question);

@@ -132,10 +132,13 @@ impl Caller {
             match answered {
                 Asked::Redecided => {}
                 Asked::Yes(_) => return Ok(()),
-                Asked::No { note: Some(note) } => {
-                    return Err(format!("not approved: {}", OneLine(cut(&note, NOTE_BYTES_MAX))));
+                Asked::No { note, detail } => {
+                    // The tool goes on, so this is no detail of a failure that would replace it.
+                    detail.into_iter().for_each(|detail| self.record.note_detail(Some(detail)));
+                    let note = note.map(|note| format!(": {}", OneLine(cut(&note, NOTE_BYTES_MAX))));
+                    return Err(format!("not approved{}", note.unwrap_or_default()));
                 }
-                Asked::No { note: None } | Asked::Pending { .. } => return Err("not approved".to_owned()),
+                Asked::Pending { .. } => return Err("not approved".to_owned()),
             }
         }
     }
