@@ -4,16 +4,91 @@
 //! a model asks for, and either runs it in a fresh sandbox with exactly the handles that the policy grants to this one
 //! call, or says why not; in both cases it is recorded. The way of a call stands in `call/steps.rs`, one file per step.
 //!
-//! ```no_run
-//! # async fn example() -> Result<(), portcullis::OpenError> {
-//! use portcullis::{Compiler, Host, Request};
+//! # Open a host and call a tool
 //!
+//! ```no_run
+//! use portcullis::{Compiler, Host, Request};
+//! use serde_json::json;
+//!
+//! # async fn example() -> Result<(), portcullis::OpenError> {
 //! let host = Host::builder("plugins", "state", Compiler::InProcess).policy_file("portcullis.toml").open().await?;
-//! let reply = host.call(Request::new("files.read", r#"{"path":"README.md"}"#)).await;
-//! assert!(!reply.message.is_empty());
+//! let reply = host.call(Request::json("files.read", &json!({ "path": "README.md" }))).await;
+//! println!("{}: {}", reply.code, portcullis::text::Lines(&reply.message));
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Without a policy, everything is denied. A policy file that need not exist is [`HostBuilder::policy_file_if_exists`],
+//! and [`HostBuilder::policy_text`] takes text. [`Compiler::Worker`] compiles plugins in a child process with limits.
+//!
+//! # Approve
+//!
+//! If the policy says ask, the host asks an approver. Everything in a [`Question`] but its reason is untrusted text.
+//!
+//! ```no_run
+//! use portcullis::{Answer, Compiler, Host, approver_fn};
+//!
+//! # async fn example() -> Result<(), portcullis::OpenError> {
+//! let approver = approver_fn(async |question| {
+//!     println!("May {} run with {}?", question.tool, portcullis::text::OneLine(&question.arguments));
+//!     Answer::No { note: Some("nobody was there to ask".to_owned()) }
+//! });
+//! let host = Host::builder("plugins", "state", Compiler::InProcess)
+//!     .policy_file("portcullis.toml")
+//!     .approver(approver)
+//!     .open()
+//!     .await?;
+//! # let _ = host;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Another part of the program, or another process, answers through [`Host::approvals`]. [`Host::resume`] then runs a
+//! call that no longer waits.
+//!
+//! # Run the calls of one message
+//!
+//! A model asks for several calls in one message. A [`Caller`] makes their requests, and a [`Batch`] runs them.
+//!
+//! ```no_run
+//! use portcullis::{Batch, Caller, Host};
+//! use serde_json::json;
+//!
+//! # async fn example(host: &Host) {
+//! let caller = Caller::new().session("chat-7").agent("my-agent");
+//! let paths = ["README.md", "Cargo.toml"];
+//! let requests = paths.map(|path| caller.request_json("files.read", &json!({ "path": path })));
+//! for reply in host.batch(Batch::new(requests.into())).await {
+//!     println!("{}: {}", reply.tool, reply.code);
+//! }
+//! # }
+//! ```
+//!
+//! # Follow a call
+//!
+//! [`Host::start`] runs a call in the background, and [`Call::text`] has its text as the tool writes it.
+//! [`Host::events`] has the events of all calls. Both are streams (`futures_core::Stream`).
+//!
+//! ```no_run
+//! use portcullis::{EventKind, Host, Request};
+//!
+//! # async fn example(host: &Host) {
+//! let mut call = host.start(Request::new("files.list", r#"{"path":"."}"#));
+//! let mut events = call.events();
+//! while let Some(event) = events.next().await {
+//!     if let EventKind::State(state) = event.kind {
+//!         println!("{} is {}", event.tool, state.as_str());
+//!     }
+//! }
+//! let reply = call.await;
+//! # let _ = reply;
+//! # }
+//! ```
+//!
+//! # Extend the host
+//!
+//! A [`Hook`] ([`hook_fn`]) refuses calls, or asks an approver about them. A [`Service`] ([`service_fn`]) gives plugins
+//! methods of the application. [`HostBuilder::provide`] injects what the service needs.
 
 mod admission;
 mod alone;

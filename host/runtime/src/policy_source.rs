@@ -15,13 +15,9 @@ use std::path::{Path, PathBuf};
 /// The path that errors give for a policy that the embedder passed as text.
 const TEXT_PATH: &str = "policy";
 
-/// The path that errors give for the built-in policy.
-const BUILT_IN_PATH: &str = "the built-in policy";
-
 /// The layers, as they were named.
 #[derive(Default)]
 pub(crate) struct PolicySources {
-    pub(crate) built_in: Option<String>,
     pub(crate) user: Option<UserPolicy>,
     pub(crate) project: Option<PathBuf>,
 }
@@ -74,15 +70,12 @@ impl PolicySources {
             None => String::new(),
         };
         let project = self.project.as_deref().map(place_identity).unwrap_or_default();
-        let built_in = self.built_in.as_deref().map(sha256).unwrap_or_default();
-        sha256([built_in, user, project].join("\n"))
+        // The empty place was that of a policy of the embedder's own. The ledger has identities that were made with it.
+        sha256([String::new(), user, project].join("\n"))
     }
 
-    /// Checks the texts that the embedder passed, without reading a file.
-    pub(crate) fn check_texts(&self) -> Result<(), PolicyReadError> {
-        if let Some(text) = &self.built_in {
-            policy_text::parse(text, Path::new(BUILT_IN_PATH))?;
-        }
+    /// Checks the text that the embedder passed, without reading a file.
+    pub(crate) fn check_text(&self) -> Result<(), PolicyReadError> {
         if let Some(UserPolicy::Text { text, .. }) = &self.user {
             policy_text::parse(text, Path::new(TEXT_PATH))?;
         }
@@ -116,12 +109,12 @@ impl PolicySources {
             None => (PathBuf::from(".").into(), Vec::new()),
         };
         let project = project.map(|project| of_file(project.file, &project.path, &mut files));
-        let built_in = self.built_in.as_deref();
-        let texts = [built_in, user.as_ref().map(|user| &*user.text), project.as_ref().map(|project| &*project.text)];
-        let below = built_in.unwrap_or_default().to_owned() + standard::POLICY;
-        let layers = Layers { built_in: Some(&below), user: texts[1], project: texts[2].map(|text| (text, trust)) };
+        let texts = [user.as_ref().map(|user| &*user.text), project.as_ref().map(|project| &*project.text)];
+        let [of_user, of_project] = texts;
+        let layers =
+            Layers { built_in: Some(standard::POLICY), user: of_user, project: of_project.map(|text| (text, trust)) };
         let path_of = |layer| match layer {
-            Layer::BuiltIn => PathBuf::from(BUILT_IN_PATH),
+            Layer::BuiltIn => PathBuf::from("the built-in policy"),
             Layer::User => user.as_ref().map(|user| user.path.clone()).unwrap_or_default(),
             Layer::Project => project.as_ref().map(|project| project.path.clone()).unwrap_or_default(),
         };
@@ -168,13 +161,31 @@ fn of_file(file: PolicyFile, path: &Path, files: &mut Vec<PolicyFile>) -> Text {
     text
 }
 
-fn digest(texts: &[Option<&str>; 3]) -> String {
-    match texts {
-        [None, Some(only), None] => sha256(only),
-        [None, None, None] => sha256(""),
-        layers => {
-            let each: Vec<String> = layers.iter().map(|text| text.map(sha256).unwrap_or_default()).collect();
-            sha256(each.join("\n"))
+fn digest([user, project]: &[Option<&str>; 2]) -> String {
+    match (user, project) {
+        (Some(only), None) => sha256(only),
+        (None, None) => sha256(""),
+        (user, Some(project)) => {
+            // The empty place was that of a policy of the embedder's own. It stays, so that the digests stay.
+            sha256([String::new(), user.map(sha256).unwrap_or_default(), sha256(project)].join("\n"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Remembered trust and the audit log name policies by these.
+    #[test]
+    fn digests_and_identities_are_those_of_earlier_versions() {
+        assert_eq!(digest(&[None, None]), sha256(""));
+        assert_eq!(digest(&[Some("user"), None]), sha256("user"));
+        let both = format!("\n{}\n{}", sha256("user"), sha256("project"));
+        assert_eq!(digest(&[Some("user"), Some("project")]), sha256(both));
+        assert_eq!(digest(&[None, Some("project")]), sha256(format!("\n\n{}", sha256("project"))));
+        let user = UserPolicy::Text { text: "user".to_owned(), base: PathBuf::from(".") };
+        let sources = PolicySources { user: Some(user), project: None };
+        assert_eq!(sources.identity(), sha256(format!("\n{}\n", sha256("user"))));
     }
 }

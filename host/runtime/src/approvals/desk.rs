@@ -181,21 +181,6 @@ impl Approvals {
         self.shared.answered.notify_waiters();
         Ok(())
     }
-
-    /// Ends a session: every answer that was given for it is taken back. Says how many there were.
-    ///
-    /// # Errors
-    /// The ledger or the record cannot be written.
-    pub fn end_session(&self, session: &str) -> Result<usize, ApprovalError> {
-        let (answers, _) = self.shared.ledger.look(|change| change.answers(now(), false))?;
-        let ended =
-            answers.iter().filter(|row| row.session.as_deref() == Some(session) && self.may_know(&row.principal));
-        let ended: Vec<_> = ended.collect();
-        for row in &ended {
-            self.revoke(&row.id)?;
-        }
-        Ok(ended.len())
-    }
 }
 
 fn open_question(change: &Change<'_>, row: QuestionRow) -> OpenQuestion {

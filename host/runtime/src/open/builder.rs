@@ -102,14 +102,6 @@ impl HostBuilder {
         self
     }
 
-    /// Puts a policy of the embedder's own below every other. What it denies nobody allows. If the text is not a valid
-    /// policy, [`HostBuilder::open`] returns the error.
-    #[must_use]
-    pub fn built_in_policy(mut self, text: &str) -> Self {
-        self.policy.built_in = Some(text.to_owned());
-        self
-    }
-
     /// Adds a project's policy, if the project has one. It only narrows until the user trusts this file with the places
     /// of its grants ([`crate::Approvals::trust_policy`]). Until then its allow rules, grants and wider limits have no
     /// effect.

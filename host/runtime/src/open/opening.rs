@@ -38,7 +38,7 @@ impl HostBuilder {
             return Err(OpenError::Calls(self.calls));
         }
         // Before anything is created, because a text that is no policy is a mistake of the embedder.
-        self.policy.check_texts()?;
+        self.policy.check_text()?;
         let path = self.state;
         let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
         let admissions = admissions(self.calls, &state, self.shares_sessions)?;
