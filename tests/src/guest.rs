@@ -9,7 +9,7 @@
 //! one that `PORTCULLIS_TEST_CONTRACT` names, so that a suite can be run in each.
 
 use crate::{COMPONENTS, MODULES, Manifest};
-use portcullis::Contract;
+use portcullis::plugins::Contract;
 use std::env;
 use std::fmt::Write;
 use std::path::Path;

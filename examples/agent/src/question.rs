@@ -1,8 +1,9 @@
 //! A question as a person sees it, and what their line means as an answer.
 
 use crate::screen::quoted;
+use portcullis::approvals::Subject;
 use portcullis::text::OneLine;
-use portcullis::{Answer, Question, Subject};
+use portcullis::{Answer, Question};
 use serde_json::Value;
 
 /// The most of a question that is shown, in bytes: more than that nobody reads at a prompt, and nobody approves here.

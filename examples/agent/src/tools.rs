@@ -1,6 +1,7 @@
 //! Which tools the model is shown: those that fit what the person wrote, and the host's own.
 
-use portcullis::{Host, NameCollision, Offer};
+use portcullis::Host;
+use portcullis::plugins::{NameCollision, Offer};
 use portcullis_providers::Definitions;
 
 /// Chooses tools of plugins, at most `limit`, and freezes them: the model's calls are held to what it was shown.

@@ -1,7 +1,7 @@
 //! What the program has anyway: a database of notes. It knows nothing of hosts or plugins.
 
 use anyhow::Context;
-use portcullis::Key;
+use portcullis::services::Key;
 use rusqlite::{Connection, params};
 use std::sync::{Arc, Mutex, PoisonError};
 

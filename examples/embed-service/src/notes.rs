@@ -1,7 +1,8 @@
 //! What plugins get of the database: the notes of whoever asks, by two methods.
 
 use crate::database::Database;
-use portcullis::{BoxFuture, CallFacts, Key, Service, ServiceError};
+use portcullis::BoxFuture;
+use portcullis::services::{CallFacts, Key, Service, ServiceError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

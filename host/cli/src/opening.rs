@@ -6,9 +6,10 @@ use crate::environment::PolicyPlaces;
 use crate::loading_notes::LoadingNotes;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::Look;
+use portcullis::plugins::{Engine, EngineConfig, LoadError, Loaded, Observer};
 use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::text::OneLine;
-use portcullis::{Approvals, Engine, EngineConfig, Hook, Host, HostBuilder, LoadError, Loaded, Observer};
+use portcullis::{Approvals, Hook, Host, HostBuilder};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -171,7 +172,9 @@ fn warn(host: &Host, context: &Context) {
 fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
     match places {
         PolicyPlaces::Named(path) => builder.policy_file(path),
-        PolicyPlaces::Usual { user: Some(user), project } => builder.policy_file_if_exists(user).project_policy(project),
+        PolicyPlaces::Usual { user: Some(user), project } => {
+            builder.policy_file_if_exists(user).project_policy(project)
+        }
         PolicyPlaces::Usual { user: None, project } => builder.project_policy(project),
     }
 }

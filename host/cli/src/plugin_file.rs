@@ -1,6 +1,6 @@
 //! A plugin file that a person named: read once, whole, and looked at as the host looks at those of its directory.
 
-use portcullis::{COMPONENT_BYTES_MAX, FileError};
+use portcullis::plugins::{COMPONENT_BYTES_MAX, FileError};
 use portcullis_build::project_file;
 use sha2::{Digest, Sha256};
 use std::io::{ErrorKind, Read};

@@ -1,7 +1,8 @@
 //! What a policy would have to say so that a tool could run: lines to paste, for the person who writes the policy.
 
+use portcullis::plugins::{DependencyKind, Manifest, Plugin, Tool};
 use portcullis::policy::{Access, DependencyKey, Permission, Permissions, Policy};
-use portcullis::{DependencyKind, Host, Manifest, Plugin, Reply, Tool};
+use portcullis::{Host, Reply};
 use serde::Serialize;
 use std::fmt::Write;
 

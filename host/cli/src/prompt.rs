@@ -2,8 +2,9 @@
 
 use crate::style::Look;
 use crate::terminal::Terminal;
+use portcullis::approvals::{Status, Subject};
 use portcullis::text::OneLine;
-use portcullis::{Approvals, Question, Status, Subject};
+use portcullis::{Approvals, Question};
 
 /// The question itself. Dropped without an answer, it ends its line and says why nobody needs to answer any more.
 pub(crate) struct Prompt<'a> {

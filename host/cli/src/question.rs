@@ -10,8 +10,9 @@ use crate::json;
 use crate::style::{Look, Style};
 use crate::terminal::Terminal;
 use crate::time::span;
+use portcullis::Question;
+use portcullis::approvals::Subject;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Question, Subject};
 use sheet::Sheet;
 use std::time::Duration;
 

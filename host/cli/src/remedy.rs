@@ -1,6 +1,6 @@
 //! What the author of a plugin can do about a refusal, where the refusal does not say it itself.
 
-use portcullis::{CompileError, DefinitionError, FileError, LoadError, Refusal};
+use portcullis::plugins::{CompileError, DefinitionError, FileError, LoadError, Refusal};
 
 /// What to do about it; nothing where the error's own words say it.
 pub(crate) fn of(error: &LoadError) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use crate::identity::Identity;
 use crate::server::Server;
-use portcullis::Reader;
+use portcullis::outputs::Reader;
 use portcullis::policy::Principal;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;

@@ -8,7 +8,7 @@ use std::io;
 pub enum ServerError {
     /// Two tools would have one name.
     #[error("{0}; or name tools in full")]
-    NameCollision(#[from] portcullis::NameCollision),
+    NameCollision(#[from] portcullis::plugins::NameCollision),
     /// The system gives no randomness, and what has to be unguessable could be guessed.
     #[error("the system gives no randomness")]
     NoRandomness,

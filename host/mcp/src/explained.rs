@@ -2,7 +2,8 @@
 
 use crate::server::Server;
 use crate::tools::{Listing, loading};
-use portcullis::{Code, EXPLAIN_TOOL, Request, Tool};
+use portcullis::plugins::{EXPLAIN_TOOL, Tool};
+use portcullis::{Code, Request};
 use rmcp::model::JsonObject;
 
 /// The argument that names the tool.

@@ -1,6 +1,6 @@
 //! What the operator says of a server, whichever transport it has.
 
-use portcullis::ToolNames;
+use portcullis::plugins::ToolNames;
 use portcullis::policy::Principal;
 use std::time::Duration;
 

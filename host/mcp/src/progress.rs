@@ -1,8 +1,8 @@
 //! Progress of a call as notifications: only where the client asked for it, each further on than the one before, and
 //! not more often than a person could read.
 
+use portcullis::events::{Event, EventKind, Events};
 use portcullis::text::OneLine;
-use portcullis::{Event, EventKind, Events};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};

@@ -2,7 +2,7 @@
 //! that listen. Each is told by a task or a request of its own, so that a slow one holds up no other.
 
 use crate::server::Server;
-use portcullis::Catalog;
+use portcullis::plugins::Catalog;
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::{Peer, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};

@@ -1,6 +1,7 @@
 //! The tools that a model is offered: one set, under names that every provider takes, that stays as it is.
 
-use portcullis::{Host, NameCollision, Offer, ToolNames};
+use portcullis::Host;
+use portcullis::plugins::{NameCollision, Offer, ToolNames};
 use std::collections::HashMap;
 
 /// A frozen set of tools. What a model answers is held to the definitions in it, although the catalog has changed

@@ -2,8 +2,9 @@
 
 use crate::desk::{ASK, Desk, left_behind, mark, policy, the_question};
 use crate::people::{Person, no};
+use portcullis::approvals::ApprovalError;
 use portcullis::policy::Principal;
-use portcullis::{Answer, ApprovalError, Approvals, Batch, Code, Covers, Request};
+use portcullis::{Answer, Approvals, Batch, Code, Covers, Request};
 use std::collections::BTreeSet;
 
 /// Requests of a model that does not take no for an answer.
@@ -227,5 +228,5 @@ async fn a_request_names_no_tool_that_answers_questions() {
         let reply = host.call(Request::new(tool, format!("{{\"id\":\"{id}\"}}"))).await;
         assert_eq!(reply.code, Code::UnknownTool, "{tool}");
     }
-    assert_eq!(host.approvals().question(&id).unwrap().status, portcullis::Status::Pending);
+    assert_eq!(host.approvals().question(&id).unwrap().status, portcullis::approvals::Status::Pending);
 }

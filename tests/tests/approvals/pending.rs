@@ -3,12 +3,13 @@
 use crate::desk::{ALLOW, ASK, Desk, GRANT, alone, left_behind, mark, marks, marks_manifest, numbered, open, policy};
 use crate::desk::{policy_with, question_in};
 use crate::people::no;
+use portcullis::approvals::Status;
+use portcullis::approvals::{ApprovalError, DenyAll, Onward};
+use portcullis::events::{CallState, EventKind};
+use portcullis::hooks::Hooking;
 use portcullis::policy::Unattended;
-use portcullis::{
-    Answer, ApprovalError, CallState, Cancellation, Code, Covers, DenyAll, EventKind, Hook, HookCall, Hooked, Hooking,
-    Host, Onward, Outcome,
-};
-use portcullis::{Reply, Request, Status};
+use portcullis::{Answer, Cancellation, Code, Covers, Hook, HookCall, Hooked, Host, Outcome};
+use portcullis::{Reply, Request};
 use portcullis_tests::{Manifest, guest};
 use std::fs;
 use std::sync::{Arc, Barrier};

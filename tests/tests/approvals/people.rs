@@ -1,6 +1,7 @@
 //! People who answer: always the same, something else later, or not at all.
 
-use portcullis::{Answer, Answering, Approver, Question};
+use portcullis::approvals::Answering;
+use portcullis::{Answer, Approver, Question};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, Semaphore};
 

@@ -3,7 +3,8 @@
 use crate::child::{Child, Order};
 use crate::desk::{Desk, alone, mark, numbered, question_in};
 use crate::people::no;
-use portcullis::{Answer, Code, Host, Onward, Request, Status};
+use portcullis::approvals::{Onward, Status};
+use portcullis::{Answer, Code, Host, Request};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Calls that wait.

@@ -1,7 +1,7 @@
 //! The level at which a plugin keeps the contract: for each level one that reaches it and no more, and what keeps it.
 
 use crate::bench::Bench;
-use portcullis::Contract;
+use portcullis::plugins::Contract;
 use portcullis_tests::{Manifest, Tool, built_guest, guest, shipped_plugin, with_fields};
 use serde_json::{Value, json};
 

@@ -1,7 +1,9 @@
 //! Events: each call goes through its states in order and ends once, whoever listens and however slowly.
 
 use crate::desk::{Desk, heard, until, word};
-use portcullis::{Answer, CallState, Cancellation, EventKind, Outcome, Request, Scripted};
+use portcullis::approvals::Scripted;
+use portcullis::events::{CallState, EventKind};
+use portcullis::{Answer, Cancellation, Outcome, Request};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,7 +132,7 @@ async fn subscribers_hear_the_same_in_the_same_order() {
     }
     tasks.join_all().await;
     let mut late = host.events();
-    let all = |events: &mut portcullis::Events| {
+    let all = |events: &mut portcullis::events::Events| {
         std::iter::from_fn(|| events.try_next()).map(|event| format!("{} {}", event.call, word(&event))).collect()
     };
     let (one, two): (Vec<String>, Vec<String>) = (all(&mut one), all(&mut two));

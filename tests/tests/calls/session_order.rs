@@ -1,7 +1,8 @@
 //! The order of the calls of one session, on every route: what may change something runs alone.
 
 use crate::desk::{Desk, Gate, until, word};
-use portcullis::{Batch, CallState, Cancellation, Code, Event, EventKind, Events, Host, Reply, Request};
+use portcullis::events::{CallState, Event, EventKind, Events};
+use portcullis::{Batch, Cancellation, Code, Host, Reply, Request};
 use portcullis_tests::Manifest;
 use std::collections::BTreeMap;
 use std::sync::Arc;

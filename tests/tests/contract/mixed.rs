@@ -1,6 +1,7 @@
 //! Components that speak another version than they say, or several: each is refused by name.
 
-use portcullis::{Compiler, Contract, LoadError, Refusal};
+use portcullis::Compiler;
+use portcullis::plugins::{Contract, LoadError, Refusal};
 use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 
 /// A component with every occurrence of a name in it replaced by one of the same length.

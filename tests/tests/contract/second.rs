@@ -1,6 +1,7 @@
 //! What version 0.2 has that 0.1 has not: a file has a name, and what is unavailable says when to try again.
 
-use portcullis::{Code, Contract, Host, Output, Part, Reply, Request};
+use portcullis::plugins::Contract;
+use portcullis::{Code, Host, Output, Part, Reply, Request};
 use portcullis_tests::{Attack, Manifest, Site, allow_all, built_guest_of, component, module_of, outcome_of};
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,6 @@
 //! What is written of the versions is what they are.
 
-use portcullis::Contract;
+use portcullis::plugins::Contract;
 use portcullis_tests::wit;
 use std::collections::BTreeMap;
 use wit_parser::{Resolve, TypeDefKind, TypeId, WorldItem};

@@ -1,6 +1,7 @@
 //! Callers that no longer want the answer: S30, and the grace of a cancelled call.
 
-use portcullis::{Cancellation, Code, Contract, Reply};
+use portcullis::plugins::Contract;
+use portcullis::{Cancellation, Code, Reply};
 use portcullis_tests::{Attack, outcomes};
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! Guests that look for what an earlier call left behind: S32, S33.
 
-use portcullis::{Code, Contract, Request};
+use portcullis::plugins::Contract;
+use portcullis::{Code, Request};
 use portcullis_tests::Attack;
 
 /// A guest that does nothing wrong, so that the frame of all others is known to work.

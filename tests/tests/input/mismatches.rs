@@ -1,7 +1,8 @@
 //! What a model is told when its arguments do not match: everything that is wrong, and where.
 
+use portcullis::plugins::Schema;
 use portcullis::text::is_deceptive;
-use portcullis::{Code, Host, Request, Schema};
+use portcullis::{Code, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Schemas that name something outside of themselves: refused, and nothing is fetched. K05, K08.
 
-use portcullis::{LoadError, Schema};
+use portcullis::plugins::{LoadError, Schema};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use serde_json::{Value, json};
 use std::io::ErrorKind;

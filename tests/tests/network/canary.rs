@@ -2,7 +2,8 @@
 
 use crate::encode::{clean, clean_below, spellings};
 use crate::lab::{Grant, Plan, to, with};
-use portcullis::{Answer, Request, Scripted};
+use portcullis::approvals::Scripted;
+use portcullis::{Answer, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;
 use std::fmt::Write;

@@ -1,7 +1,8 @@
 //! What is passed on of an answer that is too large, and that the rest is there.
 
 use crate::desk::{SHOWN, all_lines, bytes_of, call, files, lines, named, open, read_on, reference, site, text};
-use portcullis::{Code, LimitKind, Output, Reader};
+use portcullis::outputs::Reader;
+use portcullis::{Code, LimitKind, Output};
 use portcullis_tests::{Manifest, guest, outcome_of};
 use serde_json::json;
 

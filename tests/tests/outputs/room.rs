@@ -1,8 +1,9 @@
 //! How much is kept, by how many processes, and what is left of one that was killed.
 
 use crate::desk::{NOBODY, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
+use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
-use portcullis::{Compiler, Host, OutputError, Reader, Request};
+use portcullis::{Compiler, Host, Request};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::PathBuf;

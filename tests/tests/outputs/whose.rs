@@ -1,8 +1,10 @@
 //! Whose an output is, and what the policy has to say of reading it.
 
 use crate::desk::{call, files, lines, open, policy, reference, site, text};
+use portcullis::hooks::Hooking;
+use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
-use portcullis::{Code, Hook, HookCall, Hooked, Hooking, Host, OutputError, Reader, Reply, Request};
+use portcullis::{Code, Hook, HookCall, Hooked, Host, Reply, Request};
 use serde_json::json;
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! What a crash leaves behind: half a line at the end, or a decision without its outcome.
 
 use crate::desk::{Desk, lines, text};
-use portcullis::{Code, EventKind, Fault, Request, Verified};
+use portcullis::audit::{Fault, Verified};
+use portcullis::events::EventKind;
+use portcullis::{Code, Request};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! The head of the record, which alone knows where the record ends: damaged, gone, or of another day. P26.
 
 use crate::desk::{Desk, lines};
-use portcullis::{Code, Fault, Request, Verified, open_audit};
+use portcullis::audit::{Fault, Verified};
+use portcullis::{Code, Request, open_audit};
 use sha2::{Digest, Sha256};
 use std::fs;
 

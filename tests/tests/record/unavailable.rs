@@ -1,7 +1,8 @@
 //! When the record cannot be written nothing runs: shown by a tool that would leave a file. P27, INV-10.
 
 use crate::desk::lines;
-use portcullis::{Answer, Answering, Approver, Code, Host, OpenError, Outcome, Question, Request};
+use portcullis::approvals::Answering;
+use portcullis::{Answer, Approver, Code, Host, OpenError, Outcome, Question, Request};
 use portcullis_tests::{Site, shipped_plugin};
 use serde_json::json;
 use std::fs::{self, OpenOptions};

@@ -1,8 +1,10 @@
 //! Description files: what a tool is said to do lies beside its plugin, and is as much a part of it as its bytes.
 
 use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, until, word};
+use portcullis::approvals::Answering;
+use portcullis::plugins::{Catalog, Observer};
 use portcullis::policy::PluginName;
-use portcullis::{Answer, Answering, Approver, Catalog, Code, Covers, Host, Observer, Question, Reloaded};
+use portcullis::{Answer, Approver, Code, Covers, Host, Question, Reloaded};
 use portcullis_tests::{Manifest, Site, Tool};
 use std::env;
 use std::ffi::OsStr;

@@ -1,7 +1,9 @@
 //! What a plugin that comes later may do: exactly what it would have been given when the host opened.
 
 use crate::desk::{ALLOW, call, file, put, put_bytes, says, word};
-use portcullis::{Answer, Answering, Approver, Code, Covers, ProjectPolicy, Question, ReloadError, open_approvals};
+use portcullis::approvals::Answering;
+use portcullis::policy_files::ProjectPolicy;
+use portcullis::{Answer, Approver, Code, Covers, Question, ReloadError, open_approvals};
 use portcullis_tests::{Manifest, Site, component, module};
 use std::fs;
 use std::os::unix::fs::symlink;

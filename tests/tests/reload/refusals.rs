@@ -1,8 +1,9 @@
 //! Bad files: what was there goes on, the refusal stands beside it, and nothing is tried twice for nothing.
 
 use crate::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
+use portcullis::Host;
+use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
-use portcullis::{Host, Observer};
 use portcullis_tests::{Manifest, Site, guest};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,8 +1,9 @@
 //! A directory that is watched: every way to put a file there is seen, and nothing done to the directory ends it.
 
 use crate::desk::{ALLOW, call, file, put, says, until, word};
+use portcullis::Host;
+use portcullis::plugins::Catalog;
 use portcullis::policy::PluginName;
-use portcullis::{Catalog, Host};
 use portcullis_tests::{Manifest, Site};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

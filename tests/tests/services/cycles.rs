@@ -1,7 +1,8 @@
 //! Providers that need each other: told so, whichever way the circle is entered, and never waiting for ever.
 
 use crate::desk::{Answering, Desk, SEARCH, request, take};
-use portcullis::{HostBuilder, InjectError, Injector, Key, ProviderError, Service};
+use portcullis::HostBuilder;
+use portcullis::services::{InjectError, Injector, Key, ProviderError, Service};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,9 @@
 //! A handle that there is none of: each reason is an error of its own.
 
 use crate::desk::{Answering, Desk, SEARCH, request, steps, take};
-use portcullis::{GrantError, Key, OpenError, Service};
+use portcullis::OpenError;
+use portcullis::policy_files::GrantError;
+use portcullis::services::{Key, Service};
 use portcullis_tests::assert_verifies;
 use serde_json::json;
 use std::sync::Arc;

@@ -2,7 +2,8 @@
 //! the call's limits, one reading of JSON, and a service that breaks.
 
 use crate::desk::{Answering, Desk, answered, call, request, steps, take};
-use portcullis::{BoxFuture, CallFacts, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
+use portcullis::BoxFuture;
+use portcullis::services::{CallFacts, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
 use portcullis_tests::assert_verifies;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Other values in place of the application's: for one call, or for a host that a test opens. The plugin is the same.
 
 use crate::desk::{Answering, Desk, SEARCH, answered, call, request, steps, take};
-use portcullis::{Key, Service};
+use portcullis::services::{Key, Service};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

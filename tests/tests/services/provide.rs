@@ -2,7 +2,7 @@
 //! call.
 
 use crate::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
-use portcullis::{CallFacts, Injector, Key, Service, ServiceError};
+use portcullis::services::{CallFacts, Injector, Key, Service, ServiceError};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,9 @@
 //! The two policies between which the cost of a decision is measured, and a ledger as a busy person leaves it.
 
 use anyhow::{Result, ensure};
+use portcullis::approvals::Answering;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Answering, Approver, Compiler, Covers, Host, Outcome, Question, Request};
+use portcullis::{Answer, Approver, Compiler, Covers, Host, Outcome, Question, Request};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;

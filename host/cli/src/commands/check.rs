@@ -10,9 +10,11 @@ use crate::policy_lines::{self, HEADING};
 use crate::style::Look;
 use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
+use portcullis::plugins::{
+    Conformance, DefinitionError, Engine, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest,
+};
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Conformance, DefinitionError, Engine, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -43,7 +45,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
         Err(error) => Examined::refused(error.into()),
     };
-    let lints = examined.manifest.as_ref().map(portcullis::lints).unwrap_or_default();
+    let lints = examined.manifest.as_ref().map(portcullis::plugins::lints).unwrap_or_default();
     let conformance = conformance::of(&examined, &lints).await;
     let text = match context.json {
         true => json::line(&document(&examined, &lints, &conformance))?,
@@ -62,7 +64,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
 /// reported by the next command that needs it.
 fn forget_refusal(file: &PluginFile, examined: &Examined, context: &Context) {
     if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
-        let _ = portcullis::forget_refusal(state, &file.bytes, engine);
+        let _ = portcullis::plugins::forget_refusal(state, &file.bytes, engine);
     }
 }
 
@@ -92,7 +94,7 @@ pub(super) async fn examine(path: &Path, file: &PluginFile, context: &Context) -
             let mut manifest = opened.manifest.clone();
             loaded = Some((engine, opened));
             if plain.is_some() {
-                match portcullis::describe_beside(directory_of(path), &mut manifest) {
+                match portcullis::plugins::describe_beside(directory_of(path), &mut manifest) {
                     Ok(files) => descriptions = files,
                     Err(LoadError::Descriptions(found)) => {
                         problems.extend(found.into_iter().map(|problem| LoadError::Descriptions(vec![problem])));

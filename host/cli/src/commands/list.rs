@@ -10,9 +10,10 @@ use crate::outlook::Outlook;
 use crate::style::Look;
 use crate::table::{Cell, Table};
 use crate::view;
+use portcullis::Host;
+use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::policy::Decision;
 use portcullis::text::OneLine;
-use portcullis::{Catalog, Host, Plugin, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

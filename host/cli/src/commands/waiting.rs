@@ -1,8 +1,9 @@
 //! A call that waits for an answer from elsewhere: its person is told how to give one.
 
 use super::Context;
+use portcullis::Host;
+use portcullis::events::{CallState, EventKind};
 use portcullis::text::OneLine;
-use portcullis::{CallState, EventKind, Host};
 use std::convert::Infallible;
 use std::future::pending;
 use std::time::Duration;

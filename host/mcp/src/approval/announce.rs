@@ -2,7 +2,8 @@
 
 use super::Client;
 use super::running::{At, Stage};
-use portcullis::{Answering, Approver, Question};
+use portcullis::approvals::Answering;
+use portcullis::{Approver, Question};
 use std::sync::Arc;
 use tokio::sync::watch;
 

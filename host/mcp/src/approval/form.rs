@@ -1,8 +1,9 @@
 //! The form in which a client shows a question to its user. Every text goes through the encoder, nothing is longer than
 //! it may be, and what is left out is said to be.
 
+use portcullis::approvals::Subject;
 use portcullis::text::{OneLine, count_blanks};
-use portcullis::{Covers, Host, Question, Subject};
+use portcullis::{Covers, Host, Question};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, InputRequest, PrimitiveSchemaDefinition,
     StringSchema,

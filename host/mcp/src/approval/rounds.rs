@@ -7,7 +7,8 @@
 use super::follow::Spoken;
 use super::running::{At, Running};
 use super::{Called, Shelf, answer, form, lifetime};
-use portcullis::{Answer, Question, Subject};
+use portcullis::approvals::Subject;
+use portcullis::{Answer, Question};
 use rmcp::ErrorData;
 use rmcp::model::{InputRequests, InputRequiredResult, RequestStateCodec, SealOptions};
 use sha2::{Digest, Sha256};

@@ -10,7 +10,8 @@ use crate::call::Named;
 use crate::caller::Caller;
 use crate::result::Shape;
 use crate::server::Server;
-use portcullis::{Question, Tool};
+use portcullis::Question;
+use portcullis::plugins::Tool;
 use rmcp::model::{
     CancelTaskParams, CreateTaskResult, GetTaskParams, GetTaskResult, InputResponses, TaskStatus, UpdateTaskParams,
 };

@@ -1,8 +1,8 @@
 //! The short list: what a client sees of a large catalog at first. Two tools of the server's own stand for all others:
 //! one finds them, and one calls them. No plugin can be called `tools`, so no tool of one can have their names in full.
 
+use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::text::OneLine;
-use portcullis::{Catalog, Plugin, Tool};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -12,7 +12,9 @@ use crate::format::Format;
 use arguments::Given;
 use envelope::Asked;
 use mend::Effort;
-use portcullis::{Caller, Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
+use portcullis::plugins::{EXPLAIN_TOOL, Tool};
+use portcullis::provenance::Provenance;
+use portcullis::{Caller, Code, Host, Request};
 use std::borrow::Cow;
 use std::sync::Arc;
 

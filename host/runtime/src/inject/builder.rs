@@ -13,7 +13,8 @@ impl HostBuilder {
     /// [`HostBuilder::provide_async`]. A value that all calls are to share is made before and cloned here.
     ///
     /// ```
-    /// use portcullis::{BoxFuture, CallFacts, Compiler, Host, Key, Request, Service, ServiceError};
+    /// use portcullis::services::{CallFacts, Key, Service, ServiceError};
+    /// use portcullis::{BoxFuture, Compiler, Host, Request};
     /// use serde_json::{Value, json};
     /// use std::sync::Arc;
     ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Names a value of one type that the application provides.
 ///
 /// ```
-/// use portcullis::Key;
+/// use portcullis::services::Key;
 ///
 /// struct Pool;
 /// trait Search: Send + Sync {}

@@ -4,7 +4,7 @@
 //! not say that keyword, so the losses have to name it, or something around it.
 
 use super::alone;
-use portcullis::{Offer, Schema};
+use portcullis::plugins::{Offer, Schema};
 use portcullis_providers::{Definitions, Format, Loss};
 use portcullis_tests::{Manifest, Site, Tool, allow_all, corpus, guest};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! A host with a tool for each schema that answers with its arguments, and what each format makes of them.
 
 use jsonschema::{Draft, Validator};
-use portcullis::{Host, Schema};
+use portcullis::Host;
+use portcullis::plugins::Schema;
 use portcullis_providers::{Definitions, Format};
 use portcullis_tests::{Manifest, Site, Tool, allow_all, guest};
 use serde_json::{Map, Value, json};

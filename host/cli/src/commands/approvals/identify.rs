@@ -1,6 +1,7 @@
 //! Which question or answer a person means by the beginning of its id.
 
-use portcullis::{ApprovalError, Approvals, HeldAnswer, OpenQuestion};
+use portcullis::Approvals;
+use portcullis::approvals::{ApprovalError, HeldAnswer, OpenQuestion};
 
 /// The fewest digits that name something: with fewer, a slip of the hand may name another.
 const DIGITS_MIN: usize = 6;

@@ -8,8 +8,8 @@ use crate::json;
 use crate::style::{Look, Style};
 use crate::table::{Cell, Table};
 use crate::time::{Now, ago, ahead};
+use portcullis::approvals::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
 use portcullis::text::OneLine;
-use portcullis::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
 
 pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = super::open(context)?;

@@ -2,7 +2,8 @@
 
 use super::super::{Context, fail};
 use crate::exit_code::Exit;
-use portcullis::{ApprovalError, Approvals, Status};
+use portcullis::Approvals;
+use portcullis::approvals::{ApprovalError, Status};
 
 /// An answer was named where a question is meant.
 pub(super) const AN_ANSWER: &str = "this is the id of an answer, not of a question: `portcullis approvals revoke` \

@@ -3,8 +3,8 @@
 use super::Examined;
 use crate::context::Context;
 use crate::style::Look;
+use portcullis::plugins::{Conformance, Level, Lint, Loaded, NotTried};
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Conformance, Level, Lint, Loaded, NotTried};
 use serde_json::{Value, json};
 
 /// The level of what was looked at. This runs the plugin, where nothing less keeps it from the highest.

@@ -5,8 +5,9 @@
 
 use crate::environment;
 use crate::style::{Look, Style};
+use portcullis::hooks::Hooking;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Hook, HookCall, Hooked, Hooking, Outcome, Reply};
+use portcullis::{Hook, HookCall, Hooked, Outcome, Reply};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::future::ready;

@@ -8,7 +8,9 @@ mod convert;
 mod text;
 mod walk;
 
-use portcullis::{Repair, Tool, parse_json};
+use portcullis::parse_json;
+use portcullis::plugins::Tool;
+use portcullis::provenance::Repair;
 use serde_json::Value;
 use std::time::Duration;
 use walk::{Rules, Walk};
