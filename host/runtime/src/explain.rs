@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// What would become of a call, what led to it, and the handles it would get.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Explained {
     /// The tool.
     pub tool: ToolName,

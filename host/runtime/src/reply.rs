@@ -49,6 +49,7 @@ impl Outcome {
 
 /// What exactly happened, in a word that programs may rely on. `docs/codes.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Code {
     /// The tool answered.
     Completed,
@@ -199,6 +200,7 @@ impl fmt::Display for Code {
 
 /// The reply to one request. It serializes to the JSON that `portcullis call --json` prints.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Reply {
     /// The id of the call, 128 random bits in hexadecimal.
     pub id: String,
@@ -260,6 +262,7 @@ impl Reply {
 
 /// What a call took, in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallUsage {
     /// What the run in the sandbox took.
     pub run: Usage,

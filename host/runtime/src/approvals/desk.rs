@@ -16,6 +16,7 @@ pub(super) const SETTLED_KEPT: usize = 1000;
 
 /// A question, as it stands.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct OpenQuestion {
     /// Its id.
     pub id: String,
@@ -49,6 +50,7 @@ pub struct OpenQuestion {
 
 /// An answer that holds, or held.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct HeldAnswer {
     /// Its id.
     pub id: String,
@@ -86,6 +88,7 @@ pub struct HeldAnswer {
 
 /// What there is.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Listing {
     /// The questions.
     pub questions: Vec<OpenQuestion>,

@@ -8,6 +8,7 @@ use std::io::Write;
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// A decision on a call, written before it takes effect.
     Decision,

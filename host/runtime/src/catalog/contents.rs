@@ -25,6 +25,7 @@ pub struct Catalog {
 
 /// A file that could not be loaded.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RefusedPlugin {
     /// The name of the file; untrusted text.
     pub file: String,

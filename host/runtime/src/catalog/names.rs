@@ -27,6 +27,7 @@ pub enum ToolNames {
 /// Two tools would have one name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} would both be called `{name}`: take one plugin away, or give it another name")]
+#[non_exhaustive]
 pub struct NameCollision {
     /// The name.
     pub name: String,

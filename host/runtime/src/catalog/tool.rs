@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// A handle a plugin asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dependency {
     /// What it is.
     pub kind: DependencyKind,

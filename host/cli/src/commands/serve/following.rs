@@ -80,7 +80,7 @@ impl<'a> Following<'a> {
     }
 
     fn tell_policy(&mut self) {
-        let PolicyStatus { sha256, fault } = self.status.borrow_and_update().clone();
+        let PolicyStatus { sha256, fault, .. } = self.status.borrow_and_update().clone();
         let sha256 = sha256.get(..HASH_DIGITS).unwrap_or(&sha256);
         match fault {
             Some(fault) => {

@@ -8,6 +8,7 @@ pub(super) const PARAMETER_CHARS_MAX: usize = 512;
 
 /// Something to mend, or to know of.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lint {
     /// The tool, by its name within the plugin; nothing where it is the plugin itself. Untrusted text.
     pub tool: Option<String>,
