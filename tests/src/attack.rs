@@ -1,7 +1,8 @@
 //! One hostile guest against a whole host, with the assertions that all attacks share.
 
 use crate::{Manifest, Site, allow_all, assert_verifies, guest_of, outcome_of};
-use portcullis::{Code, Contract, Host, LoadError, Reply, Request};
+use portcullis::plugins::{Contract, LoadError};
+use portcullis::{Code, Host, Reply, Request};
 use std::fmt::Debug;
 use std::fs;
 use std::time::{Duration, Instant};

@@ -9,7 +9,7 @@
 //! `PORTCULLIS_TEST_CONTRACT`, so that a suite can run with each version.
 
 use crate::{COMPONENTS, MODULES, Manifest};
-use portcullis::Contract;
+use portcullis::plugins::Contract;
 use std::env;
 use std::fmt::Write;
 use std::path::Path;

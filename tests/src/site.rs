@@ -1,7 +1,8 @@
 //! The files of one host: a plugin directory, a state directory and other files of a test.
 
 use crate::{Manifest, guest, moved, usual_contract};
-use portcullis::{Compiler, Contract, Host, HostBuilder};
+use portcullis::plugins::Contract;
+use portcullis::{Compiler, Host, HostBuilder};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use tempfile::TempDir;

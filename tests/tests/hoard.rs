@@ -13,9 +13,9 @@
 #[path = "hoard/everything.rs"]
 mod everything;
 
-use portcullis::{
-    BoxFuture, CallFacts, Code, Contract, Host, Key, LimitKind, Reply, Request, Service, ServiceError, served_imports,
-};
+use portcullis::plugins::{Contract, served_imports};
+use portcullis::services::{CallFacts, Key, Service, ServiceError};
+use portcullis::{BoxFuture, Code, Host, LimitKind, Reply, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use portcullis_tests::{DependencyKind, Manifest, Site, component, module_of, usual_contract, wit};
 use serde_json::Value;

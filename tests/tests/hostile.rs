@@ -11,7 +11,7 @@
 macro_rules! in_every_contract {
     ($($test:meta => $($name:ident)+;)+) => {$($(
         mod $name {
-            use portcullis::Contract;
+            use portcullis::plugins::Contract;
 
             #[$test]
             async fn v0_1() {
@@ -32,7 +32,7 @@ macro_rules! ends {
         in_every_contract! { tokio::test => $guest; }
 
         $(#[$attribute])*
-        pub(crate) async fn $guest(contract: portcullis::Contract) {
+        pub(crate) async fn $guest(contract: portcullis::plugins::Contract) {
             portcullis_tests::Attack::by(contract, stringify!($guest)).ends($code).await;
         }
     )+};
@@ -44,7 +44,7 @@ macro_rules! refused {
         in_every_contract! { tokio::test => $guest; }
 
         $(#[$attribute])*
-        pub(crate) async fn $guest(contract: portcullis::Contract) {
+        pub(crate) async fn $guest(contract: portcullis::plugins::Contract) {
             let attack = portcullis_tests::Attack::by(contract, stringify!($guest));
             let says = attack.refused(|error| matches!(error, $reason)).await;
             assert!(says.contains($says), "{says}");

@@ -4,7 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
-use portcullis::{Code, Contract, Output, Request, served_imports};
+use portcullis::plugins::{Contract, served_imports};
+use portcullis::{Code, Output, Request};
 use portcullis_tests::{Manifest, Site, allow_all, component, module_of, outcome_of, wit};
 use std::collections::BTreeMap;
 use std::fmt::Write;

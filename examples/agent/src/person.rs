@@ -3,7 +3,8 @@
 
 use crate::question::{Ruling, Sheet, is_short_answer, ruling, shown};
 use crate::screen;
-use portcullis::{Answer, Answering, Approver, Question, Steering};
+use portcullis::approvals::Answering;
+use portcullis::{Answer, Approver, Question, Steering};
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::error::TrySendError;

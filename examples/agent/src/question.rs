@@ -1,8 +1,9 @@
 //! Shows an approval request, and interprets the person's line as an answer.
 
 use crate::screen::quoted;
+use portcullis::approvals::Subject;
 use portcullis::text::OneLine;
-use portcullis::{Answer, Question, Subject};
+use portcullis::{Answer, Question};
 use serde_json::Value;
 
 /// Maximum bytes to show of a request. A longer one cannot be approved at the prompt.

@@ -1,8 +1,9 @@
 //! Shows the calls of the model and their results, in a line or two for each.
 
 use crate::screen;
+use portcullis::events::{CallState, EventKind, Events};
 use portcullis::text::OneLine;
-use portcullis::{CallState, EventKind, Events, Outcome, Reply};
+use portcullis::{Outcome, Reply};
 use portcullis_providers::Hydrated;
 use std::convert::Infallible;
 use std::future::pending;

@@ -1,6 +1,7 @@
 //! Picks the tools for the model: those that fit the person's message, and the host's own.
 
-use portcullis::{Host, NameCollision, Offer};
+use portcullis::Host;
+use portcullis::plugins::{NameCollision, Offer};
 use portcullis_providers::Definitions;
 
 /// Picks at most `limit` tools of plugins, and freezes them: the model's calls are checked against these definitions.

@@ -1,19 +1,19 @@
-//! What the program has anyway: a database of notes. It knows nothing of hosts or plugins.
+//! The program's own database of notes. It does not depend on the host or on plugins.
 
 use anyhow::Context;
-use portcullis::Key;
+use portcullis::services::Key;
 use rusqlite::{Connection, params};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The program's database. A test would put another in its place with `Request::provide`.
+/// The key of the program's database. A test can replace the database with `Request::provide`.
 pub(crate) const DATABASE: Key<Database> = Key::new("database");
 
-/// Notes of many people.
+/// A database with the notes of many people.
 pub(crate) struct Database {
     connection: Arc<Mutex<Connection>>,
 }
 
-/// One note that was found.
+/// A note that matches a search.
 pub(crate) struct Found {
     pub(crate) title: String,
     pub(crate) excerpt: String,
@@ -26,7 +26,7 @@ impl Database {
         Ok(Self { connection: Arc::new(Mutex::new(connection)) })
     }
 
-    /// Keeps a note, and gives its number.
+    /// Stores a note and returns its number.
     pub(crate) async fn add(&self, owner: &str, title: &str, text: &str) -> anyhow::Result<i64> {
         let (owner, title, text) = (owner.to_owned(), title.to_owned(), text.to_owned());
         self.with(move |connection| {
@@ -37,9 +37,9 @@ impl Database {
         .await
     }
 
-    /// The notes of one person that have all words, the best first.
+    /// Returns the notes of one person that contain all words, the best match first.
     pub(crate) async fn search(&self, owner: &str, words: &str, limit: u32) -> anyhow::Result<Vec<Found>> {
-        // Each word quoted: to the index it is a word, whatever it looks like.
+        // Quote each word, so that the index does not parse it as an operator.
         let query: Vec<String> =
             words.split_whitespace().map(|word| format!("\"{}\"", word.replace('"', "\"\""))).collect();
         let (owner, query) = (owner.to_owned(), query.join(" "));
@@ -56,7 +56,7 @@ impl Database {
         .await
     }
 
-    /// Works on the database where it may block.
+    /// Runs a database operation on a thread that may block.
     async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,

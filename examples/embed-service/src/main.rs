@@ -1,8 +1,9 @@
-//! Embed the host, and give its plugins a service of the program's own: notes in SQLite.
+//! Embeds the host and provides its plugins with a service of the program: notes in SQLite.
 //!
-//! The plugin in `plugin/` finds and keeps notes. It never sees the database: the program injects one under a typed
-//! key, makes of it what one call may reach, and exposes that as the service `notes`; the policy binds the plugin's key
-//! `index` to it, and says which methods it may call. Build the plugin, then run it:
+//! The plugin in `plugin/` finds and stores notes. It never sees the database. The program provides the database under
+//! a typed key, limits it to the caller's notes for each call, and exposes these as the service `notes`. The policy
+//! binds the plugin's key `index` to the service, and lists the methods that the plugin may call. Build the plugin,
+//! then run it:
 //!
 //! ```text
 //! cargo xtask plugin examples/embed-service/plugin --out target/embed-service
@@ -18,7 +19,7 @@ use notes::{NOTES, Notes};
 use portcullis::{Compiler, Host, Request};
 use std::sync::Arc;
 
-/// Grants the plugin one method of the service; the other one stays out of its reach, whatever its tools ask for.
+/// Grants the plugin one of the service's two methods. Its tools cannot call the other one.
 const POLICY: &str = r#"
 [plugin.notes]
 service.index = { name = "notes", methods = ["search"], calls = 10 }
@@ -41,9 +42,9 @@ async fn main() -> anyhow::Result<()> {
 
     let host = Host::builder(plugins, state, Compiler::InProcess)
         .policy_text(POLICY, ".")
-        // One database for all calls: each gets the same.
+        // All calls share one database.
         .provide(&DATABASE, move |_| Ok(Arc::clone(&database)))
-        // The notes of one person: made anew for each call, from the database and from who asks.
+        // The notes of one person, created for each call from the database and the call's principal.
         .provide_async(&NOTES, |injector| async move {
             Ok(Notes::of(injector.call().principal(), injector.get(&DATABASE).await?))
         })

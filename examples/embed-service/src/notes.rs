@@ -1,14 +1,15 @@
 //! The service that plugins get: two methods on the caller's own notes in the database.
 
 use crate::database::Database;
-use portcullis::{BoxFuture, CallFacts, Key, Service, ServiceError};
+use portcullis::BoxFuture;
+use portcullis::services::{CallFacts, Key, Service, ServiceError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The notes of one person, for one call.
+/// The key of the notes of one person, for one call.
 pub(crate) const NOTES: Key<Notes> = Key::new("notes");
 
-/// The most notes that are found at once.
+/// Maximum notes per search.
 const FOUND_MAX: u32 = 50;
 
 /// The notes of one person.
@@ -55,7 +56,7 @@ impl Service for Notes {
     }
 }
 
-/// The model learns that it did not work; what SQLite said is for the operator's record.
+/// Returns the error for the model. The message of SQLite goes only to the operator's log.
 fn unavailable(error: &anyhow::Error) -> ServiceError {
     ServiceError::unavailable("the notes cannot be reached; try again later").with_detail(format!("{error:#}"))
 }

@@ -1,4 +1,4 @@
-//! The example as a person runs it: what it prints.
+//! Runs the example as a user does, and tests what it prints.
 
 #![allow(clippy::disallowed_methods, reason = "a test runs the example and lays out its plugin directory")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

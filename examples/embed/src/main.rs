@@ -1,11 +1,11 @@
-//! Embed the host: open it over a directory of plugins, call a tool, and answer when the policy says ask.
+//! Embeds the host: opens it with a directory of plugins, calls a tool, and answers its approval requests.
 //!
 //! Run it with `cargo run -p portcullis-embed -- PLUGINS STATE POLICY TOOL ARGUMENTS`.
 
 use anyhow::Context;
 use portcullis::{Answer, Compiler, Host, Question, Request, approver_fn};
 
-/// Approves reads and nothing else. A real approver shows the question to a person.
+/// An approver that approves only reads. A real approver shows the approval request to a person.
 async fn reads_only(question: Question) -> Answer {
     let reads = question.permissions.iter().all(|permission| permission.as_str() == "read");
     if reads { Answer::Yes } else { Answer::No { note: Some("this program approves reads alone".to_owned()) } }
@@ -18,7 +18,7 @@ async fn main() -> anyhow::Result<()> {
     let [plugins, state, policy, tool, json] = arguments.as_slice() else {
         anyhow::bail!("usage: portcullis-embed PLUGINS STATE POLICY TOOL ARGUMENTS");
     };
-    // A program of its own would compile in a worker process, as the command line does: `Compiler::Worker`.
+    // A production program should compile in a worker process, as the CLI does: `Compiler::Worker`.
     let host = Host::builder(plugins, state, Compiler::InProcess)
         .policy_file(policy)
         .approver(approver_fn(reads_only))

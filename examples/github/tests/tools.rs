@@ -1,4 +1,4 @@
-//! Tests the logic of the plugin against a server that the tests play.
+//! Tests the logic of the plugin against a scripted server.
 
 use github_plugin::PLUGIN;
 use portcullis_sdk::http::Method;
@@ -89,7 +89,7 @@ fn a_repository_cannot_lead_to_another_path() {
 }
 
 #[test]
-fn a_refusal_says_what_would_help() {
+fn a_refusal_suggests_a_remedy() {
     let says = |status, message: &str| Reply::new(status).json(&json!({ "message": message }));
     let later = Failure::unavailable("the API's rate limit is reached; try again later");
     let cases = [

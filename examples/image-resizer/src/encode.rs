@@ -1,4 +1,4 @@
-//! A picture as the bytes of an answer, which are few.
+//! Encodes a picture as an answer of limited size.
 
 use std::io::{self, Write};
 
@@ -9,12 +9,12 @@ use portcullis_sdk::prelude::*;
 
 use crate::picture::Format;
 
-/// How much of a photo's detail is kept, from 1 to 100: no eye sees what is missing.
+/// The JPEG quality, from 1 to 100. At this value the loss is not visible.
 const JPEG_QUALITY: u8 = 85;
-/// The largest answer, in bytes: hosts take some MiB at once.
+/// Maximum size of an answer in bytes. Hosts accept a few MiB.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The bytes of a picture with 8 bits for each colour.
+/// Encodes a picture that has 8 bits per channel.
 pub(crate) fn encode(image: DynamicImage, format: Format) -> Result<Vec<u8>, Failure> {
     let mut answer = Answer { bytes: Vec::with_capacity(ANSWER_BYTES_MAX), is_full: false };
     let written = match format {
@@ -33,12 +33,12 @@ pub(crate) fn encode(image: DynamicImage, format: Format) -> Result<Vec<u8>, Fai
 }
 
 fn jpeg(image: DynamicImage, answer: &mut Answer) -> ImageResult<()> {
-    // JPEG knows no transparency.
+    // JPEG has no transparency.
     let image = if image.color().has_alpha() { on_white(&image.into_rgba8()).into() } else { image };
     image.write_with_encoder(JpegEncoder::new_with_quality(answer, JPEG_QUALITY))
 }
 
-/// The picture as it looks on white paper.
+/// Blends a picture onto a white background.
 fn on_white(image: &RgbaImage) -> RgbImage {
     const OPAQUE: u16 = 255;
     RgbImage::from_fn(image.width(), image.height(), |x, y| {
@@ -48,7 +48,7 @@ fn on_white(image: &RgbaImage) -> RgbImage {
     })
 }
 
-/// Row by row: `image` would hold all of it twice before it writes the first byte.
+/// Encodes a PNG row by row, because `image` would hold the whole picture twice before it writes the first byte.
 fn png(image: &DynamicImage, answer: &mut Answer) -> io::Result<()> {
     let mut encoder = Encoder::new(answer, image.width(), image.height());
     encoder.set_depth(BitDepth::Eight);
@@ -66,7 +66,7 @@ fn png(image: &DynamicImage, answer: &mut Answer) -> io::Result<()> {
     Ok(writer.finish()?)
 }
 
-/// Bytes that are written, as far as there is room for them.
+/// A writer with a maximum size.
 struct Answer {
     bytes: Vec<u8>,
     is_full: bool,

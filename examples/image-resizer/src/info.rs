@@ -1,4 +1,4 @@
-//! The tool `info`: what a picture is, without decoding it.
+//! The tool `info`: returns the format and size of a picture without decoding it.
 
 use portcullis_sdk::prelude::*;
 

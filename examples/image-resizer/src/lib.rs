@@ -1,7 +1,7 @@
 //! Makes pictures of a granted directory smaller, so that a model can look at them.
 //!
-//! From the outside in: `resize` and `info` (the tools), `encode` (a picture as the bytes of an answer), `picture` (a
-//! file that claims to be a picture, and what of it is believed), `jpeg` (what the head of a JPEG says of memory).
+//! From the outside in: `resize` and `info` (the tools), `encode` (encodes an answer of limited size), `picture`
+//! (checks an untrusted file), `jpeg` (computes a JPEG decoder's memory from the head of the file).
 
 mod info;
 mod resize;

@@ -1,4 +1,4 @@
-//! A file that claims to be a picture. Whatever it claims is checked before memory is spent on it.
+//! Reads untrusted picture files. Checks the claims in a file's head before it allocates memory for them.
 #![expect(clippy::disallowed_methods, reason = "std::fs reaches the granted directory alone")]
 
 use std::fs::File;
@@ -10,15 +10,14 @@ use portcullis_sdk::prelude::*;
 
 use crate::jpeg;
 
-/// The largest file, in bytes: that of a good camera.
+/// Maximum size of a file in bytes: enough for a good camera.
 const FILE_BYTES_MAX: u64 = 10 * 1024 * 1024;
-/// The most memory that the pictures of a call may take, in bytes, with the file and what its decoder holds. Of the 64
-/// MiB that a host gives by default the stack, the plugin's data, a decoder's rows and metadata, and what small blocks
-/// leave unused between them have the rest.
+/// Maximum memory for the pictures of a call, the file and its decoder's buffers, in bytes. The host's default limit is
+/// 64 MiB. The rest is for the stack, the plugin's data, a decoder's rows and metadata, and fragmentation.
 const MEMORY_BYTES_MAX: u64 = 60 * 1000 * 1000;
-/// The longest side, in pixels, so that a decoder's rows are small: that of a panorama.
+/// Maximum side in pixels: enough for a panorama. It keeps a decoder's rows small.
 const SIDE_MAX: u32 = 16 * 1024;
-/// The most metadata of a PNG with one of its rows, in bytes: a large profile of colours.
+/// Maximum bytes of a PNG's metadata plus one of its rows: enough for a large colour profile.
 const METADATA_BYTES_MAX: u64 = 1024 * 1024;
 
 /// The formats that this plugin reads and writes.
@@ -54,18 +53,18 @@ impl Format {
     }
 }
 
-/// A picture whose head was read.
+/// A picture whose head has been read.
 pub(crate) struct Picture<D> {
     decoder: D,
     pub(crate) format: Format,
     orientation: Orientation,
     /// The size of its file, in bytes.
     file: u64,
-    /// What its decoder holds beside the file and the pixels, in bytes.
+    /// The memory of its decoder in addition to the file and the pixels, in bytes.
     scratch: u64,
 }
 
-/// Opens a picture and reads its head: the format by its content, whatever the file is called.
+/// Opens a picture and reads its head. Detects the format from the content, not from the file's name.
 pub(crate) fn open(path: &str, context: &Context) -> Result<Picture<impl ImageDecoder>, Failure> {
     let cannot = |why: String| Failure::failed(format!("cannot read {path}: {why}"));
     let file = context.directory("pictures")?.path().join(path);
@@ -94,14 +93,14 @@ pub(crate) fn open(path: &str, context: &Context) -> Result<Picture<impl ImageDe
 }
 
 impl<D: ImageDecoder> Picture<D> {
-    /// Width and height, as the picture is looked at.
+    /// Returns the width and height of the upright picture.
     pub(crate) fn size(&self) -> (u32, u32) {
         let (width, height) = self.decoder.dimensions();
         if self.is_turned() { (height, width) } else { (width, height) }
     }
 
-    /// The picture within a box, upright and in its own proportions, with 8 bits for each colour. One that fits stays
-    /// as large as it is.
+    /// Returns the picture scaled down to fit a box, upright, in its proportions, and with 8 bits per channel. A
+    /// picture that fits keeps its size.
     pub(crate) fn fit(self, path: &str, width: u32, height: u32) -> Result<DynamicImage, Failure> {
         let (width, height) = if self.is_turned() { (height, width) } else { (width, height) };
         let orientation = self.orientation;
@@ -116,7 +115,7 @@ impl<D: ImageDecoder> Picture<D> {
         Ok(image)
     }
 
-    /// The largest size within a box, or nothing where the picture fits as it is.
+    /// Returns the largest size that fits a box, or `None` if the picture already fits.
     fn within(&self, width: u32, height: u32) -> Option<(u32, u32)> {
         let (own_width, own_height) = self.decoder.dimensions();
         if own_width <= width && own_height <= height {
@@ -133,8 +132,8 @@ impl<D: ImageDecoder> Picture<D> {
         })
     }
 
-    /// Whether there is memory for the worst moment: the pixels are held with what decodes them, then with the small
-    /// picture made of them. What comes after is two small pictures at most, and the answer.
+    /// Checks that the peak memory is within the limit. The pixels are held first with their decoder's buffers, then
+    /// with the small picture. Later steps hold at most two small pictures and the answer.
     fn check_memory(&self, path: &str, small: Option<(u32, u32)>) -> Result<(), Failure> {
         let (width, height) = self.decoder.dimensions();
         if width.max(height) > SIDE_MAX {
@@ -145,7 +144,7 @@ impl<D: ImageDecoder> Picture<D> {
         let bytes = |(width, height), each: u8| u64::from(width) * u64::from(height) * u64::from(each);
         let second = match small {
             Some(size) => bytes(size, color.bytes_per_pixel()),
-            // Made of 8 bits where it has 16.
+            // The copy with 8 bits per channel, if the picture has 16.
             None => bytes((width, height), color.channel_count()),
         };
         let first = bytes((width, height), color.bytes_per_pixel()).saturating_add(self.file);
@@ -162,7 +161,7 @@ impl<D: ImageDecoder> Picture<D> {
         Err(Failure::invalid(format!("{path} is too large: {why}; {remedy}")))
     }
 
-    /// Whether a camera held on its side has taken it.
+    /// Returns whether the picture is stored on its side, because the camera was turned.
     fn is_turned(&self) -> bool {
         matches!(
             self.orientation,
@@ -171,7 +170,7 @@ impl<D: ImageDecoder> Picture<D> {
     }
 }
 
-/// The same picture, with as much of its colours as an eye tells apart.
+/// Converts a picture to 8 bits per channel.
 fn to_8_bits(image: DynamicImage) -> DynamicImage {
     match image {
         DynamicImage::ImageLuma16(_) => image.into_luma8().into(),
@@ -184,7 +183,7 @@ fn to_8_bits(image: DynamicImage) -> DynamicImage {
 
 fn broken(path: &str, error: ImageError) -> Failure {
     match error {
-        // The decoder counts no pixels but those of a row, and whether an address reaches all of them.
+        // The decoder's limit counts only the pixels of one row. It also fails if an address cannot reach all pixels.
         ImageError::Limits(_) => Failure::invalid(format!(
             "{path} is too large: a row and its metadata need more than {METADATA_BYTES_MAX} bytes, or its pixels more \
              than an address can reach; take a smaller picture, or save it without metadata"

@@ -1,4 +1,4 @@
-//! The tool `resize`: a smaller picture, to look at and to keep.
+//! The tool `resize`: returns a smaller picture, and writes it to a file if requested.
 #![expect(clippy::disallowed_methods, reason = "std::fs reaches the granted directory alone")]
 
 use std::fs::OpenOptions;
@@ -10,7 +10,7 @@ use portcullis_sdk::prelude::*;
 use crate::encode::encode;
 use crate::picture::{self, Format};
 
-/// The largest box, in pixels: more than any model looks at.
+/// Maximum side of the box in pixels: more than any model uses.
 const SIDE_MAX: u32 = 2048;
 
 /// Which picture, and how small.
@@ -53,7 +53,7 @@ pub(crate) fn resize(arguments: Resize, context: &Context) -> Result<Success<Par
     Ok(Success::new(Parts(vec![Part::Text(text), image])).title(format!("Resized {path}")).metadata(metadata))
 }
 
-/// Writes a file that is not there yet.
+/// Writes a new file. Fails if the file exists.
 fn save(file: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(file)?.write_all(bytes)
 }

@@ -12,14 +12,14 @@ use portcullis_sdk::prelude::json;
 use portcullis_sdk::testing::{Context, call};
 use portcullis_sdk::{Failure, Output, Part};
 
-/// A folder for the pictures of one test.
+/// A directory for the pictures of one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// A PNG of one colour, quick to make: rows of zeros in any depth.
+/// Returns a PNG of one colour: rows of zeros in any depth, which are quick to create.
 fn plain(file: &Path, width: u32, height: u32, color: ColorType, depth: BitDepth) {
     let mut encoder = Encoder::new(File::create(file).unwrap(), width, height);
     encoder.set_color(color);
@@ -31,7 +31,7 @@ fn plain(file: &Path, width: u32, height: u32, color: ColorType, depth: BitDepth
     writer.write_image_data(&vec![0; row.div_ceil(8) * height as usize]).unwrap();
 }
 
-/// What `resize` answers: the image.
+/// Returns the image from the answer of `resize`.
 fn resize(folder: &Path, path: &str, side: u32, format: &str) -> Result<image::DynamicImage, String> {
     let context = Context::new().directory("pictures", folder);
     let arguments = json!({ "path": path, "width": side, "height": side, "format": format });
@@ -46,7 +46,7 @@ fn resize(folder: &Path, path: &str, side: u32, format: &str) -> Result<image::D
 }
 
 #[test]
-fn the_small_picture_counts() {
+fn the_memory_of_the_small_picture_counts() {
     let folder = folder("counts");
     plain(&folder.join("edge.png"), 4840, 3480, ColorType::Indexed, BitDepth::One);
     plain(&folder.join("over.png"), 4880, 3520, ColorType::Indexed, BitDepth::One);
@@ -57,7 +57,7 @@ fn the_small_picture_counts() {
 }
 
 #[test]
-fn deep_colours_count_twice() {
+fn sixteen_bit_channels_count_twice() {
     let folder = folder("deep");
     plain(&folder.join("fits.png"), 2048, 2048, ColorType::Rgba, BitDepth::Sixteen);
     plain(&folder.join("over.png"), 2700, 2700, ColorType::Rgba, BitDepth::Sixteen);

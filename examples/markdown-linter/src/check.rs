@@ -1,4 +1,4 @@
-//! The rules at work: those on the structure of a document, and those on its lines.
+//! Checks the rules: those for the structure of a document, and those for its lines.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 
 use crate::rules::Rule;
 
-/// The mark that some editors put before a text: no part of it.
+/// The byte order mark that some editors write before a text. It is not part of the text.
 const BYTE_ORDER_MARK: char = '\u{FEFF}';
-/// What a bare URL begins with.
+/// The beginnings of a bare URL.
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
 /// Something to mend.
@@ -24,7 +24,7 @@ pub(crate) struct Finding {
     message: String,
 }
 
-/// What these rules find, in the order of the text.
+/// Returns the findings of the given rules, in the order of the text.
 pub(crate) fn check(text: &str, rules: &[Rule], line_length: usize) -> Vec<Finding> {
     let mut document = Document::new(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
     document.read();
@@ -40,10 +40,10 @@ struct Document<'a> {
     text: &'a str,
     /// Where each line begins, in bytes.
     starts: Vec<usize>,
-    /// For each line, whether it is code, or of a table.
+    /// For each line, whether it is code or part of a table.
     code: Vec<bool>,
     tables: Vec<bool>,
-    /// How many elements are open whose text is no prose.
+    /// How many open elements contain text that is not prose.
     opaque: usize,
     level: Option<HeadingLevel>,
     has_title: bool,
@@ -66,7 +66,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The number of the line that a byte stands in, from 0.
+    /// Returns the index of the line that contains a byte, from 0.
     fn line(&self, at: usize) -> usize {
         self.starts.partition_point(|start| *start <= at) - 1
     }
@@ -79,7 +79,7 @@ impl<'a> Document<'a> {
         self.findings.push(Finding { line: line + 1, rule, message: message.into() });
     }
 
-    /// The rules on the structure.
+    /// Checks the rules for the structure.
     fn read(&mut self) {
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
         for (event, range) in Parser::new_ext(self.text, options).into_offset_iter() {
@@ -147,7 +147,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The rules on lines.
+    /// Checks the rules for lines.
     fn check_lines(&mut self, line_length: usize) {
         let text = self.text;
         for (line, content) in text.lines().enumerate() {
@@ -165,24 +165,24 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Whether a line ends in white space that is no line break.
+/// Returns whether a line ends in white space that is not a hard line break.
 fn ends_in_spaces(line: &str) -> bool {
     let content = line.trim_end();
     let is_break = !content.is_empty() && &line[content.len()..] == "  ";
     content.len() < line.len() && !is_break
 }
 
-/// Whether a line is longer than that, and could be broken.
+/// Returns whether a line is longer than the maximum and can be broken.
 fn is_too_long(line: &str, length: usize) -> bool {
     let line = line.trim_end();
     match line.char_indices().nth(length) {
-        // A single word, such as a URL, has no place to break at.
+        // A single word, such as a URL, cannot be broken.
         Some(_) => content(line).contains(char::is_whitespace),
         None => false,
     }
 }
 
-/// A line without what makes it an item of a list, a quotation or a heading.
+/// Returns a line without its markers of a list item, quotation or heading.
 fn content(line: &str) -> &str {
     let mut rest = line.trim_start();
     while let Some((word, after)) = rest.split_once(char::is_whitespace)

@@ -1,7 +1,7 @@
 //! Finds what is wrong in Markdown, in a text or in a file of a granted directory.
 //!
-//! From the outside in: `lint` (the tool: where the text comes from, what is reported), `check` (the rules at work),
-//! `rules` (which rules there are).
+//! From the outside in: `lint` (the tool: reads the text and reports the findings), `check` (checks the rules), `rules`
+//! (lists the rules).
 
 mod lint;
 

@@ -1,4 +1,4 @@
-//! The tool `lint`: takes the text from where it is, and reports what was found.
+//! The tool `lint`: reads the text and reports the findings.
 #![expect(clippy::disallowed_methods, reason = "std::fs reaches the granted directory alone")]
 
 use std::fs::File;
@@ -9,7 +9,7 @@ use portcullis_sdk::prelude::*;
 use crate::check::{Finding, check};
 use crate::rules::Rule;
 
-/// The largest file that is read, in bytes: far more than a person writes, and parsed in a blink.
+/// Maximum size of a file in bytes: far more than a person writes, and still fast to parse.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// Maximum findings of one answer. An author with more of them fixes these first.
 const FINDINGS_MAX: usize = 200;

@@ -1,4 +1,4 @@
-//! Which rules there are.
+//! The list of rules.
 
 use portcullis_sdk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The rules, without a host.
+//! Tests the rules without a host.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use mdlint_plugin::PLUGIN;
@@ -6,7 +6,7 @@ use portcullis_sdk::prelude::json;
 use portcullis_sdk::testing::{Context, call, problems};
 use portcullis_sdk::{Failure, Output};
 
-/// The line and the rule of each finding.
+/// Returns the line and rule of each finding.
 fn findings(text: &str) -> Vec<(u64, String)> {
     let success = call(&PLUGIN, "lint", json!({ "text": text, "line_length": 40 }), &Context::new()).unwrap();
     let Output::Json(report) = success.output else { panic!("the output is JSON") };
@@ -21,40 +21,40 @@ fn finds(text: &str, expected: &[(u64, &str)]) {
 }
 
 #[test]
-fn a_host_would_load_it() {
+fn the_manifest_has_no_problems() {
     assert_eq!(problems(&PLUGIN), Vec::<String>::new());
 }
 
 #[test]
-fn headings_go_down_step_by_step() {
+fn headings_must_not_skip_a_level() {
     finds("# One\n\n## Two\n\n### Three\n\n## Two\n", &[]);
     finds("# One\n\n### Three\n", &[(3, "heading-order")]);
     finds("# One\n\n# Another\n", &[(3, "single-title")]);
-    // With a byte order mark, which is no part of the text.
+    // With a byte order mark, which is not part of the text.
     finds("\u{feff}# One\n\n# Another\n", &[(3, "single-title")]);
     finds("\u{feff}# One\n\n### Three\n", &[(3, "heading-order")]);
 }
 
 #[test]
-fn a_url_in_prose_is_bare() {
+fn a_bare_url_is_found_only_in_prose() {
     finds("See https://a.example/x and http://b.example.\n", &[(1, "bare-url"), (1, "bare-url"), (1, "line-length")]);
     finds("See <https://a.example>, [it](https://b.example), `https://c`.\n", &[(1, "line-length")]);
     finds("```text\nhttps://a.example\n```\n", &[]);
 }
 
 #[test]
-fn a_fence_names_its_language() {
+fn a_fence_must_name_its_language() {
     finds("```\nx\n```\n", &[(1, "code-language")]);
     finds("```rust\nx\n```\n\n    indented\n", &[]);
 }
 
 #[test]
-fn a_link_leads_somewhere() {
+fn an_empty_link_is_found() {
     finds("[here]() and [there](#)\n", &[(1, "empty-link"), (1, "empty-link")]);
 }
 
 #[test]
-fn lines_end_where_their_text_ends() {
+fn trailing_spaces_are_found() {
     finds(
         "one \ntwo  \nthree\t\n   \nfour\n",
         &[(1, "trailing-spaces"), (3, "trailing-spaces"), (4, "trailing-spaces")],
@@ -63,7 +63,7 @@ fn lines_end_where_their_text_ends() {
 }
 
 #[test]
-fn what_cannot_be_broken_is_not_too_long() {
+fn a_line_that_cannot_be_broken_is_not_too_long() {
     let (words, word) = ("word ".repeat(10), "x".repeat(60));
     finds(&format!("{}\n\n{word}\n", words.trim_end()), &[(1, "line-length")]);
     for marker in ["-", "*", "+", "12.", "3)", ">", "> -", "##"] {
@@ -74,19 +74,19 @@ fn what_cannot_be_broken_is_not_too_long() {
 }
 
 #[test]
-fn front_matter_is_no_heading() {
+fn front_matter_is_not_a_heading() {
     finds("---\ntitle: https://a.example\n---\n\n# One\n", &[]);
 }
 
 #[test]
-fn only_the_rules_that_were_asked_for_are_checked() {
+fn only_the_requested_rules_are_checked() {
     let arguments = json!({ "text": "```\nx\n```\nhttps://a.example\n", "rules": ["bare-url"] });
     let success = call(&PLUGIN, "lint", arguments, &Context::new()).unwrap();
     assert_eq!(success.title.as_deref(), Some("Checked the text: one finding"));
 }
 
 #[test]
-fn it_takes_one_text() {
+fn lint_requires_exactly_one_source() {
     for arguments in [json!({}), json!({ "text": "", "path": "a.md" })] {
         assert!(matches!(call(&PLUGIN, "lint", arguments, &Context::new()), Err(Failure::InvalidArguments(_))));
     }

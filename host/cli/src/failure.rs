@@ -4,8 +4,9 @@ use crate::exit_code::Exit;
 use crate::json;
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
+use portcullis::OpenError;
+use portcullis::policy_files::{GrantError, PlaceError, PolicyReadError};
 use portcullis::text::Lines;
-use portcullis::{GrantError, OpenError, PlaceError, PolicyReadError};
 use serde::Serialize;
 
 #[derive(Serialize)]

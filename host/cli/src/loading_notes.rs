@@ -2,9 +2,9 @@
 
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
+use portcullis::plugins::{LoadError, Observer};
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
-use portcullis::{LoadError, Observer};
 use std::time::Duration;
 
 /// Prints a line when plugins begin to load in the background, and one when each is ready or refused.

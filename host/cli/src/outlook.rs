@@ -1,7 +1,8 @@
 //! Predicts what happens to a call of a tool whose arguments are not known yet.
 
+use portcullis::Host;
+use portcullis::plugins::{Plugin, Tool};
 use portcullis::policy::{Caller, Decision, Permission, Policy, Principal, Question, Source};
-use portcullis::{Host, Plugin, Tool};
 use serde_json::Map;
 
 /// The session of a call that names none.

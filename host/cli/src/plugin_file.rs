@@ -1,6 +1,6 @@
 //! A plugin file that the user named. It is read once, and checked as the host checks those in its directory.
 
-use portcullis::{COMPONENT_BYTES_MAX, FileError};
+use portcullis::plugins::{COMPONENT_BYTES_MAX, FileError};
 use portcullis_build::project_file;
 use sha2::{Digest, Sha256};
 use std::io::{ErrorKind, Read};

@@ -1,7 +1,8 @@
 //! The lines that a policy lacks for a tool to run, ready for its author to paste.
 
+use portcullis::plugins::{DependencyKind, Manifest, Plugin, Tool};
 use portcullis::policy::{Access, DependencyKey, Permission, Permissions, Policy};
-use portcullis::{DependencyKind, Host, Manifest, Plugin, Reply, Tool};
+use portcullis::{Host, Reply};
 use serde::Serialize;
 use std::fmt::Write;
 

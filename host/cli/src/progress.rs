@@ -2,9 +2,10 @@
 
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
+use portcullis::events::{CallState, Event, EventKind, Events, Progress};
+use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
-use portcullis::{CallState, Event, EventKind, Events, Observer, Progress};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::pending;

@@ -2,8 +2,9 @@
 
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
+use portcullis::approvals::{Status, Subject};
 use portcullis::text::OneLine;
-use portcullis::{Approvals, Question, Status, Subject};
+use portcullis::{Approvals, Question};
 
 /// The prompt of a request. Dropping it without an answer ends the line and says why no answer is needed any more.
 pub(crate) struct Prompt<'a> {

@@ -1,6 +1,6 @@
 //! Remedies for the author of a refused plugin, if the error itself does not name one.
 
-use portcullis::{CompileError, DefinitionError, FileError, LoadError, Refusal};
+use portcullis::plugins::{CompileError, DefinitionError, FileError, LoadError, Refusal};
 
 /// Returns the remedy for an error, or `None` if the error itself names it.
 pub(crate) fn of(error: &LoadError) -> Option<&'static str> {

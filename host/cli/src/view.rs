@@ -2,8 +2,9 @@
 
 use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines;
+use portcullis::Host;
+use portcullis::plugins::{Contract, DependencyKind, Hint, Manifest, Plugin, Surface};
 use portcullis::policy::Permissions;
-use portcullis::{Contract, DependencyKind, Hint, Host, Manifest, Plugin, Surface};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -128,7 +129,7 @@ impl PluginView {
             sha256: hex(&file.sha256()),
             bytes: file.bytes.len() as u64,
             standard: false,
-            contract: portcullis::check_component(&file.bytes).ok().map(Contract::as_str),
+            contract: portcullis::plugins::check_component(&file.bytes).ok().map(Contract::as_str),
             imports,
             reviews,
             previews,

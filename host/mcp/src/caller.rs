@@ -2,7 +2,7 @@
 
 use crate::identity::TransportIdentity;
 use crate::server::{Server, Session};
-use portcullis::Reader;
+use portcullis::outputs::Reader;
 use portcullis::policy::Principal;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;

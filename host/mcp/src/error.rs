@@ -8,7 +8,7 @@ use std::io;
 pub enum ServerError {
     /// Two tools would have the same name.
     #[error("{0}; or use full tool names")]
-    NameCollision(#[from] portcullis::NameCollision),
+    NameCollision(#[from] portcullis::plugins::NameCollision),
     /// The system's random number generator fails, so ids could be guessed.
     #[error("the system gives no randomness")]
     NoRandomness,

@@ -3,7 +3,8 @@
 
 use crate::server::Server;
 use crate::tools::{ToolListing, loading};
-use portcullis::{Code, EXPLAIN_TOOL, Request, Tool};
+use portcullis::plugins::{EXPLAIN_TOOL, Tool};
+use portcullis::{Code, Request};
 use rmcp::model::JsonObject;
 
 /// The argument that names the tool.

@@ -28,7 +28,7 @@ mod tools;
 
 pub use error::ServerError;
 pub use options::{APPROVAL_WAIT_DEFAULT, ClientAnswers, DeniedTools, ListTools, ServerOptions};
-pub use portcullis::ToolNames;
+pub use portcullis::plugins::ToolNames;
 pub use server::Server;
 pub use stdio::{serve_stdio, serve_stdio_until};
 pub use tools::{ShortTool, short_list};

@@ -1,6 +1,6 @@
 //! The operator's options for a server, on any transport.
 
-use portcullis::ToolNames;
+use portcullis::plugins::ToolNames;
 use portcullis::policy::Principal;
 use std::time::Duration;
 

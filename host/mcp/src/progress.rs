@@ -1,8 +1,8 @@
 //! Sends the progress of a call as notifications, if the client asked for it. Each value is larger than the last, and
 //! the rate is limited to what a person could read.
 
+use portcullis::events::{Event, EventKind, Events};
 use portcullis::text::OneLine;
-use portcullis::{Event, EventKind, Events};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};

@@ -10,7 +10,7 @@ use crate::cursor;
 use crate::server::Server;
 use address::Address;
 use page::contents;
-use portcullis::{KeptOutput, OutputError, Reference};
+use portcullis::outputs::{KeptOutput, OutputError, Reference};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, JsonObject, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Resource,

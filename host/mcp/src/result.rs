@@ -6,7 +6,8 @@ mod meta;
 
 use crate::resources;
 use crate::server::Server;
-use portcullis::{Code, Output, Reply, Tool, wording};
+use portcullis::plugins::Tool;
+use portcullis::{Code, Output, Reply, wording};
 use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 //! notified by its own task or request, so that a slow subscriber does not block the others.
 
 use crate::server::Server;
-use portcullis::Catalog;
+use portcullis::plugins::Catalog;
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::{Peer, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};

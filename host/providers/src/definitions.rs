@@ -1,6 +1,7 @@
 //! The tools that are offered to a model: a fixed set with names that every provider accepts.
 
-use portcullis::{Host, NameCollision, Offer, ToolNames};
+use portcullis::Host;
+use portcullis::plugins::{NameCollision, Offer, ToolNames};
 use std::collections::HashMap;
 
 /// A frozen set of tools. The answers of a model are checked against the definitions in it, even if the catalog has

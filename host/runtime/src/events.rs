@@ -6,6 +6,9 @@ mod event;
 mod publisher;
 mod queue;
 
+pub use crate::stream::TextStream;
+pub use portcullis_sandbox::Progress;
+
 pub use event::{CallState, Event, EventKind};
 pub use publisher::Events;
 pub(crate) use publisher::{Ear, Heading, Publisher};

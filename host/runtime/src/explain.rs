@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// What would happen to a call, why, and the handles that it would get.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Explained {
     /// The tool.
     pub tool: ToolName,

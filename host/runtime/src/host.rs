@@ -136,8 +136,9 @@ impl Host {
             && call::missing_keys(plugin, tool).next().is_none()
     }
 
-    /// Returns the plugins that are being compiled, or wait for it, by name ([`HostBuilder::load_in_background`]). A
-    /// call of one is refused with [`Code::PluginLoading`], unless an earlier version of its file is loaded.
+    /// Returns the plugins that are being compiled, or wait for it, by name
+    /// ([`crate::HostBuilder::load_in_background`]). A call of one is refused with [`crate::Code::PluginLoading`],
+    /// unless an earlier version of its file is loaded.
     pub fn loading(&self) -> Vec<PluginName> {
         self.0.background().map(|background| background.plugins()).unwrap_or_default()
     }

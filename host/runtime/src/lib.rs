@@ -71,7 +71,8 @@
 //! [`Host::events`] has the events of all calls. Both are streams (`futures_core::Stream`).
 //!
 //! ```no_run
-//! use portcullis::{EventKind, Host, Request};
+//! use portcullis::events::EventKind;
+//! use portcullis::{Host, Request};
 //!
 //! # async fn example(host: &Host) {
 //! let mut call = host.start(Request::new("files.list", r#"{"path":"."}"#));
@@ -88,14 +89,15 @@
 //!
 //! # Extend the host
 //!
-//! A [`Hook`] ([`hook_fn`]) refuses calls, or asks an approver about them. A [`Service`] ([`service_fn`]) gives plugins
-//! methods of the application. [`HostBuilder::provide`] injects what the service needs.
+//! A [`Hook`] ([`hook_fn`]) refuses calls, or asks an approver about them. A [`services::Service`]
+//! ([`services::service_fn`]) gives plugins methods of the application. [`HostBuilder::provide`] injects what the
+//! service needs.
 
 mod admission;
 mod alone;
-mod approvals;
+pub mod approvals;
 mod approver;
-mod audit;
+pub mod audit;
 mod batch;
 mod call;
 mod caller;
@@ -103,11 +105,11 @@ mod catalog;
 mod caught;
 mod concurrency;
 mod conformance;
-mod events;
+pub mod events;
 mod explain;
 mod file_watch;
 mod grants;
-mod hooks;
+pub mod hooks;
 mod host;
 mod inject;
 mod inner;
@@ -117,7 +119,7 @@ mod nearest;
 mod open;
 mod origin;
 mod outlook;
-mod outputs;
+pub mod outputs;
 mod pick;
 mod places;
 mod policy_change;
@@ -126,7 +128,7 @@ mod policy_source;
 mod policy_text;
 mod policy_warning;
 mod project_policy;
-mod provenance;
+pub mod provenance;
 mod reload;
 mod reply;
 mod request;
@@ -146,61 +148,66 @@ mod under_way;
 mod watch;
 pub mod wording;
 
-pub use approvals::{ApprovalError, Approvals, HeldAnswer, Listing, Onward, OpenQuestion, RolledBack, TrustError};
-pub use approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject, approver_fn};
-pub use audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
+pub use approvals::Approvals;
+pub use approver::{Answer, Approver, Covers, Question, approver_fn};
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
 pub use caller::Caller;
-pub use catalog::{
-    Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint, LoadError,
-    NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent, Tool, ToolNames,
-    check, describe_beside, forget_refusal, lints,
-};
 pub use concurrency::{CALLS_DEFAULT, CALLS_MAX};
-pub use conformance::{Conformance, Level, Loaded, NotTried};
-pub use events::{CallState, Event, EventKind, Events};
 pub use explain::Explained;
 pub use file_watch::FileWatch;
-pub use grants::GrantError;
-pub use hooks::{
-    HOOK_KEY_BYTES_MAX, HOOK_NOTES_MAX, HOOK_REASON_BYTES_MAX, HOOK_TIME_MAX, HOOK_VALUE_BYTES_MAX, Hook, HookCall,
-    HookClosure, Hooked, Hooking, hook_fn,
-};
+pub use hooks::{Hook, HookCall, Hooked, hook_fn};
 pub use host::{Host, open_approvals, open_audit};
-pub use inject::{
-    CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError, service_fn,
-};
-pub use ledger::{LedgerError, Status};
 pub use open::{HostBuilder, OpenError};
 pub use outlook::Outlook;
-pub use outputs::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
-pub use places::PlaceError;
-pub use policy_change::PolicyChangeError;
-pub use policy_in_force::PolicyStatus;
-pub use policy_text::PolicyReadError;
-pub use policy_warning::PolicyWarning;
 pub use portcullis_policy::json::{JsonError, parse as parse_json};
-pub use project_policy::{GrantPlace, GrantPlaceFault, GrantPlaceKind, ProjectGrantError, ProjectPolicy};
-pub use provenance::{Provenance, Repair, Validation};
 pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
-pub use reserved::{EXPLAIN_TOOL, is_reserved};
-pub use schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts};
 pub use started::Call;
 pub use steering::Steering;
-pub use stream::TextStream;
 pub use tokens::estimate_tokens;
 pub use watch::Watch;
 
 use portcullis_policy::json;
 
 pub use portcullis_policy as policy;
-pub use portcullis_policy::Hint;
 pub use portcullis_sandbox::{
-    Blob, BoxFuture, COMPONENT_BYTES_MAX, Cancellation, CompileError, Compiler, Contract, DependencyKind,
-    DirectoryError, Engine, EngineConfig, EngineError, Footprint, LimitKind, Manifest, NetworkError, Output, Part,
-    Progress, Refusal, StoreFault, Surface, TimeSource, Usage, check_component, compile_worker, component_imports,
-    served_imports,
+    Blob, BoxFuture, Cancellation, Compiler, Footprint, LimitKind, NetworkError, Output, Part, StoreFault, TimeSource,
+    Usage, compile_worker,
 };
+
+/// Plugins and their tools: the catalog of a host, and how a component is checked and loaded outside of a host.
+pub mod plugins {
+    pub use crate::catalog::{
+        Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint,
+        LoadError, NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent,
+        Tool, ToolNames, check, describe_beside, forget_refusal, lints,
+    };
+    pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
+    pub use crate::reserved::{EXPLAIN_TOOL, is_reserved};
+    pub use crate::schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts};
+    pub use portcullis_policy::Hint;
+    pub use portcullis_sandbox::{
+        COMPONENT_BYTES_MAX, CompileError, Contract, DependencyKind, DirectoryError, Engine, EngineConfig, EngineError,
+        Manifest, Refusal, Surface, check_component, component_imports, served_imports,
+    };
+}
+
+/// The files of a policy: a project's own, what is wrong with one, and which one is in force.
+pub mod policy_files {
+    pub use crate::grants::GrantError;
+    pub use crate::places::PlaceError;
+    pub use crate::policy_change::PolicyChangeError;
+    pub use crate::policy_in_force::PolicyStatus;
+    pub use crate::policy_text::PolicyReadError;
+    pub use crate::policy_warning::PolicyWarning;
+    pub use crate::project_policy::{GrantPlace, GrantPlaceFault, GrantPlaceKind, ProjectGrantError, ProjectPolicy};
+}
+
+/// Services of the application that plugins may call, and the values that they are made from.
+pub mod services {
+    pub use crate::inject::{
+        CallFacts, InjectError, Injector, Key, ProviderError, SERVICE_TEXT_BYTES_MAX, Service, ServiceError, service_fn,
+    };
+}

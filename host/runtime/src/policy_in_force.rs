@@ -35,6 +35,7 @@ pub(crate) struct PolicyInForce {
 
 /// The policy in force, and why it is not the one in the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PolicyStatus {
     /// The SHA-256 of the policy in force, as decisions of the audit log name it.
     pub sha256: String,

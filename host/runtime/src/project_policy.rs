@@ -133,7 +133,8 @@ impl ProjectPolicy {
 #[expect(clippy::disallowed_methods, reason = "the test makes the project and changes it")]
 mod tests {
     use super::*;
-    use crate::{Compiler, Host, TrustError, open_approvals};
+    use crate::approvals::TrustError;
+    use crate::{Compiler, Host, open_approvals};
     use std::fs;
     use std::os::unix::fs::symlink;
 

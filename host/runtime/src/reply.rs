@@ -50,6 +50,7 @@ impl Outcome {
 
 /// The stable code that says exactly what happened. Programs may match on it. `docs/codes.md` lists all codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Code {
     /// The tool returned a usable answer.
     Completed,
@@ -200,6 +201,7 @@ impl fmt::Display for Code {
 
 /// The reply to one request. It serializes to the JSON that `portcullis call --json` prints.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Reply {
     /// The id of the call, 128 random bits in hexadecimal.
     pub id: String,
@@ -261,6 +263,7 @@ impl Reply {
 
 /// The resource usage of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallUsage {
     /// The usage of the run in the sandbox.
     pub run: Usage,

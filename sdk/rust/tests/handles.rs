@@ -104,7 +104,7 @@ fn each_kind_can_be_declared() {
 }
 
 #[test]
-fn nothing_is_granted_until_the_script_says_so() {
+fn a_test_context_grants_nothing_by_default() {
     let context = testing::Context::new();
     for (tool, arguments) in
         [("fetch", json!({ "url": "https://a.example/" })), ("count", json!({})), ("ask", json!({}))]
@@ -114,9 +114,9 @@ fn nothing_is_granted_until_the_script_says_so() {
     }
 }
 
-/// As a host does, the testing host gives a tool no more than it declares.
+/// The testing host refuses undeclared permissions, as the real host does.
 #[test]
-fn a_tool_gets_no_more_than_it_declares() {
+fn a_tool_gets_only_the_handles_that_its_permissions_cover() {
     let context = testing::Context::new().plays_server("pages", |_| Ok(Reply::new(200))).directory("cache", "/tmp");
     let context = context.store("counts");
     let Output::Text(told) = call(&PLUGIN, "stray", json!({}), &context).unwrap().output else { panic!("no text") };
@@ -129,7 +129,7 @@ fn a_tool_gets_no_more_than_it_declares() {
 }
 
 #[test]
-fn a_request_arrives_as_it_was_written() {
+fn the_server_receives_the_normalized_request() {
     let context = testing::Context::new().plays_server("pages", |_| Ok(Reply::new(200).json(&json!([1]))));
     call(&PLUGIN, "fetch", json!({ "url": "HTTPS://Docs.Example:443/a b?q=ä#part" }), &context).unwrap();
     let sent = context.sent();
@@ -150,7 +150,7 @@ fn parameters_and_bodies_are_encoded() {
 }
 
 #[test]
-fn a_body_is_read_under_the_cap_of_its_reader() {
+fn a_body_over_the_readers_limit_is_refused() {
     assert_eq!(fetched(Reply::new(200).body("[1]")), Ok(json!([1])));
     let large = fetched(Reply::new(200).body(vec![b' '; 101])).unwrap_err();
     assert_eq!(large, Failure::failed("the response of https://docs.example/a is larger than 100 bytes"));
@@ -166,7 +166,7 @@ fn response(reply: Reply) -> Response {
 }
 
 #[test]
-fn a_large_body_can_be_cut() {
+fn a_large_body_can_be_truncated() {
     let body = vec![b'x'; 5000];
     let read = |max| response(Reply::new(200).body(body.clone())).read(max).unwrap();
     assert_eq!(read(5000), Body::Whole(body.clone()));
@@ -176,7 +176,7 @@ fn a_large_body_can_be_cut() {
 }
 
 #[test]
-fn the_head_of_a_response_can_be_asked() {
+fn a_response_exposes_its_head() {
     let response = response(Reply::new(404).header("X-One", "1").header("x-one", "2"));
     assert_eq!((response.status(), response.is_success()), (404, false));
     assert_eq!((response.header("x-ONE"), response.header("other")), (Some("1"), None));
@@ -185,7 +185,7 @@ fn the_head_of_a_response_can_be_asked() {
 }
 
 #[test]
-fn a_redirect_is_shown_and_not_followed() {
+fn a_redirect_is_returned_and_not_followed() {
     let to = |status, location| response(Reply::new(status).header("Location", location)).redirect();
     assert_eq!(to(302, "../b"), Some("https://a.example/b".to_owned()));
     assert_eq!(to(307, "https://B.example"), Some("https://b.example/".to_owned()));
@@ -205,7 +205,7 @@ fn a_refusal_reaches_the_model() {
 }
 
 #[test]
-fn a_url_has_one_form() {
+fn urls_are_normalized() {
     let forms = [
         ("https://a.example", "https://a.example/"),
         ("HTTP://A.Example.:80/x", "http://a.example/x"),
@@ -224,7 +224,7 @@ fn a_url_has_one_form() {
 }
 
 #[test]
-fn what_is_no_url_is_an_invalid_argument() {
+fn an_invalid_url_is_an_invalid_argument() {
     let texts = [
         "",
         "a.example/x",
@@ -248,7 +248,7 @@ fn what_is_no_url_is_an_invalid_argument() {
 }
 
 #[test]
-fn references_are_resolved() {
+fn relative_references_are_resolved() {
     let base = Url::parse("http://a.example:81/b/c/d?q").unwrap();
     let cases = [
         ("g", "http://a.example:81/b/c/g"),
@@ -270,7 +270,7 @@ fn references_are_resolved() {
 }
 
 #[test]
-fn a_store_keeps_what_is_put_into_it() {
+fn a_store_keeps_its_values() {
     let context = testing::Context::new().store("counts").setting("unit", "times");
     for expected in ["1 times", "2 times"] {
         let success = call(&PLUGIN, "count", json!({}), &context).unwrap();
@@ -292,7 +292,7 @@ fn a_store_keeps_what_is_put_into_it() {
 }
 
 #[test]
-fn a_full_store_says_so_and_keeps_what_it_has() {
+fn a_full_store_refuses_a_new_value_and_keeps_the_others() {
     let context = testing::Context::new().store_of("counts", 10);
     let store = (*context).store("counts").unwrap();
     store.set("a", "123456789").unwrap();
@@ -303,7 +303,7 @@ fn a_full_store_says_so_and_keeps_what_it_has() {
 }
 
 #[test]
-fn a_service_takes_and_gives_json() {
+fn a_service_call_takes_and_returns_json() {
     let context = testing::Context::new().plays_service("index", |method, input| match method {
         "query" => Ok(json!({ "found": input["text"] })),
         method => Err(format!("there is no {method}")),
@@ -318,7 +318,7 @@ fn a_service_takes_and_gives_json() {
 }
 
 #[test]
-fn a_review_asks_what_the_policy_names() {
+fn a_reviewer_can_check_whether_the_policy_names_a_host() {
     let context = testing::Context::new().names_host("pages", "docs.example");
     let judged = |url: &str, context: &testing::Context| review(&PLUGIN, "fetch", json!({ "url": url }), context);
     assert_eq!(judged("https://Docs.example/x", &context), Verdict::Clear);
@@ -331,7 +331,7 @@ fn a_review_asks_what_the_policy_names() {
 }
 
 #[test]
-fn a_body_over_the_policys_limit_is_cut_where_it_is_read_and_refused_where_it_must_be_whole() {
+fn a_body_over_the_policys_limit_is_truncated_by_read_and_refused_by_json() {
     let limited = || Reply::new(200).body("[1").breaks(Failure::failed("the response's body is longer than 2 bytes"));
     assert_eq!(response(limited()).read(100).unwrap(), Body::Cut(b"[1".to_vec()));
     assert_eq!(fetched(limited()), Err(Failure::failed("the response's body is longer than 2 bytes")));
@@ -340,7 +340,7 @@ fn a_body_over_the_policys_limit_is_cut_where_it_is_read_and_refused_where_it_mu
 }
 
 #[test]
-fn a_host_with_an_empty_label_is_no_host() {
+fn a_host_with_an_empty_label_is_invalid() {
     for url in ["http://a.example../", "http://a..example/", "http://.a.example/", "http://../", "http://./"] {
         assert!(matches!(Url::parse(url), Err(Failure::InvalidArguments(_))), "{url}");
     }

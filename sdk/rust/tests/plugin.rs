@@ -1,4 +1,4 @@
-//! What a host sees of a plugin that the macros wrote, and what its tools see of a host.
+//! Tests plugins that the macros generate: what the host sees of them, and what their tools see of the host.
 
 use std::io;
 
@@ -92,7 +92,7 @@ plugin! {
 }
 
 #[test]
-fn the_manifest_is_what_was_declared() {
+fn the_manifest_matches_the_declarations() {
     let manifest = PLUGIN.manifest();
     assert_eq!((manifest.name, manifest.version), ("sample", env!("CARGO_PKG_VERSION")));
     let names: Vec<_> = manifest.tools.iter().map(|tool| (tool.name, tool.title)).collect();
@@ -143,7 +143,7 @@ fn schemas_follow_the_types() {
 }
 
 #[test]
-fn only_typed_json_promises_a_schema() {
+fn only_typed_json_has_an_output_schema() {
     let schemas: Vec<_> = PLUGIN.manifest().tools.into_iter().map(|tool| tool.output_schema).collect();
     let sum = json!({
         "type": "object",
@@ -155,7 +155,7 @@ fn only_typed_json_promises_a_schema() {
 }
 
 #[test]
-fn outputs_take_the_shape_of_their_type() {
+fn each_return_type_becomes_its_kind_of_output() {
     let context = testing::Context::new();
     let arguments = json!({ "one": 1, "other": 2, "more": [{ "name": "x", "number": 0.5 }] });
     assert_eq!(call(&PLUGIN, "add", arguments, &context).unwrap().output, Output::Json(json!({ "sum": 3.5 })));
@@ -165,7 +165,7 @@ fn outputs_take_the_shape_of_their_type() {
 }
 
 #[test]
-fn wrong_arguments_are_told_by_their_path() {
+fn an_argument_error_names_the_path() {
     let cases = [
         ("add", json!({}), "missing field `one`"),
         ("add", json!({ "one": "1" }), "`one`: invalid type: string \"1\", expected i32"),
@@ -183,7 +183,7 @@ fn wrong_arguments_are_told_by_their_path() {
 }
 
 #[test]
-fn errors_become_the_failure_that_fits() {
+fn errors_become_the_matching_failure() {
     use io::ErrorKind as Kind;
     let context = testing::Context::new();
     let failure = call(&PLUGIN, "fail", json!({ "kind": "io", "text": "no" }), &context).unwrap_err();
@@ -200,7 +200,7 @@ fn errors_become_the_failure_that_fits() {
 }
 
 #[test]
-fn a_tool_sees_the_host_of_the_script() {
+fn a_tool_sees_the_scripted_host() {
     let who = Call { id: "1".to_owned(), session: "mine".to_owned(), message: None, agent: None };
     let granted = || testing::Context::new().directory("workspace", "/somewhere").called_by(who.clone());
     let answered = |context: &testing::Context| call(&PLUGIN, "where-is", json!({}), context);
@@ -219,12 +219,12 @@ fn a_tool_sees_the_host_of_the_script() {
 }
 
 #[test]
-fn a_tool_is_still_a_function() {
+fn a_tool_can_be_called_as_a_function() {
     assert_eq!(add(Add { one: 1, other: None, more: Vec::new() }).0.sum, 1.0);
     assert!(locate(&testing::Context::new()).is_err());
 }
 
-/// Tools with the names that the SDK itself uses.
+/// Tools whose names the SDK itself uses.
 mod names {
     use portcullis_sdk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Schemas of the less common types, judged by what they let through.
+//! Tests the schemas of less common types by the values that they accept.
 
 use portcullis_sdk::IntoOutput;
 use portcullis_sdk::prelude::*;
@@ -10,7 +10,7 @@ fn of<T: portcullis_sdk::serde::Serialize + portcullis_sdk::schemars::JsonSchema
 }
 
 #[test]
-fn an_author_may_leave_an_object_open() {
+fn an_object_can_be_left_open() {
     #[output]
     #[schemars(extend("additionalProperties" = true))]
     struct Open {
@@ -20,7 +20,7 @@ fn an_author_may_leave_an_object_open() {
 }
 
 #[test]
-fn a_map_takes_any_key() {
+fn a_map_accepts_any_key() {
     #[output]
     struct Inner {
         value: u8,

@@ -34,7 +34,7 @@ pub const Answer = struct {
         if (Result == Answer) return result;
         if (Result == []const Part or Result == []Part) return .{ .output = .{ .parts = result } };
         if (comptime isText(Result)) return .{ .output = .{ .text = result } };
-        // Null fields are omitted, as the schema of the output requires.
+        // Null fields are omitted, because the output schema does not allow null.
         return .{ .output = .{ .json = try json.write(context, result, .{ .emit_null_optional_fields = false }) } };
     }
 

@@ -79,7 +79,7 @@ pub const Context = struct {
         return std.Io.Threaded.global_single_threaded.io();
     }
 
-    /// Sets the message of a failure and returns its error: `return context.fail(.unavailable, "{s} is away", .{name});`
+    /// Creates a failure with a message: `return context.fail(.unavailable, "{s} is away", .{name});`
     pub fn fail(context: *Context, kind: FailureKind, comptime format: []const u8, arguments: anytype) Error {
         const message = std.fmt.allocPrint(context.arena, format, arguments) catch @errorName(error.OutOfMemory);
         context.failure = .{ .kind = kind, .message = message };

@@ -8,7 +8,8 @@ const plugin: portcullis.Plugin = @import("plugin").plugin;
 /// Sends `std.log` to the log of the call.
 pub const std_options: std.Options = .{ .logFn = log, .allow_stack_tracing = false };
 
-/// The buffer for a panic message. It is static because a lack of memory may have caused the panic.
+/// The size of the buffer for a panic message. The buffer is on the stack, because a lack of memory may have caused the
+/// panic. A longer message is logged without the prefix.
 const panic_bytes = 512;
 
 /// Handles panics. A panic cannot return an answer, so this logs its message and ends the instance.

@@ -1,8 +1,9 @@
 //! A site with plugins for an agent, the agent that runs on it, and helpers for the audit log.
 
 use crate::agent::model::Model;
+use portcullis::audit::Entry;
 use portcullis::text::is_deceptive;
-use portcullis::{Code, Entry, open_approvals, open_audit};
+use portcullis::{Code, open_approvals, open_audit};
 pub(crate) use portcullis_tests::Ran;
 use portcullis_tests::{Manifest, Site, built_guest, component, guest, module, program, shipped_plugin};
 use serde_json::Value;

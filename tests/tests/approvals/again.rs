@@ -3,8 +3,9 @@
 use crate::approvals::desk::{
     ASK, Desk, GRANT, eventually_async, left_behind, mark, open, policy, policy_with, the_question,
 };
+use portcullis::approvals::{Onward, Status};
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Code, Host, Onward, Reply, Request, Status};
+use portcullis::{Answer, Code, Host, Reply, Request};
 use std::time::Duration;
 
 async fn elsewhere(desk: &Desk) -> Host {

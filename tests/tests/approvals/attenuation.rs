@@ -181,7 +181,7 @@ fn no_tool_name_reaches_the_approvals() {
     });
     tried.unwrap();
     let question = host.approvals().question(&id).unwrap();
-    assert_eq!(question.status, portcullis::Status::Pending);
+    assert_eq!(question.status, portcullis::approvals::Status::Pending);
     assert!(host.approvals().list_all().unwrap().answers.is_empty());
     assert!(desk.marks().is_empty());
 }

@@ -2,8 +2,10 @@
 
 use crate::approvals::desk::ASK;
 use crate::approvals::people::no;
+use portcullis::approvals::Scripted;
+use portcullis::plugins::Contract;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Code, Contract, Host, Request, Scripted};
+use portcullis::{Answer, Code, Host, Request};
 use portcullis_tests::{Site, built_guest_of, shipped_plugin};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

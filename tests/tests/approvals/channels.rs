@@ -5,7 +5,8 @@ use crate::approvals::desk::{
     ASK, Desk, GRANT, alone, eventually, eventually_async, mark, numbered, open, policy, policy_with, the_question,
 };
 use crate::approvals::people::{Person, Thinker, no};
-use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Code, Covers, Host, Onward, Status, Steering};
+use portcullis::approvals::{ApprovalError, Onward, Status};
+use portcullis::{Answer, Approvals, Cancellation, Code, Covers, Host, Steering};
 use portcullis::{Batch, Reply};
 use std::collections::BTreeSet;
 use std::future::poll_fn;

@@ -3,11 +3,11 @@
 
 use crate::approvals::desk::{ASK, alone, builder_at, left_behind, mark, numbered, open, policy};
 use crate::approvals::people::Person;
+use portcullis::approvals::Answering;
+use portcullis::hooks::Hooking;
 use portcullis::open_approvals;
 use portcullis::policy::Unattended;
-use portcullis::{
-    Answer, Answering, Approver, Covers, Hook, HookCall, Hooked, Hooking, Host, Question, Reply, Request,
-};
+use portcullis::{Answer, Approver, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};

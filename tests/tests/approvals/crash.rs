@@ -4,7 +4,8 @@
 use crate::approvals::child::{Child, Order};
 use crate::approvals::desk::{Desk, alone, eventually, left_behind, mark, numbered};
 use crate::approvals::middle::{ASKS, RESOURCE_RULES, asking_for_its_argument};
-use portcullis::{Answer, ApprovalError, Code, Host, Onward, OpenQuestion, Status};
+use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
+use portcullis::{Answer, Code, Host};
 use portcullis_tests::{Manifest, component, module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,9 +1,8 @@
 //! A site whose tools leave a mark each time they run, so that every run can be counted, and helpers for its audit log.
 
+use portcullis::audit::Fault;
 use portcullis::policy::Unattended;
-use portcullis::{
-    Approvals, Approver, Code, Compiler, Fault, Host, HostBuilder, Reply, Request, open_approvals, open_audit,
-};
+use portcullis::{Approvals, Approver, Code, Compiler, Host, HostBuilder, Reply, Request, open_approvals, open_audit};
 use portcullis_tests::{Manifest, Site, component, guest, module};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -2,7 +2,8 @@
 
 use crate::approvals::desk::{ASK, Desk, GRANT, alone, eventually_async, left_behind, mark, policy, policy_with};
 use crate::approvals::people::{Person, no};
-use portcullis::{Answer, ApprovalError, Code, Covers, LedgerError, OpenError, Request, Status, open_approvals};
+use portcullis::approvals::{ApprovalError, LedgerError, Status};
+use portcullis::{Answer, Code, Covers, OpenError, Request, open_approvals};
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;

@@ -2,8 +2,9 @@
 
 use crate::approvals::desk::{left_behind, open};
 use crate::approvals::people::{Person, no};
+use portcullis::hooks::Hooking;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Hooking, Host, Outlook, Output, Reply, Request};
+use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Host, Outlook, Output, Reply, Request};
 use portcullis_tests::{Manifest, Site, built_guest_of, guest};
 use serde_json::{Value, json};
 use std::fs;
@@ -65,7 +66,7 @@ impl Stage {
         let needs = Manifest::of("needs").directory("work", false).tool(|tool| tool.required = 1);
         site.plugin("needs", &guest("good", &needs));
         site.plugin("reviewed", &guest("review-refuses", &Manifest::of("reviewed")));
-        site.plugin("purse", &built_guest_of(portcullis::Contract::V0_2, "purse"));
+        site.plugin("purse", &built_guest_of(portcullis::plugins::Contract::V0_2, "purse"));
         site.plugin("refused", b"no component");
         let (person, hook) = (Person::who_says(Answer::Yes), Arc::new(Told::default()));
         let policy = format!("[approvals]\nrepeats = {repeats}\n{POLICY}");

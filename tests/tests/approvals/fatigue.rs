@@ -3,8 +3,9 @@
 
 use crate::approvals::desk::{ASK, Desk, left_behind, mark, policy, the_question};
 use crate::approvals::people::{Person, no};
+use portcullis::approvals::ApprovalError;
 use portcullis::policy::Principal;
-use portcullis::{Answer, ApprovalError, Approvals, Batch, Code, Covers, Request};
+use portcullis::{Answer, Approvals, Batch, Code, Covers, Request};
 use std::collections::BTreeSet;
 
 /// Requests of a model that ignores denials.
@@ -228,5 +229,5 @@ async fn no_tool_answers_approval_requests() {
         let reply = host.call(Request::new(tool, format!("{{\"id\":\"{id}\"}}"))).await;
         assert_eq!(reply.code, Code::UnknownTool, "{tool}");
     }
-    assert_eq!(host.approvals().question(&id).unwrap().status, portcullis::Status::Pending);
+    assert_eq!(host.approvals().question(&id).unwrap().status, portcullis::approvals::Status::Pending);
 }

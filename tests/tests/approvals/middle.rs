@@ -3,8 +3,9 @@
 
 use crate::approvals::desk::{ALLOW, Desk, policy};
 use crate::approvals::people::{Person, no};
+use portcullis::approvals::Subject;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Code, Covers, Host, Question, Request, Subject};
+use portcullis::{Answer, Code, Covers, Host, Question, Request};
 use portcullis_tests::{Manifest, component, module};
 use serde_json::json;
 use std::sync::Arc;

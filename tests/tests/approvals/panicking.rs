@@ -2,7 +2,8 @@
 
 use crate::approvals::desk::{Desk, mark};
 use crate::approvals::middle::ASKS;
-use portcullis::{Answer, Answering, Approver, Code, Question, Request, Status};
+use portcullis::approvals::{Answering, Status};
+use portcullis::{Answer, Approver, Code, Question, Request};
 use portcullis_tests::{Manifest, component, module, outcome_of};
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,12 +5,13 @@ use crate::approvals::desk::{
 };
 use crate::approvals::desk::{policy_with, question_in};
 use crate::approvals::people::no;
+use portcullis::approvals::Status;
+use portcullis::approvals::{ApprovalError, DenyAll, Onward};
+use portcullis::events::{CallState, EventKind};
+use portcullis::hooks::Hooking;
 use portcullis::policy::Unattended;
-use portcullis::{
-    Answer, ApprovalError, CallState, Cancellation, Code, Covers, DenyAll, EventKind, Hook, HookCall, Hooked, Hooking,
-    Host, Onward, Outcome,
-};
-use portcullis::{Reply, Request, Status};
+use portcullis::{Answer, Cancellation, Code, Covers, Hook, HookCall, Hooked, Host, Outcome};
+use portcullis::{Reply, Request};
 use portcullis_tests::{Manifest, guest};
 use std::fs;
 use std::sync::{Arc, Barrier};

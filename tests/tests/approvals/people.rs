@@ -1,6 +1,7 @@
 //! Approvers: with a fixed answer, with a changing answer, or silent.
 
-use portcullis::{Answer, Answering, Approver, Question};
+use portcullis::approvals::Answering;
+use portcullis::{Answer, Approver, Question};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, Semaphore};
 

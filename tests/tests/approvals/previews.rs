@@ -4,8 +4,9 @@
 use crate::approvals::bench::{Bench, GRANTS, applied, attempt, changes, of_planner};
 use crate::approvals::desk::{ALLOW, ASK, alone, eventually_async, left_behind, marks, marks_manifest, question_in};
 use crate::approvals::people::{Person, Thinker, no};
+use portcullis::approvals::Scripted;
 use portcullis::text::is_deceptive;
-use portcullis::{Answer, Cancellation, Code, Covers, Request, Scripted, open_approvals};
+use portcullis::{Answer, Cancellation, Code, Covers, Request, open_approvals};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -2,7 +2,8 @@
 
 use crate::approvals::desk::{ASK, Desk, GRANT, eventually_async, policy, policy_with};
 use crate::approvals::people::{Person, no};
-use portcullis::{Answer, ApprovalError, Code, Covers, HeldAnswer, Host, Request, Status};
+use portcullis::approvals::{ApprovalError, HeldAnswer, Status};
+use portcullis::{Answer, Code, Covers, Host, Request};
 use std::sync::Arc;
 
 fn request(session: &str) -> Request {

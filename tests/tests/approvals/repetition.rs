@@ -2,8 +2,9 @@
 
 use crate::approvals::desk::{ALLOW, ASK, Desk, GRANT, left_behind, mark, open, policy_with};
 use crate::approvals::people::{Person, no};
+use portcullis::approvals::Subject;
 use portcullis::policy::{Principal, Unattended};
-use portcullis::{Answer, Code, Covers, Host, Request, Subject};
+use portcullis::{Answer, Code, Covers, Host, Request};
 use std::sync::Arc;
 
 /// Sessions of a flood: more than the host remembers per principal.

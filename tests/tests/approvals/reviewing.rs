@@ -2,8 +2,9 @@
 
 use crate::approvals::desk::{ALLOW, ASK, left_behind, open};
 use crate::approvals::people::{Person, no};
+use portcullis::hooks::Hooking;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Hooking, Host, Question, Reply, Request};
+use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
 use portcullis_tests::{Site, built_guest_of};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ const SESSION: &str = "store.spent = { scope = \"session\" }";
 
 fn site() -> Site {
     let site = Site::new();
-    site.plugin("purse", &built_guest_of(portcullis::Contract::V0_2, "purse"));
+    site.plugin("purse", &built_guest_of(portcullis::plugins::Contract::V0_2, "purse"));
     site
 }
 

@@ -2,9 +2,9 @@
 
 use crate::approvals::desk::{Desk, alone, left_behind, mark, numbered};
 use crate::approvals::people::{Person, no};
-use portcullis::{
-    Answer, ApprovalError, Code, Covers, Fault, Onward, Request, RolledBack, Status, open_approvals, open_audit,
-};
+use portcullis::approvals::{ApprovalError, Onward, RolledBack, Status};
+use portcullis::audit::Fault;
+use portcullis::{Answer, Code, Covers, Request, open_approvals, open_audit};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs;

@@ -3,7 +3,8 @@
 use crate::approvals::child::{Child, Order};
 use crate::approvals::desk::{Desk, alone, mark, numbered, question_in};
 use crate::approvals::people::no;
-use portcullis::{Answer, Code, Host, Onward, Request, Status};
+use portcullis::approvals::{Onward, Status};
+use portcullis::{Answer, Code, Host, Request};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pending calls.

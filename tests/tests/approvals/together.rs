@@ -2,7 +2,8 @@
 
 use crate::approvals::child::{Child, Order};
 use crate::approvals::desk::{Desk, alone, left_behind, mark};
-use portcullis::{Answer, Approvals, Covers, Status, open_approvals};
+use portcullis::approvals::Status;
+use portcullis::{Answer, Approvals, Covers, open_approvals};
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;

@@ -4,7 +4,8 @@
 use crate::approvals::desk::{ALLOW, ASK, Desk, open, policy};
 use crate::approvals::middle::ASKS;
 use crate::approvals::people::Person;
-use portcullis::{Answer, Code, Hook, HookCall, Hooked, Hooking, Outlook, Reply, Request};
+use portcullis::hooks::Hooking;
+use portcullis::{Answer, Code, Hook, HookCall, Hooked, Outlook, Reply, Request};
 use portcullis_tests::{Manifest, component, guest, module};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

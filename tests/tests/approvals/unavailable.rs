@@ -4,7 +4,8 @@ use crate::approvals::desk::{
     ALLOW, ASK, Desk, eventually_async, left_behind, mark, numbered, open, policy, the_question,
 };
 use crate::approvals::people::{Person, no};
-use portcullis::{Answer, Answering, ApprovalError, Approver, Code, Covers, Host, Outcome, Question, Request, Status};
+use portcullis::approvals::{Answering, ApprovalError, Status};
+use portcullis::{Answer, Approver, Code, Covers, Host, Outcome, Question, Request};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -183,5 +184,8 @@ async fn an_answer_that_cannot_be_recorded_has_no_effect() {
     std::fs::write(&log, &whole).unwrap();
     assert_eq!(host.approvals().question(&id).unwrap().status, Status::Pending);
     assert!(host.approvals().list_all().unwrap().answers.is_empty());
-    assert_eq!(desk.headless().await.approvals().answer(&id, &Answer::Yes).unwrap(), portcullis::Onward::Here);
+    assert_eq!(
+        desk.headless().await.approvals().answer(&id, &Answer::Yes).unwrap(),
+        portcullis::approvals::Onward::Here
+    );
 }

@@ -1,7 +1,7 @@
 //! The conformance level of a plugin: for each level a plugin that reaches exactly it, and what keeps it from the next.
 
 use crate::author::bench::Bench;
-use portcullis::Contract;
+use portcullis::plugins::Contract;
 use portcullis_tests::{Manifest, Tool, built_guest, guest, shipped_plugin, with_fields};
 use serde_json::{Value, json};
 

@@ -1,8 +1,11 @@
 //! Batches: several calls share a host in order, within their limit, and without blocking each other.
 
 use crate::calls::desk::{Desk, Gate, Running, until, word};
-use portcullis::{Answer, Answering, Approver, BATCH_REQUESTS_MAX, Batch, Cancellation, Code, Event, Events, Host};
-use portcullis::{Outcome, Output, Question, Reply, Request, Scripted, Steering};
+use portcullis::approvals::Answering;
+use portcullis::approvals::Scripted;
+use portcullis::events::{Event, Events};
+use portcullis::{Answer, Approver, BATCH_REQUESTS_MAX, Batch, Cancellation, Code, Host};
+use portcullis::{Outcome, Output, Question, Reply, Request, Steering};
 use portcullis_tests::{assert_verifies, outcomes};
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! A site whose tools wait, ask and never end, and helpers that read its host's events.
 
-use portcullis::{Answer, Answering, Approver, CallState, Event, EventKind, Events, Host, HostBuilder, Question};
+use portcullis::approvals::Answering;
+use portcullis::events::{CallState, Event, EventKind, Events};
+use portcullis::{Answer, Approver, Host, HostBuilder, Question};
 use portcullis_tests::{Manifest, Site, component, guest, module};
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -2,7 +2,9 @@
 //! slow they are.
 
 use crate::calls::desk::{Desk, heard, until, word};
-use portcullis::{Answer, CallState, Cancellation, EventKind, Outcome, Request, Scripted};
+use portcullis::approvals::Scripted;
+use portcullis::events::{CallState, EventKind};
+use portcullis::{Answer, Cancellation, Outcome, Request};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -132,7 +134,7 @@ async fn subscribers_get_the_same_events_in_the_same_order() {
     }
     tasks.join_all().await;
     let mut late = host.events();
-    let all = |events: &mut portcullis::Events| {
+    let all = |events: &mut portcullis::events::Events| {
         std::iter::from_fn(|| events.try_next()).map(|event| format!("{} {}", event.call, word(&event))).collect()
     };
     let (one, two): (Vec<String>, Vec<String>) = (all(&mut one), all(&mut two));

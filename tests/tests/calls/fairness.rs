@@ -1,7 +1,8 @@
 //! The run slots of a host are shared: the calls of one principal or one plugin do not starve the others.
 
 use crate::calls::desk::{Desk, until, word};
-use portcullis::{Cancellation, Code, Events, Host, Reply, Request};
+use portcullis::events::Events;
+use portcullis::{Cancellation, Code, Host, Reply, Request};
 use std::future::Future;
 use tokio::task::JoinHandle;
 

@@ -1,11 +1,10 @@
 //! Hooks: they can refuse, ask an approver and add notes, and nothing else. A hook that fails counts as a refusal.
 
 use crate::calls::desk::{Desk, heard};
+use portcullis::approvals::Scripted;
+use portcullis::hooks::{HOOK_NOTES_MAX, HOOK_TIME_MAX, Hooking};
 use portcullis::policy::{Unattended, Variation};
-use portcullis::{
-    Answer, Code, Covers, HOOK_NOTES_MAX, HOOK_TIME_MAX, Hook, HookCall, Hooked, Hooking, Host, Outcome, Reply,
-    Request, Scripted,
-};
+use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Host, Outcome, Reply, Request};
 use portcullis_tests::{assert_verifies, outcome_of};
 use serde_json::Value;
 use std::future::{pending, ready};

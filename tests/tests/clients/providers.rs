@@ -6,7 +6,8 @@ mod said;
 
 use crate::office::{DENYING, Office, succeeded};
 use crate::script::script;
-use portcullis::{Batch, Caller, Host, Offer};
+use portcullis::plugins::Offer;
+use portcullis::{Batch, Caller, Host};
 use portcullis_providers::{Definitions, Format};
 use portcullis_tests::{Site, allow_all, built_guest, corpus};
 use serde_json::{Value, json};

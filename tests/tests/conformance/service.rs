@@ -1,6 +1,6 @@
 //! The program as a server, with the tools that the suite needs, and a thread that changes its plugins.
 
-use portcullis::Contract;
+use portcullis::plugins::Contract;
 use portcullis_tests::{Manifest, Site, built_guest_of, guest, program};
 use std::fs;
 use std::io::{PipeReader, Read as _, pipe};

@@ -1,6 +1,8 @@
 //! The same plugin in every version, in one host: policy, grants and the audit log treat all versions alike.
 
-use portcullis::{Answer, Code, Contract, Host, Question, Reply, Request, Scripted};
+use portcullis::approvals::Scripted;
+use portcullis::plugins::Contract;
+use portcullis::{Answer, Code, Host, Question, Reply, Request};
 use portcullis_tests::{Manifest, Site, built_guest_of, guest_of, outcomes};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,6 +1,7 @@
 //! Components with a wrong version, or with several: each is refused with an error that names it.
 
-use portcullis::{Compiler, Contract, LoadError, Refusal};
+use portcullis::Compiler;
+use portcullis::plugins::{Contract, LoadError, Refusal};
 use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 
 /// Replaces every occurrence of a name in a component with another name of the same length.

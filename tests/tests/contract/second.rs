@@ -1,6 +1,7 @@
 //! The features of version 0.2 that 0.1 does not have: names of files, and a retry delay for outages.
 
-use portcullis::{Code, Contract, Host, Output, Part, Reply, Request};
+use portcullis::plugins::Contract;
+use portcullis::{Code, Host, Output, Part, Reply, Request};
 use portcullis_tests::{Attack, Manifest, Site, allow_all, built_guest_of, component, module_of, outcome_of};
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,6 @@
 //! The document about the versions matches the contracts.
 
-use portcullis::Contract;
+use portcullis::plugins::Contract;
 use portcullis_tests::wit;
 use std::collections::BTreeMap;
 use wit_parser::{Resolve, TypeDefKind, TypeId, WorldItem};

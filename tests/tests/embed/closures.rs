@@ -1,8 +1,7 @@
 //! Approvers, hooks and services that are closures work as those that are types.
 
-use portcullis::{
-    Answer, Code, HookCall, Hooked, Key, Request, Service, ServiceError, approver_fn, hook_fn, service_fn,
-};
+use portcullis::services::{Key, Service, ServiceError, service_fn};
+use portcullis::{Answer, Code, HookCall, Hooked, Request, approver_fn, hook_fn};
 use portcullis_tests::{Site, allow_all, built_guest};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};

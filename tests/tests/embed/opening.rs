@@ -1,6 +1,7 @@
 //! Opening a host: a wrong setting is an error of `open`, and a policy file may be optional.
 
-use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, PolicyReadError, Request};
+use portcullis::policy_files::PolicyReadError;
+use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, Request};
 use portcullis_tests::{Site, allow_all};
 
 fn builder(site: &Site) -> HostBuilder {

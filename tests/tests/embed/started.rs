@@ -1,6 +1,7 @@
 //! Calls that run on a task of their own: streams, cancellation and the end of each call are its own.
 
-use portcullis::{CallState, Cancellation, Code, Event, EventKind, Events, Host, Outcome, Request, TextStream};
+use portcullis::events::{CallState, Event, EventKind, Events, TextStream};
+use portcullis::{Cancellation, Code, Host, Outcome, Request};
 use portcullis_tests::{Manifest, Site, allow_all, built_guest, guest, outcome_of};
 use serde_json::json;
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Directories that no policy can grant: F07, F30.
 
 use crate::filesystem::lab::{Grant, Lab};
-use portcullis::{Code, Compiler, GrantError, Host, OpenError, Request};
+use portcullis::policy_files::GrantError;
+use portcullis::{Code, Compiler, Host, OpenError, Request};
 use portcullis_tests::{Site, allow_all, built_guest};
 use serde_json::json;
 use std::fs;

@@ -2,7 +2,8 @@
 //! store's value and two documents are open concurrently.
 
 use crate::hoard::{ENTRIES, Echo, MEASURED, SEARCH, in_children, peak};
-use portcullis::{Code, Host, Request, Service};
+use portcullis::services::Service;
+use portcullis::{Code, Host, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use portcullis_tests::{DependencyKind, Manifest, Site, allow_all, component, module};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Guests whose results violate the canonical ABI: S16, S17, S18, S20.
 
-use portcullis::{Code, Contract, LimitKind, LoadError};
+use portcullis::plugins::{Contract, LoadError};
+use portcullis::{Code, LimitKind};
 use portcullis_tests::{Attack, Manifest};
 
 ends! {

@@ -1,6 +1,7 @@
 //! Cancelled calls: S30, and the grace period.
 
-use portcullis::{Cancellation, Code, Contract, Reply};
+use portcullis::plugins::Contract;
+use portcullis::{Cancellation, Code, Reply};
 use portcullis_tests::{Attack, outcomes};
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! Compile workers that die, return wrong data or hang: S34 without the minutes that a real bomb takes.
 
-use portcullis::{Code, CompileError, Compiler, LoadError, Refusal, Request};
+use portcullis::plugins::{CompileError, LoadError, Refusal};
+use portcullis::{Code, Compiler, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Guests that misbehave in `describe`: S03, S39, S40.
 
-use portcullis::{Contract, LoadError};
+use portcullis::plugins::{Contract, LoadError};
 use portcullis_tests::Attack;
 
 refused! {

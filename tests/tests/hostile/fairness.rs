@@ -1,6 +1,7 @@
 //! Guests that compute forever next to other work: S06, S01 in parallel, S55.
 
-use portcullis::{Code, Contract, LimitKind, Request};
+use portcullis::plugins::Contract;
+use portcullis::{Code, LimitKind, Request};
 use portcullis_tests::Attack;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,7 @@
 //! Files in a plugin directory that are not plugins: S36, S37, S38, S44.
 
-use portcullis::{Code, FileError, Host, LoadError, Refusal, Request};
+use portcullis::plugins::{FileError, LoadError, Refusal};
+use portcullis::{Code, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, component, guest, module};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,6 +1,7 @@
 //! Guests that open as many host objects as they can: S24, S25, S26, S28.
 
-use portcullis::{Code, LimitKind, LoadError};
+use portcullis::plugins::LoadError;
+use portcullis::{Code, LimitKind};
 
 ends! {
     pollable_storm => Code::Limit(LimitKind::Resources);

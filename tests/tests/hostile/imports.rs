@@ -1,6 +1,7 @@
 //! Components that import what this host does not provide: S12, S15, S31, S38.
 
-use portcullis::{Code, Compiler, Contract, LoadError, Refusal, Request};
+use portcullis::plugins::{Contract, LoadError, Refusal};
+use portcullis::{Code, Compiler, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 
 /// The error lists every unknown import, before compilation: the compiler does not exist here.
@@ -27,7 +28,7 @@ pub(crate) async fn unknown_imports(contract: Contract) {
     assert_eq!(names, &expected);
     // The good plugin got as far as the compiler.
     let good = &*catalog.refusal("good").unwrap().error;
-    assert!(matches!(good, LoadError::Compile(portcullis::CompileError::Worker(_))), "{good:?}");
+    assert!(matches!(good, LoadError::Compile(portcullis::plugins::CompileError::Worker(_))), "{good:?}");
     let reply = host.call(Request::new("unknown-imports.run", "{}")).await;
     assert_eq!(reply.code, Code::PluginRefused);
 }

@@ -1,6 +1,6 @@
 //! Manifests that are false, aggressive or too large, with harmless code: S47, S48, S51, S52, K01 to K06, K09.
 
-use portcullis::{Contract, DefinitionError, LoadError, SchemaError};
+use portcullis::plugins::{Contract, DefinitionError, LoadError, SchemaError};
 use portcullis_tests::{Attack, Manifest, Tool, component, module_of};
 use std::time::{Duration, Instant};
 

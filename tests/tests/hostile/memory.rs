@@ -1,6 +1,7 @@
 //! Guests that request more memory, tables, instances or stack than allowed: S08, S10 to S14.
 
-use portcullis::{Code, Contract, LimitKind, LoadError, Refusal};
+use portcullis::plugins::{Contract, LoadError, Refusal};
+use portcullis::{Code, LimitKind};
 use portcullis_tests::Attack;
 
 /// The default memory limit.

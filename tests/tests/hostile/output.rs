@@ -1,6 +1,8 @@
 //! Guests whose results are too large, or not what they promise: S16, S21, S22, S53, J08.
 
-use portcullis::{Code, Contract, EventKind, LimitKind, Output};
+use portcullis::events::EventKind;
+use portcullis::plugins::Contract;
+use portcullis::{Code, LimitKind, Output};
 use portcullis_tests::{Attack, Manifest, outcome_of};
 
 /// Text over the limit is cut after a complete line, with a note.

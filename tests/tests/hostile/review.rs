@@ -1,7 +1,9 @@
 //! Reviewers and approvers: a review can tighten the policy's decision, and an answer covers exactly the call that will
 //! run.
 
-use portcullis::{Answer, Code, Contract, DenyAll, Outcome, Question, Reply, Request, Scripted, Subject};
+use portcullis::approvals::{DenyAll, Scripted, Subject};
+use portcullis::plugins::Contract;
+use portcullis::{Answer, Code, Outcome, Question, Reply, Request};
 use portcullis_tests::{Attack, outcomes};
 use std::sync::Arc;
 
@@ -75,7 +77,7 @@ async fn a_person_is_asked_about_what_runs(contract: Contract) {
 async fn without_an_answer_nothing_runs(contract: Contract) {
     struct Silence;
     impl portcullis::Approver for Silence {
-        fn answer<'a>(&'a self, _: &'a Question) -> portcullis::Answering<'a> {
+        fn answer<'a>(&'a self, _: &'a Question) -> portcullis::approvals::Answering<'a> {
             Box::pin(std::future::pending())
         }
     }

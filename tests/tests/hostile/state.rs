@@ -1,6 +1,7 @@
 //! Guests that look for data of an earlier call: S32, S33.
 
-use portcullis::{Code, Contract, Request};
+use portcullis::plugins::Contract;
+use portcullis::{Code, Request};
 use portcullis_tests::Attack;
 
 /// A well-behaved guest, which shows that the frame of all others works.

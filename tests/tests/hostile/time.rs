@@ -1,6 +1,7 @@
 //! Guests that never return, in any exported function: S01, S02, S04, S05, S07, S23.
 
-use portcullis::{Cancellation, Code, Contract, LimitKind};
+use portcullis::plugins::Contract;
+use portcullis::{Cancellation, Code, LimitKind};
 use portcullis_tests::Attack;
 use std::time::Duration;
 

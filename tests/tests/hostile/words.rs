@@ -1,6 +1,7 @@
 //! Guests whose output is aimed at another reader: S40, S49, S50, S57.
 
-use portcullis::{Code, Contract, Output};
+use portcullis::plugins::Contract;
+use portcullis::{Code, Output};
 use portcullis_tests::{Attack, outcome_of};
 
 ends! {

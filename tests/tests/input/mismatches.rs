@@ -1,7 +1,8 @@
 //! The error for a model whose arguments do not match the schema: every problem, and its location.
 
+use portcullis::plugins::Schema;
 use portcullis::text::is_deceptive;
-use portcullis::{Code, Host, Request, Schema};
+use portcullis::{Code, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use serde_json::{Value, json};
 

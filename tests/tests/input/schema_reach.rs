@@ -1,6 +1,6 @@
 //! Schemas that refer to something outside of themselves: they are refused, and nothing is fetched. K05, K08.
 
-use portcullis::{LoadError, Schema};
+use portcullis::plugins::{LoadError, Schema};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use serde_json::{Value, json};
 use std::io::ErrorKind;

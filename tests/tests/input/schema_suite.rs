@@ -2,7 +2,7 @@
 //! Groups with a refused schema are in a list, so that a change is noticed. K08.
 
 use crate::input::desk::suite;
-use portcullis::Schema;
+use portcullis::plugins::Schema;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! A site with the clerk plugin, whose notes show how often it ran, and servers for it.
 
 use crate::asking::client::PATIENCE;
-use portcullis::{Approvals, Host, HostBuilder, OpenQuestion, Status};
+use portcullis::approvals::{OpenQuestion, Status};
+use portcullis::{Approvals, Host, HostBuilder};
 use portcullis_mcp::{ClientAnswers, Server, ServerOptions};
 use portcullis_tests::{Site, built_guest, shipped_plugin};
 use std::fs;

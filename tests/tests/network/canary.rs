@@ -3,7 +3,8 @@
 
 use crate::network::encode::{clean, clean_below, spellings};
 use crate::network::lab::{Grant, Plan, to, with};
-use portcullis::{Answer, Request, Scripted};
+use portcullis::approvals::Scripted;
+use portcullis::{Answer, Request};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::json;
 use std::fmt::Write;

@@ -3,7 +3,8 @@
 use crate::outputs::desk::{
     SHOWN, all_lines, bytes_of, call, files, lines, named, open, read_on, reference, site, text,
 };
-use portcullis::{Code, LimitKind, Output, Reader};
+use portcullis::outputs::Reader;
+use portcullis::{Code, LimitKind, Output};
 use portcullis_tests::{Manifest, guest, outcome_of};
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! A site with a tool that produces every kind of output, and helpers to call it and to read the rest.
 
+use portcullis::outputs::Reader;
 use portcullis::policy::Principal;
-use portcullis::{Code, Host, Output, Reader, Reply, Request};
+use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::{Site, allow_all, built_guest};
 use serde_json::{Value, json};
 use std::fs;

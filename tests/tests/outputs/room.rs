@@ -1,8 +1,9 @@
 //! The space for kept outputs, shared by several processes, and what a killed process leaves.
 
 use crate::outputs::desk::{LOCAL, all_lines, bytes_of, call, files, lines, open, policy, reference, site};
+use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
-use portcullis::{Compiler, Host, OutputError, Reader, Request};
+use portcullis::{Compiler, Host, Request};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::PathBuf;

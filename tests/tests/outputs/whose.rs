@@ -1,8 +1,10 @@
 //! Who may read an output, and how the policy decides about reading.
 
 use crate::outputs::desk::{call, files, lines, open, policy, reference, site, text};
+use portcullis::hooks::Hooking;
+use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
-use portcullis::{Code, Hook, HookCall, Hooked, Hooking, Host, OutputError, Reader, Reply, Request};
+use portcullis::{Code, Hook, HookCall, Hooked, Host, Reply, Request};
 use serde_json::json;
 use std::sync::Arc;
 

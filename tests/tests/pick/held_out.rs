@@ -3,7 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is for")]
 
-use portcullis::Catalog;
+use portcullis::plugins::Catalog;
 use portcullis_tests::{Site, botocore, shipped_plugin};
 use std::collections::BTreeSet;
 use std::fs;

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "the figures are what this test is for")]
 
 use crate::pick::queries::{PARTS, Query, queries, words};
-use portcullis::{Catalog, Tool};
+use portcullis::plugins::{Catalog, Tool};
 use portcullis_tests::botocore;
 use std::collections::BTreeMap;
 

@@ -9,7 +9,7 @@ mod accounts;
 #[path = "export/limits.rs"]
 mod limits;
 
-use portcullis::{Offer, Schema};
+use portcullis::plugins::{Offer, Schema};
 use portcullis_providers::{Definitions, Export, Format};
 use portcullis_tests::{allow_all, corpus};
 use serde_json::{Value, json};

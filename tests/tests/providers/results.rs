@@ -1,7 +1,8 @@
 //! Results: the replies of a real host to calls in each provider's format, as that provider's messages.
 
 use crate::providers::answers::{asking_for, id};
-use portcullis::{Batch, Caller, Code, Contract, Host, Reply};
+use portcullis::plugins::Contract;
+use portcullis::{Batch, Caller, Code, Host, Reply};
 use portcullis_providers::{Definitions, Format, Hydrated};
 use portcullis_tests::{Manifest, Site, allow_all, built_guest_of, component, guest, module};
 use serde_json::{Value, json};

@@ -2,8 +2,9 @@
 //! reports it. S42, S43, S45.
 
 use crate::record::desk::{entries, text};
+use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
-use portcullis::{Code, Host, HostBuilder, Observer, OpenError, Request, open_audit};
+use portcullis::{Code, Host, HostBuilder, OpenError, Request, open_audit};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -2,7 +2,8 @@
 //! affected entry. P26.
 
 use crate::record::desk::{Desk, lines};
-use portcullis::{Fault, Verified, open_audit};
+use portcullis::audit::{Fault, Verified};
+use portcullis::open_audit;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt;
 

@@ -1,7 +1,9 @@
 //! What a crash leaves: half a line at the end, or a decision without an outcome.
 
 use crate::record::desk::{Desk, lines, text};
-use portcullis::{Code, EventKind, Fault, Request, Verified};
+use portcullis::audit::{Fault, Verified};
+use portcullis::events::EventKind;
+use portcullis::{Code, Request};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! A site whose tools end in every possible way, and the bytes of its audit log.
 
+use portcullis::audit::{Entry, Verified};
 use portcullis::policy::Unattended;
-use portcullis::{Approver, Code, Entry, Host, HostBuilder, LimitKind, Request, Verified, open_audit};
+use portcullis::{Approver, Code, Host, HostBuilder, LimitKind, Request, open_audit};
 use portcullis_tests::{Manifest, Site, component, guest, module};
 use serde_json::Value;
 use std::fs;

@@ -1,7 +1,8 @@
 //! The head of the audit log, which alone says where the log ends: damaged, missing, or outdated. P26.
 
 use crate::record::desk::{Desk, lines};
-use portcullis::{Code, Fault, Request, Verified, open_audit};
+use portcullis::audit::{Fault, Verified};
+use portcullis::{Code, Request, open_audit};
 use sha2::{Digest, Sha256};
 use std::fs;
 

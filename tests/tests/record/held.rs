@@ -1,7 +1,8 @@
 //! Another process can lock the audit log for any time. Only calls wait for it.
 
 use crate::record::desk::{Desk, kinds};
-use portcullis::{CallState, Code, EventKind, Host, Outcome, Reply, Request};
+use portcullis::events::{CallState, EventKind};
+use portcullis::{Code, Host, Outcome, Reply, Request};
 use portcullis_tests::{Manifest, Site, allow_all, assert_verifies, guest};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};

@@ -2,7 +2,10 @@
 //! the caller goes away. P28.
 
 use crate::record::desk::{Desk, entries, kinds, text};
-use portcullis::{Answer, Answering, Approver, Code, Entry, EventKind, Events, Host, Question, Request, Scripted};
+use portcullis::approvals::{Answering, Scripted};
+use portcullis::audit::Entry;
+use portcullis::events::{EventKind, Events};
+use portcullis::{Answer, Approver, Code, Host, Question, Request};
 use portcullis_tests::{assert_verifies, outcomes};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,9 @@
 //! Remembered refusals: a file that cannot be loaded is compiled once, and not at every start and every call.
 
 use crate::record::cache::{cached, counted, events, flip};
+use portcullis::plugins::{Engine, EngineConfig, forget_refusal};
 use portcullis::policy::Limits;
-use portcullis::{Code, Compiler, Engine, EngineConfig, Host, Request, forget_refusal};
+use portcullis::{Code, Compiler, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::fs;
 use std::thread::available_parallelism;

@@ -1,7 +1,8 @@
 //! If the audit log cannot be written, nothing runs. A tool that would create a file shows it. P27, INV-10.
 
 use crate::record::desk::lines;
-use portcullis::{Answer, Answering, Approver, Code, Host, OpenError, Outcome, Question, Request};
+use portcullis::approvals::Answering;
+use portcullis::{Answer, Approver, Code, Host, OpenError, Outcome, Question, Request};
 use portcullis_tests::{Site, shipped_plugin};
 use serde_json::json;
 use std::fs::{self, OpenOptions};

@@ -3,8 +3,10 @@
 
 use crate::reload::desk::{ALLOW, PATIENCE, call, file, lines, put, put_bytes, tools, until, word};
 use crate::reload::policy::write;
+use portcullis::plugins::{LoadError, Observer};
 use portcullis::policy::PluginName;
-use portcullis::{Code, Compiler, GrantError, Host, HostBuilder, LoadError, Observer, OpenError};
+use portcullis::policy_files::GrantError;
+use portcullis::{Code, Compiler, Host, HostBuilder, OpenError};
 use portcullis_tests::{Manifest, Site, guest, outcomes, program};
 use std::fs;
 use std::path::{Path, PathBuf};

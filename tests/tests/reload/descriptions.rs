@@ -2,8 +2,10 @@
 //! its bytes.
 
 use crate::reload::desk::{ALLOW, call, file, lines, put, put_bytes, says, until, word};
+use portcullis::approvals::Answering;
+use portcullis::plugins::{Catalog, Observer};
 use portcullis::policy::PluginName;
-use portcullis::{Answer, Answering, Approver, Catalog, Code, Covers, Host, Observer, Question, Reloaded};
+use portcullis::{Answer, Approver, Code, Covers, Host, Question, Reloaded};
 use portcullis_tests::{Manifest, Site, Tool};
 use std::env;
 use std::ffi::OsStr;

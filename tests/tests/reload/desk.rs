@@ -1,6 +1,7 @@
 //! A site whose plugins report their version, and helpers that change its plugin directory.
 
-use portcullis::{Catalog, Code, Host, Reply, Request};
+use portcullis::plugins::Catalog;
+use portcullis::{Code, Host, Reply, Request};
 use portcullis_tests::{Manifest, Site, component, module};
 use serde_json::Value;
 use std::fs;

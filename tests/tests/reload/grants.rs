@@ -1,7 +1,9 @@
 //! The rights of a plugin that is added later: the same as if it had been there when the host opened.
 
 use crate::reload::desk::{ALLOW, call, file, put, put_bytes, says, word};
-use portcullis::{Answer, Answering, Approver, Code, Covers, ProjectPolicy, Question, ReloadError, open_approvals};
+use portcullis::approvals::Answering;
+use portcullis::policy_files::ProjectPolicy;
+use portcullis::{Answer, Approver, Code, Covers, Question, ReloadError, open_approvals};
 use portcullis_tests::{Manifest, Site, component, module};
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -2,7 +2,8 @@
 
 use crate::reload::desk::{ALLOW, PATIENCE, call, put, put_bytes, word};
 use crate::reload::grants::marks_component;
-use portcullis::{Code, Compiler, Host, PolicyStatus, Request};
+use portcullis::policy_files::PolicyStatus;
+use portcullis::{Code, Compiler, Host, Request};
 use portcullis_tests::{Site, assert_verifies};
 use serde_json::Value;
 use std::fs::{self, Permissions};

@@ -2,8 +2,9 @@
 //! reason.
 
 use crate::reload::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
+use portcullis::Host;
+use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
-use portcullis::{Host, Observer};
 use portcullis_tests::{Manifest, Site, guest};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -4,7 +4,8 @@
 use crate::reload::desk::{ALLOW, PATIENCE, asks, call, put_bytes, word};
 use crate::reload::grants::marks_component;
 use crate::reload::policy::{DENY, open, write};
-use portcullis::{Answer, Code, Host, OpenQuestion, Reply, Status};
+use portcullis::approvals::{OpenQuestion, Status};
+use portcullis::{Answer, Code, Host, Reply};
 use portcullis_tests::{Manifest, Site, assert_verifies};
 use std::time::Duration;
 use tokio::task::JoinHandle;

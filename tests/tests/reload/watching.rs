@@ -2,8 +2,9 @@
 //! watch.
 
 use crate::reload::desk::{ALLOW, call, file, put, says, until, word};
+use portcullis::Host;
+use portcullis::plugins::Catalog;
 use portcullis::policy::PluginName;
-use portcullis::{Catalog, Host};
 use portcullis_tests::{Manifest, Site};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -1,7 +1,8 @@
 //! Providers that depend on each other: they get an error, wherever the cycle starts, and never wait forever.
 
 use crate::services::desk::{Answering, Desk, SEARCH, request, take};
-use portcullis::{HostBuilder, InjectError, Injector, Key, ProviderError, Service};
+use portcullis::HostBuilder;
+use portcullis::services::{InjectError, Injector, Key, ProviderError, Service};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! A site with a guest that opens services and calls them, and services for it.
 
-use portcullis::{BoxFuture, CallFacts, Code, Host, HostBuilder, Key, Reply, Request, Service, ServiceError};
+use portcullis::services::{CallFacts, Key, Service, ServiceError};
+use portcullis::{BoxFuture, Code, Host, HostBuilder, Reply, Request};
 use portcullis_tests::{Site, allow_all, built_guest, outcome_of};
 use serde_json::{Value, json};
 use std::future::ready;

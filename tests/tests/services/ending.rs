@@ -1,7 +1,8 @@
 //! A provider or a service that never ends: the end of the call stops it and drops its values.
 
 use crate::services::desk::{Desk, Dropped, SEARCH, call, request};
-use portcullis::{BoxFuture, CallFacts, Cancellation, Code, Host, LimitKind, Service, ServiceError};
+use portcullis::services::{CallFacts, Service, ServiceError};
+use portcullis::{BoxFuture, Cancellation, Code, Host, LimitKind};
 use portcullis_tests::{outcome_of, outcomes};
 use serde_json::{Value, json};
 use std::future::pending;

@@ -1,7 +1,9 @@
 //! Handles that cannot be opened: each reason has its own error.
 
 use crate::services::desk::{Answering, Desk, SEARCH, request, steps, take};
-use portcullis::{GrantError, Key, OpenError, Service};
+use portcullis::OpenError;
+use portcullis::policy_files::GrantError;
+use portcullis::services::{Key, Service};
 use portcullis_tests::assert_verifies;
 use serde_json::json;
 use std::sync::Arc;

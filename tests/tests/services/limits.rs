@@ -2,7 +2,8 @@
 //! JSON, and a service that panics.
 
 use crate::services::desk::{Answering, Desk, answered, call, request, steps, take};
-use portcullis::{BoxFuture, CallFacts, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
+use portcullis::BoxFuture;
+use portcullis::services::{CallFacts, SERVICE_TEXT_BYTES_MAX, Service, ServiceError};
 use portcullis_tests::assert_verifies;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Values that replace the application's, for one call or for a host in a test. The plugin does not change.
 
 use crate::services::desk::{Answering, Desk, SEARCH, answered, call, request, steps, take};
-use portcullis::{Key, Service};
+use portcullis::services::{Key, Service};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,7 +1,7 @@
 //! Provided values: made on first use, once per call, from other values and from the details of the call.
 
 use crate::services::desk::{Answering, Desk, Dropped, SEARCH, answered, call, request, results, steps};
-use portcullis::{CallFacts, Injector, Key, Service, ServiceError};
+use portcullis::services::{CallFacts, Injector, Key, Service, ServiceError};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

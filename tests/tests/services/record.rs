@@ -2,7 +2,7 @@
 //! limited, and contain no payload.
 
 use crate::services::desk::{Answering, Desk, call, request, take};
-use portcullis::ServiceError;
+use portcullis::services::ServiceError;
 use portcullis_tests::assert_verifies;
 use serde_json::{Value, json};
 

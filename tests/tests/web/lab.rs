@@ -1,6 +1,7 @@
 //! A host with the plugin, and helpers to observe what it fetches.
 
-use portcullis::{Answer, Answering, Approver, Code, Host, Output, Question, Reply, Request};
+use portcullis::approvals::Answering;
+use portcullis::{Answer, Approver, Code, Host, Output, Question, Reply, Request};
 use portcullis_tests::net::{Behaviour, Dns, Server};
 use portcullis_tests::{Site, allow_all, assert_verifies, outcome_of, shipped_plugin};
 use serde_json::{Value, json};

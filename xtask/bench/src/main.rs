@@ -73,7 +73,7 @@ fn call(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()>
     std::fs::write(workspace.join("a.txt"), text)?;
     let directory = gather(scratch.path(), &[plugins.join("files.wasm"), guests.join("json.wasm")])?;
     let governed = Governed::plain(&directory, scratch.path())?;
-    println!("page scan for idle memory: {}", portcullis::Engine::resets_by_page_scan());
+    println!("page scan for idle memory: {}", portcullis::plugins::Engine::resets_by_page_scan());
     for work in works() {
         let component = std::fs::read(directory.join(format!("{}.wasm", work.plugin)))?;
         let tuned = Floor::tuned(&component, &workspace).map_err(shown)?;

@@ -1,8 +1,9 @@
 //! The policies whose decision costs are compared, and a ledger like that of a busy user.
 
 use anyhow::{Result, ensure};
+use portcullis::approvals::Answering;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Answering, Approver, Compiler, Covers, Host, Outcome, Question, Request};
+use portcullis::{Answer, Approver, Compiler, Covers, Host, Outcome, Question, Request};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;

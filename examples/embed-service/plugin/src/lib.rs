@@ -1,5 +1,5 @@
-//! Finds and keeps notes, through a service of the program that embeds the host. It sees no database, no file and no
-//! other person's notes: it has a handle with two methods, of which the policy grants some.
+//! Finds and stores notes, through a service of the program that embeds the host. The plugin has no access to the
+//! database, to files or to other people's notes. Its handle has two methods, and the policy grants some of them.
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;

@@ -1,7 +1,8 @@
 //! What the host keeps of a call in addition to its reply: its printed output, and a text too long for the reply.
 
+use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
-use portcullis::{Host, Output, OutputError, Reader, Reply};
+use portcullis::{Host, Output, Reply};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

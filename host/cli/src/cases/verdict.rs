@@ -5,8 +5,10 @@ use super::expect::{Expect, ExpectedBlob, ExpectedPart, ExpectedReport, Expected
 use super::kept::WholeText;
 use super::loopback::ServerRequest;
 use super::scratch::COPIED_BYTES_MAX;
+use portcullis::events::Progress;
+use portcullis::outputs::OutputError;
 use portcullis::policy::DependencyKey;
-use portcullis::{Output, OutputError, Progress, Reply};
+use portcullis::{Output, Reply};
 use portcullis_build::project_file;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -56,9 +56,9 @@ fn named(word: &str, project: &Project) -> anyhow::Result<Engine> {
 }
 
 fn imports(file: &Path) -> anyhow::Result<Vec<String>> {
-    let bytes =
-        project_file::read(file, portcullis::COMPONENT_BYTES_MAX).with_context(|| file.display().to_string())?;
-    portcullis::component_imports(&bytes).context("the toolchain's output is not a component")
+    let bytes = project_file::read(file, portcullis::plugins::COMPONENT_BYTES_MAX)
+        .with_context(|| file.display().to_string())?;
+    portcullis::plugins::component_imports(&bytes).context("the toolchain made what is no component")
 }
 
 fn text(built: &Built, imports: &[String], seconds: f64) -> String {

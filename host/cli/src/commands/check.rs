@@ -13,9 +13,9 @@ use crate::policy_lines::{self, HEADING};
 use crate::style::TextStyle;
 use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
+use portcullis::plugins::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
         Err(error) => Examined::refused(error.into()),
     };
-    let lints = examined.manifest.as_ref().map(portcullis::lints).unwrap_or_default();
+    let lints = examined.manifest.as_ref().map(portcullis::plugins::lints).unwrap_or_default();
     let conformance = conformance::of(&examined, &lints).await;
     let text = match context.json {
         true => json::line(&document(&examined, &lints, &conformance))?,
@@ -52,7 +52,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
 /// directory: the next command that needs it reports them.
 fn forget_refusal(file: &ReadPluginFile, examined: &Examined, context: &Context) {
     if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
-        let _ = portcullis::forget_refusal(state, &file.bytes, engine);
+        let _ = portcullis::plugins::forget_refusal(state, &file.bytes, engine);
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn examine(path: &Path, file: &ReadPluginFile, context: &Contex
             let mut manifest = opened.manifest.clone();
             loaded = Some((engine, opened));
             if plain.is_some() {
-                match portcullis::describe_beside(directory_of(path), &mut manifest) {
+                match portcullis::plugins::describe_beside(directory_of(path), &mut manifest) {
                     Ok(files) => descriptions = files,
                     Err(LoadError::Descriptions(found)) => {
                         problems.extend(found.into_iter().map(|problem| LoadError::Descriptions(vec![problem])));

@@ -5,9 +5,10 @@ use crate::arguments::ExportArguments;
 use crate::exit_code::Exit;
 use crate::style::TextStyle;
 use crate::{json, opening};
+use portcullis::Host;
+use portcullis::plugins::Offer;
 use portcullis::policy::Permissions;
 use portcullis::text::OneLine;
-use portcullis::{Host, Offer};
 use portcullis_providers::{Definitions, Export, Loss};
 use serde_json::json;
 

@@ -12,7 +12,7 @@ use crate::table::{Table, TableCell};
 use crate::view::{self, PluginView, ToolView};
 use crate::{opening, schema_summary};
 use anyhow::Context as _;
-use portcullis::FileError;
+use portcullis::plugins::FileError;
 use portcullis::text::{Lines, OneLine};
 use std::fmt::{Display, Write};
 use std::path::Path;

@@ -10,9 +10,10 @@ use crate::outlook::ToolOutlook;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
+use portcullis::Host;
+use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::policy::Decision;
 use portcullis::text::OneLine;
-use portcullis::{Catalog, Host, Plugin, Tool};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub(super) fn run(arguments: &NewArguments, context: &Context) -> anyhow::Result<Exit> {
     let language = Language::parse(&arguments.lang)?;
-    let is_reserved = PluginName::new(&arguments.name).is_ok_and(|name| portcullis::is_reserved(&name));
+    let is_reserved = PluginName::new(&arguments.name).is_ok_and(|name| portcullis::plugins::is_reserved(&name));
     anyhow::ensure!(!is_reserved, "this name is reserved for the host's own tools: choose another name");
     portcullis_build::create(Path::new("."), &arguments.name, language)?;
     let name = &arguments.name;

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::progress::StatusLine;
-use portcullis::TextStream;
+use portcullis::events::TextStream;
 use portcullis::text::Lines;
 use std::convert::Infallible;
 use std::future::pending;

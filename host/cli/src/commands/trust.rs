@@ -14,8 +14,8 @@ use anyhow::{Context as _, anyhow, bail};
 use portcullis::policy::{
     Approvals, Binding, ClockResolution, Decision, DependencyKey, Limits, PluginName, Policy, Rule,
 };
+use portcullis::policy_files::{GrantPlace, ProjectPolicy};
 use portcullis::text::OneLine;
-use portcullis::{GrantPlace, ProjectPolicy};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -1,8 +1,9 @@
 //! Tells the user how to approve a call that waits for an answer from elsewhere.
 
 use super::Context;
+use portcullis::Host;
+use portcullis::events::{CallState, EventKind};
 use portcullis::text::OneLine;
-use portcullis::{CallState, EventKind, Host};
 use std::convert::Infallible;
 use std::future::pending;
 use std::time::Duration;

@@ -2,7 +2,8 @@
 
 use super::client::ClientAbilities;
 use super::stage::{CallPhase, CallStage};
-use portcullis::{Answering, Approver, Question};
+use portcullis::approvals::Answering;
+use portcullis::{Approver, Question};
 use std::sync::Arc;
 use tokio::sync::watch;
 

@@ -2,8 +2,9 @@
 
 use super::form::{ALWAYS, COVERS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SESSION, coverages};
 use crate::server::Server;
+use portcullis::approvals::ApprovalError;
 use portcullis::policy::Principal;
-use portcullis::{Answer, ApprovalError, Covers, Question};
+use portcullis::{Answer, Covers, Question};
 use rmcp::ErrorData;
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
@@ -125,7 +126,7 @@ mod tests {
             permissions: portcullis::policy::Permissions::NONE,
             arguments: "{}".to_owned(),
             handles: Vec::new(),
-            subject: portcullis::Subject::Call,
+            subject: portcullis::approvals::Subject::Call,
             reason: "a person looks".to_owned(),
             changed: None,
             difference: None,

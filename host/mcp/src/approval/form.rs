@@ -1,8 +1,9 @@
 //! The form that shows an approval request to a client's user. Every text is encoded and limited in length, and the
 //! form says what it leaves out.
 
+use portcullis::approvals::Subject;
 use portcullis::text::{OneLine, count_blanks};
-use portcullis::{Covers, Host, Question, Subject};
+use portcullis::{Covers, Host, Question};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, InputRequest, PrimitiveSchemaDefinition,
     StringSchema,

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use portcullis::Reference;
+use portcullis::outputs::Reference;
 use portcullis::text::is_text_type;
 use rmcp::model::ResourceContents;
 

@@ -5,9 +5,10 @@
 
 use crate::server::Server;
 use crate::tools::loading;
+use portcullis::Host;
+use portcullis::plugins::{LoadError, RefusedPlugin};
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
-use portcullis::{Host, LoadError, RefusedPlugin};
 use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents};
 use serde::Serialize;
 use std::collections::BTreeMap;

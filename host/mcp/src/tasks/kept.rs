@@ -1,7 +1,7 @@
 //! The tasks of a server, and the properties of a task that never change.
 
 use crate::approval::{RunningCall, TimedShelf};
-use portcullis::Tool;
+use portcullis::plugins::Tool;
 use rmcp::model::TaskStatus;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,8 @@
 
 use crate::approval::{self, CallPhase, ClientAbilities};
 use crate::result::{self, Shape};
-use portcullis::{Host, Outcome, Reply, Tool};
+use portcullis::plugins::Tool;
+use portcullis::{Host, Outcome, Reply};
 use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload};
 use serde_json::{Value, json};
 

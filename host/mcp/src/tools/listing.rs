@@ -5,8 +5,9 @@ use super::short::{CALL, ShortTool, short_list};
 use crate::annotations;
 use crate::error::ServerError;
 use crate::options::{DeniedTools, ListTools};
+use portcullis::plugins::{Catalog, Offer, Plugin, ToolNames};
 use portcullis::policy::PluginName;
-use portcullis::{Catalog, Host, Offer, Plugin, Reach, ToolNames};
+use portcullis::{Host, Reach};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +26,7 @@ pub(crate) struct ToolListing {
 /// A tool as clients see it.
 pub(crate) struct ListedTool {
     pub(crate) plugin: Arc<Plugin>,
-    pub(crate) tool: Arc<portcullis::Tool>,
+    pub(crate) tool: Arc<portcullis::plugins::Tool>,
     /// The tool's definition.
     pub(crate) definition: Tool,
     /// Whether the tool is listed. A tool that can never run under the policy can only be called by name.
@@ -106,7 +107,7 @@ fn defined(tool: ShortTool) -> Tool {
 }
 
 /// Returns whether clients are shown a tool.
-fn is_shown(host: &Host, plugin: &Plugin, tool: &portcullis::Tool, denied: DeniedTools) -> bool {
+fn is_shown(host: &Host, plugin: &Plugin, tool: &portcullis::plugins::Tool, denied: DeniedTools) -> bool {
     denied == DeniedTools::List || host.may_run(plugin, tool)
 }
 
@@ -118,7 +119,7 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: Deni
         definition = definition.with_title(title);
     }
     let legacy = tool.output_schema().map(|_| definition.clone());
-    let schema = tool.output_schema().map(portcullis::Schema::document);
+    let schema = tool.output_schema().map(portcullis::plugins::Schema::document);
     if let Some(schema) = schema {
         definition = definition.with_raw_output_schema(object(schema));
     }

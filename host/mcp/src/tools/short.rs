@@ -1,8 +1,8 @@
 //! The short list: what a client sees of a large catalog. Two tools of the server replace all others: one finds them,
 //! and one calls them. No plugin can be called `tools`, so the full name of a plugin's tool never collides with theirs.
 
+use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::text::OneLine;
-use portcullis::{Catalog, Plugin, Tool};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

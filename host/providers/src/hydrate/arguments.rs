@@ -2,8 +2,10 @@
 
 use super::mend::{self, Effort};
 use crate::format::Format;
+use portcullis::plugins::{Tool, VALIDATOR};
 use portcullis::policy::Leniency;
-use portcullis::{Host, Repair, Tool, VALIDATOR, Validation, parse_json};
+use portcullis::provenance::{Repair, Validation};
+use portcullis::{Host, parse_json};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::time::Instant;

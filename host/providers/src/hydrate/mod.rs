@@ -15,7 +15,9 @@ use arguments::Given;
 use envelope::RequestedCall;
 pub use error::HydrateError;
 use mend::Effort;
-use portcullis::{Caller, Code, EXPLAIN_TOOL, Host, Provenance, Request, Tool};
+use portcullis::plugins::{EXPLAIN_TOOL, Tool};
+use portcullis::provenance::Provenance;
+use portcullis::{Caller, Code, Host, Request};
 use std::borrow::Cow;
 use std::sync::Arc;
 

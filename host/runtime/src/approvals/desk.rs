@@ -16,6 +16,7 @@ pub(super) const SETTLED_KEPT: usize = 1000;
 
 /// An approval request in its current state.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct OpenQuestion {
     /// The id of the request.
     pub id: String,
@@ -49,6 +50,7 @@ pub struct OpenQuestion {
 
 /// A remembered approval, valid or not.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct HeldAnswer {
     /// The id of the approval.
     pub id: String,
@@ -86,6 +88,7 @@ pub struct HeldAnswer {
 
 /// Approval requests and remembered approvals.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Listing {
     /// The approval requests.
     pub questions: Vec<OpenQuestion>,

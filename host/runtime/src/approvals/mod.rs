@@ -38,6 +38,9 @@ mod trust;
 mod wait;
 mod waiters;
 
+pub use crate::approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject, approver_fn};
+pub use crate::ledger::{LedgerError, Status};
+
 pub use answer::Onward;
 pub(crate) use answer::{NOTE_BYTES_MAX, proposals, resource_arguments};
 pub(crate) use asked::{AskError, AskOutcome, WaitingFor};

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// What was revoked in a ledger that was rolled back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RolledBack {
     /// The generation of the ledger.
     pub found: u64,

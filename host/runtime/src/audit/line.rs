@@ -8,6 +8,7 @@ use std::io::Write;
 
 /// The kind of an audit entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// A decision on a call, written before it takes effect.
     Decision,

@@ -25,6 +25,7 @@ pub struct Catalog {
 
 /// A file that was refused.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RefusedPlugin {
     /// The name of the file. Untrusted text.
     pub file: String,

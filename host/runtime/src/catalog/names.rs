@@ -27,6 +27,7 @@ pub enum ToolNames {
 /// Two tools would have the same name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} would both be named `{name}`: remove or rename one of the plugins")]
+#[non_exhaustive]
 pub struct NameCollision {
     /// The shared name.
     pub name: String,

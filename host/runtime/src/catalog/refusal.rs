@@ -158,7 +158,7 @@ impl Loader {
 }
 
 /// Forgets why a plugin was refused, so that the next host of a state directory tries it again. Call it after
-/// [`check`](crate::check) has found that the plugin loads.
+/// [`check`](crate::plugins::check) has found that the plugin loads.
 ///
 /// # Errors
 /// The state directory cannot be used, or the entry cannot be removed.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// A handle that a plugin asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dependency {
     /// The kind of the handle.
     pub kind: DependencyKind,

@@ -29,6 +29,7 @@ const ARGUMENTS_SHOWN_MAX: usize = 300;
 
 /// A tool that was not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotTried {
     /// The tool's name within the plugin.
     pub tool: String,

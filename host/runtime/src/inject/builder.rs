@@ -14,7 +14,8 @@ impl HostBuilder {
     /// clone it here.
     ///
     /// ```
-    /// use portcullis::{BoxFuture, CallFacts, Compiler, Host, Key, Request, Service, ServiceError};
+    /// use portcullis::services::{CallFacts, Key, Service, ServiceError};
+    /// use portcullis::{BoxFuture, Compiler, Host, Request};
     /// use serde_json::{Value, json};
     /// use std::sync::Arc;
     ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A key for a value of one type that the application provides.
 ///
 /// ```
-/// use portcullis::Key;
+/// use portcullis::services::Key;
 ///
 /// struct Pool;
 /// trait Search: Send + Sync {}

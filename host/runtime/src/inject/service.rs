@@ -15,7 +15,8 @@ pub const SERVICE_TEXT_BYTES_MAX: usize = 4096;
 /// A method must not block its thread, because a blocked thread cannot be interrupted.
 ///
 /// ```
-/// use portcullis::{BoxFuture, CallFacts, Service, ServiceError};
+/// use portcullis::services::{CallFacts, Service, ServiceError};
+/// use portcullis::BoxFuture;
 /// use serde_json::{Value, json};
 ///
 /// struct Dictionary;
@@ -63,7 +64,8 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 /// Makes a service from a closure, which gets the call, the name of the method and its input.
 ///
 /// ```no_run
-/// use portcullis::{Compiler, Host, Key, Service, ServiceError, service_fn};
+/// use portcullis::services::{Key, Service, ServiceError, service_fn};
+/// use portcullis::{Compiler, Host};
 /// use serde_json::json;
 ///
 /// const CLOCK: Key<dyn Service> = Key::new("clock");

@@ -49,6 +49,7 @@ pub struct Reference {
 
 /// A kept output.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeptOutput {
     /// The reference, with the type and the size.
     pub reference: Reference,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A place that a grant of a project's policy leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GrantPlace {
     /// The plugin.
     pub plugin: PluginName,

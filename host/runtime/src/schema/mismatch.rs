@@ -24,6 +24,7 @@ const UNION_DEPTH_MAX: usize = 8;
 
 /// One way in which a document does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// The place in the document, as a JSON Pointer. Empty for the document itself.
     pub pointer: String,

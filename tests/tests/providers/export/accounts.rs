@@ -4,7 +4,7 @@
 //! does not express that keyword. The losses must then name it, or something that contains it.
 
 use super::alone;
-use portcullis::{Offer, Schema};
+use portcullis::plugins::{Offer, Schema};
 use portcullis_providers::{Definitions, Format, Loss};
 use portcullis_tests::{Manifest, Site, Tool, allow_all, corpus, guest};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! Limits of a request and of names, and the size of an export.
 
 use super::{alone, corpus, exported};
-use portcullis::{Host, Offer};
+use portcullis::Host;
+use portcullis::plugins::Offer;
 use portcullis_providers::{Definitions, Format};
 use portcullis_tests::{Manifest, Site, Tool, allow_all, guest};
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! A host with a shop, and model responses in each provider's format.
 
-use portcullis::{Answer, Answering, Approver, Batch, Caller, Host, Question, Reply};
+use portcullis::approvals::Answering;
+use portcullis::{Answer, Approver, Batch, Caller, Host, Question, Reply};
 use portcullis_providers::{Definitions, Format, HydrateError, HydratedCall};
 use portcullis_tests::{Manifest, Site, Tool, guest};
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! Every provider's response, as the whole response, as its message, and as the list of its parts.
 
 use super::desk::{Desk, message};
-use portcullis::{Code, Output, VALIDATOR};
+use portcullis::plugins::VALIDATOR;
+use portcullis::{Code, Output};
 use portcullis_providers::{Format, HydrateError};
 use serde_json::{Value, json};
 

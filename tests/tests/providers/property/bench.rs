@@ -1,7 +1,8 @@
 //! A host with one tool per schema, which returns its arguments, and its exports in each format.
 
 use jsonschema::{Draft, Validator};
-use portcullis::{Host, Schema};
+use portcullis::Host;
+use portcullis::plugins::Schema;
 use portcullis_providers::{Definitions, Format};
 use portcullis_tests::{Manifest, Site, Tool, allow_all, guest};
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use super::{corpus, hydrated};
-use portcullis::Schema;
+use portcullis::plugins::Schema;
 use portcullis_providers::Format;
 use serde_json::{Value, json};
 use std::collections::HashMap;

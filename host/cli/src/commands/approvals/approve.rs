@@ -15,8 +15,9 @@ use crate::opening;
 use crate::progress::StatusLine;
 use crate::question::{Extent, FILE_CHANGED, laid_out};
 use anyhow::bail;
+use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
 use portcullis::text::OneLine;
-use portcullis::{Answer, ApprovalError, Approvals, Cancellation, Covers, Onward, OpenQuestion, Question, Status};
+use portcullis::{Answer, Approvals, Cancellation, Covers, Question};
 use std::future::pending;
 use std::time::Duration;
 

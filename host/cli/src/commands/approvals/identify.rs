@@ -1,6 +1,7 @@
 //! Finds a request or an approval by the first digits of its id.
 
-use portcullis::{ApprovalError, Approvals, HeldAnswer, OpenQuestion};
+use portcullis::Approvals;
+use portcullis::approvals::{ApprovalError, HeldAnswer, OpenQuestion};
 
 /// Minimum number of digits. With fewer, a typing error could name another id.
 const DIGITS_MIN: usize = 6;

@@ -9,8 +9,8 @@ use crate::json;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
+use portcullis::approvals::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
 use portcullis::text::OneLine;
-use portcullis::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
 
 pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = open(context)?;

@@ -3,7 +3,8 @@
 use super::super::Context;
 use super::super::no_result::fail;
 use crate::exit_code::Exit;
-use portcullis::{ApprovalError, Approvals, Status};
+use portcullis::Approvals;
+use portcullis::approvals::{ApprovalError, Status};
 
 /// The error if the id of an approval is given in place of the id of a request.
 pub(super) const AN_ANSWER: &str = "this is the id of an approval, not of a request: `portcullis approvals revoke` \

@@ -11,7 +11,7 @@ use crate::question::{Extent, shown};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
-use portcullis::{HeldAnswer, OpenQuestion};
+use portcullis::approvals::{HeldAnswer, OpenQuestion};
 
 pub(super) fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let terminal = context.terminal;

@@ -3,8 +3,8 @@
 use super::examined::Examined;
 use crate::context::Context;
 use crate::style::TextStyle;
+use portcullis::plugins::{Conformance, Level, Lint, Loaded, NotTried};
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Conformance, Level, Lint, Loaded, NotTried};
 use serde_json::{Value, json};
 
 /// Returns the conformance level. Runs the plugin only if nothing else keeps it from the highest level.
@@ -20,7 +20,7 @@ pub(super) async fn of(examined: &Examined, lints: &[Lint]) -> Conformance {
 }
 
 pub(super) fn document(conformance: &Conformance, loaded: Option<&Loaded>) -> Value {
-    let not_tried = |NotTried { tool, why }: &NotTried| json!({ "tool": tool, "why": why });
+    let not_tried = |NotTried { tool, why, .. }: &NotTried| json!({ "tool": tool, "why": why });
     json!({
         "level": conformance.level.number(),
         "name": conformance.level.as_str(),
@@ -45,7 +45,7 @@ pub(super) fn text(conformance: &Conformance, loaded: Option<&Loaded>, context: 
             reasons.push_str(&format!("{mark} {}\n", Lines(reason)));
         }
     }
-    for NotTried { tool, why } in &conformance.not_tried {
+    for NotTried { tool, why, .. } in &conformance.not_tried {
         let mark = style.paint(TextStyle::Quiet, "not tried:");
         reasons.push_str(&format!("{mark} {}: {}\n", OneLine(tool), OneLine(why)));
     }

@@ -1,6 +1,6 @@
 //! The result of examining a plugin file.
 
-use portcullis::{Engine, LoadError, Loaded, Manifest};
+use portcullis::plugins::{Engine, LoadError, Loaded, Manifest};
 
 /// The result of examining a file.
 pub(in crate::commands) struct Examined {

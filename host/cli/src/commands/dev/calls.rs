@@ -4,8 +4,9 @@
 
 use crate::environment;
 use crate::style::{Style, TextStyle};
+use portcullis::hooks::Hooking;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Hook, HookCall, Hooked, Hooking, Outcome, Reply};
+use portcullis::{Hook, HookCall, Hooked, Outcome, Reply};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::future::ready;

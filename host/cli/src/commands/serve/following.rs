@@ -5,9 +5,11 @@ use crate::arguments::HttpArguments;
 use crate::context::Context;
 use crate::opening::RuleGapNotes;
 use crate::style::TextStyle;
+use portcullis::plugins::Catalog;
 use portcullis::policy::Principal;
+use portcullis::policy_files::PolicyStatus;
 use portcullis::text::{Lines, OneLine};
-use portcullis::{Catalog, FileWatch, Host, PolicyStatus};
+use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::Running;
 use std::convert::Infallible;
 use std::future::pending;
@@ -78,7 +80,7 @@ impl<'a> Following<'a> {
     }
 
     fn tell_policy(&mut self) {
-        let PolicyStatus { sha256, fault } = self.status.borrow_and_update().clone();
+        let PolicyStatus { sha256, fault, .. } = self.status.borrow_and_update().clone();
         let sha256 = sha256.get(..HASH_DIGITS).unwrap_or(&sha256);
         match fault {
             Some(fault) => {

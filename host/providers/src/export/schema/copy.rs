@@ -8,7 +8,7 @@ use super::words::{Words, append};
 use super::{EXPORTED_DEPTH_MAX, INLINED_SUBSCHEMAS_MAX};
 use crate::definitions::Defined;
 use crate::export::notes::Notes;
-use portcullis::schema_parts::{MANY, NAMED, ONE};
+use portcullis::plugins::schema_parts::{MANY, NAMED, ONE};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 

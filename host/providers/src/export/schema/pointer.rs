@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-pub(super) use portcullis::schema_parts::down;
+pub(super) use portcullis::plugins::schema_parts::down;
 
 /// Returns the pointer to a schema below a keyword, by its name or index there.
 pub(super) fn below(pointer: &str, keyword: &str, token: &str) -> String {

@@ -1,6 +1,6 @@
 //! Resolves `$ref`: to the schema itself, a place in it, or an anchor.
 
-use portcullis::schema_parts::pointer_of;
+use portcullis::plugins::schema_parts::pointer_of;
 use serde_json::Value;
 
 /// The references of one schema.

@@ -10,7 +10,9 @@ mod text;
 mod walk;
 
 pub(super) use effort::Effort;
-use portcullis::{Repair, Tool, parse_json};
+use portcullis::parse_json;
+use portcullis::plugins::Tool;
+use portcullis::provenance::Repair;
 use serde_json::Value;
 use walk::{MendWalk, Rules};
 

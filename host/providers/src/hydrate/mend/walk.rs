@@ -6,8 +6,8 @@
 
 use super::convert::{convert, is_of, other_case};
 use super::effort::Effort;
-use portcullis::Repair;
-use portcullis::schema_parts::pointer_of;
+use portcullis::plugins::schema_parts::pointer_of;
+use portcullis::provenance::Repair;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 

@@ -9,6 +9,7 @@ pub(super) const PARAMETER_CHARS_MAX: usize = 512;
 
 /// A problem that an author should fix or know about.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lint {
     /// The tool's name within the plugin. `None` if the lint is about the plugin itself. Untrusted text.
     pub tool: Option<String>,
