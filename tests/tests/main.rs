@@ -1,7 +1,7 @@
 //! Black-box tests of the host: one program, so that the engine is linked once. Each module is a subject.
 //!
-//! `cargo xtask test MODULE` runs the tests of one module. nextest gives each test a process of its own. Tests that need
-//! other people's clients, or plugins in every language, are programs of their own.
+//! `cargo xtask test MODULE` runs the tests of one module. nextest gives each test a process of its own. Tests that
+//! need other people's clients, or plugins in every language, are programs of their own.
 
 #![recursion_limit = "256"]
 

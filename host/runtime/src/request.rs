@@ -127,8 +127,8 @@ impl Request {
         self
     }
 
-    /// Sets how the call can be cancelled: with a [`Cancellation`], or a `CancellationToken` of tokio-util. Dropping the
-    /// future of the call also ends it, at once.
+    /// Sets how the call can be cancelled: with a [`Cancellation`], or a `CancellationToken` of tokio-util. Dropping
+    /// the future of the call also ends it, at once.
     #[must_use]
     pub fn cancellation(mut self, cancellation: impl Into<Cancellation>) -> Self {
         self.cancellation = cancellation.into();

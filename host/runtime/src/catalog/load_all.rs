@@ -23,9 +23,9 @@ struct LoadedFile {
 }
 
 impl Loader {
-    /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. A plugin that
-    /// is refused does not keep others from loading. With `background`, the plugins that have to be compiled only begin
-    /// to load. The catalog begins with `standard`, the plugins of the host's own tools.
+    /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. A plugin
+    /// that is refused does not keep others from loading. With `background`, the plugins that have to be compiled only
+    /// begin to load. The catalog begins with `standard`, the plugins of the host's own tools.
     pub(crate) async fn load_all(
         self: &Arc<Self>,
         policy: &Arc<PolicyInForce>,

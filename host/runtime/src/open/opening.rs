@@ -33,8 +33,8 @@ impl HostBuilder {
     /// grants.
     ///
     /// # Errors
-    /// A setting is wrong, or the policy does not fit what is there. A plugin that cannot be loaded is not an error: the
-    /// catalog lists it as refused.
+    /// A setting is wrong, or the policy does not fit what is there. A plugin that cannot be loaded is not an error:
+    /// the catalog lists it as refused.
     pub async fn open(self) -> Result<Host, OpenError> {
         if self.calls == 0 || self.calls > CALLS_MAX {
             return Err(OpenError::Calls(self.calls));
