@@ -107,18 +107,12 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style) -> String {
     let mut table = Table::default();
     let quiet = |text: &str| TableCell::new(TextStyle::Quiet, text);
     let default = policy.default_decision();
-    table.row([
-        quiet("default"),
-        TableCell::new(look(default), default.as_str()),
-        TableCell::plain("if no rule matches"),
-    ]);
+    let decided = TableCell::new(look(default), default.as_str());
+    table.row([quiet("default"), decided, TableCell::plain("if no rule matches")]);
     for rule in policy.rules() {
         let line = format!("line {}", rule.id.line);
-        table.row([
-            quiet(&line),
-            TableCell::new(look(rule.decision), rule.decision.as_str()),
-            TableCell::plain(&of_rule(rule)),
-        ]);
+        let decided = TableCell::new(look(rule.decision), rule.decision.as_str());
+        table.row([quiet(&line), decided, TableCell::plain(&of_rule(rule))]);
     }
     for plugin in policy.plugins() {
         for (key, binding) in policy.bindings(plugin) {
