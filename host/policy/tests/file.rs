@@ -807,8 +807,8 @@ fn an_explanation_distinguishes_the_parts_of_a_call() {
     let network = changes(&[Permission::Network, Permission::Read]);
     assert_eq!(network.len(), 1, "neither a deny nor a rule for another permission would help: {network:?}");
     let execute = changes(&[Permission::Network, Permission::Execute]);
-    assert_eq!(execute.iter().filter(|change| change.starts_with("Call it with")).count(), 1, "{execute:?}");
+    assert_eq!(execute.iter().filter(|change| change.starts_with("Use arguments")).count(), 1, "{execute:?}");
     assert_eq!(execute.len(), 3, "{execute:?}");
     let execute = changes(&[Permission::Read, Permission::Execute]);
-    assert_eq!(execute.iter().filter(|change| change.starts_with("Call it with")).count(), 1, "{execute:?}");
+    assert_eq!(execute.iter().filter(|change| change.starts_with("Use arguments")).count(), 1, "{execute:?}");
 }

@@ -224,7 +224,7 @@ fn an_explanation_names_the_rules_that_need_a_trusted_project() {
     let ids: Vec<_> = waiting.matched.iter().map(|rule| rule.rule.number).collect();
     assert_eq!(ids, [2], "an allow that waits says nothing, an ask can stop");
     let elsewhere = explain(&policy, "x");
-    assert!(elsewhere.changes.iter().all(|change| !change.contains("Call it with")), "{:?}", elsewhere.changes);
+    assert!(elsewhere.changes.iter().all(|change| !change.contains("Use arguments")), "{:?}", elsewhere.changes);
 }
 
 #[test]

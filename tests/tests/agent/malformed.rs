@@ -77,7 +77,7 @@ fn calls_with_the_same_id_are_refused() {
     desk.work(&model, &["Greet them"]).ends(0);
     let told = model.told();
     assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[..2].iter().all(|told| told.contains("one id") && !told.contains("Hello")), "{told:?}");
+    assert!(told[..2].iter().all(|told| told.contains("the same id") && !told.contains("Hello")), "{told:?}");
     assert!(told[2].contains("Hello, Eve!"), "{told:?}");
     let refused = ("hello.greet", Code::CallerRefused);
     desk.recorded(&[refused, refused, ("hello.greet", Code::Completed), ("done.done", Code::Completed)]);

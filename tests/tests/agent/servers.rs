@@ -81,7 +81,7 @@ fn an_invalid_response_ends_the_run() {
         assert_eq!(model.requests().len(), 1, "{body}");
     }
     let model = Model::says([raw(200, b"\xff\xfe{}")]);
-    failed(&desk, desk.work(&model, &["Say hello"]), "no text");
+    failed(&desk, desk.work(&model, &["Say hello"]), "not text");
 }
 
 #[test]

@@ -196,7 +196,7 @@ async fn a_preview_shows_no_file_that_the_call_cannot_access() {
         (changes(&[("pages", "f", Some("x"))]), "the directory pages, to which this call cannot write"),
         (changes(&[("nothing", "f", Some("x")), file]), "the directory nothing, to which this call cannot write"),
         (changes(&twice), "names the file f twice"),
-        (many(33, "x"), "names 33 files, and 32 at most"),
+        (many(33, "x"), "names 33 files, but at most 32 can be shown"),
         (changes(&[("workspace", "link", Some("x"))]), "the file cannot be read"),
         (changes(&[("workspace", "folder", Some("x"))]), "the file cannot be read"),
         (changes(&[("workspace", "bytes", Some("x"))]), "the file is not text"),
