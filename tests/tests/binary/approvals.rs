@@ -97,7 +97,7 @@ fn a_request_left_behind_runs_once_in_the_process_that_approves_it() {
     assert_eq!(reply["approval_request"], id);
     assert_eq!(approvals(&desk, &["approve", &id, "--yes"]).ends(0).out, "Hello, Ann!\n");
     let second = approvals(&desk, &["approve", &id, "--yes"]).ends(3);
-    assert!(second.out.is_empty() && second.err.contains("done already"), "{second:?}");
+    assert!(second.out.is_empty() && second.err.contains("already done"), "{second:?}");
     approvals(&desk, &["reject", &id]).ends(3);
     desk.verifies();
 }
@@ -286,7 +286,7 @@ fn approving_at_a_terminal_requires_the_complete_request_to_be_shown() {
     let mut session = Session::running(&desk, &["approvals", "approve", &question(&desk)]);
     assert!(!session.until(APPROVE).contains("rm -rf"));
     session.types("y\n");
-    assert!(session.until(APPROVE).contains("type `more`"));
+    assert!(session.until(APPROVE).contains("Type `more`"));
     session.types("more\n");
     assert!(session.until(APPROVE).contains("rm -rf"));
     session.types("y\n");

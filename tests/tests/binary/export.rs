@@ -120,5 +120,5 @@ fn losses_are_shown_on_one_line_each() {
         &json!({ "type": "object", "properties": { odd: { "type": "string", "maxLength": 3 } }, "additionalProperties": false }),
     );
     let ran = desk.run(&["export", "--format", "gemini", "--tool", "odd.run"]).ends(0);
-    assert_eq!(ran.err, "lost: odd__run: maxLength at /properties/é~1~0 \"x\": said in the description\n");
+    assert_eq!(ran.err, "lost: odd__run: maxLength at /properties/é~1~0 \"x\": moved to the description\n");
 }

@@ -67,7 +67,7 @@ fn texts() -> Vec<Case> {
     vec![
         case(with_description(" "), "no-description", "", "no description"),
         case(with_description("Run!"), "only-name", "", "only repeats its name"),
-        case(titled("Run the whole of the tool", "run the whole of the tool."), "only-name", "", "no more"),
+        case(titled("Run the whole of the tool", "run the whole of the tool."), "only-name", "", "only repeats its name"),
         case(with_description("Does it, somehow."), "short-description", "", "17 characters"),
         case(with_description(&long(1025)), "long-description", "", "1025 characters"),
         case(with_description(&"é".repeat(1025)), "long-description", "", "1025 characters"),
@@ -150,7 +150,7 @@ fn tools_with_identical_descriptions_are_reported() {
     };
     let same = lints_of(&desk, &two("Does what its plugin is there for!"));
     assert_eq!(same.iter().map(|[rule, tool, ..]| [rule, tool]).collect::<Vec<_>>(), [["same-description", "walk"]]);
-    assert!(same[0][3].contains("exactly as run"), "{same:?}");
+    assert!(same[0][3].contains("the same as that of run"), "{same:?}");
     assert_eq!(lints_of(&desk, &two("Does it more slowly than the other one.")), Vec::<[String; 4]>::new());
 }
 
@@ -233,7 +233,7 @@ fn lints_are_warnings_unless_they_are_denied() {
     put(&desk, &with_schema(r#""a":{}"#));
     let text = desk.run(&["check", "plugins/tool.wasm"]).ends(0).out;
     assert!(text.starts_with("plugins/tool.wasm: ok, tool 1.0.0 would load\n"), "{text}");
-    let line = "lint: no-parameter-description run /properties/a: the parameter a has no description\n    remedy: give";
+    let line = "lint: no-parameter-description run /properties/a: the parameter a has no description\n    remedy: add";
     assert!(text.contains(line), "{text}");
     let denied = desk.run(&["check", "plugins/tool.wasm", "--deny-lints"]).ends(7).out;
     assert_eq!(denied, text);

@@ -132,7 +132,7 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     let mut session = Session::of(&desk, "files.write", &write("long.txt", &content));
     assert!(!session.question().contains("rm -rf"));
     session.types("y\n");
-    assert!(session.question().contains("type `more`"));
+    assert!(session.question().contains("Type `more`"));
     assert!(!desk.site.path("work/long.txt").exists());
     session.types("more\n");
     assert!(session.question().contains("rm -rf"));
@@ -145,7 +145,7 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     assert!(!session.question().contains("xrm"));
     for answer in ["y\n", "a2\n"] {
         session.types(answer);
-        assert!(session.question().contains("type `more`"));
+        assert!(session.question().contains("Type `more`"));
     }
     session.types("more\n");
     assert!(session.question().contains("xrm"));

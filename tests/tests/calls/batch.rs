@@ -313,7 +313,7 @@ async fn an_approver_that_panics_ends_only_its_own_call() {
     let desk = Desk::new().with_asked();
     let host = desk.builder().approver(Arc::new(Panics)).open().await.unwrap();
     let replies = host.batch(Batch::new(requests(&["good", "asked", "good"]))).await;
-    assert_eq!(codes(&replies), [Code::Completed, Code::HostPanic, Code::Completed]);
+    assert_eq!(codes(&replies), [Code::Completed, Code::ApprovalDenied, Code::Completed]);
     assert_eq!(replies[1].tool, "asked.run");
     assert_eq!(outcomes(&host).len(), 3);
     assert_verifies(&host);

@@ -71,7 +71,7 @@ fn a_check_that_passes_may_not_be_listed() {
 }
 
 #[test]
-#[should_panic(expected = "without a reason")]
+#[should_panic(expected = "has no reason")]
 fn an_entry_needs_a_reason() {
     Baseline::parse("server:\n  # One.\n  - a\n\n  - b\n");
 }

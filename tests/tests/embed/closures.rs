@@ -82,5 +82,5 @@ async fn a_closure_answers_as_a_service() {
     let results: Value = serde_json::from_str(&reply.message).unwrap();
     let answer: Value = serde_json::from_str(results[0]["ok"].as_str().unwrap()).unwrap();
     assert_eq!(answer, json!({ "input": [1], "for": "local" }));
-    assert!(results[1].to_string().contains("there is no method `other`"), "{results}");
+    assert!(results[1].to_string().contains("the service has no method `other`"), "{results}");
 }

@@ -9,8 +9,8 @@ refused! {
     sleep_in_describe => LoadError::Describe(_), "limit on time";
     describe_traps => LoadError::Describe(_), "trapped";
     exit_in_describe => LoadError::Describe(_), "exited with status 0";
-    describe_counts => LoadError::Unstable, "differently";
-    describe_by_chance => LoadError::Unstable, "differently";
+    describe_counts => LoadError::Unstable, "differs from one run to the next";
+    describe_by_chance => LoadError::Unstable, "differs from one run to the next";
 }
 
 /// The refusal quotes what a plugin printed, escaped so that it deceives no reader.
