@@ -156,7 +156,7 @@ fn a_tool_that_can_never_run_is_listed_only_on_request() {
     };
     // The index counts and names only the listed plugins.
     let (known, whole) = (index(&["--search"]), index(&["--search", "--list-denied"]));
-    assert!(known.contains("among the 5 that") && known.contains("\n- clerk (4):"), "{known}");
+    assert!(known.contains("among the 5 tools") && known.contains("\n- clerk (4):"), "{known}");
     assert!(known.contains("\n- guarded (1)") && whole.contains("\n- clerk (7):"), "{known}\n{whole}");
     for name in ["needy", "unnamed", "good", "echo"] {
         let line = format!("\n- {name} (");

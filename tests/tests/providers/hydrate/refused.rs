@@ -98,7 +98,7 @@ async fn the_error_for_an_unknown_tool_lists_similar_names() {
     let desk = Desk::open("").await;
     for name in ["shop_list", "Shop__List", "shop-list", "shoplist", "functions.shop__list", "list"] {
         let (_, reply) = desk.chat(name, "{}").await;
-        let there = reply.message.split("for example: ").nth(1).unwrap_or_default();
+        let there = reply.message.split("tools include: ").nth(1).unwrap_or_default();
         assert!(there.starts_with("shop__list"), "{name}: {}", reply.message);
     }
 }
