@@ -51,7 +51,8 @@ fn contains_word(line: &str, word: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     line.match_indices(word).any(|(start, _)| {
         let (before, after) = (&line[..start], &line[start + word.len()..]);
-        // A member of a package, such as `http.NoBody`, follows its dot without a space. A whole literal, or one of several in a table, is the value of a flag or a field.
+        // A member of a package, such as `http.NoBody`, follows its dot without a space. A whole literal, or one of
+        // several in a table, is the value of a flag or a field.
         let is_literal = before.ends_with(['"', '`']) && after.starts_with(['"', '`']);
         let is_choice = after.starts_with("\\|");
         !before.ends_with(joins) && !before.ends_with('.') && !after.starts_with(joins) && !is_literal && !is_choice

@@ -67,7 +67,12 @@ fn texts() -> Vec<Case> {
     vec![
         case(with_description(" "), "no-description", "", "no description"),
         case(with_description("Run!"), "only-name", "", "only repeats its name"),
-        case(titled("Run the whole of the tool", "run the whole of the tool."), "only-name", "", "only repeats its name"),
+        case(
+            titled("Run the whole of the tool", "run the whole of the tool."),
+            "only-name",
+            "",
+            "only repeats its name",
+        ),
         case(with_description("Does it, somehow."), "short-description", "", "17 characters"),
         case(with_description(&long(1025)), "long-description", "", "1025 characters"),
         case(with_description(&"é".repeat(1025)), "long-description", "", "1025 characters"),
