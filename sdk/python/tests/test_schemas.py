@@ -115,7 +115,7 @@ class Schemas(unittest.TestCase):
             with self.subTest(hint=hint):
                 parsed = shape_of(hint).parse(value, "")
                 self.assertEqual((type(parsed), parsed), (type(expected), expected))
-        with self.assertRaisesRegex(Mismatch, "x must be an array of texts"):
+        with self.assertRaisesRegex(Mismatch, "x must be an array of strings"):
             shape_of(set[Any]).parse([[]], "x")
         with self.assertRaisesRegex(Mismatch, r"\[1\].row must be an integer"):
             shape_of(Pair).parse([1, {"row": "2"}], "")
