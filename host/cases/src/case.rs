@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// A test case: the calls of one session, and the expected result of each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "WrittenCase")]
-pub(crate) struct TestCase {
-    pub(crate) name: String,
+pub(super) struct TestCase {
+    pub(super) name: String,
     pub(super) grants: CaseGrants,
     pub(super) decision: CaseDecision,
     pub(super) limits: Map<String, Value>,
