@@ -2,8 +2,9 @@
 //! principal, and expires. The number of entries is limited.
 
 use portcullis::policy::Principal;
+use portcullis::policy::recovery::RecoverMutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
@@ -65,7 +66,7 @@ impl<T: Send + 'static> TimedShelf<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ShelfEntry<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }
 
@@ -73,7 +74,7 @@ impl<T: Send + 'static> TimedShelf<T> {
 async fn expire<T>(entries: Weak<Mutex<HashMap<String, ShelfEntry<T>>>>, id: String, lifetime: Duration) {
     tokio::time::sleep(lifetime).await;
     let Some(entries) = entries.upgrade() else { return };
-    let expired = entries.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    let expired = entries.lock_recovered().remove(&id);
     // Dropped after the lock is released, because dropping a call may take time.
     drop(expired);
 }

@@ -5,9 +5,10 @@ use super::opened_secrets::OpenedSecrets;
 use super::resolve::NameServers;
 use super::tls;
 use portcullis_policy::is_global;
+use portcullis_policy::recovery::RecoverRwLock;
 use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 /// The state that all clients of a host share: the name servers, and the roots that TLS trusts. Clones share it.
 #[derive(Clone)]
@@ -52,12 +53,12 @@ impl Network {
     /// Makes an address of the host's own servers unreachable for every client, whatever is granted. An unspecified
     /// address makes its port unreachable at every address that is not global.
     pub fn forbid(&self, address: SocketAddr) {
-        self.shared.own.write().unwrap_or_else(PoisonError::into_inner).push(canonical(address));
+        self.shared.own.write_recovered().push(canonical(address));
     }
 
     pub(super) fn is_forbidden(&self, address: SocketAddr) -> bool {
         let address = canonical(address);
-        let own = self.shared.own.read().unwrap_or_else(PoisonError::into_inner);
+        let own = self.shared.own.read_recovered();
         own.iter().any(|own| {
             let everywhere = own.ip().is_unspecified() && !is_global(address.ip());
             own.port() == address.port() && (own.ip() == address.ip() || address.ip().is_unspecified() || everywhere)
