@@ -5,8 +5,7 @@
 use super::error::SettingError;
 use super::principal;
 use super::token_life::TokenLife;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use portcullis::policy::Principal;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -59,7 +58,7 @@ impl Tokens {
     pub fn generate() -> Option<String> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).ok()?;
-        Some(URL_SAFE_NO_PAD.encode(bytes))
+        Some(BASE64URL_NOPAD.encode(&bytes))
     }
 
     /// Replaces the tokens from before a change of the file. Withdraws every token that was removed or now belongs to
