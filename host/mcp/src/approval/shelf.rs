@@ -1,6 +1,7 @@
 //! A store for calls that wait for their client to come back. Each entry has an unguessable id, belongs to one
 //! principal, and expires. The number of entries is limited.
 
+use data_encoding::HEXLOWER;
 use portcullis::policy::Principal;
 use portcullis::policy::recovery::RecoverMutex;
 use std::collections::HashMap;
@@ -83,7 +84,7 @@ async fn expire<T>(entries: Weak<Mutex<HashMap<String, ShelfEntry<T>>>>, id: Str
 fn random_id() -> Option<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(HEXLOWER.encode(&bytes))
 }
 
 #[cfg(test)]
