@@ -4,6 +4,7 @@
 
 use super::error::SettingError;
 use super::principal;
+use super::token_length::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
 use super::token_life::TokenLife;
 use data_encoding::BASE64URL_NOPAD;
 use portcullis::policy::Principal;
@@ -12,10 +13,6 @@ use std::fmt;
 use subtle::{Choice, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
 
-/// Minimum length of a token, in bytes. A random token of this length has at least 128 bits.
-pub const TOKEN_BYTES_MIN: usize = 32;
-/// Maximum length of a token, in bytes. The headers of a request leave room for it.
-pub const TOKEN_BYTES_MAX: usize = 512;
 /// Maximum tokens. Each request is compared with every token.
 pub const TOKENS_MAX: usize = 64;
 
@@ -171,6 +168,8 @@ mod tests {
             assert_eq!(error, expected, "{text:?}");
             assert!(!error.to_string().contains("0123"), "{error}");
         }
+        let told = SettingError::Token { line: 1 }.to_string();
+        assert!(told.contains(&format!("{TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX} letters")), "{told}");
     }
 
     #[test]
