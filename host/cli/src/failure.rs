@@ -73,7 +73,6 @@ impl OpenFault {
                 Self::Policy
             }
             OpenError::Policy(PolicyReadError::Approvals(_))
-            | OpenError::Network(_)
             | OpenError::Engine(_)
             | OpenError::Audit(_)
             | OpenError::Approvals(_)

@@ -25,7 +25,7 @@ struct SharedNetwork {
     opened: Arc<OpenedSecrets>,
 }
 
-/// Why a network or a client cannot be created.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NetworkError(pub(super) String);
@@ -33,13 +33,10 @@ pub struct NetworkError(pub(super) String);
 impl Network {
     /// Creates a network that queries these name servers, or those of the system if there are none. The system's are
     /// read at each lookup.
-    ///
-    /// # Errors
-    /// None at present.
-    pub fn new(name_servers: &[SocketAddr]) -> Result<Self, NetworkError> {
+    pub fn new(name_servers: &[SocketAddr]) -> Self {
         let name_servers = NameServers::new(name_servers);
         let (tls, own, opened) = (OnceLock::new(), Arc::default(), Arc::default());
-        Ok(Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) })
+        Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) }
     }
 
     /// Returns the same network with other name servers. Both share the forbidden addresses and the opened secrets.
@@ -91,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_hosts_own_servers_are_forbidden_in_every_spelling() {
-        let network = Network::new(&[]).unwrap();
+        let network = Network::new(&[]);
         let address = |text: &str| text.parse::<SocketAddr>().unwrap();
         let renamed = network.with_name_servers(&[address("127.0.0.1:53")]);
         network.forbid(address("127.0.0.1:7000"));
