@@ -33,7 +33,7 @@ impl Notes {
 
     async fn add(&self, input: &Value) -> Result<Value, ServiceError> {
         let (Some(title), Some(text)) = (input["title"].as_str(), input["text"].as_str()) else {
-            return Err(ServiceError::invalid_input("pass a title and a text"));
+            return Err(ServiceError::invalid_input("pass the strings `title` and `text`"));
         };
         Ok(self.database.add(&self.owner, title, text).await.map_err(|error| unavailable(&error))?.into())
     }

@@ -37,7 +37,7 @@ impl Rule {
             Rule::LineLength => {
                 "A line is no longer than the limit; code, tables and single long words are left alone."
             }
-            Rule::SingleTitle => "There is one heading of the first level.",
+            Rule::SingleTitle => "There is at most one heading of the first level.",
             Rule::TrailingSpaces => "A line ends without spaces; exactly two are a line break.",
         }
     }

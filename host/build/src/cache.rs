@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, Result};
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::project_file;
@@ -118,7 +119,7 @@ pub fn digest_of(folder: &Path, but: &[&str]) -> Result<String> {
 
 /// Returns the SHA-256 of `bytes` in hexadecimal digits.
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -24,16 +24,28 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
             text = text + separator + &cause;
         }
     }
+    // A text always has JSON. If it cannot be written, there is no reader.
+    let _ = report(terminal, as_json, &text);
     if as_json {
-        // A text always has JSON. If it cannot be written, there is no reader.
-        let _ = json::line(&CommandFailure { error: &text }).map(|line| terminal.print(&line));
         return Exit::Usage;
     }
-    terminal.note(format_args!("{} {}", terminal.note_style().paint(TextStyle::Bad, "error:"), Lines(&text)));
     if let Some(hint) = error.downcast_ref().and_then(|error| OpenFault::of(error).hint()) {
         terminal.note(format_args!("  remedy: {hint}"));
     }
     Exit::Usage
+}
+
+/// Writes an error: for people to standard error, or as the one result for programs.
+///
+/// # Errors
+/// The result cannot be written.
+pub(crate) fn report(terminal: Terminal, as_json: bool, error: &str) -> anyhow::Result<()> {
+    if as_json {
+        terminal.print(&json::line(&CommandFailure { error })?)?;
+    } else {
+        terminal.note(format_args!("{} {}", terminal.note_style().paint(TextStyle::Bad, "error:"), Lines(error)));
+    }
+    Ok(())
 }
 
 /// The reason why a host cannot open, if the command line can say more about it than the library.
@@ -61,7 +73,6 @@ impl OpenFault {
                 Self::Policy
             }
             OpenError::Policy(PolicyReadError::Approvals(_))
-            | OpenError::Network(_)
             | OpenError::Engine(_)
             | OpenError::Audit(_)
             | OpenError::Approvals(_)

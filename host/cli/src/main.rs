@@ -6,7 +6,6 @@
 mod answer;
 mod approver;
 mod arguments;
-mod cases;
 mod commands;
 mod confirmation;
 mod context;

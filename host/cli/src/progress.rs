@@ -5,12 +5,13 @@ use crate::terminal::Terminal;
 use portcullis::events::{CallState, Event, EventKind, Events, Progress};
 use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
+use portcullis::policy::recovery::RecoverMutex;
 use portcullis::text::OneLine;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::pending;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -37,7 +38,7 @@ impl StatusLine {
         if !self.terminal.can_rewrite() {
             return;
         }
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock_recovered();
         *shown = true;
         let width = self.terminal.note_width().unwrap_or(WIDTH_DEFAULT);
         let line: String = OneLine(text).to_string().chars().take(width.saturating_sub(1)).collect();
@@ -46,7 +47,7 @@ impl StatusLine {
 
     /// Removes the line, so that something else can be written.
     pub(crate) fn clear(&self) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock_recovered();
         if std::mem::take(&mut *shown) {
             self.terminal.say("\r\x1b[2K");
         }
@@ -81,14 +82,14 @@ impl Observer for CompileProgress {
         if !self.line.terminal.can_rewrite() {
             return;
         }
-        let mut clock = locked(&self.clock);
-        locked(&self.compiling).insert(plugin.clone(), Instant::now());
+        let mut clock = self.clock.lock_recovered();
+        self.compiling.lock_recovered().insert(plugin.clone(), Instant::now());
         clock.get_or_insert_with(|| ProgressThread::start(&self.line, &self.compiling));
     }
 
     fn compiled(&self, plugin: &PluginName) {
-        let mut clock = locked(&self.clock);
-        let mut compiling = locked(&self.compiling);
+        let mut clock = self.clock.lock_recovered();
+        let mut compiling = self.compiling.lock_recovered();
         compiling.remove(plugin);
         if !compiling.is_empty() {
             return;
@@ -109,7 +110,7 @@ impl ProgressThread {
         let (line, compiling) = (Arc::clone(line), Arc::clone(compiling));
         let draw = move || {
             loop {
-                if let Some(text) = compiling_text(&locked(&compiling), Instant::now()) {
+                if let Some(text) = compiling_text(&compiling.lock_recovered(), Instant::now()) {
                     line.show(&text);
                 }
                 if stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
@@ -129,10 +130,6 @@ fn compiling_text(compiling: &BTreeMap<PluginName, Instant>, now: Instant) -> Op
     let seconds = now.saturating_duration_since(**first).as_secs_f64();
     let names: Vec<&str> = begun.iter().map(|(_, plugin)| plugin.as_str()).collect();
     Some(format!("compiling {} … {seconds:.1} s", names.join(", ")))
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Shows the progress that the tool of the call reports, for as long as this is polled.

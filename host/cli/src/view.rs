@@ -2,6 +2,7 @@
 
 use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines;
+use data_encoding::HEXLOWER;
 use portcullis::Host;
 use portcullis::plugins::{Contract, DependencyKind, Hint, Manifest, Plugin, Surface};
 use portcullis::policy::Permissions;
@@ -88,7 +89,7 @@ impl PluginView {
             name: plugin.name().to_string(),
             version: plugin.version().to_owned(),
             description: plugin.description().to_owned(),
-            sha256: hex(&plugin.sha256()),
+            sha256: HEXLOWER.encode(&plugin.sha256()),
             bytes: plugin.bytes(),
             standard: plugin.is_standard(),
             contract: plugin.contract().map(Contract::as_str),
@@ -126,7 +127,7 @@ impl PluginView {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
             description: manifest.description.clone(),
-            sha256: hex(&file.sha256()),
+            sha256: HEXLOWER.encode(&file.sha256()),
             bytes: file.bytes.len() as u64,
             standard: false,
             contract: portcullis::plugins::check_component(&file.bytes).ok().map(Contract::as_str),
@@ -175,11 +176,6 @@ pub(crate) fn size(bytes: u64) -> String {
         1024..=1_048_575 => format!("{:.1} KiB", scaled(10)),
         _ => format!("{:.1} MiB", scaled(20)),
     }
-}
-
-/// Formats a hash as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8; 32]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

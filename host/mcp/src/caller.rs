@@ -2,6 +2,7 @@
 
 use crate::identity::TransportIdentity;
 use crate::server::{Server, Session};
+use data_encoding::HEXLOWER;
 use portcullis::outputs::Reader;
 use portcullis::policy::Principal;
 use rmcp::RoleServer;
@@ -50,6 +51,6 @@ fn of_http(process: &str, principal: &Principal, parts: &http::request::Parts) -
         // A principal cannot contain a NUL, so no two pairs produce the same text.
         None => Sha256::digest(format!("{process}\0{principal}").as_bytes()),
     };
-    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let digits = HEXLOWER.encode(&digest[..16]);
     Arc::from(format!("http-{digits}"))
 }

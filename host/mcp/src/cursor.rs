@@ -1,7 +1,6 @@
 //! The cursors of lists: the last item of the previous page, encoded so that clients treat it as opaque.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use rmcp::ErrorData;
 
 /// Maximum length of a cursor, in bytes. Cursors of this server are shorter.
@@ -9,7 +8,7 @@ const CURSOR_BYTES_MAX: usize = 1024;
 
 /// Returns a cursor to the items after `last`.
 pub(crate) fn seal(last: &str) -> String {
-    URL_SAFE_NO_PAD.encode(last)
+    BASE64URL_NOPAD.encode(last.as_bytes())
 }
 
 /// Returns the item that a cursor follows.
@@ -20,7 +19,7 @@ pub(crate) fn open(cursor: &str) -> Result<String, ErrorData> {
     if cursor.len() > CURSOR_BYTES_MAX {
         return Err(unknown());
     }
-    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown())?;
+    let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| unknown())?;
     String::from_utf8(bytes).map_err(|_| unknown())
 }
 

@@ -7,6 +7,7 @@ use crate::stopping::TransportStop;
 use crate::subscribers::Subscribers;
 use crate::tasks::Tasks;
 use crate::tools::{ListingOptions, Listings, ToolListing};
+use data_encoding::HEXLOWER;
 use portcullis::Host;
 use std::sync::Arc;
 
@@ -79,5 +80,5 @@ impl Server {
 fn random_id() -> Result<String, ServerError> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).map_err(|_| ServerError::NoRandomness)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&bytes))
 }

@@ -7,7 +7,7 @@ use crate::decision::RuleId;
 use crate::excerpt::Excerpt;
 use crate::hint::Hint;
 use crate::layer::Layer;
-use crate::name::ToolName;
+use crate::name::{PluginName, ToolName};
 use crate::permission::{Permission, Permissions};
 use crate::policy::Policy;
 use crate::rule::Rule;
@@ -40,7 +40,10 @@ impl DeadRule {
     /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         match &self.why {
-            DeadReason::Tool => "write the name of a tool of the plugin; `portcullis list` shows them",
+            DeadReason::Tool { plugins } if plugins.len() > 1 => {
+                "write the name of a tool of one of the plugins; `portcullis list` shows them"
+            }
+            DeadReason::Tool { .. } => "write the name of a tool of the plugin; `portcullis list` shows them",
             DeadReason::Permission { .. } => "remove the permission, or name a tool that declares it",
             DeadReason::Hint { .. } => "remove the hint, or name a tool that has it",
             DeadReason::Argument { .. } => "write the name of an argument from the tool's schema",
@@ -52,8 +55,11 @@ impl DeadRule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeadReason {
     /// The named plugins have no such tool.
-    #[error("the plugin has no such tool")]
-    Tool,
+    #[error("{} no such tool", having(plugins))]
+    Tool {
+        /// The named plugins.
+        plugins: Vec<PluginName>,
+    },
     /// None of the tools declares its permission.
     #[error("no such tool declares the permission `{permission}`")]
     Permission {
@@ -83,6 +89,12 @@ impl Policy {
     }
 }
 
+/// Returns the beginning of a sentence about what the plugins have. It names them if there are several.
+fn having(plugins: &[PluginName]) -> String {
+    let names = || plugins.iter().map(|plugin| format!("`{plugin}`")).collect::<Vec<_>>().join(", ");
+    if plugins.len() > 1 { format!("the plugins {} have", names()) } else { "the plugin has".to_owned() }
+}
+
 /// Returns why a rule is dead, or none if it is not.
 fn dead(rule: &Rule, tools: &[KnownTool<'_>]) -> Option<DeadReason> {
     let is_loaded = |plugin| tools.iter().any(|tool| tool.name.plugin == plugin);
@@ -91,7 +103,7 @@ fn dead(rule: &Rule, tools: &[KnownTool<'_>]) -> Option<DeadReason> {
     }
     let mut tools: Vec<&KnownTool<'_>> = tools.iter().filter(|tool| rule.tool.matches(tool.name)).collect();
     if tools.is_empty() {
-        return Some(DeadReason::Tool);
+        return Some(DeadReason::Tool { plugins: rule.tool.named_plugins().collect() });
     }
     if let Some(permission) = rule.permission {
         tools.retain(|tool| tool.permissions.contains(permission));

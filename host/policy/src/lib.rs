@@ -7,6 +7,10 @@
 // Strict parsing of JSON.
 pub mod json;
 
+// Locks that stay in service after a panic. Not part of the policy, but shared by the crates of the host.
+#[doc(hidden)]
+pub mod recovery;
+
 // The vocabulary of policies.
 mod caller;
 mod hint;

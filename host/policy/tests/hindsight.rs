@@ -34,8 +34,9 @@ fn dead(text: &str) -> Option<String> {
         .collect();
     let policy = Policy::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     policy.dead_rule(&tools).map(|dead| {
-        let remedy = match dead.why {
-            DeadReason::Tool => "write the name of a tool of the plugin",
+        let remedy = match &dead.why {
+            DeadReason::Tool { plugins } if plugins.len() > 1 => "write the name of a tool of one of the plugins",
+            DeadReason::Tool { .. } => "write the name of a tool of the plugin",
             DeadReason::Permission { .. } => "remove the permission",
             DeadReason::Hint { .. } => "remove the hint",
             DeadReason::Argument { .. } => "write the name of an argument",
@@ -71,7 +72,7 @@ fn a_rule_that_some_call_can_match_is_not_dead() {
 fn a_rule_that_no_call_can_match_is_reported_with_the_reason() {
     let rows = [
         ("tool = 'files.wirte'", "the plugin has no such tool"),
-        ("tool = '{files,web}.nothing'", "the plugin has no such tool"),
+        ("tool = '{files,web}.nothing'", "the plugins `files`, `web` have no such tool"),
         ("tool = 'files.read'\npermission = 'write'", "no such tool declares the permission `write`"),
         ("tool = 'files.*'\npermission = 'network'", "no such tool declares the permission `network`"),
         ("tool = 'files.*'\nhint = 'open-world'", "no such tool has the hint `open-world`"),

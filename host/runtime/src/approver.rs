@@ -1,12 +1,13 @@
 //! Approvers, which answer approval requests. An approver runs outside every sandbox and sees exactly what will run. If
 //! several channels answer a request, the first answer counts.
 
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Permissions, ToolName};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// An approval request as an approver sees it. Most of its texts come from a model or a plugin, so show all of them
 /// escaped, for example with [`crate::text::OneLine`].
@@ -187,14 +188,14 @@ impl Scripted {
 
     /// Returns the requests so far.
     pub fn asked(&self) -> Vec<Question> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.asked.lock_recovered().clone()
     }
 }
 
 impl Approver for Scripted {
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(question.clone());
-        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        self.asked.lock_recovered().push(question.clone());
+        let answer = self.answers.lock_recovered().pop_front();
         Box::pin(std::future::ready(answer.unwrap_or(Answer::No { note: None })))
     }
 }

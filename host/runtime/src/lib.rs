@@ -115,6 +115,7 @@ mod inject;
 mod inner;
 mod known_tool;
 mod ledger;
+mod mac;
 mod nearest;
 mod open;
 mod origin;

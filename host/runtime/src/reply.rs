@@ -1,6 +1,7 @@
 //! The reply to a call: an outcome, a stable code, and a message that a model can act on.
 
 use crate::outputs::Reference;
+use data_encoding::BASE64;
 use portcullis_sandbox::{LimitKind, Output, Part, Usage};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Value;
@@ -352,24 +353,9 @@ impl Serialize for ShownPart<'_> {
                     part.serialize_entry("name", name)?;
                 }
                 part.serialize_entry("media_type", &blob.media_type)?;
-                part.serialize_entry("data", &base64(&blob.data))?;
+                part.serialize_entry("data", &BASE64.encode(&blob.data))?;
             }
         }
         part.end()
     }
-}
-
-/// Encodes bytes as Base64 with padding, RFC 4648 section 4.
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let index = usize::try_from(group >> (18 - 6 * at) & 63).unwrap_or(0);
-            text.push(if at <= chunk.len() { char::from(ALPHABET[index]) } else { '=' });
-        }
-    }
-    text
 }

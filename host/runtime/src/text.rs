@@ -1,5 +1,6 @@
 //! Escapes untrusted text for people: every character that could deceive a terminal, a log or a reader.
 
+use data_encoding::HEXLOWER;
 use regex::Regex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -139,20 +140,7 @@ pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
 
 /// Encodes bytes as lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = Vec::with_capacity(bytes.len() * 2);
-    push_hex(&mut text, bytes);
-    // Digits and letters are UTF-8, so that this never fails.
-    String::from_utf8(text).unwrap_or_default()
-}
-
-/// Appends bytes in lower-case hexadecimal. Each call encodes several digests, so this works on whole pairs of digits.
-pub(crate) fn push_hex(text: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let start = text.len();
-    text.resize(start + bytes.len() * 2, 0);
-    for (pair, byte) in text[start..].chunks_exact_mut(2).zip(bytes) {
-        pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-    }
+    HEXLOWER.encode(bytes)
 }
 
 /// Returns the SHA-256 of bytes, in hexadecimal.

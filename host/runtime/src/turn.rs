@@ -5,7 +5,8 @@
 use crate::admission::{CallOrder, CallOrderGuard, Runs};
 use crate::catalog::Tool;
 use crate::steering::Steering;
-use std::sync::{Arc, Mutex, PoisonError};
+use portcullis_policy::recovery::RecoverMutex;
+use std::sync::{Arc, Mutex};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The scheduling state that the calls of one batch share.
@@ -89,7 +90,7 @@ impl Turn {
     }
 
     fn held(&self) -> std::sync::MutexGuard<'_, HeldTurn> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock_recovered()
     }
 }
 

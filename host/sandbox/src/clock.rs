@@ -1,7 +1,8 @@
 //! The deadline of a run. The epoch checks it while the guest computes, and a timer while the guest waits.
 
 use crate::Cancellation;
-use std::sync::{Arc, Mutex, PoisonError};
+use portcullis_policy::recovery::RecoverMutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
@@ -102,7 +103,7 @@ impl RunClock {
     }
 
     fn ends(&self) -> std::sync::MutexGuard<'_, Ends> {
-        self.0.ends.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.ends.lock_recovered()
     }
 }
 

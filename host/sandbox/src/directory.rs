@@ -6,6 +6,7 @@ mod text;
 pub(crate) use lookup::{Lookup, find_name, find_no_link, way_point};
 
 use crate::base::PathBase;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Access, Masks};
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
@@ -13,7 +14,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use wasmtime_wasi::filesystem::{Descriptor, Dir};
 use wasmtime_wasi::{FsPerms, OpenMode};
 
@@ -130,7 +131,7 @@ impl Narrowing {
     /// Opens the place, for lookups below it. The handle is cached, because a tool that visits everything below a
     /// directory would otherwise open it again for each entry.
     pub(crate) fn open_place(&self, lookup: Lookup) -> io::Result<Arc<File>> {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.place.lock_recovered();
         if let Some(place) = &*place {
             return Ok(Arc::clone(place));
         }
@@ -141,7 +142,7 @@ impl Narrowing {
 
     /// Drops the cached handle of the place, because the call removes or creates the place.
     pub(crate) fn forget_place(&self) {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.place.lock_recovered() = None;
     }
 }
 

@@ -6,8 +6,9 @@ use crate::keyvalue::Store;
 use crate::service::Service;
 use crate::surroundings::Surroundings;
 use portcullis_policy::HttpBinding;
+use portcullis_policy::recovery::RecoverMutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Why a key has no handle for this call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +41,11 @@ pub struct RefusedKeys(Arc<Mutex<BTreeSet<Box<str>>>>);
 impl RefusedKeys {
     /// Returns the keys, sorted. All of them are declared.
     pub fn keys(&self) -> Vec<Box<str>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.0.lock_recovered().iter().cloned().collect()
     }
 
     fn note(&self, key: &str) -> Unavailable {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.into());
+        self.0.lock_recovered().insert(key.into());
         Unavailable::NotGranted
     }
 }

@@ -2,8 +2,9 @@
 //! streams.
 
 use bytes::Bytes;
+use portcullis_policy::recovery::RecoverMutex;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
@@ -34,18 +35,18 @@ impl Sink {
     }
 
     pub(crate) fn take(&self) -> Log {
-        std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.log.lock_recovered())
     }
 
     pub(crate) fn append(&self, bytes: &[u8]) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = self.log.lock_recovered();
         log.append(bytes, self.bytes_max);
     }
 
     /// Appends a whole line on its own line. Ends an unfinished line before it. If the log is full, only the bytes of
     /// the line itself count as dropped.
     pub(crate) fn append_line(&self, line: &str) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = self.log.lock_recovered();
         let is_full = log.bytes.len() == self.bytes_max;
         if !is_full && log.bytes.last().is_some_and(|last| *last != b'\n') {
             log.append(b"\n", self.bytes_max);

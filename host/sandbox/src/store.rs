@@ -12,6 +12,7 @@ pub use room::{CACHE_BYTES_MAX, InUse};
 use crate::compile::Artefact;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_NOW, flock, futimens};
 use sha2::{Digest, Sha256};
@@ -225,17 +226,16 @@ impl CodeStore {
 }
 
 fn file_name(entry: Entry, id: &[u8; 32]) -> String {
-    let mut name: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut name = HEXLOWER.encode(id);
     name.push('.');
     name.push_str(entry.name());
     name
 }
 
-/// Returns an HMAC with this key. RFC 2104 pads a key that is shorter than a block with zeros.
+/// Returns an HMAC with this key.
+#[expect(clippy::expect_used, reason = "an HMAC takes a key of any length")]
 fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
-    let mut block = [0_u8; 64];
-    block[..32].copy_from_slice(key);
-    Hmac::new(&block.into())
+    Hmac::new_from_slice(key).expect("an HMAC takes a key of any length")
 }
 
 /// Updates the time of an entry's last use. If that fails, the entry is only removed earlier.

@@ -5,8 +5,7 @@
 use crate::algorithm::Algorithm;
 use crate::error::KeyProblem;
 use crate::members::{WrongMember, required, text, texts};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use ring::agreement::{self, ECDH_P256, ECDH_P384, EphemeralPrivateKey, agree_ephemeral};
 use ring::rand::SystemRandom;
 use ring::signature::{
@@ -149,7 +148,7 @@ fn point(
 }
 
 fn bytes(members: &Map<String, Value>, name: &'static str) -> Result<Vec<u8>, WrongMember> {
-    URL_SAFE_NO_PAD.decode(required(members, name)?).map_err(|_| WrongMember(name))
+    BASE64URL_NOPAD.decode(required(members, name)?.as_bytes()).map_err(|_| WrongMember(name))
 }
 
 /// Drops leading zero bytes, which ring does not take.

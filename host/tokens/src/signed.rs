@@ -4,8 +4,7 @@ use crate::algorithm::Algorithm;
 use crate::error::TokenError;
 use crate::keys::Keys;
 use crate::members::{parse_object, required, text};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Map, Value};
 
 /// Maximum bytes of a token. Those of large groups have 4 KiB.
@@ -56,5 +55,5 @@ fn read_header(header: &Map<String, Value>) -> Result<(Algorithm, Option<&str>),
 }
 
 fn decode(part: &str) -> Result<Vec<u8>, TokenError> {
-    URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::NotBase64)
+    BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| TokenError::NotBase64)
 }

@@ -5,18 +5,17 @@
 mod key_sets;
 mod vectors;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use ring::signature::Ed25519KeyPair;
 
 /// Encodes a part of a token.
 fn encode(bytes: impl AsRef<[u8]>) -> String {
-    URL_SAFE_NO_PAD.encode(bytes)
+    BASE64URL_NOPAD.encode(bytes.as_ref())
 }
 
 /// Returns the private key of RFC 8037, appendix A.1.
 fn signer() -> Ed25519KeyPair {
-    let seed = URL_SAFE_NO_PAD.decode("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap();
+    let seed = BASE64URL_NOPAD.decode(b"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap();
     Ed25519KeyPair::from_seed_unchecked(&seed).unwrap()
 }
 

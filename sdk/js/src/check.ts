@@ -16,13 +16,13 @@ type Options = Record<string, [is: (value: any) => boolean, what: string, need?:
 
 const isText = (value: unknown) => typeof value === "string" && value !== "";
 const isRecord = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
-const aText = "a text";
+const aString = "a non-empty string";
 const aList = "a list";
 
 const TOOL: Options = {
   name: [(name) => typeof name === "string" && TOOL_NAME.test(name), "a name such as `read-file`"],
-  title: [isText, aText, "optional"],
-  description: [isText, aText],
+  title: [isText, aString, "optional"],
+  description: [isText, aString],
   arguments: [isSchema, "a schema"],
   output: [isSchema, "a schema", "optional"],
   requires: [Array.isArray, aList, "optional"],
@@ -32,16 +32,16 @@ const TOOL: Options = {
 };
 
 const PLUGIN: Options = {
-  name: [isText, aText],
-  version: [isText, aText],
-  description: [isText, aText],
+  name: [isText, aString],
+  version: [isText, aString],
+  description: [isText, aString],
   tools: [Array.isArray, "a list of tools"],
   dependencies: [isRecord, "an object", "optional"],
 };
 
 const DEPENDENCY: Options = {
-  kind: [isText, aText],
-  reason: [isText, aText],
+  kind: [isText, aString],
+  reason: [isText, aString],
   optional: [(value) => typeof value === "boolean", "true or false", "optional"],
 };
 

@@ -190,7 +190,7 @@ def _parameters(
 ) -> tuple[schemas.Schema, schemas.Parse, str | None]:
     """Returns the schema of a function's parameters, their parser, and the name of the parameter for the context."""
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise DefinitionError(f"the tool `{tool}` is async: a call has nothing to run beside it; leave out `async`")
+        raise DefinitionError(f"the tool `{tool}` is async: a call has nothing to run concurrently; remove `async`")
     hints = typing.get_type_hints(function, include_extras=True)
     members: dict[str, tuple[schemas.Shape, bool]] = {}
     context = None
@@ -261,7 +261,9 @@ def _is_shapeless(hint: Any) -> bool:
 
 def _checked_name(what: str, name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise DefinitionError(f"`{name}` is no name for a {what}: it begins with a-z and holds at most 64 of a-z0-9_-")
+        raise DefinitionError(
+            f"`{name}` is not a valid name for a {what}: start with a-z, and use at most 64 of a-z0-9_-"
+        )
     return name
 
 
@@ -269,6 +271,6 @@ def _checked_permissions(tool: str, permissions: Collection[Permission]) -> froz
     unknown = frozenset(permissions) - _PERMISSIONS
     if isinstance(permissions, str) or unknown:
         raise DefinitionError(
-            f"the tool `{tool}` asks for {permissions!r}: say a list of read, write, execute, network"
+            f"the tool `{tool}` asks for {permissions!r}: use a list of read, write, execute, network"
         )
     return frozenset(permissions)

@@ -160,7 +160,7 @@ fn literal(comptime value: anytype) [:0]const u8 {
     if (T == std.json.Value) return switch (value) {
         .null => "null",
         .number_string => |text| text ++ "",
-        .array, .object => @compileError("a default of std.json.Value is a bool, a number, a text or null"),
+        .array, .object => @compileError("a default of std.json.Value is a bool, a number, a string or null"),
         inline else => |content| literal(content),
     };
     switch (@typeInfo(T)) {
@@ -183,7 +183,7 @@ fn literal(comptime value: anytype) [:0]const u8 {
         else => {},
     }
     if (@typeInfo(T) == .pointer and @typeInfo(T).pointer.size == .slice) return items(value);
-    @compileError("`" ++ @typeName(T) ++ "` is no default and no keyword: use a bool, a number, a text, a name, or a " ++
+    @compileError("`" ++ @typeName(T) ++ "` is no default and no keyword: use a bool, a number, a string, a name, or a " ++
         "list or a struct of these");
 }
 

@@ -4,8 +4,7 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use libfuzzer_sys::fuzz_target;
 use portcullis_tokens::{Claims, Keys, Verifier};
 use ring::signature::Ed25519KeyPair;
@@ -49,14 +48,14 @@ fuzz_target!(|input: &[u8]| {
 
 fn own_keys(signer: &Ed25519KeyPair) -> Keys {
     use ring::signature::KeyPair as _;
-    let x = URL_SAFE_NO_PAD.encode(signer.public_key());
+    let x = BASE64URL_NOPAD.encode(signer.public_key().as_ref());
     let set = json!({ "keys": [{ "kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x }] });
     Keys::parse(set.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn sign(signer: &Ed25519KeyPair, header: &[u8], payload: &[u8]) -> String {
-    let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(payload));
-    let signature = URL_SAFE_NO_PAD.encode(signer.sign(message.as_bytes()));
+    let message = format!("{}.{}", BASE64URL_NOPAD.encode(header), BASE64URL_NOPAD.encode(payload));
+    let signature = BASE64URL_NOPAD.encode(signer.sign(message.as_bytes()).as_ref());
     format!("{message}.{signature}")
 }
 

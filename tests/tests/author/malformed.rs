@@ -51,8 +51,8 @@ fn invalid_grants_are_reported_by_their_member() {
     for (member, value, says) in [
         ("limits", json!({"tyme": "1 s"}), "`limits.tyme`: unknown key; the known keys are `memory`"),
         ("limits", json!({"time": "1 parsec"}), "`limits.time`: expected a duration; write a duration such as"),
-        ("limits", json!({"time": {}}), "`limits.time` must be a text such as \"2 s\", or a whole number"),
-        ("limits", json!({"memory": 1.5}), "`limits.memory` must be a text"),
+        ("limits", json!({"time": {}}), "`limits.time` must be a string such as \"2 s\", or a whole number"),
+        ("limits", json!({"memory": 1.5}), "`limits.memory` must be a string"),
         ("grants", json!({"store": {"A": "session"}}), "\"A\" is not a dependency's key"),
         ("grants", json!({"http": {"a b": {}}}), "\"a b\" is not a dependency's key"),
         ("grants", json!({"config": {"": "x"}}), "`grants.config.\"\"`: invalid key of a setting"),

@@ -5,16 +5,19 @@ use super::conduct::Interrupts;
 use super::making::{self, Making};
 use super::no_result::fail;
 use crate::arguments::TestArguments;
-use crate::cases::{self, Finished, Located, RefusedComponent, Runner};
 use crate::exit_code::Exit;
 use crate::json;
+use crate::plugin_file::ReadPluginFile;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
 use anyhow::{Context as _, bail, ensure};
+use portcullis::plugins::FileError;
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
 use portcullis_build::{Project, size};
+use portcullis_cases::{CaseRunner, CaseVerdict, LocatedCase, RefusedComponent};
 use serde_json::{Value, json};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,19 +28,24 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     let mut interrupts = Interrupts::listen()?;
     Making::configure(&arguments.making);
     let folder = arguments.cases.clone().unwrap_or_else(|| arguments.project.join(CASES));
-    let wanted = |located: &Located| arguments.only.as_ref().is_none_or(|text| located.case.name.contains(text));
-    let cases: Vec<Located> = cases::read(&folder)?.into_iter().filter(wanted).collect();
+    let wanted = |located: &LocatedCase| arguments.only.as_ref().is_none_or(|text| located.name().contains(text));
+    let cases: Vec<LocatedCase> = portcullis_cases::read(&folder)?.into_iter().filter(wanted).collect();
     // A run without cases must not pass.
     ensure!(!cases.is_empty(), "{} contains no case{}", folder.display(), chosen(arguments));
     let (plugin, component) = component(arguments, &mut interrupts, context).await?;
+    let bytes = match ReadPluginFile::read(&component) {
+        Ok(file) => file.bytes,
+        Err(FileError::Io(error)) => return Err(error).with_context(|| component.display().to_string()),
+        Err(error) => return refused(&component, &error, context),
+    };
     let work = async {
         let progress = CompileProgress::new(&StatusLine::new(context.terminal));
         let (compiler, project) = (context.environment.compiler.clone(), &arguments.project);
-        let mut runner = Runner::open(plugin, &component, project, compiler, Arc::new(progress)).await?;
+        let mut runner = CaseRunner::open(plugin, bytes, project, compiler, Arc::new(progress)).await?;
         let mut report = TestReport::default();
         for located in &cases {
-            let finished = runner.run(located).await;
-            report.take(located, &finished, context)?;
+            let verdict = runner.run(located).await;
+            report.take(located, &verdict, context)?;
         }
         anyhow::Ok(report)
     };
@@ -46,9 +54,18 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
         () = interrupts.next() => bail!("interrupted: not every case was run"),
     };
     match report {
-        Err(error) if error.is::<RefusedComponent>() => fail(&error.to_string(), Exit::PluginRefused, context),
-        report => report?.end(context),
+        Ok(report) => report.end(context),
+        Err(error) => match error.downcast::<RefusedComponent>() {
+            Ok(RefusedComponent(why)) => refused(&component, &why, context),
+            Err(error) => Err(error),
+        },
     }
+}
+
+/// Reports that the host refuses the component, so that no case can run.
+fn refused(component: &Path, why: &dyn Display, context: &Context) -> anyhow::Result<Exit> {
+    let text = format!("{}: the host refuses this plugin: {why}", component.display());
+    fail(&text, Exit::PluginRefused, context)
 }
 
 fn chosen(arguments: &TestArguments) -> String {
@@ -87,18 +104,18 @@ struct TestReport {
 
 impl TestReport {
     /// Counts a case. Without `--json`, also prints it.
-    fn take(&mut self, located: &Located, finished: &Finished, context: &Context) -> anyhow::Result<()> {
-        let passed = finished.problems.is_empty();
+    fn take(&mut self, located: &LocatedCase, verdict: &CaseVerdict, context: &Context) -> anyhow::Result<()> {
+        let passed = verdict.passed();
         if passed {
             self.passed += 1;
         } else {
             self.failed += 1;
         }
         if context.json {
-            self.documents.push(document(located, finished));
+            self.documents.push(document(located, verdict));
             return Ok(());
         }
-        Ok(context.terminal.print(&text(located, finished, context))?)
+        Ok(context.terminal.print(&text(located, verdict, context))?)
     }
 
     fn end(self, context: &Context) -> anyhow::Result<Exit> {
@@ -112,28 +129,28 @@ impl TestReport {
     }
 }
 
-fn document(located: &Located, finished: &Finished) -> Value {
+fn document(located: &LocatedCase, verdict: &CaseVerdict) -> Value {
     json!({
-        "name": located.case.name,
+        "name": located.name(),
         "file": shown(&located.file),
-        "ok": finished.problems.is_empty(),
-        "problems": finished.problems,
-        "log": finished.log,
-        "outcome": finished.end.as_ref().map(|end| end.outcome),
-        "code": finished.end.as_ref().map(|end| end.code),
-        "milliseconds": milliseconds(finished),
+        "ok": verdict.passed(),
+        "problems": verdict.problems,
+        "log": verdict.log,
+        "outcome": verdict.end.as_ref().map(|end| end.outcome.as_str()),
+        "code": verdict.end.as_ref().map(|end| end.code.as_str()),
+        "milliseconds": milliseconds(verdict),
     })
 }
 
-fn milliseconds(finished: &Finished) -> u64 {
-    u64::try_from(finished.time.as_millis()).unwrap_or(u64::MAX)
+fn milliseconds(verdict: &CaseVerdict) -> u64 {
+    u64::try_from(verdict.time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Formats the lines of a case.
-fn text(located: &Located, finished: &Finished, context: &Context) -> String {
+fn text(located: &LocatedCase, verdict: &CaseVerdict, context: &Context) -> String {
     let style = context.terminal.style();
-    let (name, time) = (OneLine(&located.case.name), milliseconds(finished));
-    if finished.problems.is_empty() {
+    let (name, time) = (OneLine(located.name()), milliseconds(verdict));
+    if verdict.passed() {
         return format!(
             "{}  {name} {}\n",
             style.paint(TextStyle::Good, "pass"),
@@ -146,11 +163,11 @@ fn text(located: &Located, finished: &Finished, context: &Context) -> String {
         style.paint(TextStyle::Bad, "FAIL"),
         style.paint(TextStyle::Quiet, format!("{time} ms, {}", OneLine(&file)))
     );
-    for problem in &finished.problems {
+    for problem in &verdict.problems {
         text.push_str(&format!("      {}\n", indented(problem)));
     }
-    if !finished.log.is_empty() {
-        let log = indented(finished.log.trim_end());
+    if !verdict.log.is_empty() {
+        let log = indented(verdict.log.trim_end());
         text.push_str(&format!("      {} {log}\n", style.paint(TextStyle::Quiet, "the call's log:")));
     }
     text

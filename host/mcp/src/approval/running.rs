@@ -3,9 +3,10 @@
 use super::announce::QuestionAnnouncer;
 use super::client::ClientAbilities;
 use super::stage::{CallPhase, CallStage};
+use portcullis::policy::recovery::RecoverMutex;
 use portcullis::{Cancellation, Host, Question, Reply, Request};
 use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
@@ -65,11 +66,11 @@ impl RunningCall {
 
     /// Stops announcing an approval request.
     pub(crate) fn settle(&self, question: &Question) {
-        *self.settled.lock().unwrap_or_else(PoisonError::into_inner) = Some(question.id.clone());
+        *self.settled.lock_recovered() = Some(question.id.clone());
     }
 
     fn is_settled(&self, question: &Question) -> bool {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner).as_deref() == Some(&question.id)
+        self.settled.lock_recovered().as_deref() == Some(&question.id)
     }
 
     /// Cancels the call without a grace period. Its side effects remain and are recorded.

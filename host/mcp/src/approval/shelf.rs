@@ -1,9 +1,11 @@
 //! A store for calls that wait for their client to come back. Each entry has an unguessable id, belongs to one
 //! principal, and expires. The number of entries is limited.
 
+use data_encoding::HEXLOWER;
 use portcullis::policy::Principal;
+use portcullis::policy::recovery::RecoverMutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
@@ -65,7 +67,7 @@ impl<T: Send + 'static> TimedShelf<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ShelfEntry<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }
 
@@ -73,7 +75,7 @@ impl<T: Send + 'static> TimedShelf<T> {
 async fn expire<T>(entries: Weak<Mutex<HashMap<String, ShelfEntry<T>>>>, id: String, lifetime: Duration) {
     tokio::time::sleep(lifetime).await;
     let Some(entries) = entries.upgrade() else { return };
-    let expired = entries.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    let expired = entries.lock_recovered().remove(&id);
     // Dropped after the lock is released, because dropping a call may take time.
     drop(expired);
 }
@@ -82,7 +84,7 @@ async fn expire<T>(entries: Weak<Mutex<HashMap<String, ShelfEntry<T>>>>, id: Str
 fn random_id() -> Option<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(HEXLOWER.encode(&bytes))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The errors that keep the HTTP transport from starting.
 
+use super::token_length::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
 use portcullis_tokens::KeySetError;
 use std::io;
 use std::net::SocketAddr;
@@ -33,7 +34,10 @@ pub enum SettingError {
     #[error("an origin is `http://HOST` or `https://HOST`, optionally with `:PORT` or `:*`, and without a path")]
     Origin,
     /// A line of a token file is invalid.
-    #[error("line {line} is not `TOKEN` or `NAME:TOKEN`; a token has 32 to 512 letters, digits or `-._~+/=`")]
+    #[error(
+        "line {line} is not `TOKEN` or `NAME:TOKEN`; a token has {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX} letters, digits \
+         or `-._~+/=`"
+    )]
     Token {
         /// The number of the line, from 1.
         line: usize,

@@ -17,6 +17,7 @@ mod refusal;
 mod room;
 mod running;
 mod sessions;
+mod token_length;
 mod token_life;
 mod tokens;
 mod usage;
@@ -30,7 +31,8 @@ pub use options::{
     SESSION_IDLE_TIME, SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
 };
 pub use running::{ENDPOINT, Running, settled};
-pub use tokens::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN, TOKENS_MAX, Tokens};
+pub use token_length::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
+pub use tokens::{TOKENS_MAX, Tokens};
 
 use crate::server::Server;
 use crate::stopping::TransportStop;

@@ -3,6 +3,7 @@
 //! A name in the token file and a subject of an authorization server are two principals, even if they are spelled
 //! alike. So are subjects of two servers. Approvals, stores and outputs are kept separately for each.
 
+use data_encoding::HEXLOWER;
 use portcullis::policy::{PRINCIPAL_NAME_BYTES, Principal};
 use sha2::{Digest, Sha256};
 
@@ -48,7 +49,7 @@ pub(crate) fn of_subject(issuer_prefix: &str, subject: &str) -> Option<Principal
 }
 
 fn digest(text: &str, bytes: usize) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Sha256::digest(text.as_bytes())[..bytes])
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! Everyone who can reach the address can open connections. If all places are taken, the oldest connection without an
 //! authorized request makes room for a new one.
 
+use portcullis::policy::recovery::RecoverMutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -70,7 +71,7 @@ impl Room {
     }
 
     fn strangers(&self) -> MutexGuard<'_, Strangers> {
-        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.strangers.lock_recovered()
     }
 }
 

@@ -5,10 +5,11 @@
 
 use super::options::HttpLimits;
 use portcullis::policy::Principal;
+use portcullis::policy::recovery::RecoverMutex;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -148,7 +149,7 @@ impl Sessions {
     }
 
     fn table(&self) -> MutexGuard<'_, SessionTable> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock_recovered()
     }
 }
 

@@ -4,19 +4,15 @@
 
 use super::error::SettingError;
 use super::principal;
+use super::token_length::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
 use super::token_life::TokenLife;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use portcullis::policy::Principal;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use subtle::{Choice, ConstantTimeEq};
 use tokio_util::sync::CancellationToken;
 
-/// Minimum length of a token, in bytes. A random token of this length has at least 128 bits.
-pub const TOKEN_BYTES_MIN: usize = 32;
-/// Maximum length of a token, in bytes. The headers of a request leave room for it.
-pub const TOKEN_BYTES_MAX: usize = 512;
 /// Maximum tokens. Each request is compared with every token.
 pub const TOKENS_MAX: usize = 64;
 
@@ -59,7 +55,7 @@ impl Tokens {
     pub fn generate() -> Option<String> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).ok()?;
-        Some(URL_SAFE_NO_PAD.encode(bytes))
+        Some(BASE64URL_NOPAD.encode(&bytes))
     }
 
     /// Replaces the tokens from before a change of the file. Withdraws every token that was removed or now belongs to
@@ -172,6 +168,8 @@ mod tests {
             assert_eq!(error, expected, "{text:?}");
             assert!(!error.to_string().contains("0123"), "{error}");
         }
+        let told = SettingError::Token { line: 1 }.to_string();
+        assert!(told.contains(&format!("{TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX} letters")), "{told}");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use super::options::{HttpLimits, PRINCIPALS_MAX};
 use portcullis::policy::Principal;
+use portcullis::policy::recovery::RecoverMutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The usage of all principals.
@@ -81,7 +82,7 @@ impl SlotUsage {
     }
 
     fn principals(&self) -> MutexGuard<'_, HashMap<Principal, Used>> {
-        self.principals.lock().unwrap_or_else(PoisonError::into_inner)
+        self.principals.lock_recovered()
     }
 }
 

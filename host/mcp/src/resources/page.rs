@@ -1,7 +1,6 @@
 //! One page of an output: text that ends at a character boundary, or bytes.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use portcullis::outputs::Reference;
 use portcullis::text::is_text_type;
 use rmcp::model::ResourceContents;
@@ -29,7 +28,7 @@ pub(super) fn contents(reference: &Reference, page: &[u8], uri: &str) -> Resourc
     let text = is_text_type(&reference.media_type).then(|| std::str::from_utf8(page).ok()).flatten();
     let contents = match text {
         Some(text) => ResourceContents::text(text, uri),
-        None => ResourceContents::blob(STANDARD.encode(page), uri),
+        None => ResourceContents::blob(BASE64.encode(page), uri),
     };
     contents.with_mime_type(reference.media_type.clone())
 }

@@ -1,7 +1,6 @@
 //! Converts the parts of an answer to content blocks.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use portcullis::text::is_text_type;
 use portcullis::{Blob, Part};
 use rmcp::model::{ContentBlock, EmbeddedResource, ResourceContents};
@@ -10,9 +9,9 @@ use rmcp::model::{ContentBlock, EmbeddedResource, ResourceContents};
 pub(super) fn of(parts: &[Part], call: &str) -> Vec<ContentBlock> {
     let block = |(number, part): (usize, &Part)| match part {
         Part::Text(text) => ContentBlock::text(text.clone()),
-        Part::Image(image) => ContentBlock::image(STANDARD.encode(&image.data), image.media_type.clone()),
+        Part::Image(image) => ContentBlock::image(BASE64.encode(&image.data), image.media_type.clone()),
         Part::File(file) if file.media_type.starts_with("audio/") => {
-            ContentBlock::audio(STANDARD.encode(&file.data), file.media_type.clone())
+            ContentBlock::audio(BASE64.encode(&file.data), file.media_type.clone())
         }
         Part::File(file) => ContentBlock::Resource(EmbeddedResource::new(embedded(file, call, number))),
     };
@@ -27,7 +26,7 @@ fn embedded(file: &Blob, call: &str, number: usize) -> ResourceContents {
     let text = std::str::from_utf8(&file.data).ok().filter(|_| is_text_type(&file.media_type));
     let contents = match text {
         Some(text) => ResourceContents::text(text, uri),
-        None => ResourceContents::blob(STANDARD.encode(&file.data), uri),
+        None => ResourceContents::blob(BASE64.encode(&file.data), uri),
     };
     contents.with_mime_type(file.media_type.clone())
 }

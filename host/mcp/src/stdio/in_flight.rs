@@ -1,8 +1,9 @@
 //! The requests of a client that have not been answered yet.
 
+use portcullis::policy::recovery::RecoverMutex;
 use rmcp::model::RequestId;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Maximum requests in flight: more than any client makes. Each costs a task.
 const REQUESTS_MAX: usize = 4096;
@@ -41,6 +42,6 @@ impl InFlight {
     }
 
     fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }

@@ -7,11 +7,12 @@ use crate::error::ServerError;
 use crate::options::{DeniedTools, ListTools};
 use portcullis::plugins::{Catalog, Offer, Plugin, ToolNames};
 use portcullis::policy::PluginName;
+use portcullis::policy::recovery::RecoverRwLock;
 use portcullis::{Host, Reach};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 /// The tools of one catalog, in the order of their full names.
 pub(crate) struct ToolListing {
@@ -169,13 +170,13 @@ impl Listings {
     /// Returns the current tools. If two tools now have the same short name, neither gets it.
     pub(crate) fn current(&self, host: &Host) -> Arc<ToolListing> {
         let catalog = host.catalog();
-        let known = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        let known = Arc::clone(&self.current.read_recovered());
         if Arc::ptr_eq(&known.catalog, &catalog) {
             return known;
         }
         let assigned = self.names.assign_leniently(&catalog.offers().collect::<Vec<Offer>>());
         let listing = Arc::new(ToolListing::new(host, catalog, assigned, self.how));
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&listing);
+        *self.current.write_recovered() = Arc::clone(&listing);
         listing
     }
 }

@@ -3,6 +3,7 @@
 //! The user decides by this line whether to trust a policy. So it names everything that is granted, and escapes
 //! characters that are invisible.
 
+use super::limited::Limited;
 use super::service::CALLS;
 use super::{
     Binding, DirectoryBinding, HttpBinding, SecretBinding, SecretSlot, SecretSource, ServiceBinding, StoreBinding,

@@ -48,7 +48,7 @@ pub enum BindingError {
     /// The name of the query parameter is empty or too long, or contains a character that needs an escape.
     #[error("invalid name of a query parameter")]
     QueryName,
-    /// The source is neither a variable nor a file.
+    /// The source is not a variable, a file or a command.
     #[error("invalid source of a secret")]
     SecretSource,
     /// The command has no words or too many, or one that is too long or contains a NUL.

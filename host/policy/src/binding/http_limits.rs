@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use crate::amount::{AmountError, Unit};
+use super::limited::{BindingLimit, Limited};
+use crate::amount::Unit;
 use crate::limits::milliseconds;
 
 const KIB: usize = 1024;
@@ -52,7 +53,7 @@ impl Default for HttpLimits {
     fn default() -> Self {
         let mut limits =
             Self { request_bytes: 0, response_bytes: 0, requests: 0, requests_per_minute: 0, time: Duration::ZERO };
-        for limit in HttpLimit::ALL {
+        for &limit in HttpLimit::ALL {
             limits.store(limit, limit.default());
         }
         limits
@@ -69,13 +70,11 @@ pub(crate) enum HttpLimit {
     Time,
 }
 
-impl HttpLimit {
-    /// Every limit, in the order of the fields.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::RequestBytes, Self::ResponseBytes, Self::Requests, Self::RequestsPerMinute, Self::Time];
+impl BindingLimit for HttpLimit {
+    const ALL: &'static [Self] =
+        &[Self::RequestBytes, Self::ResponseBytes, Self::Requests, Self::RequestsPerMinute, Self::Time];
 
-    /// Returns the key in a policy.
-    pub(crate) fn key(self) -> &'static str {
+    fn key(self) -> &'static str {
         match self {
             Self::RequestBytes => "request-bytes",
             Self::ResponseBytes => "response-bytes",
@@ -85,8 +84,7 @@ impl HttpLimit {
         }
     }
 
-    /// Returns the unit of its amounts.
-    pub(crate) fn unit(self) -> Unit {
+    fn unit(self) -> Unit {
         match self {
             Self::RequestBytes | Self::ResponseBytes => Unit::Bytes,
             Self::Requests | Self::RequestsPerMinute => Unit::Count,
@@ -115,12 +113,8 @@ impl HttpLimit {
     }
 }
 
-impl HttpLimits {
-    /// Sets `limit` to an amount in its unit. Zero and amounts above the ceiling are errors.
-    pub(crate) fn set(&mut self, limit: HttpLimit, amount: u64) -> Result<(), AmountError> {
-        self.store(limit, limit.unit().admit(amount, limit.ceiling())?);
-        Ok(())
-    }
+impl Limited for HttpLimits {
+    type Limit = HttpLimit;
 
     fn store(&mut self, limit: HttpLimit, admitted: usize) {
         let count = u32::try_from(admitted).unwrap_or(u32::MAX);
@@ -141,13 +135,6 @@ impl HttpLimits {
             HttpLimit::RequestsPerMinute => self.requests_per_minute.into(),
             HttpLimit::Time => u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX),
         }
-    }
-
-    /// Returns the limits that differ from their defaults, as a policy spells them.
-    pub(super) fn changed(&self) -> impl Iterator<Item = String> {
-        HttpLimit::ALL
-            .into_iter()
-            .filter_map(|limit| limit.unit().show_changed(limit.key(), self.get(limit), limit.default()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a policy binds to a store key: a key-value store and its limits. Each default and ceiling has its reason.
 
-use crate::amount::{AmountError, Unit};
+use super::limited::{BindingLimit, Limited};
+use crate::amount::Unit;
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
@@ -61,7 +62,7 @@ impl Default for StoreBinding {
     /// Returns the store of a policy that sets no limits.
     fn default() -> Self {
         let mut store = Self { scope: StoreScope::default(), keys: 0, value_bytes: 0, bytes: 0 };
-        for limit in StoreLimit::ALL {
+        for &limit in StoreLimit::ALL {
             store.store(limit, limit.default());
         }
         store
@@ -76,12 +77,10 @@ pub(crate) enum StoreLimit {
     Bytes,
 }
 
-impl StoreLimit {
-    /// Every limit, in the order of the fields.
-    pub(crate) const ALL: [Self; 3] = [Self::Keys, Self::ValueBytes, Self::Bytes];
+impl BindingLimit for StoreLimit {
+    const ALL: &'static [Self] = &[Self::Keys, Self::ValueBytes, Self::Bytes];
 
-    /// Returns the key in a policy.
-    pub(crate) fn key(self) -> &'static str {
+    fn key(self) -> &'static str {
         match self {
             Self::Keys => "keys",
             Self::ValueBytes => "value-bytes",
@@ -89,8 +88,7 @@ impl StoreLimit {
         }
     }
 
-    /// Returns the unit of its amounts.
-    pub(crate) fn unit(self) -> Unit {
+    fn unit(self) -> Unit {
         match self {
             Self::Keys => Unit::Count,
             Self::ValueBytes | Self::Bytes => Unit::Bytes,
@@ -114,12 +112,8 @@ impl StoreLimit {
     }
 }
 
-impl StoreBinding {
-    /// Sets `limit` to an amount in its unit. Zero and amounts above the ceiling are errors.
-    pub(crate) fn set(&mut self, limit: StoreLimit, amount: u64) -> Result<(), AmountError> {
-        self.store(limit, limit.unit().admit(amount, limit.ceiling())?);
-        Ok(())
-    }
+impl Limited for StoreBinding {
+    type Limit = StoreLimit;
 
     fn store(&mut self, limit: StoreLimit, admitted: usize) {
         match limit {
@@ -135,13 +129,6 @@ impl StoreBinding {
             StoreLimit::ValueBytes => self.value_bytes,
             StoreLimit::Bytes => self.bytes,
         }
-    }
-
-    /// Returns the limits that differ from their defaults, as a policy spells them.
-    pub(super) fn changed(&self) -> impl Iterator<Item = String> {
-        StoreLimit::ALL
-            .into_iter()
-            .filter_map(|limit| limit.unit().show_changed(limit.key(), self.get(limit), limit.default()))
     }
 }
 

@@ -1,8 +1,7 @@
 //! Images and documents that providers accept in messages. They are recognized by their first bytes, not by the type
 //! that the tool declares. A provider that finds a mismatch refuses the whole conversation.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use data_encoding::BASE64;
 use portcullis::Blob;
 
 /// An image or a document in a format that providers accept.
@@ -70,7 +69,7 @@ impl Media<'_> {
 
     /// Returns the bytes in base64, with padding.
     pub(super) fn base64(&self) -> String {
-        STANDARD.encode(&self.blob.data)
+        BASE64.encode(&self.blob.data)
     }
 
     /// Returns the bytes as a data URL.

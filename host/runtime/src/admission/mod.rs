@@ -14,10 +14,11 @@ use cap_std::fs::Dir;
 use lock_file::OrderFiles;
 pub(crate) use order::{CallOrder, CallOrderGuard};
 use order::{OrderGuard, OrderKey, SessionOrders};
+use portcullis_policy::recovery::RecoverMutex;
 pub(crate) use runs::Runs;
 use slots::{RunSlot, RunSlots, SlotKey};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -138,7 +139,7 @@ impl Admission {
     }
 
     fn held(&self) -> MutexGuard<'_, HeldAdmission> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }
 

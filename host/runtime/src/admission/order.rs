@@ -4,9 +4,10 @@ use super::applicant::Applicant;
 use super::lock_file::{OrderFile, OrderFiles};
 use super::runs::Runs;
 use portcullis_policy::Principal;
+use portcullis_policy::recovery::RecoverMutex;
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 /// Number of sessions above which idle ones are removed. A removed session costs its next call one allocation.
@@ -81,7 +82,7 @@ impl SessionOrders {
     }
 
     fn of(&self, session: &(Principal, Arc<str>)) -> CallOrder {
-        let mut orders = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut orders = self.sessions.lock_recovered();
         if let Some(order) = orders.get(session) {
             return order.clone();
         }

@@ -2,9 +2,10 @@
 //! plugins in turn. No principal gets all slots, and no plugin gets all slots of a principal.
 
 use super::applicant::Applicant;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{PluginName, Principal};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 /// One in this many slots is reserved for others. With an eighth, one busy principal has most of the host, and another
@@ -106,7 +107,7 @@ impl RunSlots {
     }
 
     fn table(&self) -> MutexGuard<'_, SlotTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }
 

@@ -1,7 +1,8 @@
 //! The approval requests that calls have left open, by the binding of the call.
 
 use super::principal_map::PrincipalMap;
-use std::sync::{Mutex, PoisonError};
+use portcullis_policy::recovery::RecoverMutex;
+use std::sync::Mutex;
 
 /// Approval requests that calls of this process have left open for their callers, by the binding of the call. With
 /// them, a caller that makes a call again learns that it was denied.
@@ -11,18 +12,18 @@ pub(super) struct LeftRequests(Mutex<PrincipalMap<String, String>>);
 impl LeftRequests {
     /// Remembers a request that its call has left.
     pub(super) fn put(&self, principal: &str, binding: String, id: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(principal, binding, id);
+        self.0.lock_recovered().insert(principal, binding, id);
     }
 
     /// Returns the request of a call with one of these bindings.
     pub(super) fn look(&self, principal: &str, bindings: &[String; 2]) -> Option<String> {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.0.lock_recovered();
         bindings.iter().find_map(|binding| left.get(principal, binding).cloned())
     }
 
     /// Returns the request of a call with one of these bindings, and forgets both.
     pub(super) fn take(&self, principal: &str, bindings: &[String; 2]) -> Option<String> {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.0.lock_recovered();
         let id = bindings.iter().find_map(|binding| left.get(principal, binding).cloned());
         bindings.iter().for_each(|binding| left.remove(principal, binding));
         id

@@ -3,10 +3,11 @@
 
 use super::principal_map::PrincipalMap;
 use crate::approver::Question;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Principal, ToolName};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -43,7 +44,7 @@ impl Repetition {
     /// Counts a call, and returns how often exactly this call was made in a row.
     pub(crate) fn count(&self, row: RepetitionRow<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
         let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock_recovered();
         let count = next(&mut last, row, key, call);
         last.insert(row.principal.as_str(), key, Streak { call, count });
         count
@@ -52,13 +53,13 @@ impl Repetition {
     /// Returns what [`Self::count`] would return, and counts nothing.
     pub(crate) fn foresee(&self, row: RepetitionRow<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
         let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
-        next(&mut self.last.lock().unwrap_or_else(PoisonError::into_inner), row, key, call)
+        next(&mut self.last.lock_recovered(), row, key, call)
     }
 
     /// Resets the count, because an approver has seen the call.
     pub(crate) fn reset(&self, row: RepetitionRow<'_>) {
         let key = self.hasher.hash_one(row);
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).remove(row.principal.as_str(), &key);
+        self.last.lock_recovered().remove(row.principal.as_str(), &key);
     }
 }
 
@@ -90,7 +91,7 @@ struct RefusedCalls {
 impl Refusals {
     /// Returns why requests of the session are denied without an approver now, if they are.
     pub(super) fn again(&self, question: &Question) -> Option<String> {
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.0.lock_recovered();
         let key = session(question);
         let refused = sessions.get(&question.principal, &key).copied()?;
         if refused.count < REFUSALS_MAX {
@@ -108,7 +109,7 @@ impl Refusals {
 
     /// Counts a denial. A denial during the pause does not extend the pause.
     pub(super) fn count(&self, question: &Question) {
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.0.lock_recovered();
         let key = session(question);
         let before = sessions.get(&question.principal, &key).map_or(0, |refused| refused.count);
         if before < REFUSALS_MAX {
@@ -118,7 +119,7 @@ impl Refusals {
 
     /// Resets the count, because an approver approved a request.
     pub(super) fn forget(&self, question: &Question) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&question.principal, &session(question));
+        self.0.lock_recovered().remove(&question.principal, &session(question));
     }
 }
 
@@ -133,7 +134,7 @@ impl Attention {
     }
 
     fn of(&self, question: &Question) -> Arc<Semaphore> {
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.0.lock_recovered();
         if sessions.len() > IDLE_SESSIONS_MAX {
             sessions.retain(|_, asked| asked.strong_count() > 0);
         }

@@ -8,7 +8,8 @@ use super::waiters::Waiters;
 use crate::audit::AuditLog;
 use crate::ledger::{CallLedger, LedgerError, Owner};
 use portcullis_policy::Principal;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use portcullis_policy::recovery::RecoverMutex;
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::Notify;
 
 /// A handle to the approval requests and approvals of a state directory. Clones share them. Code that holds this handle
@@ -68,7 +69,7 @@ impl Approvals {
 
     /// Returns this process as an owner of requests. It is created when the process first runs or waits for a call.
     pub(crate) fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
-        let mut owner = self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut owner = self.shared.owner.lock_recovered();
         if let Some(owner) = &*owner {
             return Ok(Arc::clone(owner));
         }

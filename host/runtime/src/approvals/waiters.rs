@@ -1,7 +1,8 @@
 //! Counts the calls of this process that wait for each approval request.
 
+use portcullis_policy::recovery::RecoverMutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The number of calls of this process that wait for each approval request, by its id.
 #[derive(Default)]
@@ -14,6 +15,6 @@ impl Waiters {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }

@@ -1,6 +1,7 @@
 //! The MAC chain of the audit log, and the sizes of its lines and its head.
 
-use hmac::{Hmac, KeyInit, Mac};
+use crate::mac::keyed;
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 /// Length of a MAC, in bytes.
@@ -19,10 +20,7 @@ pub(crate) struct Chain(Hmac<Sha256>);
 
 impl Chain {
     pub(crate) fn new(key: &[u8; 32]) -> Self {
-        // HMAC pads a key that is shorter than a block with zeros (RFC 2104).
-        let mut block = [0_u8; 64];
-        block[..32].copy_from_slice(key);
-        Self(Hmac::new(&block.into()))
+        Self(keyed(key))
     }
 
     /// Computes the MAC of bytes that follow a line with the MAC `previous`.

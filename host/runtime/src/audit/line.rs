@@ -1,7 +1,7 @@
 //! Writes and checks single lines of the audit log.
 
 use super::chain::{Chain, LINE_BYTES_MAX, MAC_BYTES};
-use crate::text::{hex, is_deceptive, push_hex};
+use crate::text::{hex, is_deceptive};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
@@ -145,7 +145,7 @@ pub(super) fn write(
     line.extend_from_slice(members);
     let mac = chain.next(previous, &line);
     line.extend_from_slice(b",\"mac\":\"");
-    push_hex(&mut line, &mac);
+    line.extend_from_slice(hex(&mac).as_bytes());
     line.extend_from_slice(b"\"}\n");
     if line.len() > LINE_BYTES_MAX {
         return Err(too_long());

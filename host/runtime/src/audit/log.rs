@@ -9,6 +9,7 @@ use super::queue::EntryQueue;
 use super::recover;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_policy::Durability;
+use portcullis_policy::recovery::RecoverMutex;
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 use std::fmt;
@@ -16,7 +17,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard};
 
 pub(crate) const LOG_FILE: &str = "audit.jsonl";
 pub(crate) const HEAD_FILE: &str = "audit.head";
@@ -144,10 +145,9 @@ impl AuditLog {
             if self.blocking.load(Ordering::Acquire) > 0 {
                 return None;
             }
-            match self.files.try_lock() {
-                Ok(files) => return Some(files),
-                Err(TryLockError::Poisoned(files)) => return Some(files.into_inner()),
-                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            match self.files.try_lock_recovered() {
+                Some(files) => return Some(files),
+                None => std::thread::yield_now(),
             }
         }
         None
@@ -200,7 +200,7 @@ impl AuditLog {
     /// Runs `work` while no other thread or process appends. Blocks until then.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Files) -> Result<T, AuditError>) -> Result<T, AuditError> {
         let _waiting = BlockingThread::begin(&self.blocking);
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files.lock_recovered();
         files.locked(work)
     }
 }

@@ -5,10 +5,11 @@ use super::line::{Kind, LineMembers};
 use super::log::AuditLog;
 use super::queue::{EntryQueue, QUEUE_BYTES_MAX, QUEUED_BYTES, QueuedAnswer, QueuedEntry};
 use crate::ledger::drop_blocking;
+use portcullis_policy::recovery::RecoverMutex;
 use serde::Serialize;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll};
 use tokio::sync::oneshot;
 
@@ -67,7 +68,7 @@ impl AuditLog {
     }
 
     fn queued(&self) -> MutexGuard<'_, EntryQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock_recovered()
     }
 
     /// Takes the next entry to be written. Ends the writing if the queue is empty.

@@ -5,8 +5,9 @@ use crate::ledger::OutputOrigin;
 use crate::outputs::{KeepError, OutputWriting, Outputs, Reference};
 use crate::stream::Pieces;
 use crate::text::cut;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_sandbox::OutputFull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The media type of text.
 pub(super) const TEXT: &str = "text/plain";
@@ -60,7 +61,7 @@ impl RunningAnswer {
 
     /// Appends a piece. Fails if the text must be kept and cannot be.
     pub(super) fn write(&self, piece: &[u8]) -> Result<(), OutputFull> {
-        let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = self.0.lock_recovered();
         text.push(&String::from_utf8_lossy(piece));
         // Stop the tool: no one could read what it writes from here on.
         if text.unkept.is_some() { Err(OutputFull) } else { Ok(()) }
@@ -68,7 +69,7 @@ impl RunningAnswer {
 
     /// Takes the text that was written, and disconnects the listener.
     pub(super) fn take(&self) -> AnswerText {
-        let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = self.0.lock_recovered();
         let empty = AnswerText::empty(text.keeper.clone(), text.shown_max);
         std::mem::replace(&mut *text, empty)
     }

@@ -17,10 +17,11 @@ use crate::ledger::{QuestionSubject, blocking};
 use crate::origin::RequestOrigin;
 use crate::reply::Code;
 use crate::request::Request;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Decision, ToolName};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A call with an open approval request, and everything that a new policy needs to decide on it.
 struct AskedCall<'a> {
@@ -143,7 +144,7 @@ impl ValidCall {
 pub(crate) async fn redecide_left(host: &Arc<HostState>) -> Result<(), ApprovalError> {
     let host = Arc::clone(host);
     blocking(move || {
-        let mut decided = host.decided_left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut decided = host.decided_left.lock_recovered();
         let catalog = host.catalog();
         if !std::ptr::eq(decided.under.as_ptr(), Arc::as_ptr(&catalog)) {
             *decided = DecidedRequests { under: Arc::downgrade(&catalog), ids: HashSet::new() };

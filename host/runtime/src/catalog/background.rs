@@ -12,11 +12,12 @@ use super::plugin_file::PluginBytes;
 use crate::caught::caught;
 use cap_std::fs::Dir;
 use portcullis_policy::PluginName;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_sandbox::BoxFuture;
 use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -91,7 +92,7 @@ impl RunningLoad {
 
     /// Ends the load, and kills its compile worker.
     fn end(&self) {
-        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.0.lock_recovered().take());
     }
 }
 
@@ -100,7 +101,7 @@ impl Future for RunningLoad {
     type Output = Option<LoadResult>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut load = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut load = self.0.lock_recovered();
         match load.as_mut().map(|load| load.as_mut().poll(context)) {
             Some(Poll::Pending) => Poll::Pending,
             Some(Poll::Ready(result)) => {
@@ -303,7 +304,7 @@ impl BackgroundLoads {
     }
 
     fn locked(&self) -> MutexGuard<'_, Loads> {
-        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
+        self.loads.lock_recovered()
     }
 }
 

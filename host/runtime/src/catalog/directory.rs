@@ -6,9 +6,10 @@
 use super::placeholders;
 use crate::places::{self, PlaceError};
 use cap_std::fs::Dir;
+use portcullis_policy::recovery::RecoverMutex;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The plugin directory.
 pub(crate) struct PluginDirectory {
@@ -35,12 +36,12 @@ impl PluginDirectory {
 
     /// Returns the directory that is held.
     pub(crate) fn held(&self) -> Arc<Dir> {
-        Arc::clone(&self.held.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.held.lock_recovered())
     }
 
     /// Holds another directory from now on.
     pub(crate) fn hold(&self, directory: Arc<Dir>) {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = directory;
+        *self.held.lock_recovered() = directory;
     }
 
     /// Returns the directory at the path, if it is not the one that is held.

@@ -3,6 +3,7 @@
 //! A name is mapped back to its tool with a table, never by parsing, so that no tool can be mistaken for another.
 
 use super::offer::Offer;
+use crate::text::hex;
 use portcullis_policy::ToolName;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -114,7 +115,7 @@ fn full(tool: &ToolName) -> String {
 /// Returns a name that only this tool can have: the beginning of `name`, and part of the digest of the full name.
 fn with_digest(name: &str, tool: &ToolName) -> String {
     let digest = Sha256::digest(tool.to_string().as_bytes());
-    let digits: String = digest.iter().take(DIGEST_DIGITS / 2).map(|byte| format!("{byte:02x}")).collect();
+    let digits = hex(&digest[..DIGEST_DIGITS / 2]);
     // Names are ASCII: every byte is a boundary.
     let kept = name.len().min(PORTABLE_NAME_BYTES_MAX - DIGEST_DIGITS - 1);
     format!("{}_{digits}", &name[..kept])

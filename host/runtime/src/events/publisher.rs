@@ -3,11 +3,12 @@
 use super::event::{CallState, Event, EventKind};
 use super::queue::SubscriberQueue;
 use futures_core::Stream;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_sandbox::Progress;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};
 use std::time::SystemTime;
 
@@ -130,14 +131,14 @@ impl Publisher {
         if let Some(Ear(queue)) = own {
             queue.put(event.clone());
         }
-        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let queues = self.queues.lock_recovered();
         for queue in queues.iter() {
             queue.put(event.clone());
         }
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Arc<SubscriberQueue>>)) {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.queues.lock_recovered();
         change(&mut queues);
         self.subscribers.store(queues.len(), Ordering::Release);
     }

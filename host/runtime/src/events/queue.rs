@@ -1,8 +1,9 @@
 //! The queue of events for one subscriber.
 
 use super::event::{Event, EventKind};
+use portcullis_policy::recovery::RecoverMutex;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
 /// Maximum progress reports in a queue: a few seconds of a tool that reports often, and 2 MiB if every report has the
@@ -77,7 +78,7 @@ impl SubscriberQueue {
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, WaitingEvents> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock_recovered()
     }
 }
 

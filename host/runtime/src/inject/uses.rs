@@ -1,9 +1,10 @@
 //! Counts a call's use of services for the audit log, with a limited size.
 
 use crate::text::{OneLine, cut, is_zero};
+use portcullis_policy::recovery::RecoverMutex;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Maximum keys that are recorded. With the limits below, they fit into an audit entry together with everything else.
 const KEYS_MAX: usize = 8;
@@ -99,7 +100,7 @@ impl Uses {
     }
 
     fn uses(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, ServiceUse>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }
 

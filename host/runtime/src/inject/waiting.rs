@@ -3,8 +3,9 @@
 
 use super::error::{InjectError, MadeValue};
 use super::key::KeyId;
+use portcullis_policy::recovery::RecoverMutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::OnceCell;
 
 /// The cell of a value in a call.
@@ -46,7 +47,7 @@ impl Board {
     }
 
     fn entries(&self) -> MutexGuard<'_, WaitEntries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_recovered()
     }
 }
 

@@ -6,11 +6,12 @@ use super::schema::prepare;
 use super::seal::Seal;
 use crate::places::HostDirectories;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use portcullis_policy::recovery::RecoverMutex;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::cell::Cell;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
 
@@ -110,7 +111,7 @@ impl CallLedger {
         }
         // Waiting calls of this process must see the change too, so forget the known version. Release the connection
         // first: `version` takes these two locks in the other order.
-        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.version.lock_recovered() = None;
         Ok(done)
     }
 
@@ -119,7 +120,7 @@ impl CallLedger {
         durable: Durable,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock_recovered();
         let begun = self.begin(&mut connection, durable).map_err(E::from)?;
         let change = self.of(begun);
         let done = work(&change)?;
@@ -137,7 +138,7 @@ impl CallLedger {
         &self,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock_recovered();
         let begun = connection.transaction().map_err(|error| E::from(error.into()))?;
         work(&self.of(begun))
     }
@@ -172,13 +173,13 @@ impl CallLedger {
     /// # Errors
     /// The ledger cannot be read.
     pub(crate) fn version(&self) -> Result<Option<i64>, LedgerError> {
-        let Some(mut known) = try_lock(&self.version) else { return Ok(None) };
+        let Some(mut known) = self.version.try_lock_recovered() else { return Ok(None) };
         if let Some((at, version)) = *known
             && at.elapsed() < VERSION_AGE
         {
             return Ok(Some(version));
         }
-        let Some(connection) = try_lock(&self.connection) else { return Ok(None) };
+        let Some(connection) = self.connection.try_lock_recovered() else { return Ok(None) };
         // `data_version` counts changes of other connections, `total_changes` those of this one.
         let others: i64 = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
         let version = others.wrapping_mul(1 << 32).wrapping_add(i64::try_from(connection.total_changes()).unwrap_or(0));
@@ -197,15 +198,6 @@ impl CallLedger {
     /// Returns whether the process with this name still runs.
     pub(crate) fn is_alive(&self, owner: &str) -> bool {
         owner::is_alive(&self.owners, owner)
-    }
-}
-
-/// Takes a lock if it is free.
-fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Seals of rows. A seal is a MAC over the columns of a row, and proves that a host with this key wrote the row.
 
-use hmac::{Hmac, KeyInit, Mac};
+use crate::mac::keyed;
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 /// The label from which the key of the seals is derived, so that a seal never equals the MAC of an audit entry.
@@ -36,11 +37,4 @@ impl Seal {
         let differ = expected.iter().zip(seal).fold(0, |differ, (a, b)| differ | (a ^ b));
         seal.len() == expected.len() && differ == 0
     }
-}
-
-fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
-    // HMAC pads a key that is shorter than a block with zeros (RFC 2104).
-    let mut block = [0_u8; 64];
-    block[..32].copy_from_slice(key);
-    Hmac::new(&block.into())
 }

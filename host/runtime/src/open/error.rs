@@ -10,7 +10,7 @@ use crate::outputs::OutputError;
 use crate::places::PlaceError;
 use crate::policy_change::PolicyChangeError;
 use crate::policy_text::PolicyReadError;
-use portcullis_sandbox::{EngineError, NetworkError};
+use portcullis_sandbox::EngineError;
 
 /// Why a host cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -24,9 +24,6 @@ pub enum OpenError {
     /// The policy does not fit the plugins, or what it grants cannot be opened.
     #[error(transparent)]
     Grants(#[from] GrantError),
-    /// The name servers cannot be used.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
     /// The engine cannot start.
     #[error(transparent)]
     Engine(#[from] EngineError),

@@ -48,7 +48,7 @@ impl HostBuilder {
         let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
         let read = self.policy.read(&approvals)?;
-        let network = Network::new(read.policy.name_servers())?;
+        let network = Network::new(read.policy.name_servers());
         let in_force = Arc::new(PolicyInForce::new(read, network));
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);

@@ -8,9 +8,10 @@ use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions};
 use jiff::Timestamp;
 use portcullis_policy::Principal;
+use portcullis_policy::recovery::RecoverMutex;
 use serde::Serialize;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The directory of the files, in the state directory.
@@ -219,7 +220,7 @@ impl Outputs {
 
     /// Returns this process as an owner in the ledger.
     pub(super) fn owner(&self) -> io::Result<Arc<Owner>> {
-        let mut held = self.0.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.owner.lock_recovered();
         if let Some(owner) = &*held {
             return Ok(Arc::clone(owner));
         }

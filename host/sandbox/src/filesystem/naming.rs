@@ -8,10 +8,11 @@ use super::guard::FilesystemGuard;
 use super::masked::MaskPosition;
 use super::spot::PlacedSpot;
 use cap_primitives::fs::{DirOptions, FileType, FollowSymlinks};
+use portcullis_policy::recovery::RecoverMutex;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::{ErrorCode, HostDescriptor, PathFlags};
 use wasmtime_wasi::runtime::spawn_blocking;
@@ -98,7 +99,7 @@ impl FilesystemGuard<'_> {
 
 async fn give(new: NamedPlace, naming: Naming) -> FsResult<()> {
     let given = spawn_blocking(move || {
-        let _one_at_a_time = NAMING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = NAMING.lock_recovered();
         check(&new, &naming)?;
         give_now(&new, &naming).map_err(ErrorCode::from)
     });

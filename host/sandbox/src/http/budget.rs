@@ -1,7 +1,8 @@
 //! Limits the requests per minute.
 
+use portcullis_policy::recovery::RecoverMutex;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The length of the window.
@@ -25,7 +26,7 @@ impl RequestPace {
     /// # Errors
     /// The limit, if it is reached.
     pub(super) fn take(&self, now: Instant) -> Result<(), u32> {
-        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sent = self.sent.lock_recovered();
         while sent.front().is_some_and(|oldest| now.saturating_duration_since(*oldest) >= WINDOW) {
             sent.pop_front();
         }

@@ -8,8 +8,9 @@ use super::socket::{Holder, close};
 use super::watch::PluginSecrets;
 use super::{Exchange, Traffic};
 use crate::host_memory::{HostMemory, MemoryCharge};
+use portcullis_policy::recovery::RecoverMutex;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant;
 
 /// Maximum requests of a call that the audit log contains in full.
@@ -47,12 +48,12 @@ struct NetworkCallState {
 }
 
 impl NetworkCall {
-    pub(super) fn new(secrets: Option<Arc<PluginSecrets>>) -> Self {
+    pub(crate) fn new(secrets: Option<Arc<PluginSecrets>>) -> Self {
         Self { state: Mutex::default(), secrets }
     }
 
     fn state(&self) -> MutexGuard<'_, NetworkCallState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock_recovered()
     }
 
     /// Begins the record of a request.

@@ -5,9 +5,10 @@ use super::opened_secrets::OpenedSecrets;
 use super::resolve::NameServers;
 use super::tls;
 use portcullis_policy::is_global;
+use portcullis_policy::recovery::RecoverRwLock;
 use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 /// The state that all clients of a host share: the name servers, and the roots that TLS trusts. Clones share it.
 #[derive(Clone)]
@@ -24,7 +25,7 @@ struct SharedNetwork {
     opened: Arc<OpenedSecrets>,
 }
 
-/// Why a network or a client cannot be created.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NetworkError(pub(super) String);
@@ -32,13 +33,10 @@ pub struct NetworkError(pub(super) String);
 impl Network {
     /// Creates a network that queries these name servers, or those of the system if there are none. The system's are
     /// read at each lookup.
-    ///
-    /// # Errors
-    /// None at present.
-    pub fn new(name_servers: &[SocketAddr]) -> Result<Self, NetworkError> {
+    pub fn new(name_servers: &[SocketAddr]) -> Self {
         let name_servers = NameServers::new(name_servers);
         let (tls, own, opened) = (OnceLock::new(), Arc::default(), Arc::default());
-        Ok(Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) })
+        Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) }
     }
 
     /// Returns the same network with other name servers. Both share the forbidden addresses and the opened secrets.
@@ -52,12 +50,12 @@ impl Network {
     /// Makes an address of the host's own servers unreachable for every client, whatever is granted. An unspecified
     /// address makes its port unreachable at every address that is not global.
     pub fn forbid(&self, address: SocketAddr) {
-        self.shared.own.write().unwrap_or_else(PoisonError::into_inner).push(canonical(address));
+        self.shared.own.write_recovered().push(canonical(address));
     }
 
     pub(super) fn is_forbidden(&self, address: SocketAddr) -> bool {
         let address = canonical(address);
-        let own = self.shared.own.read().unwrap_or_else(PoisonError::into_inner);
+        let own = self.shared.own.read_recovered();
         own.iter().any(|own| {
             let everywhere = own.ip().is_unspecified() && !is_global(address.ip());
             own.port() == address.port() && (own.ip() == address.ip() || address.ip().is_unspecified() || everywhere)
@@ -90,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_hosts_own_servers_are_forbidden_in_every_spelling() {
-        let network = Network::new(&[]).unwrap();
+        let network = Network::new(&[]);
         let address = |text: &str| text.parse::<SocketAddr>().unwrap();
         let renamed = network.with_name_servers(&[address("127.0.0.1:53")]);
         network.forbid(address("127.0.0.1:7000"));

@@ -2,7 +2,8 @@
 
 use super::redact::Redactor;
 use super::secret_error::SecretError;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use portcullis_policy::recovery::{RecoverMutex, RecoverRwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 /// Maximum length of all spellings that a host searches for, in bytes: about 1500 ordinary tokens, or 7 secrets of the
 /// maximum length. The search needs 12 times as much memory.
@@ -33,8 +34,8 @@ impl OpenedSecrets {
     }
 
     fn add_within(&self, redactor: Redactor, bytes_max: usize) -> Result<Arc<Redactor>, SecretError> {
-        let _adding = lock(&self.adding);
-        let mut parts = self.known.read().unwrap_or_else(PoisonError::into_inner).parts.clone();
+        let _adding = self.adding.lock_recovered();
+        let mut parts = self.known.read_recovered().parts.clone();
         if let Some(known) = parts.iter().find(|known| known.is_same(&redactor)) {
             return Ok(Arc::clone(known));
         }
@@ -49,13 +50,13 @@ impl OpenedSecrets {
             return Err(SecretError::Many);
         }
         let whole = union(&parts).ok_or(SecretError::Many)?;
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = KnownSecrets { parts, whole: Some(whole) };
+        *self.known.write_recovered() = KnownSecrets { parts, whole: Some(whole) };
         Ok(redactor)
     }
 
     /// Returns the redactor of all opened secrets, or `None` if there are none.
     pub(super) fn whole(&self) -> Option<Arc<Redactor>> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).whole.clone()
+        self.known.read_recovered().whole.clone()
     }
 }
 
@@ -64,10 +65,6 @@ pub(super) fn union(parts: &[Arc<Redactor>]) -> Option<Arc<Redactor>> {
         [one] => Some(Arc::clone(one)),
         parts => Redactor::union(parts).map(Arc::new),
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -9,12 +9,13 @@ use super::redact::Redactor;
 use super::secret_error::{SECRET_BYTES_MAX, SECRET_BYTES_MIN, SecretError};
 use crate::base::PathBase;
 use data_encoding::BASE64;
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
 use rustix::fs::OFlags;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
@@ -113,7 +114,7 @@ impl Vault {
     pub(super) async fn open(&self) -> Result<Arc<OpenedSecret>, SecretError> {
         let opened = self.charge.get_or_try_init(|| self.read()).await.map(Arc::clone);
         if opened.is_err() {
-            *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            *self.failed.lock_recovered() = Some(Instant::now());
         }
         opened
     }
@@ -131,7 +132,7 @@ impl Vault {
 
     /// Returns whether the secret is not open yet and opening it has not failed recently.
     pub(super) fn is_due(&self) -> bool {
-        let failed = *self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = *self.failed.lock_recovered();
         self.charge.get().is_none() && failed.is_none_or(|failed| failed.elapsed() >= RETRY_TIME)
     }
 

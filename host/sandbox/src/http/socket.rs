@@ -1,9 +1,10 @@
 //! A socket that one task can close while another reads and writes it.
 
+use portcullis_policy::recovery::RecoverMutex;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -50,7 +51,7 @@ pub(super) fn close(holder: &Holder) {
 }
 
 fn open(holder: &Holder) -> MutexGuard<'_, Option<TcpStream>> {
-    holder.lock().unwrap_or_else(PoisonError::into_inner)
+    holder.lock_recovered()
 }
 
 /// A socket that its connection may close at any time.

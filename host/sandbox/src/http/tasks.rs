@@ -5,7 +5,8 @@
 use super::call::{ConnectionSlot, Record};
 use super::error::HttpFailure;
 use super::socket::{Holder, Prelude, Socket, close};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use portcullis_policy::recovery::RecoverMutex;
+use std::sync::{Arc, Mutex, Weak};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
@@ -83,6 +84,6 @@ where
             // The result is dropped, because the future that waits for the response gets the error too.
             drop(timeout_at(deadline, future).await);
         };
-        tasks.lock().unwrap_or_else(PoisonError::into_inner).spawn(task);
+        tasks.lock_recovered().spawn(task);
     }
 }

@@ -159,7 +159,7 @@ async fn the_permitted_request_is_sent_and_its_response_is_decoded() {
     gzip.write_all(b"a page").unwrap();
     let server = Recorder::start(answer("content-encoding: gzip\r\n", &gzip.finish().unwrap()), true).await;
     let port = server.port;
-    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), binding("127.0.0.1", port), PathBuf::new());
+    let mut plugin = Plugin::new(&Network::new(&[]), binding("127.0.0.1", port), PathBuf::new());
     let (parts, body) = plugin.get(&format!("http://127.0.0.1:{port}/a?b=c")).await.unwrap();
     assert_eq!(&body[..], b"a page");
     assert!(!parts.headers.contains_key("content-encoding") && !parts.headers.contains_key("content-length"));
@@ -176,7 +176,7 @@ async fn the_permitted_request_is_sent_and_its_response_is_decoded() {
 async fn a_request_that_is_not_granted_opens_no_connection() {
     let server = Recorder::start(answer("", b""), true).await;
     let port = server.port;
-    let network = Network::new(&[]).unwrap();
+    let network = Network::new(&[]);
     let url = format!("http://127.0.0.1:{port}/");
     let mut none = hooks(None, None);
     let sent = none.send_request(request(&url), None, Box::new(async { Ok(()) }));
@@ -208,7 +208,7 @@ async fn a_secret_is_sent_and_its_echoes_are_redacted() {
     let slot = SecretSlot::Header { name: "authorization".to_owned(), value: "Bearer {}".to_owned() };
     let from = SecretSource::File(base.display().to_string());
     granted.secret = Some(SecretBinding { host: HostPattern::new("127.0.0.1").unwrap(), slot, from });
-    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), granted, PathBuf::from("/"));
+    let mut plugin = Plugin::new(&Network::new(&[]), granted, PathBuf::from("/"));
     let url = format!("http://127.0.0.1:{port}/");
     let (parts, body) = plugin.get(&url).await.unwrap();
     rustix::fs::unlink(&base).unwrap();
@@ -230,7 +230,7 @@ async fn a_missing_secret_refuses_the_request() {
     let slot = SecretSlot::Basic { user: "me".to_owned() };
     let from = SecretSource::Env("PORTCULLIS_NO_SUCH_VARIABLE".to_owned());
     granted.secret = Some(SecretBinding { host: HostPattern::new("127.0.0.1").unwrap(), slot, from });
-    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), granted, PathBuf::from("/"));
+    let mut plugin = Plugin::new(&Network::new(&[]), granted, PathBuf::from("/"));
     let refused = plugin.send(request(&format!("http://127.0.0.1:{}/", server.port))).await;
     assert!(matches!(refused, Err(Error::HttpRequestDenied)));
     assert!(plugin.refusal().contains("environment variable is not set"), "{}", plugin.refusal());
@@ -240,7 +240,7 @@ async fn a_missing_secret_refuses_the_request() {
 #[tokio::test]
 async fn size_limits_and_timeouts_are_enforced() {
     let long = Recorder::start(answer("", &vec![b'a'; 200_000]), true).await;
-    let network = Network::new(&[]).unwrap();
+    let network = Network::new(&[]);
     let mut plugin = Plugin::new(&network, binding("127.0.0.1", long.port), PathBuf::new());
     let url = format!("http://127.0.0.1:{}/", long.port);
     assert!(matches!(plugin.get(&url).await, Err(Error::HttpResponseBodySize(Some(100_000)))));
@@ -270,7 +270,7 @@ async fn size_limits_and_timeouts_are_enforced() {
 #[tokio::test]
 async fn dropping_the_body_closes_the_connection() {
     let mut server = Recorder::start(b"HTTP/1.1 200 OK\r\n\r\nevent".to_vec(), false).await;
-    let mut plugin = Plugin::new(&Network::new(&[]).unwrap(), binding("127.0.0.1", server.port), PathBuf::new());
+    let mut plugin = Plugin::new(&Network::new(&[]), binding("127.0.0.1", server.port), PathBuf::new());
     let response = plugin.send(request(&format!("http://127.0.0.1:{}/", server.port))).await.unwrap();
     let mut body = response.into_body();
     assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "event");
@@ -285,7 +285,7 @@ async fn all_clones_of_a_client_share_its_request_limits() {
     let mut granted = binding("127.0.0.1", server.port);
     granted.limits.requests = 2;
     granted.limits.requests_per_minute = 3;
-    let network = Network::new(&[]).unwrap();
+    let network = Network::new(&[]);
     let client = Client::new(&network, Arc::new(granted), PathBuf::new()).unwrap();
     let mut first = Plugin::of(client.clone());
     for _ in 0..2 {
@@ -304,7 +304,7 @@ async fn all_clones_of_a_client_share_its_request_limits() {
 async fn a_narrowed_client_reaches_one_origin_path_and_query() {
     let server = Recorder::start(answer("", b""), true).await;
     let origin = format!("http://127.0.0.1:{}", server.port);
-    let network = Network::new(&[]).unwrap();
+    let network = Network::new(&[]);
     let client = Client::new(&network, Arc::new(binding("127.0.0.1", server.port)), PathBuf::new()).unwrap();
     let only = portcullis_policy::Destination::from_url(&format!("{origin}/a?b=1")).unwrap();
     let mut plugin = Plugin::of(client.narrowed(only));

@@ -3,9 +3,10 @@
 
 use super::client::Client;
 use super::network::Network;
-use super::opened_secrets::{OpenedSecrets, lock, union};
+use super::opened_secrets::{OpenedSecrets, union};
 use super::redact::Redactor;
 use super::secret::Vault;
+use portcullis_policy::recovery::RecoverMutex;
 use std::sync::{Arc, Mutex};
 
 /// The secrets of one plugin. All calls of the plugin share it.
@@ -44,7 +45,7 @@ impl PluginSecrets {
 
     /// Returns the redactor of the `count` open secrets. It is rebuilt only if their number changed.
     fn own(&self, count: usize) -> Option<Arc<Redactor>> {
-        let mut own = lock(&self.own);
+        let mut own = self.own.lock_recovered();
         if own.opened != count {
             let mut parts: Vec<Arc<Redactor>> = Vec::new();
             for redactor in self.vaults.iter().filter_map(|vault| vault.redactor()) {
@@ -84,7 +85,7 @@ impl PluginSecrets {
             let _ = task.await;
         }
         let count = self.opened_count();
-        if count > 1 && lock(&self.own).opened != count {
+        if count > 1 && self.own.lock_recovered().opened != count {
             // Building the search for several secrets takes a while.
             let this = Arc::clone(self);
             let _ = tokio::task::spawn_blocking(move || this.own(count)).await;

@@ -3,7 +3,8 @@
 use super::characters::Characters;
 use crate::context::{CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull};
 use crate::http::{NetworkCall, OutgoingRedactor};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use portcullis_policy::recovery::RecoverMutex;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 pub(super) struct Taker {
     pub(super) host: Arc<dyn CallHost>,
@@ -37,8 +38,12 @@ impl SharedText {
         })))
     }
 
+    /// Locks the text. After a panic while it was locked, the redactor may have lost what it held back, so that it
+    /// would miss a secret. The text then takes nothing more.
     pub(super) fn lock(&self) -> MutexGuard<'_, OutputText> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut text = self.0.lock_recovered();
+        text.is_full |= self.0.is_poisoned();
+        text
     }
 
     /// Appends text of any length.
@@ -75,5 +80,50 @@ impl OutputText {
             text = rest;
         }
         if self.is_full { Err(OutputFull) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::{Ask, Progress};
+    use crate::effects::Effects;
+    use crate::http::Traffic;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::pin::Pin;
+
+    /// A host that keeps the pieces.
+    #[derive(Default)]
+    struct Pieces(Mutex<Vec<u8>>);
+
+    impl CallHost for Pieces {
+        fn report(&self, _: Progress) {}
+
+        fn ask(&self, _: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+            Box::pin(std::future::ready(Err("not approved".to_owned())))
+        }
+
+        fn write_output(&self, bytes: &[u8]) -> Result<(), OutputFull> {
+            self.0.lock_recovered().extend_from_slice(bytes);
+            Ok(())
+        }
+
+        fn traffic(&self, _: Traffic) {}
+
+        fn effects(&self, _: Effects) {}
+    }
+
+    #[test]
+    fn a_text_takes_nothing_after_a_panic() {
+        let pieces = Arc::new(Pieces::default());
+        let taker = Taker { host: Arc::clone(&pieces) as Arc<dyn CallHost>, bytes_max: 100 };
+        let text = SharedText::new(&taker, Arc::new(NetworkCall::new(None)));
+        assert!(text.write(b"before").is_ok());
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _text = text.lock();
+            panic!("while the text is redacted");
+        }));
+        assert!(panicked.is_err() && text.write(b" and after").is_err() && text.lock().finish().is_err());
+        assert_eq!(*pieces.0.lock_recovered(), b"before");
     }
 }

@@ -44,7 +44,7 @@ def _plugin_of(module: ModuleType) -> Plugin:
     found = [value for value in vars(module).values() if isinstance(value, Plugin)]
     if len(found) != 1:
         raise DefinitionError(
-            f'{module.__name__}.py declares {len(found)} plugins: say plugin = Plugin("name", ...) once'
+            f'{module.__name__}.py declares {len(found)} plugins: write plugin = Plugin("name", ...) once'
         )
     if not found[0].tools:
         raise DefinitionError(f"{module.__name__}.py declares no tool: put @plugin.tool() above a function")

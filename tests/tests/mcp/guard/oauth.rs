@@ -2,8 +2,7 @@
 
 use crate::guard::ask::{Answer, Ask, PATIENCE};
 use crate::guard::service::{GOOD, LEGACY, Service, TOKEN, legacy_call};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::BASE64URL_NOPAD;
 use portcullis_mcp::http::{Access, OAuth};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _};
@@ -15,7 +14,7 @@ const AUDIENCE: &str = "https://tools.example.org/mcp";
 const METADATA: &str = "https://tools.example.org/.well-known/oauth-protected-resource/mcp";
 
 fn encode(bytes: impl AsRef<[u8]>) -> String {
-    URL_SAFE_NO_PAD.encode(bytes)
+    BASE64URL_NOPAD.encode(bytes.as_ref())
 }
 
 /// The authorization server, with two published keys and one unpublished key.

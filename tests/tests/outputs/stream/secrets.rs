@@ -65,7 +65,7 @@ impl Lab {
 
     /// Writes pieces, and sends a request before one of them.
     async fn run(&self, before: usize, pieces: &[&str], then: &Value) -> Run {
-        let network = Network::new(&[self.dns.address()]).unwrap();
+        let network = Network::new(&[self.dns.address()]);
         let rig = Rig::new().client(&network, self.binding(), self.directory.path());
         let pieces: Vec<_> = pieces.iter().map(|piece| piece.as_bytes()).collect();
         let url = format!("http://good.test:{}/", self.server.port());

@@ -94,6 +94,33 @@ mod tests {
         assert_eq!(lacks, "src/app.py:2: the plugin needs description=");
     }
 
+    /// The check runs without the SDK, so it repeats the SDK's texts and limits.
+    #[test]
+    fn the_check_and_the_sdk_say_the_same() {
+        let sdk = concat!(
+            include_str!("../../../../../sdk/python/portcullis/plugin.py"),
+            include_str!("../../../../../sdk/python/portcullis/_component/entry.py"),
+            include_str!("../../../../../sdk/python/portcullis/_component/imports.py"),
+        );
+        for text in [
+            "` is not a valid name for a {what}: start with a-z, and use at most 64 of a-z0-9_-\"",
+            "f\"there are two tools called `{",
+            "}` claims to be read-only and asks for `write`\"",
+            "}` needs a docstring: a model chooses tools by it\"",
+            "!r}: use a list of read, write, execute, network\"",
+            "}` is async: a call has nothing to run concurrently; remove `async`\"",
+            "}`: arguments have names\"",
+            "}` needs a type hint\"",
+            " plugins: write plugin = Plugin(\"name\", ...) once'",
+            " declares no tool: put @plugin.tool() above a function\"",
+            "NAME = re.compile(r\"[a-z][a-z0-9_-]{0,63}\")\n",
+            "MODULES_MAX = 500\n",
+        ] {
+            assert!(PROGRAM.contains(text), "the check: {text}");
+            assert!(sdk.contains(text), "the SDK: {text}");
+        }
+    }
+
     /// What the check cannot know is left to the build.
     #[test]
     fn what_is_not_certain_is_left_to_the_build() {

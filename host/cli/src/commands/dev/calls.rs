@@ -5,6 +5,7 @@
 use crate::environment;
 use crate::style::{Style, TextStyle};
 use portcullis::hooks::Hooking;
+use portcullis::policy::recovery::RecoverMutex;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Hook, HookCall, Hooked, Outcome, Reply};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use std::collections::HashMap;
 use std::future::ready;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The audit log, in the state directory.
 const RECORD: &str = "audit.jsonl";
@@ -42,7 +43,7 @@ pub(super) struct Messages(Mutex<HashMap<String, String>>);
 impl Hook for Messages {
     fn after<'a>(&'a self, call: &'a HookCall<'a>, reply: &'a Reply) -> Hooking<'a> {
         if reply.outcome() != Outcome::Completed {
-            let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut messages = self.0.lock_recovered();
             if messages.len() >= REMEMBERED_MAX {
                 messages.clear();
             }
@@ -54,7 +55,7 @@ impl Hook for Messages {
 
 impl Messages {
     fn take(&self, call: &str) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(call)
+        self.0.lock_recovered().remove(call)
     }
 }
 

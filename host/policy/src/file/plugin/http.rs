@@ -6,7 +6,7 @@ use super::super::node::{Misplaced, TomlNode, TomlTable};
 use super::secret;
 use super::value::{is_empty_list, part, parts, read_narrow, set_amount};
 use crate::address::AddressRange;
-use crate::binding::{self, BindingError, HttpBinding, HttpLimit, HttpLimits, Unnamed};
+use crate::binding::{self, BindingError, BindingLimit, HttpBinding, HttpLimit, HttpLimits, Limited, Unnamed};
 use crate::destination::Scheme;
 use crate::host_pattern::HostPattern;
 
@@ -111,7 +111,7 @@ fn read_addresses(node: &TomlNode<'_>) -> Result<Vec<AddressRange>, Misplaced> {
 
 fn read_limits(table: &TomlTable<'_, '_>) -> Result<HttpLimits, Misplaced> {
     let mut limits = HttpLimits::default();
-    for limit in HttpLimit::ALL {
+    for &limit in HttpLimit::ALL {
         if let Some(node) = table.get(limit.key()) {
             set_amount(node, limit.unit(), |amount| limits.set(limit, amount))?;
         }

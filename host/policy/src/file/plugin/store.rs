@@ -2,7 +2,7 @@
 
 use super::super::node::{Misplaced, TomlNode};
 use super::value::set_amount;
-use crate::binding::{StoreBinding, StoreLimit, StoreScope};
+use crate::binding::{BindingLimit, Limited, StoreBinding, StoreLimit, StoreScope};
 
 pub(super) fn read(node: &TomlNode<'_>) -> Result<StoreBinding, Misplaced> {
     let table = node.table(&["scope", "keys", "value-bytes", "bytes"])?;
@@ -10,7 +10,7 @@ pub(super) fn read(node: &TomlNode<'_>) -> Result<StoreBinding, Misplaced> {
     if let Some(node) = table.get("scope") {
         store.scope = node.word(&StoreScope::ALL, StoreScope::as_str)?;
     }
-    for limit in StoreLimit::ALL {
+    for &limit in StoreLimit::ALL {
         if let Some(node) = table.get(limit.key()) {
             set_amount(node, limit.unit(), |amount| store.set(limit, amount))?;
         }

@@ -12,8 +12,9 @@ use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::{cut, new_id};
+use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Layer, Payloads, Source, Verdict};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Maximum length of an entry's detail, in bytes.
 const DETAIL_BYTES_MAX: usize = 4096;
@@ -69,7 +70,7 @@ impl CallEntry {
     }
 
     pub(super) fn facts(&self) -> MutexGuard<'_, Facts> {
-        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.facts.lock_recovered()
     }
 
     pub(super) fn note(&self, change: impl FnOnce(&mut Facts)) {

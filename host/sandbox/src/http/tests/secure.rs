@@ -38,7 +38,7 @@ async fn a_name_is_resolved_by_our_name_server_and_every_address_is_checked() {
     let server = Recorder::start(answer("", b"ok"), true).await;
     let url = format!("http://docs.test:{}/", server.port);
     let (address, names) = name_server(vec![Ipv4Addr::LOCALHOST]).await;
-    let network = Network::new(&[address]).unwrap();
+    let network = Network::new(&[address]);
     let mut plugin = Plugin::new(&network, binding("docs.test", server.port), PathBuf::new());
     assert_eq!(&plugin.get(&url).await.unwrap().1[..], b"ok");
     assert!(server.heads()[0].contains(&format!("host: docs.test:{}\r\n", server.port)));
@@ -51,7 +51,7 @@ async fn a_name_is_resolved_by_our_name_server_and_every_address_is_checked() {
     assert!(matches!(plugin.get(&url).await, Err(Error::DestinationIpProhibited)));
     assert!(plugin.refusal().contains("127.0.0.1"), "{}", plugin.refusal());
     let (mixed, _) = name_server(vec![Ipv4Addr::new(93, 184, 215, 14), Ipv4Addr::LOCALHOST]).await;
-    let mut plugin = Plugin::new(&Network::new(&[mixed]).unwrap(), strict, PathBuf::new());
+    let mut plugin = Plugin::new(&Network::new(&[mixed]), strict, PathBuf::new());
     assert!(matches!(plugin.get(&url).await, Err(Error::DestinationIpProhibited)));
     assert_eq!(server.heads().len(), 1);
 }
@@ -101,7 +101,7 @@ async fn tls_server(protocols: &[&[u8]], file: &str) -> (u16, PathBuf) {
 #[tokio::test]
 async fn tls_trusts_the_roots_of_the_grant_and_supports_both_http_versions() {
     let (address, _) = name_server(vec![Ipv4Addr::LOCALHOST]).await;
-    let network = Network::new(&[address]).unwrap();
+    let network = Network::new(&[address]);
     for (protocols, version) in
         [(&[&b"h2"[..], b"http/1.1"][..], "HTTP/2.0"), (&[b"http/1.1"], "HTTP/1.1"), (&[], "HTTP/1.1")]
     {

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 /// A test case: the calls of one session, and the expected result of each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "WrittenCase")]
-pub(crate) struct TestCase {
-    pub(crate) name: String,
+pub(super) struct TestCase {
+    pub(super) name: String,
     pub(super) grants: CaseGrants,
     pub(super) decision: CaseDecision,
     pub(super) limits: Map<String, Value>,
@@ -204,7 +204,7 @@ impl TestCase {
         }
         for (key, amount) in &self.limits {
             let amounts = amount.is_string() || amount.is_i64();
-            ensure!(amounts, "`limits.{}` must be a text such as \"2 s\", or a whole number", key.escape_debug());
+            ensure!(amounts, "`limits.{}` must be a string such as \"2 s\", or a whole number", key.escape_debug());
         }
         for from in self.grants.directory.values().filter_map(|directory| directory.from.as_ref()) {
             ensure!(from.is_relative(), "`from` must be relative to the case file: `{}` is not", from.display());

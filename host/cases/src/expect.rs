@@ -135,7 +135,7 @@ impl<'de> Visitor<'de> for WrittenRequest {
     type Value = ExpectedRequest;
 
     fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a request: a text such as \"GET /a\", or an object with its `method` and `path`")
+        formatter.write_str("a request: a string such as \"GET /a\", or an object with its `method` and `path`")
     }
 
     fn visit_str<E: Error>(self, line: &str) -> Result<ExpectedRequest, E> {

@@ -1,5 +1,6 @@
 //! What the host keeps of a call in addition to its reply: its printed output, and a text too long for the reply.
 
+use data_encoding::HEXLOWER;
 use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
 use portcullis::{Host, Output, Reply};
@@ -78,6 +79,6 @@ pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<O
             tokio::task::yield_now().await;
         },
     }
-    let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = HEXLOWER.encode(&hash.finalize());
     Ok(Some(WholeText { bytes, sha256 }))
 }

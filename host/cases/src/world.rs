@@ -2,20 +2,17 @@
 
 use super::case::{Scope, TestCase};
 use super::compiled::{self, Compiled};
-use super::file::Located;
+use super::file::LocatedCase;
 use super::fill::Fill;
 use super::loopback::{Loopback, ServerRequest};
 use super::policy::{self, Places};
 use super::scratch::{self, Scratch};
-use crate::plugin_file::ReadPluginFile;
 use anyhow::{Context as _, ensure};
-use portcullis::plugins::{FileError, Observer};
+use portcullis::plugins::{LoadError, Observer};
 use portcullis::policy::{DependencyKey, PluginName};
 use portcullis::{Compiler, Host};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
-use std::error::Error;
-use std::fmt::{self, Display, Formatter};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,26 +65,21 @@ impl World {
     /// Creates the environment for a component under its plugin's name.
     ///
     /// # Errors
-    /// The temporary files cannot be created, or the component cannot be loaded.
+    /// [`RefusedComponent`] if the host refuses the component. Otherwise, the temporary files cannot be created, or the
+    /// host cannot open.
     pub(super) async fn open(
         plugin: PluginName,
-        component: &Path,
+        component: Vec<u8>,
         project: &Path,
         compiler: Compiler,
         observer: Arc<dyn Observer>,
     ) -> anyhow::Result<Self> {
-        let shown = || component.display().to_string();
-        let bytes = match ReadPluginFile::read(component) {
-            Ok(file) => file.bytes,
-            Err(FileError::Io(error)) => return Err(error).with_context(shown),
-            Err(error) => return Err(RefusedComponent::because(component, &error).into()),
-        };
         let project = project.canonicalize().with_context(|| project.display().to_string())?;
         let scratch = Scratch::new()?;
         scratch::empty(&scratch.path(PLUGINS))?;
-        fs::write(scratch.path(PLUGINS).join(format!("{plugin}.wasm")), &bytes)?;
-        let (compiled, state) = (Compiled::of(&bytes), scratch.path(STATE));
-        drop(bytes);
+        fs::write(scratch.path(PLUGINS).join(format!("{plugin}.wasm")), &component)?;
+        let (compiled, state) = (Compiled::of(&component), scratch.path(STATE));
+        drop(component);
         if let Some(compiled) = &compiled {
             compiled.adopt(&state);
         }
@@ -101,13 +93,13 @@ impl World {
             compiled.keep(&state);
         }
         match host.catalog().refused().first() {
-            Some(refused) => Err(RefusedComponent::because(component, &refused.error).into()),
+            Some(refused) => Err(RefusedComponent(Arc::clone(&refused.error)).into()),
             None => Ok(world),
         }
     }
 
     /// Creates the directories and servers of a case, and the host that grants them.
-    pub(super) async fn prepare<'a>(&mut self, located: &'a Located) -> anyhow::Result<Prepared<'a>> {
+    pub(super) async fn prepare<'a>(&mut self, located: &'a LocatedCase) -> anyhow::Result<Prepared<'a>> {
         let servers = self.serve(&located.case).await.context("no server can be started")?;
         let case = located.filled(&Fill::of(&servers))?;
         for (key, http) in &case.grants.http {
@@ -221,23 +213,10 @@ impl World {
     }
 }
 
-/// The error if the host refuses the component, so that no case can run. The text says why.
-#[derive(Debug)]
-pub(crate) struct RefusedComponent(String);
-
-impl RefusedComponent {
-    fn because(component: &Path, why: &dyn Display) -> Self {
-        Self(format!("{}: the host refuses this plugin: {why}", component.display()))
-    }
-}
-
-impl Display for RefusedComponent {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl Error for RefusedComponent {}
+/// The error if the host refuses the component, so that no case can run. It holds the reason.
+#[derive(Debug, thiserror::Error)]
+#[error("the host refuses this plugin")]
+pub struct RefusedComponent(#[source] pub Arc<LoadError>);
 
 /// Records whether anything was compiled.
 struct Compiles {

@@ -1,11 +1,12 @@
 //! An HTTP server on the loopback address. It gives the responses of a case and records the requests.
 
 use super::case::ServerAnswer;
+use portcullis::policy::recovery::RecoverMutex;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -61,12 +62,12 @@ impl Loopback {
 
     /// Sets the responses and forgets the recorded requests.
     pub(super) fn answer(&self, answers: &[ServerAnswer]) {
-        *lock(&self.exchange) = ServerExchange { answers: answers.to_vec(), requests: Vec::new() };
+        *self.exchange.lock_recovered() = ServerExchange { answers: answers.to_vec(), requests: Vec::new() };
     }
 
     /// Returns the requests since then, in order.
     pub(super) fn requests(&self) -> Vec<Arc<ServerRequest>> {
-        lock(&self.exchange).requests.clone()
+        self.exchange.lock_recovered().requests.clone()
     }
 }
 
@@ -74,10 +75,6 @@ impl Drop for Loopback {
     fn drop(&mut self) {
         self.task.abort();
     }
-}
-
-fn lock(exchange: &Mutex<ServerExchange>) -> std::sync::MutexGuard<'_, ServerExchange> {
-    exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn accept(listener: TcpListener, exchange: Arc<Mutex<ServerExchange>>) {
@@ -95,7 +92,7 @@ async fn accept(listener: TcpListener, exchange: Arc<Mutex<ServerExchange>>) {
 async fn converse(mut stream: TcpStream, exchange: &Mutex<ServerExchange>) -> io::Result<()> {
     let Some(asked) = read(&mut BufReader::new(&mut stream)).await?.map(Arc::new) else { return Ok(()) };
     let answer = {
-        let mut exchange = lock(exchange);
+        let mut exchange = exchange.lock_recovered();
         exchange.requests.push(Arc::clone(&asked));
         exchange.answers.iter().find(|answer| fits(answer, &asked)).cloned()
     };

@@ -16,16 +16,22 @@ const EXTENSION: &str = "json";
 /// Maximum size of a file of cases, in bytes.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// A case and its file.
+/// A test case and its file.
 #[derive(Debug)]
-pub(crate) struct Located {
-    pub(crate) file: PathBuf,
-    pub(crate) case: TestCase,
+pub struct LocatedCase {
+    /// The file.
+    pub file: PathBuf,
+    pub(super) case: TestCase,
     /// The case as it is in the file, if it has placeholders that are known only when it runs.
     template: Option<Value>,
 }
 
-impl Located {
+impl LocatedCase {
+    /// Returns the name of the case.
+    pub fn name(&self) -> &str {
+        &self.case.name
+    }
+
     /// Returns the case with its placeholders replaced.
     ///
     /// # Errors
@@ -42,7 +48,7 @@ impl Located {
 ///
 /// # Errors
 /// A file cannot be read, or contains something that is not a case.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Located>> {
+pub fn read(path: &Path) -> anyhow::Result<Vec<LocatedCase>> {
     let shown = || path.display().to_string();
     let mut files = Vec::new();
     if path.is_dir() {
@@ -62,7 +68,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Located>> {
         let shown = || file.display().to_string();
         let text = project_file::read_text(&file, FILE_BYTES_MAX).with_context(shown)?;
         let read = parse(&text).with_context(shown)?;
-        cases.extend(read.into_iter().map(|(case, template)| Located { file: file.clone(), case, template }));
+        cases.extend(read.into_iter().map(|(case, template)| LocatedCase { file: file.clone(), case, template }));
     }
     Ok(cases)
 }

@@ -1,7 +1,7 @@
 //! Runs cases: makes their calls and checks the results.
 
 use super::case::{CaseCall, Reaction, TestCase};
-use super::file::Located;
+use super::file::LocatedCase;
 use super::kept;
 use super::policy::Places;
 use super::verdict::{self, Left};
@@ -10,45 +10,58 @@ use portcullis::approvals::Answering;
 use portcullis::events::{EventKind, Events, Progress};
 use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
-use portcullis::{Answer, Approver, Cancellation, Compiler, Host};
-use portcullis::{Question, Reply, Request};
+use portcullis::{Answer, Approver, Cancellation, Code, Compiler, Host};
+use portcullis::{Outcome, Question, Reply, Request};
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The result of a case.
-pub(crate) struct Finished {
+/// The result of a case. Its texts may have been written by the plugin.
+#[derive(Debug)]
+pub struct CaseVerdict {
     /// All differences from the expected results. Empty if the case passed.
-    pub(crate) problems: Vec<String>,
+    pub problems: Vec<String>,
     /// The end of the last call. `None` if no call was made.
-    pub(crate) end: Option<CallEnd>,
+    pub end: Option<CallEnd>,
     /// What its calls printed and logged, if the case failed.
-    pub(crate) log: String,
-    pub(crate) time: Duration,
+    pub log: String,
+    /// How long the case took.
+    pub time: Duration,
+}
+
+impl CaseVerdict {
+    /// Returns whether every result was as expected.
+    pub fn passed(&self) -> bool {
+        self.problems.is_empty()
+    }
 }
 
 /// The outcome and code of a call.
-pub(crate) struct CallEnd {
-    pub(crate) outcome: &'static str,
-    pub(crate) code: &'static str,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallEnd {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The code.
+    pub code: Code,
 }
 
 /// Runs the cases of one component.
-pub(crate) struct Runner {
+pub struct CaseRunner {
     world: World,
     cases: usize,
 }
 
-impl Runner {
+impl CaseRunner {
     /// Creates a runner for a component under its plugin's name. Cases can use files of the project only.
     ///
     /// # Errors
-    /// The temporary files cannot be created, or the component cannot be loaded.
-    pub(crate) async fn open(
+    /// [`RefusedComponent`](crate::RefusedComponent) if the host refuses the component. Otherwise, the temporary files
+    /// cannot be created, or the host cannot open.
+    pub async fn open(
         plugin: PluginName,
-        component: &Path,
+        component: Vec<u8>,
         project: &Path,
         compiler: Compiler,
         observer: Arc<dyn Observer>,
@@ -57,21 +70,21 @@ impl Runner {
     }
 
     /// Runs a case.
-    pub(crate) async fn run(&mut self, located: &Located) -> Finished {
+    pub async fn run(&mut self, located: &LocatedCase) -> CaseVerdict {
         let begun = Instant::now();
         self.cases += 1;
         let mut finished = match self.world.prepare(located).await {
             Ok(Prepared { host, places, case, .. }) => self.play(&host, &places, &case).await,
             Err(error) => {
                 let problem = format!("the case cannot be set up: {error:#}");
-                Finished { problems: vec![problem], end: None, log: String::new(), time: Duration::ZERO }
+                CaseVerdict { problems: vec![problem], end: None, log: String::new(), time: Duration::ZERO }
             }
         };
         finished.time = begun.elapsed();
         finished
     }
 
-    async fn play(&self, host: &Host, places: &Places, case: &TestCase) -> Finished {
+    async fn play(&self, host: &Host, places: &Places, case: &TestCase) -> CaseVerdict {
         let (mut problems, mut log, mut end) = (Vec::new(), String::new(), None);
         let several = case.steps.len() > 1;
         for (index, step) in case.steps.iter().enumerate() {
@@ -97,9 +110,9 @@ impl Runner {
             let label =
                 |problem| if several { format!("step {}, {}: {problem}", index + 1, step.tool) } else { problem };
             problems.extend(found.into_iter().map(label));
-            end = Some(CallEnd { outcome: reply.outcome().as_str(), code: reply.code.as_str() });
+            end = Some(CallEnd { outcome: reply.outcome(), code: reply.code });
         }
-        Finished { problems, end, log, time: Duration::ZERO }
+        CaseVerdict { problems, end, log, time: Duration::ZERO }
     }
 
     fn session(&self) -> String {
