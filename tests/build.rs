@@ -41,11 +41,12 @@ fn main() {
 }
 
 /// Returns a digest of everything that decides what a state directory with compiled plugins looks like: the sandbox,
-/// the catalog that describes plugins, the audit log, the ledger, and the versions of the engine.
+/// the catalog and the definitions that describe plugins, the audit log, the ledger, and the versions of the engine.
 fn compiler_digest(root: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     let runtime = ["audit", "catalog", "ledger"].map(|module| format!("host/runtime/src/{module}"));
-    for place in ["Cargo.lock".to_owned(), "host/sandbox/src".to_owned()].into_iter().chain(runtime) {
+    let crates = ["Cargo.lock", "host/definitions/src", "host/sandbox/src"].map(str::to_owned);
+    for place in crates.into_iter().chain(runtime) {
         println!("cargo::rerun-if-changed=../{place}");
         hash_files(&root.join(&place), &mut hasher);
     }

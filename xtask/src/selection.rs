@@ -3,8 +3,9 @@
 use std::path::Path;
 
 /// Crates whose tests need neither a guest nor the engine. They are built alone, within seconds.
-const PURE_CRATES: [(&str, &str); 4] = [
+const PURE_CRATES: [(&str, &str); 5] = [
     ("build", "portcullis-build"),
+    ("definitions", "portcullis-definitions"),
     ("policy", "portcullis-policy"),
     ("tokens", "portcullis-tokens"),
     ("xtask", "xtask"),

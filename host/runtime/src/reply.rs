@@ -1,7 +1,8 @@
 //! The reply to a call: an outcome, a stable code, and a message that a model can act on.
 
 use crate::outputs::Reference;
-use portcullis_sandbox::{LimitKind, Output, Part, Usage};
+use portcullis_definitions::manifest::{Output, Part};
+use portcullis_sandbox::{LimitKind, Usage};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Value;
 use std::fmt;

@@ -1,8 +1,9 @@
 //! An approved call of a built-in tool, and the ways in which it ends without an answer.
 
 use crate::outputs::{OutputError, Outputs, Reader};
+use portcullis_definitions::manifest::{Failure, Output, Success};
 use portcullis_policy::{Limits, Principal};
-use portcullis_sandbox::{Cancellation, Failure, Output, Success};
+use portcullis_sandbox::Cancellation;
 use serde_json::{Map, Value};
 use std::io;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Expensive schemas: they are refused before compilation, or are cheap. K01 to K04, K06, K07.
 
-use portcullis::plugins::{Schema, SchemaError};
+use portcullis_definitions::schema::{Schema, SchemaError};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -171,7 +171,7 @@ impl ReviewRequest {
 
     /// Changes each text. A pattern with a changed text no longer covers the call, so it is not offered to the
     /// approver.
-    pub(crate) fn map_texts(self, change: impl Fn(String) -> String) -> Self {
+    pub fn map_texts(self, change: impl Fn(String) -> String) -> Self {
         let variation =
             |Variation { argument, within }| Variation { argument: change(argument), within: within.map(&change) };
         let pattern = |pattern: Vec<Variation>| pattern.into_iter().map(variation).collect();

@@ -8,7 +8,7 @@ const BYTES_PER_EDIT: usize = 3;
 const NAME_BYTES_MAX: usize = 64;
 
 /// Returns the known name that is nearest to a written one, if it is near enough. Ignores case and separators.
-pub(crate) fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if written.len() > NAME_BYTES_MAX {
         return None;
     }

@@ -6,7 +6,7 @@ use crate::text::{OneLine, cut};
 
 /// Maximum size of a description file, in bytes, before and after its placeholders are filled in. It is four times the
 /// limit of a plugin's own description. A model reads it in every turn.
-pub(super) const DESCRIPTION_FILE_BYTES_MAX: usize = 16 * 1024;
+pub const DESCRIPTION_FILE_BYTES_MAX: usize = 16 * 1024;
 
 /// The start of a placeholder.
 const OPENS: &str = "${";
@@ -42,11 +42,11 @@ pub enum PlaceholderError {
 
 /// The values of placeholders. A path can contain any character, so it is escaped before it is inserted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PlaceholderValues<'a> {
+pub struct PlaceholderValues<'a> {
     /// The directory that the plugin works on.
-    pub(crate) workspace: Option<&'a str>,
+    pub workspace: Option<&'a str>,
     /// The working directory of the host.
-    pub(crate) working: Option<&'a str>,
+    pub working: Option<&'a str>,
 }
 
 impl PlaceholderValues<'_> {
@@ -63,7 +63,7 @@ impl PlaceholderValues<'_> {
 }
 
 /// Fills in the placeholders of a text.
-pub(crate) fn fill(text: &str, values: &PlaceholderValues<'_>) -> Result<String, PlaceholderError> {
+pub fn fill(text: &str, values: &PlaceholderValues<'_>) -> Result<String, PlaceholderError> {
     let (mut filled, mut rest) = (Filled::default(), text);
     while let Some(at) = rest.find('$') {
         let (before, found) = rest.split_at(at);
@@ -96,12 +96,6 @@ impl Filled {
         self.0.push_str(part);
         Ok(())
     }
-}
-
-/// Returns the working directory of this process, for use in descriptions. Returns `None` if the system does not tell.
-#[expect(clippy::disallowed_methods, reason = "a name for descriptions, not a way to a handle")]
-pub(crate) fn working_directory() -> Option<String> {
-    std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub(super) struct Known {
 
 /// The terms of a set of tools.
 #[derive(Debug)]
-pub(crate) struct Index {
+pub struct Index {
     /// The weight of each tool's name: the sum of the rarity of its terms.
     names: Vec<f32>,
     /// The terms, sorted by bytes, so that those with the same prefix are adjacent.

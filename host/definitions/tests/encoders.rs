@@ -1,6 +1,6 @@
 //! The two encoders between untrusted text and a person: their output has no invisible or control characters. S49.
 
-use portcullis::text::{Lines, OneLine};
+use portcullis_definitions::text::{Lines, OneLine};
 use proptest::prelude::*;
 
 /// Characters that must not be in the output, listed independently of the encoders: controls, DEL and C1, line

@@ -8,10 +8,11 @@ mod lexicon;
 mod nouns;
 mod phrases;
 mod query;
+mod rank;
 mod stem;
 mod terms;
 mod verbs;
 
-pub(crate) use fields::{DescribedTool, index};
-pub(crate) use index::Index;
-pub(crate) use query::scores;
+pub use fields::{DescribedTool, index};
+pub use index::Index;
+pub use rank::best;

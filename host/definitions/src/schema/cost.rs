@@ -8,7 +8,7 @@
 use super::error::SchemaError;
 use super::gate::refuse;
 use super::parts::{Step, children, pointer_of};
-use crate::json::JSON_DEPTH_MAX;
+use portcullis_policy::json::JSON_DEPTH_MAX;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

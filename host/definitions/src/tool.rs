@@ -1,9 +1,9 @@
 //! A tool of a plugin, and the handles that a plugin asks for.
 
+use crate::manifest::DependencyKind;
 use crate::schema::Schema;
 use crate::text::hex;
 use portcullis_policy::{Hint, Permissions, ToolName};
-use portcullis_sandbox::DependencyKind;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Dependency {
     pub reason: String,
 }
 
-/// A tool of a loaded plugin. Its texts are untrusted: escape them with [`crate::text`] before you show them.
+/// A tool of a loaded plugin. Its texts are untrusted: escape them with [`text`](crate::text) before you show them.
 #[derive(Clone, Debug)]
 pub struct Tool {
     pub(crate) name: ToolName,
@@ -35,15 +35,6 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Replaces the description, which changes the definition and its hash.
-    pub(super) fn describe(&mut self, description: String) {
-        // A definition's own hash is over JSON, which is longer than a hash. So no definition without a file has this
-        // hash.
-        self.sha256 = Sha256::new().chain_update(self.sha256).chain_update(&description).finalize().into();
-        self.sha256_hex = Arc::from(hex(&self.sha256));
-        self.description = description;
-    }
-
     /// Returns the full name.
     pub fn name(&self) -> &ToolName {
         &self.name
@@ -98,4 +89,17 @@ impl Tool {
     pub fn sha256(&self) -> [u8; 32] {
         self.sha256
     }
+}
+
+/// Replaces the description, which changes the definition and its hash.
+pub fn describe(tool: &mut Tool, description: String) {
+    // A definition's own hash is over JSON, which is longer than a hash. So no definition without a file has this hash.
+    tool.sha256 = Sha256::new().chain_update(tool.sha256).chain_update(&description).finalize().into();
+    tool.sha256_hex = Arc::from(hex(&tool.sha256));
+    tool.description = description;
+}
+
+/// Returns the SHA-256 of a tool's definition in hexadecimal, which audit entries and approvals share.
+pub fn sha256_hex(tool: &Tool) -> &Arc<str> {
+    &tool.sha256_hex
 }

@@ -1,10 +1,11 @@
 //! Checks that a manifest can be shown to models and people, and that calls can be checked against its schemas.
 
-use super::tool::{Dependency, Tool};
-use crate::schema::{Schema, SchemaError};
+use crate::manifest::{self, Definition, Manifest};
+use crate::schema::{self, Schema, SchemaError};
 use crate::text::{OneLine, cut, excess_mark, hex, is_deceptive};
+use crate::tool::{Dependency, Tool};
+use portcullis_policy::json;
 use portcullis_policy::{DependencyKey, LocalName, PluginName, ToolName};
-use portcullis_sandbox::{Definition, Manifest};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,13 +83,19 @@ pub enum DefinitionError {
 }
 
 /// A checked manifest.
-pub(crate) struct Checked {
-    pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
-    pub(crate) dependencies: BTreeMap<DependencyKey, Dependency>,
+#[derive(Debug)]
+pub struct CheckedManifest {
+    /// The tools, by their names within the plugin.
+    pub tools: BTreeMap<LocalName, Arc<Tool>>,
+    /// The handles that the plugin asks for.
+    pub dependencies: BTreeMap<DependencyKey, Dependency>,
 }
 
-/// Checks a manifest, and returns all of its problems.
-pub(crate) fn check(name: &PluginName, manifest: &Manifest) -> Result<Checked, Vec<DefinitionError>> {
+/// Checks the manifest of a plugin with this name.
+///
+/// # Errors
+/// All problems of the manifest.
+pub fn check(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, Vec<DefinitionError>> {
     let mut problems = Vec::new();
     let mut note = |outcome: Result<(), DefinitionError>| problems.extend(outcome.err());
     if manifest.name != name.as_str() {
@@ -102,7 +109,7 @@ pub(crate) fn check(name: &PluginName, manifest: &Manifest) -> Result<Checked, V
     }
     let tools = check_tools(name, manifest, &mut problems);
     let dependencies = check_dependencies(manifest, &mut problems);
-    if problems.is_empty() { Ok(Checked { tools, dependencies }) } else { Err(problems) }
+    if problems.is_empty() { Ok(CheckedManifest { tools, dependencies }) } else { Err(problems) }
 }
 
 fn check_tools(
@@ -145,7 +152,7 @@ fn check_dependencies(manifest: &Manifest, problems: &mut Vec<DefinitionError>) 
     dependencies
 }
 
-fn check_dependency(asked: &portcullis_sandbox::Dependency) -> Result<(DependencyKey, Dependency), DefinitionError> {
+fn check_dependency(asked: &manifest::Dependency) -> Result<(DependencyKey, Dependency), DefinitionError> {
     let key = DependencyKey::new(&asked.key)
         .map_err(|_| DefinitionError::Name { what: "a dependency", name: asked.key.clone() })?;
     check_line("reason", &asked.key, &asked.reason)?;
@@ -163,7 +170,7 @@ fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, Defi
     let refused = |what| move |error| DefinitionError::Schema { what, of: of.to_owned(), error };
     check_schema_text("schema", of, &definition.schema)?;
     let schema = match definition.schema.trim() {
-        "" => Schema::absent(),
+        "" => schema::absent(),
         schema => Schema::of_arguments(schema),
     };
     let schema = schema.map_err(refused("schema"))?;
@@ -204,7 +211,7 @@ fn check_description(of: &str, text: &str) -> Result<(), DefinitionError> {
 }
 
 /// Returns whether a description may contain this control character.
-pub(super) fn description_allows(character: char) -> bool {
+pub fn description_allows(character: char) -> bool {
     matches!(character, '\n' | '\t')
 }
 
@@ -212,7 +219,7 @@ pub(super) fn description_allows(character: char) -> bool {
 fn check_schema_text(what: &'static str, of: &str, text: &str) -> Result<(), DefinitionError> {
     check_text(what, of, text, usize::MAX, |character| matches!(character, '\n' | '\t' | '\r'))?;
     // Check the parsed strings too, because an escape can hide a forbidden character.
-    match crate::json::parse(text) {
+    match json::parse(text) {
         Ok(document) => check_strings(what, of, &document),
         // Compiling the schema reports invalid JSON, with its position.
         Err(_) => Ok(()),

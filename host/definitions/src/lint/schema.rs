@@ -2,8 +2,9 @@
 
 use super::finding::{LintFindings, PARAMETER_CHARS_MAX, Rule};
 use super::phrases;
+use crate::manifest::Definition;
 use crate::schema::parts::{down, pointer_of};
-use portcullis_sandbox::Definition;
+use portcullis_policy::json;
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -32,7 +33,7 @@ struct LintedSchema<'a> {
 pub(super) fn look(found: &mut LintFindings, tool: &Definition) {
     if tool.schema.trim().is_empty() {
         found.note(Rule::NoSchema, "", "it has no schema".to_owned());
-    } else if let Ok(root) = crate::json::parse(&tool.schema) {
+    } else if let Ok(root) = json::parse(&tool.schema) {
         // Invalid JSON is an error of the definition, not a lint.
         if !is_closed(&root) {
             found.note(Rule::OpenSchema, "", "its schema allows arguments with any other name".to_owned());
@@ -40,7 +41,7 @@ pub(super) fn look(found: &mut LintFindings, tool: &Definition) {
         parameters(found, &root);
         texts(found, &root, "its schema");
     }
-    if let Some(Ok(output)) = tool.output_schema.as_deref().map(crate::json::parse) {
+    if let Some(Ok(output)) = tool.output_schema.as_deref().map(json::parse) {
         texts(found, &output, "its output schema");
     }
 }

@@ -17,18 +17,23 @@ const NESTING: [&str; 8] = ["items", "prefixItems", "additionalProperties", "any
 const NAMING: [&str; 3] = ["patternProperties", "$defs", "definitions"];
 
 /// The texts of a tool.
-pub(crate) struct DescribedTool<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) title: &'a str,
-    pub(crate) description: &'a str,
-    pub(crate) plugin: &'a str,
-    pub(crate) plugin_description: &'a str,
+pub struct DescribedTool<'a> {
+    /// The name within the plugin.
+    pub name: &'a str,
+    /// The title, or nothing.
+    pub title: &'a str,
+    /// The description.
+    pub description: &'a str,
+    /// The name of the plugin.
+    pub plugin: &'a str,
+    /// The description of the plugin.
+    pub plugin_description: &'a str,
     /// The JSON Schema of the arguments.
-    pub(crate) schema: &'a Value,
+    pub schema: &'a Value,
 }
 
 /// The index of tools. It knows them by their places.
-pub(crate) fn index<'a>(tools: impl Iterator<Item = DescribedTool<'a>>) -> Index {
+pub fn index<'a>(tools: impl Iterator<Item = DescribedTool<'a>>) -> Index {
     let tools: Vec<_> = tools.collect();
     Index::new(&tools, of)
 }

@@ -54,7 +54,7 @@ const VERB_ELSEWHERE: f32 = 0.3;
 const VERB_RARITY_MIN: f32 = 2.5;
 
 /// Returns the indices and scores of the tools that fit a query, in no particular order.
-pub(crate) fn scores(index: &Index, query: &str) -> Vec<(usize, f32)> {
+pub(super) fn scores(index: &Index, query: &str) -> Vec<(usize, f32)> {
     let sought = sought(index, query);
     let whole: f32 = sought.iter().map(|part| part.rarity).sum();
     let mut scores = vec![Score::default(); index.names().len()];

@@ -7,12 +7,12 @@ mod gate;
 mod mismatch;
 pub mod parts;
 
-use crate::json;
 use cost::EvaluationCost;
 use error::ERROR_BYTES_MAX;
 pub use error::SchemaError;
 use jsonschema::{Draft, PatternOptions, Validator};
 pub use mismatch::Mismatch;
+use portcullis_policy::json;
 use serde_json::Value;
 
 /// Maximum compiled size of one regular expression, in bytes. It is enough for any pattern that a person would write.
@@ -65,14 +65,6 @@ impl Schema {
         Ok(Self { document, validator, cost, absent: false })
     }
 
-    /// Returns the stand-in for a missing schema, which allows any object.
-    ///
-    /// # Errors
-    /// None in practice, because the stand-in is a valid schema.
-    pub(crate) fn absent() -> Result<Self, SchemaError> {
-        Ok(Self { absent: true, ..Self::of_document(r#"{"type":"object"}"#)? })
-    }
-
     /// Returns whether the tool has no schema, so that its arguments are not checked.
     pub fn is_absent(&self) -> bool {
         self.absent
@@ -81,19 +73,6 @@ impl Schema {
     /// Returns the schema document.
     pub fn document(&self) -> &Value {
         &self.document
-    }
-
-    /// Returns whether the schema of an object names this member.
-    pub(crate) fn declares(&self, member: &str) -> bool {
-        self.document.get("properties").and_then(Value::as_object).is_some_and(|named| named.contains_key(member))
-    }
-
-    /// Returns the names of all members that an object can have. Returns `None` if the schema allows others.
-    pub(crate) fn closed_names(&self) -> Option<Vec<&str>> {
-        let closed = self.document.get("additionalProperties") == Some(&Value::Bool(false));
-        let named = self.document.get("properties").and_then(Value::as_object);
-        let names = named.map(|named| named.keys().map(String::as_str).collect()).unwrap_or_default();
-        (closed && self.document.get("patternProperties").is_none()).then_some(names)
     }
 
     /// Returns whether a document matches, without the mismatches. A document that would cost too much to check does
@@ -129,4 +108,25 @@ impl Schema {
         }
         told
     }
+}
+
+/// Returns the stand-in for a missing schema, which allows any object.
+///
+/// # Errors
+/// None in practice, because the stand-in is a valid schema.
+pub fn absent() -> Result<Schema, SchemaError> {
+    Ok(Schema { absent: true, ..Schema::of_document(r#"{"type":"object"}"#)? })
+}
+
+/// Returns whether the schema of an object names this member.
+pub fn declares(schema: &Schema, member: &str) -> bool {
+    schema.document.get("properties").and_then(Value::as_object).is_some_and(|named| named.contains_key(member))
+}
+
+/// Returns the names of all members that an object can have. Returns `None` if the schema allows others.
+pub fn closed_names(schema: &Schema) -> Option<Vec<&str>> {
+    let closed = schema.document.get("additionalProperties") == Some(&Value::Bool(false));
+    let named = schema.document.get("properties").and_then(Value::as_object);
+    let names = named.map(|named| named.keys().map(String::as_str).collect()).unwrap_or_default();
+    (closed && schema.document.get("patternProperties").is_none()).then_some(names)
 }

@@ -5,9 +5,9 @@ mod finding;
 mod phrases;
 mod schema;
 
+use crate::manifest::{Definition, Manifest};
 use finding::LintFindings;
 pub use finding::{LINTS_MAX, Lint, Rule};
-use portcullis_sandbox::{Definition, Manifest};
 use std::collections::BTreeMap;
 
 /// Minimum length of a useful description, in characters.
