@@ -44,11 +44,10 @@ fn main() {
 /// the catalog and the definitions that describe plugins, the audit log, the ledger, and the versions of the engine.
 fn compiler_digest(root: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let runtime = ["audit", "catalog", "ledger"].map(|module| format!("host/runtime/src/{module}"));
-    let crates = ["Cargo.lock", "host/definitions/src", "host/sandbox/src"].map(str::to_owned);
-    for place in crates.into_iter().chain(runtime) {
+    let crates = ["host/definitions/src", "host/ledger/src", "host/sandbox/src"];
+    for place in ["Cargo.lock", "host/runtime/src/catalog"].into_iter().chain(crates) {
         println!("cargo::rerun-if-changed=../{place}");
-        hash_files(&root.join(&place), &mut hasher);
+        hash_files(&root.join(place), &mut hasher);
     }
     hasher.finish()
 }

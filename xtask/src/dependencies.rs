@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// Dependencies that only one crate under `host/` may name, each with that crate. A name also stands for the crates
 /// whose names begin with it and a hyphen.
-const OWNED: [(&str, &str); 1] = [("wasmtime", "portcullis-sandbox")];
+const OWNED: [(&str, &str); 2] = [("rusqlite", "portcullis-ledger"), ("wasmtime", "portcullis-sandbox")];
 
 /// Crates that compute from values in memory.
 const PURE_CRATES: [&str; 1] = ["portcullis-definitions"];
@@ -35,8 +35,8 @@ struct LockedPackage {
     dependencies: Vec<String>,
 }
 
-/// Returns a finding for each forbidden dependency. `lock` is the text of `Cargo.lock`, and `hosts` are the names of the
-/// packages under `host/`.
+/// Returns a finding for each forbidden dependency. `lock` is the text of `Cargo.lock`, and `hosts` are the names of
+/// the packages under `host/`.
 ///
 /// # Errors
 /// The lock file cannot be parsed.
@@ -112,11 +112,20 @@ mod tests {
 
     #[test]
     fn a_planted_owner_of_another_crate_is_found() {
-        let rightful: [(&str, &[&str]); 2] =
-            [("portcullis", &["portcullis-sandbox"]), ("portcullis-sandbox", &["wasmtime", "wasmtime-wasi"])];
+        let rightful: [(&str, &[&str]); 3] = [
+            ("portcullis", &["portcullis-ledger", "portcullis-sandbox"]),
+            ("portcullis-ledger", &["rusqlite 0.41.0"]),
+            ("portcullis-sandbox", &["wasmtime", "wasmtime-wasi"]),
+        ];
         assert_eq!(found(&rightful), [""; 0]);
-        let planted = found(&[("portcullis-mcp", &["wasmtime-wasi 48.0.8"])]);
-        assert_eq!(planted, ["portcullis-mcp depends on wasmtime: only portcullis-sandbox may"]);
+        let planted = found(&[("portcullis", &["rusqlite"]), ("portcullis-mcp", &["wasmtime-wasi 48.0.8"])]);
+        assert_eq!(
+            planted,
+            [
+                "portcullis depends on rusqlite: only portcullis-ledger may",
+                "portcullis-mcp depends on wasmtime: only portcullis-sandbox may"
+            ]
+        );
     }
 
     #[test]

@@ -114,7 +114,6 @@ mod host;
 mod inject;
 mod inner;
 mod known_tool;
-mod ledger;
 mod open;
 mod origin;
 mod outlook;
@@ -164,6 +163,7 @@ pub use started::Call;
 pub use steering::Steering;
 pub use watch::Watch;
 
+use portcullis_ledger::ledger;
 use portcullis_policy::json;
 
 #[doc(inline)]

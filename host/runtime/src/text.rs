@@ -2,7 +2,7 @@
 
 #[doc(inline)]
 pub use portcullis_definitions::text::{Lines, OneLine, count_blanks, is_deceptive, is_text_type, rows};
-pub(crate) use portcullis_definitions::text::{cut, excess_mark, hex, is_zero, push_hex, sha256};
+pub(crate) use portcullis_definitions::text::{cut, excess_mark, hex, is_zero, sha256};
 
 /// Returns 128 random bits in hexadecimal, or `None` if the system provides no randomness.
 pub(crate) fn new_id() -> Option<String> {

@@ -1,7 +1,7 @@
 //! Writes and checks single lines of the audit log.
 
 use super::chain::{Chain, LINE_BYTES_MAX, MAC_BYTES};
-use crate::text::{hex, is_deceptive, push_hex};
+use portcullis_definitions::text::{hex, is_deceptive, push_hex};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::Write;
@@ -56,11 +56,6 @@ impl Kind {
         Self::Repair,
     ];
 
-    /// Returns the kind with this word.
-    pub(crate) fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
     /// Returns the word in the audit log.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -79,6 +74,11 @@ impl Kind {
             Self::Repair => "repair",
         }
     }
+}
+
+/// Returns the kind with this word.
+pub fn kind_of(word: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| kind.as_str() == word)
 }
 
 /// An audit entry that was read back.

@@ -1,7 +1,7 @@
 //! The outbox: entries of the audit log that are committed with a change and written to the log afterwards.
 
 use super::database::LedgerChange;
-use super::error::LedgerError;
+use super::error::{LedgerError, form_error};
 use rusqlite::{Row, params};
 use serde::Serialize;
 use serde_json::Value;
@@ -13,16 +13,20 @@ const TABLE: &str = "outbox";
 const FLUSH_MAX: i64 = 256;
 
 /// An entry that is not in the audit log yet.
-pub(crate) struct OutboxRow {
-    pub(crate) position: i64,
-    pub(crate) kind: String,
-    pub(crate) body: Value,
+#[derive(Debug)]
+pub struct OutboxRow {
+    /// The place in the outbox.
+    pub position: i64,
+    /// The word of the entry's kind.
+    pub kind: String,
+    /// The members of the entry.
+    pub body: Value,
 }
 
 impl LedgerChange<'_> {
     /// Posts an entry to the outbox.
-    pub(crate) fn post(&self, kind: &str, body: &impl Serialize) -> Result<(), LedgerError> {
-        let body = serde_json::to_string(body).map_err(|error| LedgerError::form(TABLE, error))?;
+    pub fn post(&self, kind: &str, body: &impl Serialize) -> Result<(), LedgerError> {
+        let body = serde_json::to_string(body).map_err(|error| form_error(TABLE, error))?;
         let seal = self.seal.of(TABLE, &[kind, &body]);
         let insert = "INSERT INTO outbox (kind, body, seal) VALUES (?1, ?2, ?3)";
         self.transaction.prepare_cached(insert)?.execute(params![kind, body, seal.as_slice()])?;
@@ -31,13 +35,13 @@ impl LedgerChange<'_> {
     }
 
     /// Returns whether the outbox has an entry.
-    pub(crate) fn has_posted(&self) -> Result<bool, LedgerError> {
+    pub fn has_posted(&self) -> Result<bool, LedgerError> {
         Ok(self.transaction.prepare_cached("SELECT 1 FROM outbox LIMIT 1")?.exists([])?)
     }
 
     /// Returns the oldest entries of the outbox. Removes an entry without a valid seal, because this host did not post
     /// it.
-    pub(crate) fn posted(&self) -> Result<Vec<OutboxRow>, LedgerError> {
+    pub fn posted(&self) -> Result<Vec<OutboxRow>, LedgerError> {
         let select = "SELECT position, kind, body, seal FROM outbox ORDER BY position LIMIT ?1";
         let mut select = self.transaction.prepare_cached(select)?;
         let found = select.query_map([FLUSH_MAX], read)?.collect::<Result<Vec<_>, _>>()?;
@@ -53,7 +57,7 @@ impl LedgerChange<'_> {
     }
 
     /// Removes an entry that is in the audit log.
-    pub(crate) fn unpost(&self, position: i64) -> Result<(), LedgerError> {
+    pub fn unpost(&self, position: i64) -> Result<(), LedgerError> {
         self.transaction.prepare_cached("DELETE FROM outbox WHERE position = ?1")?.execute([position])?;
         Ok(())
     }

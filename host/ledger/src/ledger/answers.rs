@@ -17,24 +17,36 @@ pub(crate) const ANSWERS_HELD_MAX: usize = 1000;
 
 /// A remembered approval in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AnswerRow {
-    pub(crate) id: String,
-    pub(crate) question: String,
-    pub(crate) binding: String,
-    pub(crate) tool: String,
-    pub(crate) principal: String,
-    pub(crate) session: Option<String>,
-    pub(crate) covers: String,
-    pub(crate) given_at: i64,
-    pub(crate) expires_at: i64,
-    pub(crate) used_at: Option<i64>,
-    pub(crate) uses: i64,
-    pub(crate) revoked_at: Option<i64>,
+pub struct AnswerRow {
+    /// The id of the approval.
+    pub id: String,
+    /// The id of the request that it answered.
+    pub question: String,
+    /// The digest of what it is bound to.
+    pub binding: String,
+    /// The full name of the tool.
+    pub tool: String,
+    /// The principal whose calls it covers.
+    pub principal: String,
+    /// The session whose calls it covers. `None` for all sessions.
+    pub session: Option<String>,
+    /// What it covers, as JSON.
+    pub covers: String,
+    /// When it was given, in milliseconds since 1970.
+    pub given_at: i64,
+    /// When it expires, in milliseconds since 1970.
+    pub expires_at: i64,
+    /// When it was last used, in milliseconds since 1970.
+    pub used_at: Option<i64>,
+    /// How often it was used.
+    pub uses: i64,
+    /// When it was revoked, in milliseconds since 1970.
+    pub revoked_at: Option<i64>,
 }
 
 /// Whether a remembered approval was still valid when it was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AnswerHold {
+pub enum AnswerHold {
     /// It was valid, and its use is counted.
     Yes,
     /// It was revoked or has expired in the meantime.
@@ -62,7 +74,7 @@ impl AnswerRow {
 impl LedgerChange<'_> {
     /// Returns the approvals of a tool and a principal that are not revoked, newest first. Leaves out rows without a
     /// valid seal.
-    pub(crate) fn held(&self, tool: &str, principal: &str) -> Result<Vec<AnswerRow>, LedgerError> {
+    pub fn held(&self, tool: &str, principal: &str) -> Result<Vec<AnswerRow>, LedgerError> {
         let select = format!(
             "SELECT {MEMBERS} FROM answer WHERE tool = ?1 AND principal = ?2 AND revoked_at IS NULL \
              ORDER BY given_at DESC, id LIMIT ?3"
@@ -74,7 +86,7 @@ impl LedgerChange<'_> {
     }
 
     /// Returns a remembered approval by id.
-    pub(crate) fn answer(&self, id: &str) -> Result<Option<AnswerRow>, LedgerError> {
+    pub fn answer(&self, id: &str) -> Result<Option<AnswerRow>, LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM answer WHERE id = ?1");
         let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
         match found {
@@ -86,7 +98,7 @@ impl LedgerChange<'_> {
 
     /// Returns the remembered approvals, newest first, and an error for each row without a valid seal. Includes revoked
     /// and expired ones if `all` is set.
-    pub(crate) fn answers(&self, now: i64, all: bool) -> Result<(Vec<AnswerRow>, Vec<LedgerError>), LedgerError> {
+    pub fn answers(&self, now: i64, all: bool) -> Result<(Vec<AnswerRow>, Vec<LedgerError>), LedgerError> {
         let select = format!(
             "SELECT {MEMBERS} FROM answer WHERE ?1 OR (revoked_at IS NULL AND expires_at > ?2) ORDER BY given_at DESC, id"
         );
@@ -103,7 +115,7 @@ impl LedgerChange<'_> {
     }
 
     /// Uses an approval, unless it is revoked or expired at this moment.
-    pub(crate) fn use_answer(&self, id: &str, now: i64) -> Result<AnswerHold, LedgerError> {
+    pub fn use_answer(&self, id: &str, now: i64) -> Result<AnswerHold, LedgerError> {
         let used = "UPDATE answer SET used_at = ?2, uses = uses + 1 \
                     WHERE id = ?1 AND revoked_at IS NULL AND expires_at > ?2";
         let used = self.transaction.prepare_cached(used)?.execute(params![id, now])?;
@@ -111,12 +123,12 @@ impl LedgerChange<'_> {
     }
 
     /// Revokes an approval.
-    pub(crate) fn revoke(&self, row: AnswerRow, now: i64) -> Result<(), LedgerError> {
+    pub fn revoke(&self, row: AnswerRow, now: i64) -> Result<(), LedgerError> {
         self.remember(&AnswerRow { revoked_at: Some(now), ..row })
     }
 
     /// Writes an approval, or its new state.
-    pub(crate) fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
+    pub fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
         self.sealed.set(true);
         let seal = self.seal_of_answer(row);
         let insert = format!(

@@ -1,9 +1,9 @@
 //! The process that runs a call or waits for an answer. A process holds a lock on its own file. The system releases the
 //! lock however the process ends, so a free lock means that the process no longer waits.
 
-use crate::text::hex;
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use portcullis_definitions::text::hex;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ const BEGIN_FILE: &str = "begin";
 const LEFTOVERS_MAX: usize = 10_000;
 
 /// The identity of this process in the ledger.
-pub(crate) struct Owner {
+pub struct Owner {
     id: String,
     directory: Dir,
     /// The file is locked as long as it is open.
@@ -42,7 +42,7 @@ impl Owner {
     }
 
     /// Returns the name of the process in the ledger.
-    pub(crate) fn id(&self) -> &str {
+    pub fn id(&self) -> &str {
         &self.id
     }
 }

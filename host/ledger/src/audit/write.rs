@@ -2,7 +2,7 @@
 
 use super::error::AuditError;
 use super::line::{Kind, LineMembers};
-use super::log::AuditLog;
+use super::log::AuditWriter;
 use super::queue::{EntryQueue, QUEUE_BYTES_MAX, QUEUED_BYTES, QueuedAnswer, QueuedEntry};
 use crate::ledger::drop_blocking;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 /// A future that completes when an entry is written. The entry is written even if the future is dropped.
 #[must_use = "an entry that could not be written has no effect"]
-pub(crate) struct WrittenEntry(EntryState);
+pub struct WrittenEntry(EntryState);
 
 enum EntryState {
     Ended(Option<Result<(), AuditError>>),
@@ -22,20 +22,15 @@ enum EntryState {
 }
 
 /// Writes what is in the queue when it is dropped, so drop it on a thread that may block.
-struct QueueWriter(Arc<AuditLog>);
+struct QueueWriter(Arc<AuditWriter>);
 
-impl AuditLog {
+impl AuditWriter {
     /// Appends one line as [`AuditLog::append`] does, without blocking the thread. Entries of one caller are written in
     /// the order of its calls of this function, even if it does not wait for them.
     ///
     /// # Errors
     /// The log cannot be written, is not what its head says, or too many entries wait for it.
-    pub(crate) fn write(
-        self: &Arc<Self>,
-        kind: Kind,
-        facts: Option<&impl Serialize>,
-        body: &impl Serialize,
-    ) -> WrittenEntry {
+    pub fn write(self: &Arc<Self>, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> WrittenEntry {
         let members = LineMembers::of(facts, body).map_err(AuditError::from);
         WrittenEntry(match members.and_then(|members| self.begin(kind, members)) {
             Ok(None) => EntryState::Ended(Some(Ok(()))),
@@ -115,10 +110,10 @@ mod tests {
     /// While another process holds the lock, callers may give up, but their queued entries are bounded.
     #[tokio::test]
     async fn entries_that_wait_for_the_file_are_bounded() {
-        let path = std::env::temp_dir().join(format!("portcullis-queue-{}", crate::text::new_id().unwrap()));
+        let path = std::env::temp_dir().join(format!("portcullis-queue-{}", std::process::id()));
         Dir::create_ambient_dir_all(&path, ambient_authority()).unwrap();
         let directory = Dir::open_ambient_dir(&path, ambient_authority()).unwrap();
-        let log = Arc::new(AuditLog::open(&directory, &[7; 32], 1).unwrap());
+        let log = Arc::new(AuditWriter::open(&directory, &[7; 32], 1).unwrap());
         let held = directory.open(super::super::log::HEAD_FILE).unwrap();
         flock(&held, FlockOperation::LockExclusive).unwrap();
 

@@ -1,10 +1,9 @@
 //! Writes an output to the disk in pieces. Room is reserved before each write.
 
 use super::cursor::MARK_BYTES;
-use super::kept::{Outputs, Reference, new_id, signed};
-use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, now};
+use super::kept::{OutputKeeper, Outputs, Reference, new_id, signed};
+use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, is_disk_full, now};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
-use rusqlite::ErrorCode;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ const AHEAD_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Why an output is not kept.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeepError {
+pub enum KeepError {
     /// The output is larger than the quota of all outputs, or outputs that are being written take the room.
     #[error("there is no room for it among the kept outputs")]
     NoRoom,
@@ -28,20 +27,18 @@ pub(crate) enum KeepError {
 
 impl KeepError {
     /// Returns the reason for a model, without paths of the host.
-    pub(crate) fn for_a_model(&self) -> &'static str {
+    pub fn for_a_model(&self) -> &'static str {
         match self {
             Self::NoRoom => "there is no room for it among the kept outputs",
             Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => "the host's disk is full",
-            Self::Ledger(LedgerError::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
-                "the host's disk is full"
-            }
+            Self::Ledger(error) if is_disk_full(error) => "the host's disk is full",
             Self::Ledger(_) | Self::Io(_) => "the host could not write it",
         }
     }
 }
 
 /// An output that is being written. If it is dropped before it is finished, it is removed.
-pub(crate) struct OutputWriting {
+pub struct OutputWriting {
     outputs: Outputs,
     id: String,
     file: File,
@@ -56,12 +53,12 @@ pub(crate) struct OutputWriting {
     finished: bool,
 }
 
-impl Outputs {
+impl OutputKeeper {
     /// Begins an output.
     ///
     /// # Errors
     /// The output cannot be kept.
-    pub(crate) fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
+    pub fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
         let (id, owner) = (new_id()?, self.owner()?);
         self.change(|change| change.begin_output(&id, origin, owner.id(), now()))?;
         let mut options = OpenOptions::new();
@@ -74,7 +71,7 @@ impl Outputs {
             }
         };
         Ok(OutputWriting {
-            outputs: self.clone(),
+            outputs: self.outputs.clone(),
             id,
             file,
             _owner: owner,
@@ -93,7 +90,7 @@ impl OutputWriting {
     ///
     /// # Errors
     /// The piece cannot be kept.
-    pub(crate) fn write(&mut self, piece: &[u8]) -> Result<(), KeepError> {
+    pub fn write(&mut self, piece: &[u8]) -> Result<(), KeepError> {
         let after = self.bytes.saturating_add(piece.len() as u64);
         if after > self.claimed {
             self.claim(after)?;
@@ -112,7 +109,7 @@ impl OutputWriting {
     ///
     /// # Errors
     /// The output cannot be kept.
-    pub(crate) fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
+    pub fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
         let lines = is_text.then(|| self.lines());
         let finished = FinishedOutput {
             media_type,
@@ -143,8 +140,8 @@ impl OutputWriting {
     /// Reserves room for an output of this size.
     ///
     /// # Errors
-    /// There is no controlling terminal.
-    pub(crate) fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
+    /// There is no room, or the ledger cannot be changed.
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
         let (id, room, claimed) = (&self.id, self.outputs.0.room, signed(bytes));
         let forgotten = self.outputs.change(|change| {
             // An error rolls back the removal of other outputs.

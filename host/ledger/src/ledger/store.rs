@@ -26,7 +26,7 @@ const PRINCIPAL_STORES_MAX: i64 = 1024;
 pub(super) const ROOT_OF_PRINCIPAL: &str = "substr(principal || '/', 1, instr(principal || '/', '/') - 1)";
 
 /// Returns the root of a principal: itself, or the principal that a sub-agent acts for.
-pub(crate) fn root_of_principal(principal: &str) -> &str {
+pub fn root_of_principal(principal: &str) -> &str {
     principal.split('/').next().unwrap_or(principal)
 }
 
@@ -36,34 +36,43 @@ const USE_NOTED_EVERY: Duration = Duration::from_hours(24);
 
 /// The name of a store. No part of it comes from a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoreName {
-    pub(crate) plugin: String,
-    pub(crate) key: String,
-    pub(crate) sharing: Sharing,
+pub struct StoreName {
+    /// The name of the plugin.
+    pub plugin: String,
+    /// The dependency key of the plugin.
+    pub key: String,
+    /// Who shares the store.
+    pub sharing: Sharing,
 }
 
 /// Who shares a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Sharing {
+pub enum Sharing {
     /// All calls of the plugin.
     Plugin,
     /// The calls of one principal.
     Principal(String),
     /// The calls of one session of one principal.
-    Session { session: String, principal: String },
+    Session {
+        /// The session.
+        session: String,
+        /// The principal.
+        principal: String,
+    },
 }
 
 /// The quota of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StoreQuota {
-    pub(crate) keys: i64,
+pub struct StoreQuota {
+    /// Maximum number of keys.
+    pub keys: i64,
     /// Maximum bytes of all keys and values.
-    pub(crate) bytes: i64,
+    pub bytes: i64,
 }
 
 /// Why an entry was not written.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unstored {
+pub enum Unstored {
     /// The quota of entries would be exceeded.
     #[error("too many keys")]
     Keys,
@@ -89,13 +98,15 @@ pub(crate) enum Unstored {
 
 /// A value that was read, and whether the use of its store has to be noted.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct FoundValue<T> {
-    pub(crate) value: T,
-    pub(crate) note_use: bool,
+pub struct FoundValue<T> {
+    /// The value.
+    pub value: T,
+    /// Whether the use has to be noted.
+    pub note_use: bool,
 }
 
 /// Keys of a store, and the position of the next page.
-pub(crate) type Page = (Vec<Vec<u8>>, Option<i64>);
+pub type Page = (Vec<Vec<u8>>, Option<i64>);
 
 /// A store that exists.
 struct BegunStore {
@@ -138,12 +149,7 @@ impl<T> FoundValue<T> {
 
 impl LedgerChange<'_> {
     /// Returns the value of a key.
-    pub(crate) fn stored(
-        &self,
-        name: &StoreName,
-        key: &[u8],
-        now: i64,
-    ) -> Result<FoundValue<Option<Vec<u8>>>, LedgerError> {
+    pub fn stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<FoundValue<Option<Vec<u8>>>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing(None)) };
         let select = "SELECT value FROM entry WHERE store = ?1 AND key = ?2";
         let value = self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0));
@@ -151,13 +157,13 @@ impl LedgerChange<'_> {
     }
 
     /// Returns whether a key exists.
-    pub(crate) fn is_stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<FoundValue<bool>, LedgerError> {
+    pub fn is_stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<FoundValue<bool>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing(false)) };
         Ok(store.found(name, self.value_bytes(&store, key)?.is_some(), now))
     }
 
     /// Sets the value of a key. A store that exceeds its quota because the policy was tightened can still shrink.
-    pub(crate) fn store(
+    pub fn store(
         &self,
         name: &StoreName,
         key: &[u8],
@@ -187,7 +193,7 @@ impl LedgerChange<'_> {
     }
 
     /// Adds to the decimal number under a key, in this transaction, and returns the sum. A missing key counts as 0.
-    pub(crate) fn increment(
+    pub fn increment(
         &self,
         name: &StoreName,
         key: &[u8],
@@ -205,7 +211,7 @@ impl LedgerChange<'_> {
     }
 
     /// Removes a key if it exists.
-    pub(crate) fn unstore(&self, name: &StoreName, key: &[u8], now: i64) -> Result<(), LedgerError> {
+    pub fn unstore(&self, name: &StoreName, key: &[u8], now: i64) -> Result<(), LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(()) };
         let Some(old) = self.value_bytes(&store, key)? else { return Ok(()) };
         self.run("DELETE FROM entry WHERE store = ?1 AND key = ?2", params![store.id, key])?;
@@ -214,7 +220,7 @@ impl LedgerChange<'_> {
     }
 
     /// Returns keys after a position, in the order in which they were first set.
-    pub(crate) fn stored_keys(&self, name: &StoreName, behind: i64, now: i64) -> Result<FoundValue<Page>, LedgerError> {
+    pub fn stored_keys(&self, name: &StoreName, behind: i64, now: i64) -> Result<FoundValue<Page>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing((Vec::new(), None))) };
         let select = "SELECT position, key FROM entry WHERE store = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
         let mut select = self.transaction.prepare_cached(select)?;
@@ -235,7 +241,7 @@ impl LedgerChange<'_> {
     }
 
     /// Notes that a store was used.
-    pub(crate) fn note_use_of_store(&self, name: &StoreName, now: i64) -> Result<(), LedgerError> {
+    pub fn note_use_of_store(&self, name: &StoreName, now: i64) -> Result<(), LedgerError> {
         match self.begun(name)? {
             Some(store) => self.amount(&BegunStore { used_at: now, ..store }),
             None => Ok(()),
@@ -243,13 +249,13 @@ impl LedgerChange<'_> {
     }
 
     /// Returns whether a session store was last used before this time.
-    pub(crate) fn has_unused_stores(&self, before: i64) -> Result<bool, LedgerError> {
+    pub fn has_unused_stores(&self, before: i64) -> Result<bool, LedgerError> {
         let select = "SELECT 1 FROM store WHERE scope = 'session' AND used_at < ?1 LIMIT 1";
         Ok(self.transaction.prepare_cached(select)?.exists([before])?)
     }
 
     /// Deletes at most `at_most` session stores that were last used before this time, oldest first.
-    pub(crate) fn empty_unused_stores(&self, before: i64, at_most: i64) -> Result<(), LedgerError> {
+    pub fn empty_unused_stores(&self, before: i64, at_most: i64) -> Result<(), LedgerError> {
         let delete = "DELETE FROM store WHERE id IN (SELECT id FROM store WHERE scope = 'session' AND used_at < ?1 \
                       ORDER BY used_at LIMIT ?2)";
         self.run(delete, params![before, at_most])

@@ -26,7 +26,7 @@ pub(crate) struct Checkpoint {
 
 /// What the audit log knows about the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LedgerMark {
+pub enum LedgerMark {
     /// Unknown, because an earlier version wrote the log.
     Unknown,
     /// The generation. Zero if there was no ledger.

@@ -14,18 +14,19 @@ use serde::Serialize;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-pub(crate) const LOG_FILE: &str = "audit.jsonl";
-pub(crate) const HEAD_FILE: &str = "audit.head";
+const LOG_FILE: &str = "audit.jsonl";
+pub(super) const HEAD_FILE: &str = "audit.head";
 
 /// How often a writer that must not block tries to get the file from another thread before it queues its entry. The
 /// other thread needs a few microseconds; queueing takes longer than that.
 const TRIES_MAX: u32 = 100;
 
-/// The audit log of a state directory, open for appending.
+/// The audit log of a state directory, to read and to verify it.
 pub struct AuditLog {
     chain: Chain,
     /// Whether each line is synced to the disk before it takes effect.
@@ -38,8 +39,14 @@ pub struct AuditLog {
     ledger: Option<LedgerLookup>,
 }
 
+/// The audit log of a state directory, open for appending.
+#[derive(Debug)]
+pub struct AuditWriter {
+    log: AuditLog,
+}
+
 /// Looks up the generation of a ledger. `None` if there is no ledger.
-pub(crate) type LedgerLookup = Box<dyn Fn() -> io::Result<Option<u64>> + Send + Sync>;
+pub type LedgerLookup = Box<dyn Fn() -> io::Result<Option<u64>> + Send + Sync>;
 
 pub(super) struct Files {
     pub(super) log: File,
@@ -62,13 +69,21 @@ impl fmt::Debug for AuditLog {
     }
 }
 
-impl AuditLog {
+impl Deref for AuditWriter {
+    type Target = AuditLog;
+
+    fn deref(&self) -> &AuditLog {
+        &self.log
+    }
+}
+
+impl AuditWriter {
     /// Opens the audit log, and creates it if it does not exist. `calls_max` is the maximum number of calls that run
     /// in one process at the same time.
     ///
     /// # Errors
     /// It cannot be opened.
-    pub(crate) fn open(directory: &Dir, key: &[u8; 32], calls_max: u32) -> Result<Self, AuditError> {
+    pub fn open(directory: &Dir, key: &[u8; 32], calls_max: u32) -> Result<Self, AuditError> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
         let log = directory.open_with(LOG_FILE, &options)?.into_std();
@@ -79,39 +94,30 @@ impl AuditLog {
         let mut files = Files { log, head, directory, tail_bytes_max, left: None, ledger_unsaid: None };
         let chain = Chain::new(key);
         files.locked(|files| files.begin(&chain))?;
-        Ok(Self {
+        let log = AuditLog {
             chain,
             to_disk: AtomicBool::new(false),
             files: Mutex::new(files),
             blocking: AtomicUsize::new(0),
             queue: Mutex::default(),
             ledger: None,
-        })
+        };
+        Ok(Self { log })
     }
 
     /// Appends one line: the members of `facts`, then those of `body`. When this returns, the line is in the file and
     /// survives a crash of this process. It also survives a crash of the machine, if the policy makes the log durable.
     ///
-    /// Blocks while another process holds the file; async code uses [`AuditLog::write`].
+    /// Blocks while another process holds the file; async code uses [`AuditWriter::write`].
     ///
     /// # Errors
     /// The record cannot be written, or is not what its head says.
-    pub(crate) fn append(
-        &self,
-        kind: Kind,
-        facts: Option<&impl Serialize>,
-        body: &impl Serialize,
-    ) -> Result<(), AuditError> {
+    pub fn append(&self, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<(), AuditError> {
         self.enter(kind, facts, body).map(drop)
     }
 
-    /// Appends one line like [`AuditLog::append`]. Returns its sequence number.
-    pub(crate) fn enter(
-        &self,
-        kind: Kind,
-        facts: Option<&impl Serialize>,
-        body: &impl Serialize,
-    ) -> Result<u64, AuditError> {
+    /// Appends one line like [`AuditWriter::append`]. Returns its sequence number.
+    pub fn enter(&self, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<u64, AuditError> {
         self.enter_members(kind, &LineMembers::of(facts, body)?)
     }
 
@@ -138,27 +144,12 @@ impl AuditLog {
         }
     }
 
-    /// Locks the files if they are free, or if another thread holds them only for a few system calls.
-    fn try_files(&self) -> Option<MutexGuard<'_, Files>> {
-        for _ in 0..TRIES_MAX {
-            if self.blocking.load(Ordering::Acquire) > 0 {
-                return None;
-            }
-            match self.files.try_lock() {
-                Ok(files) => return Some(files),
-                Err(TryLockError::Poisoned(files)) => return Some(files.into_inner()),
-                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-            }
-        }
-        None
-    }
-
     /// Notes that this generation of the ledger is on disk. This reveals an older copy of the ledger that is put back
     /// later.
     ///
     /// # Errors
     /// The head cannot be written, or is not one of this host.
-    pub(crate) fn note_ledger(&self, generation: u64) -> Result<(), AuditError> {
+    pub fn note_ledger(&self, generation: u64) -> Result<(), AuditError> {
         self.alone(|files| {
             let mut checkpoint = files.checkpoint(&self.chain)?;
             if checkpoint.ledger.is_older_than(generation) {
@@ -174,18 +165,35 @@ impl AuditLog {
     ///
     /// # Errors
     /// The head cannot be read, or is not one of this host.
-    pub(crate) fn ledger_mark(&self) -> Result<LedgerMark, AuditError> {
+    pub fn ledger_mark(&self) -> Result<LedgerMark, AuditError> {
         self.alone(|files| Ok(files.checkpoint(&self.chain)?.ledger))
     }
 
     /// Sets what kind of crash a line has to survive from now on.
-    pub(crate) fn keep(&self, durability: Durability) {
+    pub fn keep(&self, durability: Durability) {
         self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
     }
 
-    /// Makes [`AuditLog::verify`] and [`AuditLog::read`] compare the log with this ledger.
-    pub(crate) fn beside(self, ledger: LedgerLookup) -> Self {
-        Self { ledger: Some(ledger), ..self }
+    /// Returns the log. [`AuditLog::verify`] and [`AuditLog::read`] compare it with this ledger.
+    pub fn beside(self, ledger: LedgerLookup) -> AuditLog {
+        AuditLog { ledger: Some(ledger), ..self.log }
+    }
+}
+
+impl AuditLog {
+    /// Locks the files if they are free, or if another thread holds them only for a few system calls.
+    fn try_files(&self) -> Option<MutexGuard<'_, Files>> {
+        for _ in 0..TRIES_MAX {
+            if self.blocking.load(Ordering::Acquire) > 0 {
+                return None;
+            }
+            match self.files.try_lock() {
+                Ok(files) => return Some(files),
+                Err(TryLockError::Poisoned(files)) => return Some(files.into_inner()),
+                Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            }
+        }
+        None
     }
 
     /// Looks up the generation of the ledger. The outer `None` means that the two are not compared.

@@ -10,7 +10,7 @@ const TABLE: &str = "trusted";
 
 impl LedgerChange<'_> {
     /// Trusts an identity. The path is for display, and for [`LedgerChange::distrust_path`].
-    pub(crate) fn trust(&self, sha256: &str, path: &str) -> Result<(), LedgerError> {
+    pub fn trust(&self, sha256: &str, path: &str) -> Result<(), LedgerError> {
         self.sealed.set(true);
         let at = now();
         let seal = self.seal.of(TABLE, &[sha256, path, &at.to_string()]);
@@ -21,19 +21,19 @@ impl LedgerChange<'_> {
     }
 
     /// Removes the trust in an identity. Returns false if it was not trusted.
-    pub(crate) fn distrust(&self, sha256: &str) -> Result<bool, LedgerError> {
+    pub fn distrust(&self, sha256: &str) -> Result<bool, LedgerError> {
         self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE sha256 = ?1", [sha256])? > 0)
     }
 
     /// Removes the trust in everything at a path. Returns false if there was none.
-    pub(crate) fn distrust_path(&self, path: &str) -> Result<bool, LedgerError> {
+    pub fn distrust_path(&self, path: &str) -> Result<bool, LedgerError> {
         self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE path = ?1", [path])? > 0)
     }
 
     /// Returns whether an identity is trusted.
-    pub(crate) fn is_trusted(&self, sha256: &str) -> Result<bool, LedgerError> {
+    pub fn is_trusted(&self, sha256: &str) -> Result<bool, LedgerError> {
         let select = "SELECT path, trusted_at, seal FROM trusted WHERE sha256 = ?1";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         let found: Option<(String, i64, Vec<u8>)> =

@@ -2,14 +2,15 @@
 
 use super::cursor::OutputLines;
 use crate::ledger::{CallLedger, Durable, LedgerChange, LedgerError, OutputRoom, OutputRow, Owner};
-use crate::places::HostDirectories;
-use crate::text::{hex, sha256};
+use crate::state_directory::HostDirectories;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions};
 use jiff::Timestamp;
+use portcullis_definitions::text::{hex, sha256};
 use portcullis_policy::Principal;
 use serde::Serialize;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -85,7 +86,7 @@ pub enum OutputError {
     Io(#[from] io::Error),
 }
 
-/// The kept outputs of a state directory. Clones share them.
+/// The kept outputs of a state directory, for their readers. Clones share them.
 #[derive(Clone)]
 pub struct Outputs(pub(super) Arc<OutputShelf>);
 
@@ -103,12 +104,26 @@ impl std::fmt::Debug for Outputs {
     }
 }
 
-impl Outputs {
+/// The kept outputs of a state directory, for the host that keeps and removes them. Clones share them.
+#[derive(Clone, Debug)]
+pub struct OutputKeeper {
+    pub(super) outputs: Outputs,
+}
+
+impl Deref for OutputKeeper {
+    type Target = Outputs;
+
+    fn deref(&self) -> &Outputs {
+        &self.outputs
+    }
+}
+
+impl OutputKeeper {
     /// Opens the outputs of a state directory. Removes outputs that were never finished and those that are too old.
     ///
     /// # Errors
     /// The directory or the ledger cannot be used.
-    pub(crate) fn open(state: &HostDirectories, ledger: Arc<CallLedger>, bytes: u64) -> Result<Self, OutputError> {
+    pub fn open(state: &HostDirectories, ledger: Arc<CallLedger>, bytes: u64) -> Result<Self, OutputError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         match state.directory.create_dir_with(OUTPUTS_DIRECTORY, &builder) {
@@ -118,11 +133,40 @@ impl Outputs {
         let directory = state.directory.open_dir_nofollow(OUTPUTS_DIRECTORY)?;
         let room =
             OutputRoom { bytes: signed(bytes), session_bytes: signed(bytes / SESSION_SHARE), outputs: OUTPUTS_MAX };
-        let outputs = Self(Arc::new(OutputShelf { ledger, directory, room, owner: Mutex::new(None) }));
+        let outputs = Outputs(Arc::new(OutputShelf { ledger, directory, room, owner: Mutex::new(None) }));
         outputs.sweep()?;
-        Ok(outputs)
+        Ok(Self { outputs })
     }
 
+    /// Opens an output to read it line by line.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn lines(&self, reader: Reader<'_>, id: &str) -> Result<(KeptOutput, OutputLines), OutputError> {
+        let row = self.row(reader, id)?;
+        let lines = OutputLines::new(self.file(&row.id)?, &row.marks);
+        Ok((kept(row), lines))
+    }
+
+    /// Removes the outputs of a call whose answer is withheld.
+    ///
+    /// # Errors
+    /// The ledger cannot be changed.
+    pub fn withdraw(&self, call: &str) -> Result<(), LedgerError> {
+        if self.0.ledger.look(|change| change.outputs_of_call(call))?.is_empty() {
+            return Ok(());
+        }
+        let forgotten = self.0.ledger.change(Durable::Process, |change| {
+            let forgotten = change.outputs_of_call(call)?;
+            forgotten.iter().try_for_each(|id| change.forget_output(id))?;
+            Ok::<_, LedgerError>(forgotten)
+        })?;
+        self.remove(&forgotten);
+        Ok(())
+    }
+}
+
+impl Outputs {
     /// Returns the outputs that the reader may read, newest first.
     ///
     /// # Errors
@@ -157,35 +201,12 @@ impl Outputs {
         Ok(bytes)
     }
 
-    /// Opens an output to read it line by line.
-    ///
-    /// # Errors
-    /// There is none, or it cannot be read.
-    pub(crate) fn lines(&self, reader: Reader<'_>, id: &str) -> Result<(KeptOutput, OutputLines), OutputError> {
-        let row = self.row(reader, id)?;
-        let lines = OutputLines::new(self.file(&row.id)?, &row.marks);
-        Ok((kept(row), lines))
-    }
-
-    /// Removes the outputs of a call whose answer is withheld.
-    ///
-    /// # Errors
-    /// The ledger cannot be changed.
-    pub(crate) fn withdraw(&self, call: &str) -> Result<(), LedgerError> {
-        if self.0.ledger.look(|change| change.outputs_of_call(call))?.is_empty() {
-            return Ok(());
-        }
-        let forgotten = self.0.ledger.change(Durable::Process, |change| {
-            let forgotten = change.outputs_of_call(call)?;
-            forgotten.iter().try_for_each(|id| change.forget_output(id))?;
-            Ok::<_, LedgerError>(forgotten)
-        })?;
-        self.remove(&forgotten);
-        Ok(())
-    }
-
     fn row(&self, reader: Reader<'_>, id: &str) -> Result<OutputRow, OutputError> {
-        let unknown = || OutputError::Unknown(crate::text::OneLine(crate::text::cut(id, 64)).to_string());
+        let unknown = || {
+            OutputError::Unknown(
+                portcullis_definitions::text::OneLine(portcullis_definitions::text::cut(id, 64)).to_string(),
+            )
+        };
         if !is_id(id) {
             return Err(unknown());
         }
@@ -237,7 +258,7 @@ impl Reader<'_> {
 }
 
 /// Returns the name of a session in the ledger.
-pub(crate) fn session_name(session: &str) -> String {
+pub fn session_name(session: &str) -> String {
     if session.len() <= SESSION_BYTES_MAX {
         return session.to_owned();
     }

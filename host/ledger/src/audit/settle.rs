@@ -5,7 +5,7 @@
 use super::error::AuditError;
 use super::line::{Kind, LineMembers};
 use super::lines::LogLines;
-use super::log::AuditLog;
+use super::log::AuditWriter;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -26,7 +26,7 @@ struct UnfinishedCall {
 
 /// The outcome of a call whose process died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeadCallEnding {
+pub enum DeadCallEnding {
     /// It ran, and its effects are not known.
     Lost,
     /// It had not begun, and its approval request can still be answered.
@@ -35,16 +35,17 @@ pub(crate) enum DeadCallEnding {
 
 /// An answer that grants a right, as the log announced it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Announced {
+pub struct Announced {
     /// The sequence number of its entry.
-    pub(crate) entry: u64,
-    pub(crate) question: String,
+    pub entry: u64,
+    /// The id of the request that it answers.
+    pub question: String,
 }
 
 /// The result of settling a scan.
-pub(crate) struct SettledScan {
+pub struct SettledScan {
     /// The announced answers that were not taken back.
-    pub(crate) announced: Vec<Announced>,
+    pub announced: Vec<Announced>,
     /// Bytes of the log in which every decision has an outcome.
     bytes: u64,
 }
@@ -75,7 +76,7 @@ struct ScannedLine {
 }
 
 /// The relevant content of the log, from the checkpoint to its end when the scan began.
-pub(crate) struct LogScan {
+pub struct LogScan {
     scan: Scan,
     to: u64,
 }
@@ -90,12 +91,12 @@ struct Scan {
     ledger: u64,
 }
 
-impl AuditLog {
+impl AuditWriter {
     /// Reads what was appended since the checkpoint. Other processes may append at the same time.
     ///
     /// # Errors
     /// The log cannot be read, or does not match its head.
-    pub(crate) fn scan(&self) -> Result<LogScan, AuditError> {
+    pub fn scan(&self) -> Result<LogScan, AuditError> {
         let (from, to, log) = self.alone(|files| {
             let (end, checkpoint) = (files.end(self.chain())?, files.checkpoint(self.chain())?);
             if checkpoint.settled > end.bytes {
@@ -113,7 +114,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// The error of `ending`, or the log cannot be read or written, or does not match its head.
-    pub(crate) fn settle<E: From<AuditError>>(
+    pub fn settle<E: From<AuditError>>(
         &self,
         scanned: LogScan,
         is_alive: impl Fn(&str) -> bool,
@@ -146,7 +147,7 @@ impl AuditLog {
     ///
     /// # Errors
     /// The head cannot be written, or is not one of this host.
-    pub(crate) fn note_settled(&self, settled: &SettledScan) -> Result<(), AuditError> {
+    pub fn note_settled(&self, settled: &SettledScan) -> Result<(), AuditError> {
         self.alone(|files| {
             let mut checkpoint = files.checkpoint(self.chain())?;
             if settled.bytes > checkpoint.settled {
@@ -160,7 +161,7 @@ impl AuditLog {
 
 impl LogScan {
     /// Returns the newest generation of the ledger that a line names, or zero.
-    pub(crate) fn ledger(&self) -> u64 {
+    pub fn ledger(&self) -> u64 {
         self.scan.ledger
     }
 }

@@ -20,7 +20,7 @@ const OPEN: &str = "status IN ('pending', 'approved', 'running')";
 
 /// What a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum QuestionSubject {
+pub enum QuestionSubject {
     /// Whether a call may run.
     Call,
     /// Whether a repeated call may run.
@@ -33,7 +33,7 @@ impl QuestionSubject {
     const ALL: [Self; 3] = [Self::Call, Self::Repeat, Self::Resource];
 
     /// Returns the word in the ledger.
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Call => "call",
             Self::Repeat => "repeat",
@@ -44,36 +44,51 @@ impl QuestionSubject {
 
 /// A request in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct QuestionRow {
-    pub(crate) id: String,
-    pub(crate) call: String,
-    pub(crate) subject: QuestionSubject,
-    pub(crate) status: Status,
-    pub(crate) session: String,
-    pub(crate) principal: String,
-    pub(crate) tool: String,
-    pub(crate) binding: String,
-    pub(crate) body: Option<String>,
-    pub(crate) asked_at: i64,
-    pub(crate) expires_at: i64,
-    pub(crate) settled_at: Option<i64>,
-    pub(crate) owner: String,
-    pub(crate) note: Option<String>,
+pub struct QuestionRow {
+    /// The id of the request.
+    pub id: String,
+    /// The id of the call that waits.
+    pub call: String,
+    /// What the request is about.
+    pub subject: QuestionSubject,
+    /// The current status.
+    pub status: Status,
+    /// The session of the call.
+    pub session: String,
+    /// The principal of the call.
+    pub principal: String,
+    /// The full name of the tool.
+    pub tool: String,
+    /// The digest of what an approval is bound to.
+    pub binding: String,
+    /// What the approver is shown. `None` once the request is settled.
+    pub body: Option<String>,
+    /// When the request was made, in milliseconds since 1970.
+    pub asked_at: i64,
+    /// When the request expires, in milliseconds since 1970.
+    pub expires_at: i64,
+    /// When the request was settled, in milliseconds since 1970.
+    pub settled_at: Option<i64>,
+    /// The process that waits. Empty if none does.
+    pub owner: String,
+    /// Why it was settled, for people.
+    pub note: Option<String>,
 }
 
 /// The number of open requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OpenCount {
-    pub(crate) all: usize,
+pub struct OpenCount {
+    /// All open requests.
+    pub all: usize,
     /// The requests of one principal, its sub-agents included.
-    pub(crate) of_principal: usize,
+    pub of_principal: usize,
     /// The requests of one session of one principal.
-    pub(crate) of_session: usize,
+    pub of_session: usize,
 }
 
 /// Why a step was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Conflict {
+pub enum Conflict {
     /// The request does not exist.
     Unknown,
     /// The step does not apply to the request's status.
@@ -105,12 +120,12 @@ impl QuestionRow {
 
 impl LedgerChange<'_> {
     /// Writes a new request.
-    pub(crate) fn ask(&self, row: &QuestionRow) -> Result<(), LedgerError> {
+    pub fn ask(&self, row: &QuestionRow) -> Result<(), LedgerError> {
         self.write(row)
     }
 
     /// Counts the open requests in all, of a principal and of a session.
-    pub(crate) fn open_questions_count(&self, session: &str, principal: &str) -> Result<OpenCount, LedgerError> {
+    pub fn open_questions_count(&self, session: &str, principal: &str) -> Result<OpenCount, LedgerError> {
         let count = format!(
             "SELECT count(*), coalesce(sum({ROOT_OF_PRINCIPAL} = ?3), 0), \
              coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question WHERE {OPEN}"
@@ -125,7 +140,7 @@ impl LedgerChange<'_> {
     }
 
     /// Returns a request by id.
-    pub(crate) fn question(&self, id: &str) -> Result<Option<QuestionRow>, LedgerError> {
+    pub fn question(&self, id: &str) -> Result<Option<QuestionRow>, LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM question WHERE id = ?1");
         let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
         found.map(|(row, seal)| self.checked(row, &seal)).transpose()
@@ -133,7 +148,7 @@ impl LedgerChange<'_> {
 
     /// Returns the open requests, oldest first, and then at most `settled` of the others, newest first. Leaves out rows
     /// without a valid seal, and returns an error for each.
-    pub(crate) fn questions(&self, settled: usize) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
+    pub fn questions(&self, settled: usize) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
         let limit = i64::try_from(settled).unwrap_or(i64::MAX);
         let (mut rows, mut faults) = self.select(&format!("{OPEN} ORDER BY asked_at, id"), [])?;
         let (closed, more) = self.select(&format!("NOT {OPEN} ORDER BY settled_at DESC, id LIMIT ?1"), [limit])?;
@@ -143,19 +158,19 @@ impl LedgerChange<'_> {
     }
 
     /// Returns whether a call has not begun and can still be approved.
-    pub(crate) fn is_call_open(&self, call: &str) -> Result<bool, LedgerError> {
+    pub fn is_call_open(&self, call: &str) -> Result<bool, LedgerError> {
         let select = "SELECT 1 FROM question \
                       WHERE status IN ('pending', 'approved') AND subject IN ('call', 'repeat') AND call = ?1";
         Ok(self.transaction.prepare_cached(select)?.exists([call])?)
     }
 
     /// Returns the open requests with one of these bindings, oldest first. Leaves out rows without a valid seal.
-    pub(crate) fn open_questions_bound_to(&self, bindings: [&str; 2]) -> Result<Vec<QuestionRow>, LedgerError> {
+    pub fn open_questions_bound_to(&self, bindings: [&str; 2]) -> Result<Vec<QuestionRow>, LedgerError> {
         Ok(self.select(&format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"), bindings)?.0)
     }
 
     /// Returns the ids of the requests whose calls have not begun, oldest first. Their seals are not checked.
-    pub(crate) fn waiting_call_ids(&self) -> Result<Vec<String>, LedgerError> {
+    pub fn waiting_call_ids(&self) -> Result<Vec<String>, LedgerError> {
         let select = "SELECT id FROM question WHERE status IN ('pending', 'approved') \
                       AND subject IN ('call', 'repeat') ORDER BY asked_at, id";
         let mut select = self.transaction.prepare_cached(select)?;
@@ -165,7 +180,7 @@ impl LedgerChange<'_> {
 
     /// Returns the open requests that may have expired or belong to a dead process. Requests that only wait are not
     /// read.
-    pub(crate) fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
+    pub fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
         let of = format!("{OPEN} AND (status = 'running' OR subject = 'resource' OR expires_at <= ?1)");
         Ok(self.select(&of, [now])?.0)
     }
@@ -185,7 +200,7 @@ impl LedgerChange<'_> {
     }
 
     /// Takes a step if it applies to the request's current status. Removes the body of a request that it settles.
-    pub(crate) fn step(
+    pub fn step(
         &self,
         id: &str,
         step: StatusStep,
@@ -213,19 +228,19 @@ impl LedgerChange<'_> {
     }
 
     /// Hands a request over to another process, or to none.
-    pub(crate) fn hand_over(&self, row: &QuestionRow, owner: &str) -> Result<QuestionRow, LedgerError> {
+    pub fn hand_over(&self, row: &QuestionRow, owner: &str) -> Result<QuestionRow, LedgerError> {
         let row = QuestionRow { owner: owner.to_owned(), ..row.clone() };
         self.write(&row)?;
         Ok(row)
     }
 
     /// Returns whether the process that waits for a request still runs.
-    pub(crate) fn is_waited_for(&self, row: &QuestionRow) -> bool {
+    pub fn is_waited_for(&self, row: &QuestionRow) -> bool {
         owner::is_alive(self.owners, &row.owner)
     }
 
     /// Deletes settled requests, except the newest `kept`.
-    pub(crate) fn prune(&self, kept: usize) -> Result<(), LedgerError> {
+    pub fn prune(&self, kept: usize) -> Result<(), LedgerError> {
         let delete = format!(
             "DELETE FROM question WHERE NOT {OPEN} AND id NOT IN \
              (SELECT id FROM question WHERE NOT {OPEN} ORDER BY settled_at DESC, id LIMIT ?1)"

@@ -26,7 +26,7 @@ pub enum Status {
 
 /// A step that changes the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum StatusStep {
+pub enum StatusStep {
     /// An approver approves it.
     Approve,
     /// An approver denies it, or revokes the approval before the call starts.

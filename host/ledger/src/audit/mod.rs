@@ -17,10 +17,10 @@ mod settle;
 mod verify;
 mod write;
 
-pub(crate) use checkpoint::LedgerMark;
+pub use checkpoint::LedgerMark;
 pub use error::AuditError;
-pub use line::{Entry, Kind};
-pub use log::AuditLog;
-pub(crate) use settle::{Announced, DeadCallEnding, LogScan};
+pub use line::{Entry, Kind, kind_of};
+pub use log::{AuditLog, AuditWriter, LedgerLookup};
+pub use settle::{Announced, DeadCallEnding, LogScan, SettledScan};
 pub use verify::{Fault, Verified};
-pub(crate) use write::WrittenEntry;
+pub use write::WrittenEntry;

@@ -4,7 +4,7 @@
 use super::database::{BUSY_TIME, LEDGER_FILE, LedgerChange, now};
 use super::error::LedgerError;
 use super::seal::Seal;
-use crate::places::HostDirectories;
+use crate::state_directory::HostDirectories;
 use cap_std::fs::Dir;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::io;
@@ -14,19 +14,22 @@ use std::path::PathBuf;
 const TABLE: &str = "generation";
 
 /// The generation of a ledger in which no sealed row was ever written.
-pub(crate) const FIRST_GENERATION: u64 = 1;
+pub const FIRST_GENERATION: u64 = 1;
 
 /// The content of a ledger whose rows no longer count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Forgotten {
-    pub(crate) approvals: usize,
-    pub(crate) requests: usize,
-    pub(crate) trusted: usize,
+pub struct Forgotten {
+    /// Remembered approvals that were revoked.
+    pub approvals: usize,
+    /// Requests that were withdrawn.
+    pub requests: usize,
+    /// Trusted identities that were removed.
+    pub trusted: usize,
 }
 
 impl LedgerChange<'_> {
     /// Returns the generation. It is zero if this host did not seal the row.
-    pub(crate) fn generation(&self) -> Result<u64, LedgerError> {
+    pub fn generation(&self) -> Result<u64, LedgerError> {
         read(&self.transaction, self.seal)
     }
 
@@ -56,7 +59,7 @@ impl LedgerChange<'_> {
 
     /// Revokes every remembered approval, withdraws every request that has not begun, and removes trusted identities
     /// and posted entries. The generation is then the one after `newest`.
-    pub(crate) fn forget(&self, newest: u64) -> Result<Forgotten, LedgerError> {
+    pub fn forget(&self, newest: u64) -> Result<Forgotten, LedgerError> {
         let now = now();
         let (mut answers, _) = self.answers(now, true)?;
         answers.retain(|row| row.revoked_at.is_none());
@@ -72,7 +75,7 @@ impl LedgerChange<'_> {
 }
 
 /// Reads only the generation of a state directory's ledger, without opening the ledger as a host does.
-pub(crate) struct LedgerPeek {
+pub struct LedgerPeek {
     path: PathBuf,
     directory: Dir,
     seal: Seal,
@@ -83,7 +86,7 @@ impl LedgerPeek {
     ///
     /// # Errors
     /// The directory cannot be used.
-    pub(crate) fn of(state: &HostDirectories) -> io::Result<Self> {
+    pub fn of(state: &HostDirectories) -> io::Result<Self> {
         let path = state.path.join(LEDGER_FILE);
         Ok(Self { path, directory: state.directory.try_clone()?, seal: Seal::new(&state.key) })
     }
@@ -92,7 +95,7 @@ impl LedgerPeek {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(crate) fn generation(&self) -> Result<Option<u64>, LedgerError> {
+    pub fn generation(&self) -> Result<Option<u64>, LedgerError> {
         match self.directory.symlink_metadata(LEDGER_FILE) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found?,

@@ -10,7 +10,8 @@ mod kept;
 mod sweep;
 mod writing;
 
-pub(crate) use cursor::{LinePiece, OutputLines};
-pub(crate) use kept::session_name;
-pub use kept::{KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, Outputs, Reader, Reference};
-pub(crate) use writing::{KeepError, OutputWriting};
+pub use cursor::{LinePiece, OutputLines};
+pub use kept::{
+    KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, OutputKeeper, Outputs, Reader, Reference, session_name,
+};
+pub use writing::{KeepError, OutputWriting};

@@ -6,13 +6,13 @@ use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
 /// Distance of the marks with known line numbers, in bytes. Starting anywhere means reading at most this much. The
 /// marks of the largest output take a few tens of kilobytes.
-pub(crate) const MARK_BYTES: u64 = 256 * 1024;
+pub(super) const MARK_BYTES: u64 = 256 * 1024;
 
 /// Size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The lines of a kept output.
-pub(crate) struct OutputLines {
+pub struct OutputLines {
     reader: BufReader<File>,
     /// The line breaks before each piece of [`MARK_BYTES`].
     marks: Vec<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct OutputLines {
 
 /// A piece of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinePiece {
+pub enum LinePiece {
     /// The line continues.
     Unfinished,
     /// The line ends with this piece, at a line break or at the end of the output.
@@ -38,12 +38,12 @@ impl OutputLines {
     }
 
     /// Returns the current line, from 1.
-    pub(crate) fn line(&self) -> u64 {
+    pub fn line(&self) -> u64 {
         self.line
     }
 
     /// Returns the bytes of the current line that were read.
-    pub(crate) fn column(&self) -> u64 {
+    pub fn column(&self) -> u64 {
         self.column
     }
 
@@ -51,7 +51,7 @@ impl OutputLines {
     ///
     /// # Errors
     /// The file cannot be read, or `stop` fails between two pieces.
-    pub(crate) fn go_to(&mut self, line: u64, stop: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    pub fn go_to(&mut self, line: u64, stop: impl Fn() -> io::Result<()>) -> io::Result<()> {
         // Find the last piece that begins before the line or with it.
         let before = self.marks.partition_point(|breaks| breaks.saturating_add(1) < line);
         let piece = before.saturating_sub(1);
@@ -74,7 +74,7 @@ impl OutputLines {
     ///
     /// # Errors
     /// Those of [`Self::go_to`].
-    pub(crate) fn skip(&mut self, bytes: u64, stop: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    pub fn skip(&mut self, bytes: u64, stop: impl Fn() -> io::Result<()>) -> io::Result<()> {
         let mut left = bytes;
         while left > 0 {
             stop()?;
@@ -100,7 +100,7 @@ impl OutputLines {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn next(&mut self, bytes_max: usize, into: &mut Vec<u8>) -> io::Result<Option<LinePiece>> {
+    pub fn next(&mut self, bytes_max: usize, into: &mut Vec<u8>) -> io::Result<Option<LinePiece>> {
         let (mut left, mut any) = (bytes_max as u64, self.column > 0);
         loop {
             let buffer = self.reader.fill_buf()?;

@@ -4,7 +4,7 @@ use super::error::LedgerError;
 use super::owner::{self, Owner};
 use super::schema::prepare;
 use super::seal::Seal;
-use crate::places::HostDirectories;
+use crate::state_directory::HostDirectories;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::cell::Cell;
@@ -27,7 +27,7 @@ const STATEMENTS: usize = 64;
 const VERSION_AGE: Duration = Duration::from_millis(50);
 
 /// The ledger of a state directory.
-pub(crate) struct CallLedger {
+pub struct CallLedger {
     connection: Mutex<Connection>,
     seal: Seal,
     owners: Dir,
@@ -38,7 +38,7 @@ pub(crate) struct CallLedger {
 
 /// How durable a change has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durable {
+pub enum Durable {
     /// It survives a crash of this process. For the use of approvals, and for stores of plugins.
     Process,
     /// It survives a crash of the machine. For requests, answers, and the start of calls.
@@ -50,7 +50,7 @@ impl CallLedger {
     ///
     /// # Errors
     /// It cannot be opened, or the file is not a ledger.
-    pub(crate) fn open(state: &HostDirectories) -> Result<Self, LedgerError> {
+    pub fn open(state: &HostDirectories) -> Result<Self, LedgerError> {
         // SQLite only takes a path. Create the file here first, so that it is private and no link is followed.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
@@ -75,7 +75,7 @@ impl CallLedger {
     ///
     /// # Errors
     /// `work` fails, or the change cannot be written. Nothing is changed then.
-    pub(crate) fn change<T, E: From<LedgerError>>(
+    pub fn change<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
@@ -88,7 +88,7 @@ impl CallLedger {
     ///
     /// # Errors
     /// Those of [`CallLedger::change`], or the ledger was replaced by an older copy.
-    pub(crate) fn commit<T, E: From<LedgerError>>(
+    pub fn commit<T, E: From<LedgerError>>(
         &self,
         durable: Durable,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
@@ -133,10 +133,7 @@ impl CallLedger {
     ///
     /// # Errors
     /// `work` fails, or the ledger cannot be read.
-    pub(crate) fn look<T, E: From<LedgerError>>(
-        &self,
-        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+    pub fn look<T, E: From<LedgerError>>(&self, work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>) -> Result<T, E> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = connection.transaction().map_err(|error| E::from(error.into()))?;
         work(&self.of(begun))
@@ -162,7 +159,7 @@ impl CallLedger {
     }
 
     /// Notes that the ledger had this generation. An older one is not used any more.
-    pub(crate) fn has_seen(&self, generation: u64) {
+    pub fn has_seen(&self, generation: u64) {
         self.seen.fetch_max(generation, Ordering::Relaxed);
     }
 
@@ -171,7 +168,7 @@ impl CallLedger {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub(crate) fn version(&self) -> Result<Option<i64>, LedgerError> {
+    pub fn version(&self) -> Result<Option<i64>, LedgerError> {
         let Some(mut known) = try_lock(&self.version) else { return Ok(None) };
         if let Some((at, version)) = *known
             && at.elapsed() < VERSION_AGE
@@ -190,12 +187,12 @@ impl CallLedger {
     ///
     /// # Errors
     /// Its lock file cannot be created.
-    pub(crate) fn owner(&self) -> io::Result<Owner> {
+    pub fn owner(&self) -> io::Result<Owner> {
         Owner::new(&self.owners)
     }
 
     /// Returns whether the process with this name still runs.
-    pub(crate) fn is_alive(&self, owner: &str) -> bool {
+    pub fn is_alive(&self, owner: &str) -> bool {
         owner::is_alive(&self.owners, owner)
     }
 }
@@ -210,7 +207,7 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 /// A change to the ledger that has begun.
-pub(crate) struct LedgerChange<'c> {
+pub struct LedgerChange<'c> {
     pub(super) transaction: Transaction<'c>,
     pub(super) seal: &'c Seal,
     pub(super) owners: &'c Dir,
@@ -222,15 +219,15 @@ pub(crate) struct LedgerChange<'c> {
 
 /// The result of a committed change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Committed {
+pub struct Committed {
     /// The new generation of the ledger, if the change made one.
-    pub(crate) generation: Option<u64>,
+    pub generation: Option<u64>,
     /// Whether entries wait in the outbox.
-    pub(crate) posted: bool,
+    pub posted: bool,
 }
 
 /// Runs blocking work on a thread that may block. Work that has begun is finished, even if this future is dropped.
-pub(crate) async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 'static>(
+pub async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, E> {
     match tokio::task::spawn_blocking(work).await {
@@ -240,7 +237,7 @@ pub(crate) async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 's
 }
 
 /// Drops a value that writes to the disk when it is dropped, on a thread that may block.
-pub(crate) fn drop_blocking(value: impl Send + 'static) {
+pub fn drop_blocking(value: impl Send + 'static) {
     match Handle::try_current() {
         // If the runtime shuts down, it drops the closure and with it the value.
         Ok(runtime) => drop(runtime.spawn_blocking(move || drop(value))),
@@ -251,12 +248,12 @@ pub(crate) fn drop_blocking(value: impl Send + 'static) {
 
 /// Returns the current time in milliseconds since 1970. A clock before 1970 reads as 1970: nothing has expired then,
 /// and waiting calls still time out by the monotonic clock.
-pub(crate) fn now() -> i64 {
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     milliseconds(since)
 }
 
 /// Converts a duration to milliseconds.
-pub(crate) fn milliseconds(duration: Duration) -> i64 {
+pub fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,5 +1,6 @@
 //! Why the ledger cannot be used.
 
+use rusqlite::ErrorCode;
 use std::fmt::Display;
 use std::io;
 
@@ -47,9 +48,29 @@ pub enum LedgerError {
     },
 }
 
-impl LedgerError {
-    /// Creates an error for a row whose text cannot be parsed.
-    pub(crate) fn form(id: &str, error: impl Display) -> Self {
-        Self::Form { id: id.to_owned(), error: error.to_string() }
+/// Creates an error for a row whose text cannot be parsed.
+pub fn form_error(id: &str, error: impl Display) -> LedgerError {
+    LedgerError::Form { id: id.to_owned(), error: error.to_string() }
+}
+
+/// Returns whether the ledger could not be used because others write to it.
+pub fn is_busy(error: &LedgerError) -> bool {
+    matches!(sqlite_code(error), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// Returns whether the ledger could not be written because the disk is full.
+pub fn is_disk_full(error: &LedgerError) -> bool {
+    sqlite_code(error) == Some(ErrorCode::DiskFull)
+}
+
+fn sqlite_code(error: &LedgerError) -> Option<ErrorCode> {
+    match error {
+        LedgerError::Sqlite(error) => error.sqlite_error_code(),
+        LedgerError::Io(_)
+        | LedgerError::Newer { .. }
+        | LedgerError::Foreign
+        | LedgerError::Seal(_)
+        | LedgerError::RolledBack { .. }
+        | LedgerError::Form { .. } => None,
     }
 }

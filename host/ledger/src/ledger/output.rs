@@ -10,45 +10,64 @@ use std::collections::BTreeSet;
 
 /// A kept output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OutputRow {
-    pub(crate) id: String,
-    pub(crate) call: String,
-    pub(crate) tool: String,
-    pub(crate) media_type: String,
-    pub(crate) bytes: i64,
-    pub(crate) lines: Option<i64>,
-    pub(crate) complete: bool,
-    pub(crate) marks: Vec<u8>,
-    pub(crate) kept_at: i64,
+pub struct OutputRow {
+    /// The id of the output.
+    pub id: String,
+    /// The id of the call that it answers.
+    pub call: String,
+    /// The full name of the tool.
+    pub tool: String,
+    /// The media type.
+    pub media_type: String,
+    /// The size in bytes.
+    pub bytes: i64,
+    /// The number of lines, if it is text.
+    pub lines: Option<i64>,
+    /// Whether it was written to its end.
+    pub complete: bool,
+    /// The line breaks before each piece, encoded.
+    pub marks: Vec<u8>,
+    /// When it was begun, in milliseconds since 1970.
+    pub kept_at: i64,
 }
 
 /// The owner of an output, and the call that it answers.
 #[derive(Clone, Debug)]
-pub(crate) struct OutputOrigin {
-    pub(crate) session: String,
-    pub(crate) principal: String,
-    pub(crate) call: String,
-    pub(crate) tool: String,
+pub struct OutputOrigin {
+    /// The session of the call.
+    pub session: String,
+    /// The principal of the call.
+    pub principal: String,
+    /// The id of the call.
+    pub call: String,
+    /// The full name of the tool.
+    pub tool: String,
 }
 
 /// The quota of all outputs together.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OutputRoom {
+pub struct OutputRoom {
     /// Maximum bytes of all outputs.
-    pub(crate) bytes: i64,
+    pub bytes: i64,
     /// Maximum bytes of one session.
-    pub(crate) session_bytes: i64,
+    pub session_bytes: i64,
     /// Maximum number of outputs.
-    pub(crate) outputs: i64,
+    pub outputs: i64,
 }
 
 /// The final properties of an output.
-pub(crate) struct FinishedOutput<'a> {
-    pub(crate) media_type: &'a str,
-    pub(crate) bytes: i64,
-    pub(crate) lines: Option<i64>,
-    pub(crate) complete: bool,
-    pub(crate) marks: &'a [u8],
+#[derive(Debug)]
+pub struct FinishedOutput<'a> {
+    /// The media type.
+    pub media_type: &'a str,
+    /// The size in bytes.
+    pub bytes: i64,
+    /// The number of lines, if it is text.
+    pub lines: Option<i64>,
+    /// Whether it was written to its end.
+    pub complete: bool,
+    /// The line breaks before each piece, encoded.
+    pub marks: &'a [u8],
 }
 
 /// The room that outputs take, without the one that asks.
@@ -61,13 +80,7 @@ const COLUMNS: &str = "id, call, tool, media_type, bytes, lines, complete, marks
 
 impl LedgerChange<'_> {
     /// Begins an output that this process writes.
-    pub(crate) fn begin_output(
-        &self,
-        id: &str,
-        origin: &OutputOrigin,
-        owner: &str,
-        now: i64,
-    ) -> Result<(), LedgerError> {
+    pub fn begin_output(&self, id: &str, origin: &OutputOrigin, owner: &str, now: i64) -> Result<(), LedgerError> {
         let insert = "INSERT INTO output \
                       (id, session, principal, call, tool, media_type, bytes, lines, complete, marks, kept_at, owner) \
                       VALUES (?1, ?2, ?3, ?4, ?5, '', 0, NULL, 0, x'', ?6, ?7)";
@@ -78,12 +91,7 @@ impl LedgerChange<'_> {
     /// Makes room for these bytes of an output. It deletes the oldest outputs of its session if the session has too
     /// much, then the oldest of the principal that uses the most. It deletes no output that is being written. Returns
     /// the deleted outputs, or none if there is no room; the caller then changes nothing.
-    pub(crate) fn claim_output(
-        &self,
-        id: &str,
-        bytes: i64,
-        room: OutputRoom,
-    ) -> Result<Option<Vec<String>>, LedgerError> {
+    pub fn claim_output(&self, id: &str, bytes: i64, room: OutputRoom) -> Result<Option<Vec<String>>, LedgerError> {
         let mut forgotten = Vec::new();
         for (session, bytes_max) in [(true, room.session_bytes), (false, room.bytes)] {
             let mut taken = self.taken(id, session)?;
@@ -103,7 +111,7 @@ impl LedgerChange<'_> {
     }
 
     /// Marks an output as finished.
-    pub(crate) fn finish_output(&self, id: &str, finished: &FinishedOutput<'_>) -> Result<(), LedgerError> {
+    pub fn finish_output(&self, id: &str, finished: &FinishedOutput<'_>) -> Result<(), LedgerError> {
         let update = "UPDATE output SET media_type = ?2, bytes = ?3, lines = ?4, complete = ?5, marks = ?6, \
                       owner = NULL WHERE id = ?1";
         let FinishedOutput { media_type, bytes, lines, complete, marks } = finished;
@@ -111,7 +119,7 @@ impl LedgerChange<'_> {
     }
 
     /// Returns an output that a session of a principal may read.
-    pub(crate) fn output(&self, session: &str, principal: &str, id: &str) -> Result<Option<OutputRow>, LedgerError> {
+    pub fn output(&self, session: &str, principal: &str, id: &str) -> Result<Option<OutputRow>, LedgerError> {
         let select =
             format!("SELECT {COLUMNS} FROM output WHERE id = ?3 AND session = ?1 AND principal = ?2 AND owner IS NULL");
         let mut select = self.transaction.prepare_cached(&select)?;
@@ -119,7 +127,7 @@ impl LedgerChange<'_> {
     }
 
     /// Returns all outputs that a session of a principal may read, newest first.
-    pub(crate) fn outputs(&self, session: &str, principal: &str) -> Result<Vec<OutputRow>, LedgerError> {
+    pub fn outputs(&self, session: &str, principal: &str) -> Result<Vec<OutputRow>, LedgerError> {
         let select = format!(
             "SELECT {COLUMNS} FROM output WHERE session = ?1 AND principal = ?2 AND owner IS NULL \
              ORDER BY kept_at DESC, rowid DESC"
@@ -130,12 +138,12 @@ impl LedgerChange<'_> {
     }
 
     /// Removes an output from the index.
-    pub(crate) fn forget_output(&self, id: &str) -> Result<(), LedgerError> {
+    pub fn forget_output(&self, id: &str) -> Result<(), LedgerError> {
         self.apply("DELETE FROM output WHERE id = ?1", [&id])
     }
 
     /// Returns the ids of the outputs of a call.
-    pub(crate) fn outputs_of_call(&self, call: &str) -> Result<Vec<String>, LedgerError> {
+    pub fn outputs_of_call(&self, call: &str) -> Result<Vec<String>, LedgerError> {
         let mut select = self.transaction.prepare_cached("SELECT id FROM output WHERE call = ?1")?;
         let rows = select.query_map([call], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -143,7 +151,7 @@ impl LedgerChange<'_> {
 
     /// Returns the valid outputs, and then the obsolete ones. An output is valid if a running process writes it, or if
     /// it has one of these files and is not too old.
-    pub(crate) fn sort_outputs(
+    pub fn sort_outputs(
         &self,
         files: &BTreeSet<String>,
         since: i64,
