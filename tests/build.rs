@@ -41,13 +41,13 @@ fn main() {
 }
 
 /// Returns a digest of everything that decides what a state directory with compiled plugins looks like: the sandbox,
-/// the catalog that describes plugins, the audit log, the ledger, and the versions of the engine.
+/// the catalog and the definitions that describe plugins, the audit log, the ledger, and the versions of the engine.
 fn compiler_digest(root: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let runtime = ["audit", "catalog", "ledger"].map(|module| format!("host/runtime/src/{module}"));
-    for place in ["Cargo.lock".to_owned(), "host/sandbox/src".to_owned()].into_iter().chain(runtime) {
+    let crates = ["host/definitions/src", "host/ledger/src", "host/sandbox/src"];
+    for place in ["Cargo.lock", "host/runtime/src/catalog"].into_iter().chain(crates) {
         println!("cargo::rerun-if-changed=../{place}");
-        hash_files(&root.join(&place), &mut hasher);
+        hash_files(&root.join(place), &mut hasher);
     }
     hasher.finish()
 }

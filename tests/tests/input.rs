@@ -1,4 +1,4 @@
-//! Untrusted input: arguments, schemas, names, and text that is shown to a person. J01 to J08, K01 to K08, S48 to S50.
+//! Untrusted input: arguments, schemas and names. J01 to J08, K01 to K08, S48 to S50.
 //! `cargo xtask test` fetches the third-party suites.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the suites that they run")]
@@ -22,9 +22,6 @@ mod sizes;
 #[path = "input/schema_suite.rs"]
 mod schema_suite;
 
-#[path = "input/schema_cost.rs"]
-mod schema_cost;
-
 #[path = "input/schema_reach.rs"]
 mod schema_reach;
 
@@ -33,6 +30,3 @@ mod mismatches;
 
 #[path = "input/names.rs"]
 mod names;
-
-#[path = "input/encoders.rs"]
-mod encoders;

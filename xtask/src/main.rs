@@ -11,6 +11,7 @@ mod clients;
 mod component;
 mod cycles;
 mod demo;
+mod dependencies;
 mod docs;
 mod fuzz;
 mod guests;
@@ -34,8 +35,9 @@ use portcullis_build::{cache, process, toolchain};
 const HELP: &str = "\
 cargo xtask demo                    build everything and demonstrate the main features
 cargo xtask test [WORD...]          build what the tests need, and run all of them, or those that WORD selects:
-                                    a crate without the engine (build, policy, tokens, xtask), a module of
-                                    tests/tests such as `approvals` or `mcp::tasks`, or a part of a test's name
+                                    a crate without the engine (build, definitions, ledger, policy, tokens, xtask),
+                                    a module of tests/tests such as `approvals` or `mcp::tasks`, or a part of a
+                                    test's name
 cargo xtask plugins [--out DIR]     build the shipped plugins into target/plugins
 cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current directory
 cargo xtask guests                  build the test guests into target/guests

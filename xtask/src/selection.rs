@@ -3,8 +3,10 @@
 use std::path::Path;
 
 /// Crates whose tests need neither a guest nor the engine. They are built alone, within seconds.
-const PURE_CRATES: [(&str, &str); 4] = [
+const PURE_CRATES: [(&str, &str); 6] = [
     ("build", "portcullis-build"),
+    ("definitions", "portcullis-definitions"),
+    ("ledger", "portcullis-ledger"),
     ("policy", "portcullis-policy"),
     ("tokens", "portcullis-tokens"),
     ("xtask", "xtask"),

@@ -1,6 +1,6 @@
 //! Checks the repository's documents and code against its style rules, in well under a second.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::{cycles, process, prose};
+use crate::{cycles, dependencies, process, prose};
 use portcullis_build::workspace::Workspace;
 
 /// Documents whose paths must exist.
@@ -42,8 +42,19 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         let Ok(text) = fs::read_to_string(root.join(name)) else { continue };
         findings.extend(check_file(root, name, &text));
     }
-    for (place, files) in crate_sources(root, &names) {
-        findings.extend(cycles::find(&files)?.into_iter().map(|cycle| format!("{place}: {cycle}")));
+    let sources = crate_sources(root, &names);
+    for (place, files) in &sources {
+        findings.extend(cycles::find(files)?.into_iter().map(|cycle| format!("{place}: {cycle}")));
+    }
+    let hosts = host_packages(root, &names);
+    findings
+        .extend(dependencies::find(&fs::read_to_string(root.join("Cargo.lock"))?, &hosts.values().cloned().collect())?);
+    for (place, package) in &hosts {
+        for (file, text) in sources.get(&format!("{place}/src")).into_iter().flatten() {
+            let finding =
+                |(line, module)| format!("{place}/src/{file}:{}: names {module}: the crate must stay pure", line + 1);
+            findings.extend(dependencies::impure_modules(package, text).into_iter().map(finding));
+        }
     }
     if !root.join("ARCHITECTURE.md").exists() {
         findings.push("ARCHITECTURE.md: missing".to_owned());
@@ -73,6 +84,17 @@ fn crate_sources(root: &Path, names: &[String]) -> BTreeMap<String, BTreeMap<Str
         crates.entry(format!("{place}/src")).or_default().insert(file.to_owned(), text);
     }
     crates
+}
+
+/// Returns the names of the packages under `host/`, by their folders.
+fn host_packages(root: &Path, names: &[String]) -> BTreeMap<String, String> {
+    let package = |place: &str| {
+        let manifest = fs::read_to_string(root.join(place).join("Cargo.toml")).ok()?;
+        manifest.lines().find_map(|line| Some(line.strip_prefix("name = \"")?.strip_suffix('"')?.to_owned()))
+    };
+    let places: BTreeSet<&str> = names.iter().filter_map(|name| name.strip_suffix("/Cargo.toml")).collect();
+    let hosts = places.into_iter().filter(|place| place.starts_with("host/"));
+    hosts.filter_map(|place| Some((place.to_owned(), package(place)?))).collect()
 }
 
 fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {

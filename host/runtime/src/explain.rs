@@ -36,7 +36,7 @@ pub struct Explained {
 impl Explained {
     pub(crate) fn of(host: &HostState, call: &ValidCall, outlook: Outlook, origin: &RequestOrigin) -> Self {
         Self {
-            tool: call.tool.name.clone(),
+            tool: call.tool.name().clone(),
             permissions: call.tool.permissions(),
             arguments: call.canonical.clone(),
             outlook,
@@ -51,5 +51,5 @@ impl Explained {
 
 fn gaps(host: &HostState, call: &ValidCall) -> Vec<String> {
     let gaps = rule_gaps(&call.policy.policy, &host.catalog());
-    gaps.iter().filter(|gap| gap.tools.contains(&call.tool.name)).map(ToString::to_string).collect()
+    gaps.iter().filter(|gap| gap.tools.contains(call.tool.name())).map(ToString::to_string).collect()
 }

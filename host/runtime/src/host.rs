@@ -1,7 +1,7 @@
 //! The host, which an embedder uses to list and call tools.
 
 use crate::approvals::{ApprovalError, Approvals, ApproverChannel};
-use crate::audit::AuditLog;
+use crate::audit::{AuditLog, AuditWriter};
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
 use crate::catalog::{Catalog, Plugin, Tool};
@@ -276,7 +276,7 @@ impl Host {
 /// The state directory, the audit log or the ledger cannot be opened.
 pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
     let state = HostDirectories::open(state)?;
-    let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
+    let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
     let ledger = Arc::new(CallLedger::open(&state)?);
     Ok(Approvals::new(ledger, audit)?)
 }
@@ -288,6 +288,6 @@ pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
 pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
     let state = HostDirectories::open(state)?;
     let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
-    let audit = AuditLog::open(&state.directory, &state.key, CALLS_MAX)?;
+    let audit = AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?;
     Ok(audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other))))
 }

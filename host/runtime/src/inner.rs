@@ -2,14 +2,14 @@
 
 use crate::admission::Admissions;
 use crate::approvals::{Approvals, ApproverChannel, Repetition};
-use crate::audit::AuditLog;
+use crate::audit::AuditWriter;
 use crate::call::DecidedRequests;
 use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, Loader, Seen};
 use crate::events::Publisher;
 use crate::hooks::Hook;
 use crate::inject::Injection;
 use crate::ledger::Owner;
-use crate::outputs::Outputs;
+use crate::outputs::OutputKeeper;
 use crate::places::HostDirectories;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
@@ -34,7 +34,7 @@ pub(crate) struct HostState {
     pub(crate) reserved: Reserved,
     pub(crate) state: HostDirectories,
     pub(crate) stores: Stores,
-    pub(crate) outputs: Outputs,
+    pub(crate) outputs: OutputKeeper,
     pub(crate) injection: Arc<Injection>,
     /// The time that guests see, if it is not the system's.
     pub(crate) time: Option<Arc<dyn TimeSource>>,
@@ -43,7 +43,7 @@ pub(crate) struct HostState {
     pub(crate) loader: Arc<Loader>,
     /// The background loads, if the host does not wait for plugins.
     pub(crate) background: Option<BackgroundLoading>,
-    pub(crate) audit: Arc<AuditLog>,
+    pub(crate) audit: Arc<AuditWriter>,
     pub(crate) approvals: Approvals,
     /// The requests without a waiting call that the catalog in force has decided on.
     pub(crate) decided_left: sync::Mutex<DecidedRequests>,

@@ -1,6 +1,7 @@
 //! Converts a tool to the form that the policy checks its rules against.
 
 use crate::catalog::Tool;
+use portcullis_definitions::schema;
 use portcullis_policy::KnownTool;
 
 /// Returns a tool in the form that the policy checks its rules against.
@@ -9,6 +10,6 @@ pub(crate) fn known(tool: &Tool) -> KnownTool<'_> {
         name: tool.name(),
         permissions: tool.permissions(),
         hints: tool.hints(),
-        arguments: tool.schema().closed_names(),
+        arguments: schema::closed_names(tool.schema()),
     }
 }

@@ -114,14 +114,10 @@ mod host;
 mod inject;
 mod inner;
 mod known_tool;
-mod ledger;
-mod mac;
-mod nearest;
 mod open;
 mod origin;
 mod outlook;
 pub mod outputs;
-mod pick;
 mod places;
 mod policy_change;
 mod policy_in_force;
@@ -135,7 +131,6 @@ mod reply;
 mod request;
 mod reserved;
 mod rule_gaps;
-mod schema;
 mod secret_file;
 mod standard;
 mod started;
@@ -143,7 +138,6 @@ mod steering;
 mod stores;
 mod stream;
 pub mod text;
-mod tokens;
 mod turn;
 mod under_way;
 mod watch;
@@ -167,31 +161,44 @@ pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
 pub use started::Call;
 pub use steering::Steering;
-pub use tokens::estimate_tokens;
 pub use watch::Watch;
 
+use portcullis_ledger::ledger;
 use portcullis_policy::json;
 
+#[doc(inline)]
+pub use portcullis_definitions::{
+    manifest::{Blob, Output, Part},
+    tokens::estimate_tokens,
+};
 pub use portcullis_policy as policy;
 pub use portcullis_sandbox::{
-    Blob, BoxFuture, Cancellation, Compiler, Footprint, LimitKind, NetworkError, Output, Part, StoreFault, TimeSource,
-    Usage, compile_worker,
+    BoxFuture, Cancellation, Compiler, Footprint, LimitKind, NetworkError, StoreFault, TimeSource, Usage,
+    compile_worker,
 };
 
 /// Plugins and their tools: the catalog of a host, and how a component is checked and loaded outside of a host.
 pub mod plugins {
     pub use crate::catalog::{
-        Catalog, DefinitionError, Dependency, DescriptionError, DescriptionFault, FileError, LINTS_MAX, Lint,
-        LoadError, NameCollision, Observer, Offer, PlaceholderError, Plugin, RefusedPlugin, Rule as LintRule, Silent,
-        Tool, ToolNames, check, describe_beside, forget_refusal, lints,
+        Catalog, DescriptionError, DescriptionFault, FileError, LoadError, Observer, Offer, Plugin, RefusedPlugin,
+        Silent, ToolNames, check, describe_beside, forget_refusal,
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
     pub use crate::reserved::{EXPLAIN_TOOL, is_reserved};
-    pub use crate::schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts};
+    #[doc(inline)]
+    pub use portcullis_definitions::{
+        definition::DefinitionError,
+        lint::{LINTS_MAX, Lint, Rule as LintRule, lints},
+        manifest::{DependencyKind, Manifest},
+        names::NameCollision,
+        placeholders::PlaceholderError,
+        schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts},
+        tool::{Dependency, Tool},
+    };
     pub use portcullis_policy::Hint;
     pub use portcullis_sandbox::{
-        COMPONENT_BYTES_MAX, CompileError, Contract, DependencyKind, DirectoryError, Engine, EngineConfig, EngineError,
-        Manifest, Refusal, Surface, check_component, component_imports, served_imports,
+        COMPONENT_BYTES_MAX, CompileError, Contract, DirectoryError, Engine, EngineConfig, EngineError, Refusal,
+        Surface, check_component, component_imports, served_imports,
     };
 }
 

@@ -1,92 +1,14 @@
-//! The host's own places: the plugins, the policy and the state. Only this file of the crate turns paths into handles.
-//! Everything else works with the handles.
+//! The host's own places: the plugins and the policy, and the state directory of [`portcullis_ledger`].
 
-use crate::text::hex;
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use cap_fs_ext::OpenOptionsSyncExt;
+use cap_std::fs::{Dir, OpenOptions};
 use portcullis_policy::POLICY_BYTES;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The file of the key, in the state directory. The key seals the audit log, the ledger and the cache.
-const KEY_FILE: &str = "key";
-
-/// The directory of the cache, in the state directory.
-const CACHE_DIRECTORY: &str = "cache";
-
-/// Why one of the host's places cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
-    /// The system reports an error.
-    #[error("cannot use {} {}: {source}", what, path.display())]
-    Io {
-        /// Which place.
-        what: &'static str,
-        /// The path.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// Other users could change or read what the host relies on.
-    #[error("{} {} is open to other users: remove their permissions with `chmod {remedy}`", what, path.display())]
-    Exposed {
-        /// Which place.
-        what: &'static str,
-        /// The path.
-        path: PathBuf,
-        /// The change of the mode, for `chmod`.
-        remedy: &'static str,
-    },
-    /// The place belongs to another user.
-    #[error("{} {} belongs to another user: use a place of your own", what, path.display())]
-    Foreign {
-        /// Which place.
-        what: &'static str,
-        /// The path.
-        path: PathBuf,
-    },
-    /// The key is not 32 bytes.
-    #[error("the key {} is damaged: move the whole state directory away to start a new one", path.display())]
-    Key {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The policy is not UTF-8, or is too large.
-    #[error("the policy {} is {why}", path.display())]
-    Policy {
-        /// The path.
-        path: PathBuf,
-        /// The problem.
-        why: &'static str,
-    },
-}
-
-/// The opened state directory.
-pub(crate) struct HostDirectories {
-    pub(crate) path: PathBuf,
-    pub(crate) directory: Dir,
-    pub(crate) cache: Dir,
-    pub(crate) key: [u8; 32],
-}
-
-impl HostDirectories {
-    /// Opens the state directory. Creates a private one with a new key if it does not exist.
-    pub(crate) fn open(path: &Path) -> Result<Self, PlaceError> {
-        let failed = |source| PlaceError::Io { what: "the state directory", path: path.to_owned(), source };
-        create_private(path).map_err(failed)?;
-        let directory = open_directory(path).map_err(failed)?;
-        check_owned(&directory, 0o077, "the state directory", path)?;
-        let key = read_or_make_key(&directory, path)?;
-        match directory.create_dir(CACHE_DIRECTORY) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) | Err(_) => {}
-        }
-        let cache = directory.open_dir_nofollow(CACHE_DIRECTORY).map_err(failed)?;
-        check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
-        Ok(Self { path: path.to_owned(), directory, cache, key })
-    }
-}
+#[doc(inline)]
+pub use portcullis_ledger::state_directory::PlaceError;
+pub(crate) use portcullis_ledger::state_directory::{HostDirectories, open_directory};
 
 /// Metadata that changes when a file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +34,8 @@ pub(crate) fn stamp(path: &Path) -> Option<FileStamp> {
 pub(crate) fn open_plugins(path: &Path) -> Result<Dir, PlaceError> {
     let what = "the plugin directory";
     let directory = open_directory(path).map_err(|source| PlaceError::Io { what, path: path.to_owned(), source })?;
-    let stat = stat(&directory, what, path)?;
+    let stat = rustix::fs::fstat(&directory);
+    let stat = stat.map_err(|error| PlaceError::Io { what, path: path.to_owned(), source: error.into() })?;
     // In a world-writable directory, any user could replace a plugin.
     if stat.st_mode & 0o002 != 0 {
         return Err(PlaceError::Exposed { what, path: path.to_owned(), remedy: "o-w" });
@@ -156,11 +79,6 @@ impl PolicyFile {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the paths of the host's own places come from the person who starts it")]
-pub(crate) fn open_directory(path: &Path) -> io::Result<Dir> {
-    Dir::open_ambient_dir(path, ambient_authority())
-}
-
 /// Returns the path without links. A part that does not exist yet is appended unchanged, so that creating it as a plain
 /// directory does not change the result.
 #[expect(clippy::disallowed_methods, reason = "a name to be compared with, not a way to a handle")]
@@ -186,64 +104,5 @@ pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
         };
         missing.push(name.to_owned());
         existing = if parent == Path::new("") { Path::new(".") } else { parent };
-    }
-}
-
-fn create_private(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-fn stat(directory: &Dir, what: &'static str, path: &Path) -> Result<rustix::fs::Stat, PlaceError> {
-    rustix::fs::fstat(directory).map_err(|error| PlaceError::Io { what, path: path.to_owned(), source: error.into() })
-}
-
-fn check_owned(directory: &Dir, closed: u32, what: &'static str, path: &Path) -> Result<(), PlaceError> {
-    let stat = stat(directory, what, path)?;
-    if stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(PlaceError::Foreign { what, path: path.to_owned() });
-    }
-    if stat.st_mode & closed != 0 {
-        return Err(PlaceError::Exposed { what, path: path.to_owned(), remedy: "go-rwx" });
-    }
-    Ok(())
-}
-
-fn read_or_make_key(directory: &Dir, path: &Path) -> Result<[u8; 32], PlaceError> {
-    let path = path.join(KEY_FILE);
-    let failed = |source| PlaceError::Io { what: "the key", path: path.clone(), source };
-    let mut options = OpenOptions::new();
-    options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    match directory.open_with(KEY_FILE, &options) {
-        Ok(file) => read_key(file).map_err(failed)?.ok_or(PlaceError::Key { path: path.clone() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(directory).map_err(failed),
-        Err(error) => Err(failed(error)),
-    }
-}
-
-fn read_key(file: File) -> io::Result<Option<[u8; 32]>> {
-    let mut key = Vec::new();
-    file.take(33).read_to_end(&mut key)?;
-    Ok(key.try_into().ok())
-}
-
-/// Creates a key under a temporary name and links it into place. If two hosts start together, only one link succeeds,
-/// and both use its key.
-fn make_key(directory: &Dir) -> io::Result<[u8; 32]> {
-    let (mut key, mut suffix) = ([0_u8; 32], [0_u8; 16]);
-    getrandom::fill(&mut key).map_err(io::Error::other)?;
-    getrandom::fill(&mut suffix).map_err(io::Error::other)?;
-    let temporary = format!("{KEY_FILE}.{}.new", hex(&suffix));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let mut file = directory.open_with(&temporary, &options)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
-    let linked = directory.hard_link(&temporary, directory, KEY_FILE);
-    directory.remove_file(&temporary)?;
-    match linked {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // Whichever host won, use the key that is in place now.
-        Ok(()) | Err(_) => read_key(directory.open(KEY_FILE)?)?.ok_or_else(|| io::ErrorKind::InvalidData.into()),
     }
 }

@@ -1,7 +1,7 @@
 //! Warnings: problems of a policy that do not stop a host. The operator sees them, and the host opens.
 
 use crate::catalog::Catalog;
-use crate::nearest::nearest;
+use portcullis_definitions::nearest::nearest;
 use portcullis_policy::{PluginName, Policy};
 use std::fmt;
 

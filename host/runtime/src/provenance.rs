@@ -1,6 +1,6 @@
 //! The origin of a request's arguments, and the changes that were made to them.
 
-use crate::schema::Mismatch;
+use portcullis_definitions::schema::Mismatch;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -2,7 +2,8 @@
 
 use crate::outputs::Reference;
 use data_encoding::BASE64;
-use portcullis_sandbox::{LimitKind, Output, Part, Usage};
+use portcullis_definitions::manifest::{Output, Part};
+use portcullis_sandbox::{LimitKind, Usage};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Value;
 use std::fmt;

@@ -4,12 +4,11 @@
 //! of that name gets the data too, but only the user can install one. A guest can only name keys in its store.
 
 use crate::ledger::{
-    CallLedger, Durable, FoundValue, LedgerError, Page, Sharing, StoreName, StoreQuota, Unstored, blocking,
-    milliseconds, now,
+    CallLedger, Durable, FoundValue, LedgerError, Page, Sharing, StoreName, StoreQuota, Unstored, blocking, is_busy,
+    is_disk_full, milliseconds, now,
 };
 use portcullis_policy::{Access, DependencyKey, PluginName, StoreBinding, StoreScope};
 use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
-use rusqlite::ErrorCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -198,13 +197,11 @@ fn readable((keys, next): Page) -> Result<StorePage, StoreFault> {
 
 /// Describes an error of the ledger for a guest, without its path.
 fn unavailable(error: &LedgerError) -> StoreFault {
-    let code = match error {
-        LedgerError::Sqlite(error) => error.sqlite_error_code(),
-        _ => None,
-    };
-    StoreFault::Unavailable(String::from(match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "others are writing to it; try again",
-        Some(ErrorCode::DiskFull) => "the host's disk is full",
-        _ => "the host cannot read or write it",
+    StoreFault::Unavailable(String::from(if is_busy(error) {
+        "others are writing to it; try again"
+    } else if is_disk_full(error) {
+        "the host's disk is full"
+    } else {
+        "the host cannot read or write it"
     }))
 }

@@ -22,7 +22,6 @@ mod host_memory;
 mod http;
 mod keyvalue;
 mod log;
-mod manifest;
 mod meter;
 mod output;
 mod run;
@@ -50,10 +49,6 @@ pub use handles::{Handles, RefusedKeys, Unavailable};
 pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, check_secret_file};
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;
-pub use manifest::{
-    Answer, Blob, Definition, Dependency, DependencyKind, Failure, FileChange, Manifest, Output, Part, Preview,
-    ReviewRequest, Success, Verdict,
-};
 pub use run::{Ran, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};

@@ -6,7 +6,7 @@ mod stream;
 
 use crate::context::{CallHost, OutputFull};
 use crate::http::NetworkCall;
-use crate::manifest::{Output, Success};
+use portcullis_definitions::manifest::{Output, Success};
 use portcullis_policy::Limits;
 use shared_text::{SharedText, Taker};
 use std::sync::Arc;

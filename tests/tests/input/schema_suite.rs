@@ -76,12 +76,3 @@ fn optional_verdicts_match_the_suite() {
     assert_eq!(found.different, [""; 0]);
     assert_listed(found.refused, "optional: ");
 }
-
-/// In this dialect, a format is an annotation and is not validated.
-#[test]
-fn a_format_is_not_validated() {
-    for format in ["date-time", "email", "ipv4", "regex", "uri", "uuid", "no-such-format"] {
-        let schema = Schema::of_document(&format!("{{\"type\":\"string\",\"format\":\"{format}\"}}")).unwrap();
-        assert_eq!(schema.mismatches(&Value::from("anything: at [all")), []);
-    }
-}

@@ -9,7 +9,9 @@ use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::approver::{Answer, Covers, Subject};
 use crate::audit::Kind;
-use crate::ledger::{AnswerRow, Conflict, Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep, now};
+use crate::ledger::{
+    self, AnswerRow, Conflict, Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep, now,
+};
 use crate::text::cut;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
@@ -122,7 +124,7 @@ fn held(row: &QuestionRow, body: &QuestionBody, answer: &Answer) -> Result<Optio
         tool: row.tool.clone(),
         principal: row.principal.clone(),
         session,
-        covers: serde_json::to_string(&coverage).map_err(|error| LedgerError::form(&row.id, error))?,
+        covers: serde_json::to_string(&coverage).map_err(|error| ledger::form_error(&row.id, error))?,
         given_at,
         expires_at: given_at.saturating_add(milliseconds),
         used_at: None,
@@ -163,7 +165,7 @@ pub(super) fn covered(id: &str, body: &QuestionBody) -> Result<Map<String, Value
     match &body.question.subject {
         Subject::Resource { resource, .. } => Ok(resource_arguments(resource)),
         Subject::Call | Subject::Repeat => {
-            Ok(serde_json::from_str(&body.question.arguments).map_err(|error| LedgerError::form(id, error))?)
+            Ok(serde_json::from_str(&body.question.arguments).map_err(|error| ledger::form_error(id, error))?)
         }
     }
 }

@@ -17,7 +17,7 @@ use super::shared::Approvals;
 use super::wait::{RequestWait, WaitEnd};
 use crate::approver::Question;
 use crate::audit::Kind;
-use crate::ledger::{self, Durable, LedgerError, QuestionRow, Status, blocking, milliseconds, now};
+use crate::ledger::{self, Durable, QuestionRow, Status, blocking, milliseconds, now};
 use crate::text::new_id;
 use portcullis_policy::Unattended;
 use std::future::Future;
@@ -237,7 +237,7 @@ impl Approvals {
             principal: case.question.principal.clone(),
             tool: case.question.tool.to_string(),
             binding: case.binding.digest(&case.covered, &case.question.session),
-            body: Some(serde_json::to_string(&body).map_err(|error| LedgerError::form(&case.question.id, error))?),
+            body: Some(serde_json::to_string(&body).map_err(|error| ledger::form_error(&case.question.id, error))?),
             asked_at,
             expires_at: asked_at.saturating_add(milliseconds(open)),
             settled_at: None,

@@ -6,7 +6,7 @@ use super::concern::Concern;
 use super::error::ApprovalError;
 use super::preview::CallPreview;
 use crate::approver::Question;
-use crate::ledger::{LedgerError, QuestionRow};
+use crate::ledger::{self, QuestionRow};
 use crate::origin::RequestOrigin;
 use portcullis_policy::{Pattern, Principal};
 use serde::{Deserialize, Serialize};
@@ -48,12 +48,12 @@ impl QuestionBody {
 
     pub(super) fn parse(id: &str, text: Option<&str>) -> Result<Self, ApprovalError> {
         let text = text.ok_or(ApprovalError::Gone)?;
-        Ok(serde_json::from_str(text).map_err(|error| LedgerError::form(id, error))?)
+        Ok(serde_json::from_str(text).map_err(|error| ledger::form_error(id, error))?)
     }
 
     /// Returns the origin of the call.
     pub(super) fn origin(&self, row: &QuestionRow) -> Result<RequestOrigin, ApprovalError> {
-        let principal: Principal = row.principal.parse().map_err(|error| LedgerError::form(&row.id, error))?;
+        let principal: Principal = row.principal.parse().map_err(|error| ledger::form_error(&row.id, error))?;
         Ok(RequestOrigin {
             session: Arc::from(&*row.session),
             principal,

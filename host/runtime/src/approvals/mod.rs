@@ -39,7 +39,8 @@ mod wait;
 mod waiters;
 
 pub use crate::approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject, approver_fn};
-pub use crate::ledger::{LedgerError, Status};
+#[doc(inline)]
+pub use portcullis_ledger::ledger::{LedgerError, Status};
 
 pub use answer::Onward;
 pub(crate) use answer::{NOTE_BYTES_MAX, proposals, resource_arguments};

@@ -6,8 +6,9 @@
 
 use super::difference::{DIFFERENCE_BYTES_MAX, note, unified};
 use crate::text::{OneLine, cut, sha256};
+use portcullis_definitions::manifest::FileChange;
 use portcullis_policy::{Access, PluginName};
-use portcullis_sandbox::{Directory, FileChange};
+use portcullis_sandbox::Directory;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -6,7 +6,7 @@
 
 use super::error::ApprovalError;
 use super::shared::Approvals;
-use crate::audit::{Announced, AuditError, AuditLog, Kind};
+use crate::audit::{Announced, AuditError, AuditWriter, Kind, kind_of};
 use crate::ledger::{Durable, LedgerChange, LedgerError, Status};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ const NOT_KEPT: &str = "the ledger could not be written";
 /// Writes the entries of a change that grants a right. Announce last within a change, so that little can fail after the
 /// entry.
 pub(super) struct GrantAnnouncer<'a> {
-    audit: &'a AuditLog,
+    audit: &'a AuditWriter,
     /// The sequence numbers of the entries.
     entries: RefCell<Vec<u64>>,
 }
@@ -90,8 +90,7 @@ impl Approvals {
             let flushed = self.shared.ledger.change(Durable::Process, |change| {
                 let rows = change.posted()?;
                 for row in &rows {
-                    let written =
-                        Kind::of(&row.kind).map(|kind| self.shared.audit.append(kind, None::<&()>, &row.body));
+                    let written = kind_of(&row.kind).map(|kind| self.shared.audit.append(kind, None::<&()>, &row.body));
                     if let Some(Err(error)) = written {
                         // The earlier entries were written, and are committed as written.
                         return Ok(Err(ApprovalError::Unrecorded(error)));

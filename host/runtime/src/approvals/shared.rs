@@ -5,7 +5,7 @@ use super::left_requests::LeftRequests;
 use super::repetition::{Attention, Refusals};
 use super::rolled_back::RolledBack;
 use super::waiters::Waiters;
-use crate::audit::AuditLog;
+use crate::audit::AuditWriter;
 use crate::ledger::{CallLedger, LedgerError, Owner};
 use portcullis_policy::Principal;
 use portcullis_policy::recovery::RecoverMutex;
@@ -23,7 +23,7 @@ pub struct Approvals {
 
 pub(super) struct ApprovalsState {
     pub(super) ledger: Arc<CallLedger>,
-    pub(super) audit: Arc<AuditLog>,
+    pub(super) audit: Arc<AuditWriter>,
     owner: Mutex<Option<Arc<Owner>>>,
     /// Notified when a request is answered in this process.
     pub(super) answered: Notify,
@@ -37,7 +37,7 @@ pub(super) struct ApprovalsState {
 }
 
 impl Approvals {
-    pub(crate) fn new(ledger: Arc<CallLedger>, audit: Arc<AuditLog>) -> Result<Self, ApprovalError> {
+    pub(crate) fn new(ledger: Arc<CallLedger>, audit: Arc<AuditWriter>) -> Result<Self, ApprovalError> {
         let shared = ApprovalsState {
             ledger,
             audit,

@@ -2,7 +2,7 @@
 //! may be passed on, the whole text goes to the kept outputs.
 
 use crate::ledger::OutputOrigin;
-use crate::outputs::{KeepError, OutputWriting, Outputs, Reference};
+use crate::outputs::{KeepError, OutputKeeper, OutputWriting, Reference};
 use crate::stream::Pieces;
 use crate::text::cut;
 use portcullis_policy::recovery::RecoverMutex;
@@ -18,7 +18,7 @@ pub(super) const JSON: &str = "application/json";
 /// Stores answers of one call in the kept outputs.
 #[derive(Clone)]
 pub(super) struct Keeper {
-    pub(super) outputs: Outputs,
+    pub(super) outputs: OutputKeeper,
     pub(super) origin: OutputOrigin,
 }
 

@@ -24,8 +24,9 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::reserved;
 use crate::text::{OneLine, cut};
+use portcullis_definitions::manifest::{ReviewRequest, Verdict as Review};
 use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Verdict};
-use portcullis_sandbox::{CallContext, ReviewRequest, Stop, Verdict as Review};
+use portcullis_sandbox::{CallContext, Stop};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,7 +84,7 @@ impl ValidCall {
             // An approval of such a call is never remembered, so no patterns are offered.
             concerns.iter_mut().for_each(|concern| concern.patterns.clear());
         }
-        let (row, call) = (self.repetition_row(request), (&self.tool.name, &*self.canonical));
+        let (row, call) = (self.repetition_row(request), (self.tool.name(), &*self.canonical));
         let count = match record.is_rehearsal() {
             true => host.repetition.foresee(row, call),
             false => host.repetition.count(row, call),
@@ -95,7 +96,7 @@ impl ValidCall {
     /// Returns the row in which this call counts as a repetition.
     fn repetition_row<'a>(&self, request: &'a Request) -> RepetitionRow<'a> {
         let RequestOrigin { session, principal, .. } = &request.origin;
-        RepetitionRow { session, principal, explanations: reserved::explains(&self.tool.name) }
+        RepetitionRow { session, principal, explanations: reserved::explains(self.tool.name()) }
     }
 
     /// Returns the approval request for the call, with the policy and observations that it was made under.
@@ -123,7 +124,7 @@ impl ValidCall {
     /// Returns whether remembered approvals do not apply to the call. Its arguments were repaired, or no schema checked
     /// them.
     fn asks_afresh(&self, request: &Request) -> bool {
-        request.is_repaired() || self.tool.schema.is_absent()
+        request.is_repaired() || self.tool.schema().is_absent()
     }
 
     fn limits(&self) -> Limits {
@@ -152,7 +153,7 @@ impl ValidCall {
 
     /// Returns the reason that the arguments were not checked, if the tool has no schema.
     fn unchecked(&self) -> Option<String> {
-        let absent = self.tool.schema.is_absent();
+        let absent = self.tool.schema().is_absent();
         absent.then(|| "the tool has no schema, so its arguments were not checked".to_owned())
     }
 
@@ -161,7 +162,7 @@ impl ValidCall {
         if !is_repaired || self.policy.policy.repair(&self.plugin.name) == Leniency::Ask {
             return Ok(());
         }
-        let tool = &self.tool.name;
+        let tool = self.tool.name();
         let message =
             format!("The arguments of {tool} were repaired, and the policy does not allow that. Correct them.");
         let detail = format!("to have an approver decide them, set `[plugin.{}] repair = \"ask\"`", tool.plugin);
@@ -258,9 +259,9 @@ impl ValidCall {
 
     pub(crate) fn question<'a>(&'a self, origin: &'a RequestOrigin) -> portcullis_policy::Question<'a> {
         portcullis_policy::Question {
-            tool: &self.tool.name,
+            tool: self.tool.name(),
             permissions: self.tool.permissions(),
-            hints: &self.tool.hints,
+            hints: self.tool.hints(),
             arguments: &self.arguments,
             caller: origin.caller(),
         }
@@ -285,7 +286,7 @@ impl ValidCall {
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..limits };
         // A review reports no progress and cannot ask in the middle: it returns its question.
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
-        let (tool, handles) = (self.tool.name.tool.as_str(), grant::review_handles(host, self, &request.origin));
+        let (tool, handles) = (self.tool.name().tool.as_str(), grant::review_handles(host, self, &request.origin));
         let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, handles, context).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));
         record.reviewed(&review).await?;
@@ -311,7 +312,7 @@ fn too_long(bytes_max: usize) -> Rejection {
 }
 
 fn denied(call: &ValidCall, verdict: &Verdict, alternatives: &[String]) -> Rejection {
-    let mut message = format!("The policy denies {}: {}.", call.tool.name, verdict.reason);
+    let mut message = format!("The policy denies {}: {}.", call.tool.name(), verdict.reason);
     if alternatives.is_empty() {
         message.push_str(
             " Do not look for a workaround. Continue without this tool, or ask the user to change the policy.",
@@ -323,7 +324,7 @@ fn denied(call: &ValidCall, verdict: &Verdict, alternatives: &[String]) -> Rejec
 }
 
 fn pending(host: &HostState, call: &ValidCall, question: &str, waits_for: WaitingFor) -> Rejection {
-    let (tool, command) = (&call.tool.name, host.approval_command(question));
+    let (tool, command) = (call.tool.name(), host.approval_command(question));
     let message = match waits_for {
         WaitingFor::Approver => format!(
             "Not run: this call of {tool} waits for a person's approval. Do not retry it. Tell the user to run \
@@ -338,7 +339,7 @@ fn pending(host: &HostState, call: &ValidCall, question: &str, waits_for: Waitin
 }
 
 pub(super) fn disapproved(call: &ValidCall, note: Option<&str>) -> Rejection {
-    let mut message = format!("The call of {} was not approved.", call.tool.name);
+    let mut message = format!("The call of {} was not approved.", call.tool.name());
     if let Some(note) = note {
         message.push_str(&format!(" Note: {}", OneLine(cut(note, NOTE_BYTES_MAX))));
     }
@@ -346,7 +347,7 @@ pub(super) fn disapproved(call: &ValidCall, note: Option<&str>) -> Rejection {
 }
 
 fn refused(call: &ValidCall, reason: &str) -> Rejection {
-    let message = format!("The plugin refuses this call of {}. {}", call.tool.name, quoted(reason));
+    let message = format!("The plugin refuses this call of {}. {}", call.tool.name(), quoted(reason));
     Rejection::new(Code::ReviewRefused, message)
 }
 

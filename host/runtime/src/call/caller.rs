@@ -109,7 +109,7 @@ impl GuestLink {
         let tool = &self.call.tool;
         let permission = asked.permission.parse::<Permission>().ok();
         let Some(permission) = permission.filter(|permission| tool.permissions().contains(*permission)) else {
-            return Err(format!("{} does not declare this permission. Only the tool's author can add it", tool.name));
+            return Err(format!("{} does not declare this permission. Only the tool's author can add it", tool.name()));
         };
         let Ask { resource, reason, patterns, .. } = asked;
         let resource = AskedResource { permission, resource, reason, patterns };
@@ -146,9 +146,9 @@ impl GuestLink {
     fn verdict(&self, policy: &PolicyInForce, resource: &AskedResource) -> Verdict {
         let tool = &self.call.tool;
         policy.policy.decide_resource(&ResourceQuestion {
-            tool: &tool.name,
+            tool: tool.name(),
             permission: resource.permission,
-            hints: &tool.hints,
+            hints: tool.hints(),
             resource: &resource.resource,
             caller: self.request.origin.caller(),
         })

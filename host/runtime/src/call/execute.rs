@@ -16,8 +16,9 @@ use crate::reply::{CallUsage, Code};
 use crate::request::Request;
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
+use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Answer, Code as PluginCode, Failure, LimitKind, Stop, Success, Usage};
+use portcullis_sandbox::{Code as PluginCode, LimitKind, Stop, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -111,11 +112,11 @@ fn running_answer(
         session: question::session(&request.origin),
         principal: request.origin.principal.to_string(),
         call: record.id().to_owned(),
-        tool: tool.name.to_string(),
+        tool: tool.name().to_string(),
     };
     let keeper = Keeper { outputs: host.outputs.clone(), origin };
     // Do not stream text that a hook could still withhold, or text of a tool that has to answer with JSON.
-    let heard = host.hooks.is_empty() && tool.output_schema.is_none();
+    let heard = host.hooks.is_empty() && tool.output_schema().is_none();
     let pieces = request.pieces.clone().filter(|_| heard);
     Arc::new(RunningAnswer::new(keeper, granted.limits.output_bytes, pieces))
 }
@@ -130,7 +131,7 @@ async fn run_plugin(
 ) -> FinishedRun {
     let GrantedCall { call, limits, handles } = granted;
     let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
-    let (tool, cancellation) = (call.tool.name.tool.as_str(), request.cancellation.clone());
+    let (tool, cancellation) = (call.tool.name().tool.as_str(), request.cancellation.clone());
     let engine = &host.loader.engine;
     let opened = handles.refused_keys();
     let ran = engine.execute(code, tool, &call.canonical, &limits, handles, context, cancellation).await;

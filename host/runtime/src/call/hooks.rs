@@ -65,7 +65,7 @@ async fn ask_all(
     let stores = HookStores(stores.map(|(key, store)| (key.as_str().into(), store)).collect());
     let seen = HookCall {
         id: record.id(),
-        tool: &call.tool.name,
+        tool: call.tool.name(),
         plugin_sha256: &call.plugin.sha256_hex,
         arguments: &call.canonical,
         session: &request.origin.session,
@@ -89,7 +89,7 @@ async fn ask_all(
         // The tool has already run, so an ask cannot prevent it and counts as a refusal.
         let refusal = if stage == HookStage::After { hooked.reason() } else { hooked.refusal() };
         if let Some(reason) = refusal {
-            return Err(refused(&call.tool.name, stage, number, reason, detail));
+            return Err(refused(call.tool.name(), stage, number, reason, detail));
         }
         concerns.extend(hooked.asks().map(|(reason, patterns)| concern(call, number, reason, patterns)));
     }

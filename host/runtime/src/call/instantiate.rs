@@ -34,9 +34,9 @@ pub(super) enum Runnable {
 
 impl GrantedCall {
     pub(super) async fn instantiate(self, host: &HostState, request: &Request) -> Result<ReadyCall, Rejection> {
-        let code = match Standard::named(&self.call.tool.name) {
+        let code = match Standard::named(self.call.tool.name()) {
             Some(standard) => Runnable::Standard(standard),
-            None if reserved::explains(&self.call.tool.name) => Runnable::Explanation,
+            None if reserved::explains(self.call.tool.name()) => Runnable::Explanation,
             None => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };
         let admitted = tokio::select! {

@@ -10,8 +10,9 @@ use crate::approvals::{CallPreview, PREVIEW_TEXTS_BYTES_MAX};
 use crate::inner::HostState;
 use crate::ledger::{LedgerError, blocking};
 use crate::request::Request;
+use portcullis_definitions::manifest::{Failure, FileChange};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{CallContext, Failure, FileChange};
+use portcullis_sandbox::CallContext;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,7 +77,7 @@ impl ValidCall {
         let handles = grant::read_only_handles(host, self).map_err(|rejection| rejection.message)?;
         // A preview reports no progress, and its permission requests are denied.
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
-        let (tool, cancellation) = (self.tool.name.tool.as_str(), request.cancellation.clone());
+        let (tool, cancellation) = (self.tool.name().tool.as_str(), request.cancellation.clone());
         let engine = &host.loader.engine;
         let ran = engine.preview(code, tool, &self.canonical, &limits, handles, context, cancellation).await;
         match ran.result {

@@ -10,6 +10,7 @@ use crate::origin::RequestOrigin;
 use crate::outputs::session_name;
 use crate::reply::Code;
 use crate::text::new_id;
+use portcullis_definitions::tool;
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
 use serde_json::{Map, Value};
 
@@ -40,7 +41,7 @@ pub(super) fn about_call(
     reasons: Reasons,
     concerns: Vec<Concern>,
 ) -> Result<ApprovalCase, Rejection> {
-    let patterns = Pattern::offers(&call.arguments, call.tool.schema.document());
+    let patterns = Pattern::offers(&call.arguments, call.tool.schema().document());
     let Reasons { subject, text, by_host } = reasons;
     let shown = match subject {
         ledger::QuestionSubject::Repeat => Subject::Repeat,
@@ -121,10 +122,10 @@ fn binding(
     subject: ledger::QuestionSubject,
     permissions: Permissions,
 ) -> ApprovalBinding {
-    let hashes = (&*call.plugin.sha256_hex, &*call.tool.sha256_hex);
+    let hashes = (&*call.plugin.sha256_hex, &**tool::sha256_hex(&call.tool));
     let grants = bound_lines(&call.policy.policy, &call.plugin, &call.tool);
     let caller = origin.caller();
-    ApprovalBinding::new(subject, &call.tool.name, hashes, permissions, grants, (caller.principal, caller.origin()))
+    ApprovalBinding::new(subject, call.tool.name(), hashes, permissions, grants, (caller.principal, caller.origin()))
 }
 
 fn case(
@@ -145,7 +146,7 @@ fn case(
         session: session(origin),
         principal: origin.principal.to_string(),
         origin: origin.caller().origin().as_str().to_owned(),
-        tool: call.tool.name.clone(),
+        tool: call.tool.name().clone(),
         plugin_sha256: call.plugin.sha256_hex.to_string(),
         permissions: call.tool.permissions(),
         arguments: call.canonical.clone(),

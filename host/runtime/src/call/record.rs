@@ -25,6 +25,7 @@ use crate::under_way::CallUnderWay;
 use announcer::CallAnnouncer;
 use ending::RecordEnding;
 use entry::{CallEntry, Purpose};
+use portcullis_definitions::tool;
 use portcullis_policy::{Decision, Verdict};
 use portcullis_sandbox::{Effects, Log, Progress, Traffic};
 use std::sync::Arc;
@@ -105,7 +106,7 @@ impl CallRecord {
         self.call = Some(Arc::clone(call));
         self.shared.entry.note(|facts| {
             facts.plugin_sha256 = Some(Arc::clone(&call.plugin.sha256_hex));
-            facts.definition_sha256 = Some(Arc::clone(&call.tool.sha256_hex));
+            facts.definition_sha256 = Some(Arc::clone(tool::sha256_hex(&call.tool)));
         });
     }
 

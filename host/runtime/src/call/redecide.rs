@@ -17,6 +17,7 @@ use crate::ledger::{QuestionSubject, blocking};
 use crate::origin::RequestOrigin;
 use crate::reply::Code;
 use crate::request::Request;
+use portcullis_definitions::tool;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Decision, ToolName};
 use serde_json::{Map, Value};
@@ -122,7 +123,7 @@ impl ValidCall {
 
     fn asked<'a>(&'a self, origin: &'a RequestOrigin) -> AskedCall<'a> {
         let binding = question::binding_of_call(origin, self, QuestionSubject::Call);
-        let (tool, arguments, canonical) = (&self.tool.name, &self.arguments, &*self.canonical);
+        let (tool, arguments, canonical) = (self.tool.name(), &self.arguments, &*self.canonical);
         AskedCall { origin, tool, arguments, canonical, binding }
     }
 
@@ -130,7 +131,7 @@ impl ValidCall {
         let message = format!(
             "The call of {} was not run. Its approval request was withdrawn, because the policy was reloaded. Make the \
              call again if it is still needed.",
-            self.tool.name
+            self.tool.name()
         );
         Rejection::new(Code::ApprovalDenied, message).with_detail(format!("after the policy was reloaded, {why}"))
     }
@@ -170,7 +171,7 @@ fn obsolete(catalog: &Catalog, left: &LeftCall) -> Option<String> {
         binding: ApprovalBinding {
             subject: QuestionSubject::Call.as_str().to_owned(),
             // A description file beside the plugin has nothing to do with the policy either.
-            definition_sha256: tool.sha256_hex.to_string(),
+            definition_sha256: tool::sha256_hex(tool).to_string(),
             ..left.binding.clone()
         },
     };

@@ -16,7 +16,8 @@ use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};
 use crate::text::cut;
 use passed::{Passed, part_bytes};
-use portcullis_sandbox::{LimitKind, Output, Success};
+use portcullis_definitions::manifest::{Output, Success};
+use portcullis_sandbox::LimitKind;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -60,7 +61,7 @@ impl RawOutcome {
     fn checked(self) -> Result<Shaped, Rejection> {
         let Self { tool, success, written, .. } = self;
         let bytes_out = written.bytes() + size(&success);
-        let schema = tool.output_schema.as_deref();
+        let schema = tool.output_schema();
         let metadata = match form::check(&success, written.bytes() > 0, schema, self.output_bytes_max) {
             Ok(metadata) => metadata,
             Err(AnswerFlaw::Broken(why)) => return Err(broken(&why).keeping(written)),

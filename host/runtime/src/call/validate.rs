@@ -7,8 +7,8 @@ use crate::catalog::{Catalog, Plugin, Tool, ToolNames};
 use crate::inner::HostState;
 use crate::reply::Code;
 use crate::request::Request;
-use crate::schema::Mismatch;
 use crate::text::{OneLine, cut};
+use portcullis_definitions::schema::Mismatch;
 use portcullis_policy::{Leniency, LocalName, PluginName, Policy, ToolName};
 use serde_json::Value;
 use std::fmt::Write;
@@ -28,14 +28,14 @@ impl ParsedCall {
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
         let found = name.as_ref().and_then(|name| catalog.find(name));
         let Some((plugin, tool)) = found else { return Err(not_found(&self.tool, host, &catalog)) };
-        if request.definition.is_some_and(|offered| offered != tool.sha256) {
+        if request.definition.is_some_and(|offered| offered != tool.sha256()) {
             return Err(changed(tool));
         }
         if !is_callable(&catalog.policy.policy, tool) {
             return Err(without_schema(tool));
         }
         let arguments = Value::Object(self.arguments);
-        let mismatches = tool.schema.mismatches(&arguments);
+        let mismatches = tool.schema().mismatches(&arguments);
         if !mismatches.is_empty() {
             return Err(invalid(tool, &mismatches));
         }
@@ -50,7 +50,7 @@ impl ParsedCall {
 /// Returns whether a tool can be called at all. A tool without a schema cannot, unless the policy allows it for the
 /// plugin.
 pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
-    !tool.schema.is_absent() || policy.unvalidated(&tool.name.plugin) == Leniency::Ask
+    !tool.schema().is_absent() || policy.unvalidated(&tool.name().plugin) == Leniency::Ask
 }
 
 /// Parses the name of a tool. A name without a dot is the tool that has the same name as its plugin.
@@ -131,7 +131,7 @@ fn invalid(tool: &Tool, mismatches: &[Mismatch]) -> Rejection {
         };
         let _ = write!(message, "\n- {}: {}", OneLine(place), OneLine(&mismatch.message));
     }
-    let known = tool.schema.document().get("properties").and_then(Value::as_object);
+    let known = tool.schema().document().get("properties").and_then(Value::as_object);
     if let Some(known) = known.filter(|known| !known.is_empty()) {
         let names: Vec<&str> = known.keys().map(String::as_str).take(32).collect();
         let _ = write!(message, "\nIt takes: {}.", names.join(", "));

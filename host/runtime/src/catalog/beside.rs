@@ -1,8 +1,8 @@
 //! Reads the description files next to a plugin.
 
 use super::file::{self, FileError};
-use super::placeholders::{DESCRIPTION_FILE_BYTES_MAX, PlaceholderError};
 use cap_std::fs::Dir;
+use portcullis_definitions::placeholders::{DESCRIPTION_FILE_BYTES_MAX, PlaceholderError};
 use portcullis_policy::{LocalName, PluginName};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -5,8 +5,9 @@ use super::loader::{Loader, blocking};
 use super::plugin_file::PluginBytes;
 use crate::audit::{AuditError, Kind};
 use crate::text::{cut, hex};
+use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
-use portcullis_sandbox::{Code, Entry, Fetched, Manifest};
+use portcullis_sandbox::{Code, Entry, Fetched};
 use serde::Serialize;
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
 //! Runs a plugin's `describe`: without handles, within a short time, and checked to return the same each time.
 
-use super::definition;
 use super::file;
 use super::load_error::LoadError;
 use crate::alone;
 use crate::text::OneLine;
+use portcullis_definitions::definition;
+use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::Limits;
-use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Manifest, Stop, check_component};
+use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Stop, check_component};
 use std::sync::Arc;
 use std::time::Duration;
 

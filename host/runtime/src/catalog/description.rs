@@ -3,15 +3,16 @@
 //! They are part of the plugin. An invalid one refuses the plugin, and a different text makes a different definition.
 
 use super::beside::{Beside, DescriptionError, DescriptionFault, file_name, names};
-use super::definition;
+use super::directory::working_directory;
 use super::file::{self, FileError};
 use super::load_error::LoadError;
-use super::placeholders::{self, PlaceholderValues};
 use super::plugin::Plugin;
 use crate::places;
 use crate::text::{excess_mark, is_deceptive};
+use portcullis_definitions::manifest::{DependencyKind, Manifest};
+use portcullis_definitions::placeholders::{self, PlaceholderValues};
+use portcullis_definitions::{definition, tool};
 use portcullis_policy::{DependencyKey, LocalName, PluginName};
-use portcullis_sandbox::{DependencyKind, Manifest};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ pub(crate) fn describe(plugin: &mut Plugin, working: Option<&str>) -> Result<(),
     plugin.beside.apply(&plugin.name, &known, &values, |name, text| {
         // This copies a shared tool, because the plugin keeps its own description for another policy.
         let tool = tools.get_mut(name).map(Arc::make_mut);
-        tool.map(|tool| tool.describe(text.to_owned())).is_some()
+        tool.map(|tool| tool::describe(tool, text.to_owned())).is_some()
     })
 }
 
@@ -105,7 +106,7 @@ pub fn describe_beside(directory: &Path, manifest: &mut Manifest) -> Result<Vec<
     let listed = file::list(&directory, |name| names(name).is_some()).map_err(FileError::Io)?;
     let of_plugin = listed.iter().filter_map(|file| names(file)).filter(|(of, _)| *of == plugin);
     let tools: Vec<LocalName> = of_plugin.map(|(_, tool)| tool).collect();
-    let working = placeholders::working_directory();
+    let working = working_directory();
     let values = PlaceholderValues { workspace: working.as_deref(), working: working.as_deref() };
     let known = known(manifest.tools.iter().map(|tool| tool.name.as_str()));
     Beside::read(&directory, &plugin, &tools).apply(&plugin, &known, &values, |name, text| {

@@ -3,7 +3,6 @@
 //! If another directory is put at the path, the host switches to it. If nothing is at the path, the host keeps the
 //! directory that it holds, because it may have been moved away for a moment. If it was removed, it is empty.
 
-use super::placeholders;
 use crate::places::{self, PlaceError};
 use cap_std::fs::Dir;
 use portcullis_policy::recovery::RecoverMutex;
@@ -25,7 +24,7 @@ impl PluginDirectory {
         let held = Mutex::new(Arc::new(places::open_plugins(path)?));
         let failed = |source| PlaceError::Io { what: "the plugin directory", path: path.to_owned(), source };
         let path = std::path::absolute(path).map_err(failed)?;
-        Ok(Self { path, held, working: placeholders::working_directory() })
+        Ok(Self { path, held, working: working_directory() })
     }
 
     /// Returns the process's working directory from when this was opened, for use in descriptions. Returns `None` if
@@ -78,4 +77,10 @@ impl PluginDirectory {
     pub(crate) fn failed(&self, source: io::Error) -> PlaceError {
         PlaceError::Io { what: "the plugin directory", path: self.path.clone(), source }
     }
+}
+
+/// Returns the working directory of this process, for use in descriptions. Returns `None` if the system does not tell.
+#[expect(clippy::disallowed_methods, reason = "a name for descriptions, not a way to a handle")]
+pub(super) fn working_directory() -> Option<String> {
+    std::env::current_dir().ok().map(|path| path.to_string_lossy().into_owned())
 }

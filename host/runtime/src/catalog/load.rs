@@ -2,7 +2,6 @@
 
 use super::beside::Beside;
 use super::contents::{Catalog, RefusedPlugin};
-use super::definition;
 use super::describing::describe;
 use super::description;
 use super::file::{self, FileError};
@@ -14,8 +13,10 @@ use super::refusal::Attempt;
 use crate::grants::PluginGrants;
 use crate::text::hex;
 use cap_std::fs::Dir;
+use portcullis_definitions::definition;
+use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
-use portcullis_sandbox::{Code, Contract, Manifest, Surface, check_component};
+use portcullis_sandbox::{Code, Contract, Surface, check_component};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::OnceCell;

@@ -1,10 +1,10 @@
 //! Why a file of the plugin directory is not loaded.
 
 use super::beside::DescriptionError;
-use super::definition::DefinitionError;
 use super::file::FileError;
 use crate::audit::AuditError;
 use crate::grants::GrantError;
+use portcullis_definitions::definition::DefinitionError;
 use portcullis_sandbox::{CompileError, Refusal};
 
 /// Why a file was not loaded.

@@ -4,7 +4,7 @@ use super::directory::PluginDirectory;
 use super::file::FileError;
 use super::load_error::LoadError;
 use super::observer::Observer;
-use crate::audit::AuditLog;
+use crate::audit::AuditWriter;
 use portcullis_sandbox::{CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
 use std::io;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Loader {
     pub(crate) compiler: Compiler,
     pub(crate) store: Arc<CodeStore>,
     pub(crate) plugins: PluginDirectory,
-    pub(crate) audit: Arc<AuditLog>,
+    pub(crate) audit: Arc<AuditWriter>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) slots: LoadSlots,
 }

@@ -1,7 +1,7 @@
 //! A tool of the catalog that stays valid when the catalog changes.
 
 use super::plugin::Plugin;
-use super::tool::Tool;
+use portcullis_definitions::tool::Tool;
 use std::sync::Arc;
 
 /// A tool that can be offered to a model, with its plugin. It does not change when the catalog does.

@@ -1,7 +1,7 @@
 //! The search index of a catalog, for picking tools.
 
 use super::offer::Offer;
-use crate::pick::Index;
+use portcullis_definitions::pick::Index;
 use std::sync::OnceLock;
 
 /// The index of a catalog, created on first use. A copy of a catalog has none, because copies are made to be changed.

@@ -1,13 +1,14 @@
 //! A loaded plugin and its tools. They were checked when the plugin was loaded, and are immutable.
 
 use super::beside::Beside;
-use super::definition;
-use super::tool::{Dependency, Tool};
 use crate::grants::PluginGrants;
 use crate::reserved;
 use crate::text::hex;
+use portcullis_definitions::definition;
+use portcullis_definitions::manifest::Manifest;
+use portcullis_definitions::tool::{Dependency, Tool};
 use portcullis_policy::{DependencyKey, LocalName, PluginName};
-use portcullis_sandbox::{Code, Contract, InUse, Manifest};
+use portcullis_sandbox::{Code, Contract, InUse};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;

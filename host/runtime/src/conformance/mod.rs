@@ -6,9 +6,11 @@
 mod smallest;
 mod trial;
 
-use crate::catalog::{self, Lint, LoadError};
+use crate::catalog::{self, LoadError};
 use crate::text::OneLine;
-use portcullis_sandbox::{Code, Compiler, Contract, Engine, Manifest};
+use portcullis_definitions::lint::Lint;
+use portcullis_definitions::manifest::Manifest;
+use portcullis_sandbox::{Code, Compiler, Contract, Engine};
 pub use trial::NotTried;
 use trial::Trial;
 

@@ -5,8 +5,8 @@
 
 mod whole;
 
-use crate::schema::Schema;
-use crate::schema::parts::pointer_of;
+use portcullis_definitions::schema::Schema;
+use portcullis_definitions::schema::parts::pointer_of;
 use serde_json::{Map, Number, Value, json};
 use whole::WholeSchema;
 

@@ -4,13 +4,11 @@
 use super::smallest;
 use crate::alone;
 use crate::call::{AnswerFlaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
-use crate::schema::Schema;
 use crate::text::{OneLine, new_id};
+use portcullis_definitions::manifest::{Answer, Definition, Manifest, Preview, Verdict};
+use portcullis_definitions::schema::{self, Schema};
 use portcullis_policy::{Limits, Permissions};
-use portcullis_sandbox::{
-    Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Preview, Ran, Stop,
-    Verdict,
-};
+use portcullis_sandbox::{CallContext, Cancellation, Code, Engine, Handles, LimitKind, Log, Ran, Stop};
 use smallest::NoArguments;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -179,7 +177,7 @@ async fn try_all(
 
 /// Compiles the schema of a tool's arguments or output. An empty one allows any object.
 fn schema_of(text: &str) -> Option<Schema> {
-    let made = if text.is_empty() { Schema::absent() } else { Schema::of_document(text) };
+    let made = if text.is_empty() { schema::absent() } else { Schema::of_document(text) };
     made.ok()
 }
 

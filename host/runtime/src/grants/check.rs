@@ -5,8 +5,9 @@ use super::error::GrantError;
 use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::known_tool::known;
+use portcullis_definitions::manifest::DependencyKind;
+use portcullis_definitions::schema;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy};
-use portcullis_sandbox::DependencyKind;
 
 /// Refuses a policy that names a key, tool or argument that its plugin does not have, because a misspelled rule would
 /// silently have no effect. A plugin that is not installed only causes a warning, because a removed file must not stop
@@ -74,7 +75,7 @@ fn check_narrow(
     key: &DependencyKey,
     binding: &Binding,
 ) -> Result<(), GrantError> {
-    let takes = |pointer: &Pointer| loaded.tools().any(|tool| tool.schema().declares(pointer.argument()));
+    let takes = |pointer: &Pointer| loaded.tools().any(|tool| schema::declares(tool.schema(), pointer.argument()));
     match binding.narrow().filter(|pointer| !takes(pointer)) {
         Some(pointer) => {
             let (plugin, key) = (plugin.clone(), key.clone());

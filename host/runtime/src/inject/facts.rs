@@ -49,7 +49,7 @@ impl CallFacts {
     /// Returns the full name of the tool that runs.
     #[must_use]
     pub fn tool(&self) -> &ToolName {
-        &self.call.tool.name
+        self.call.tool.name()
     }
 
     /// Returns the arguments, as they were validated and decided on.
@@ -64,6 +64,6 @@ impl fmt::Debug for CallFacts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut facts = formatter.debug_struct("CallFacts");
         facts.field("id", &self.id).field("session", &self.origin.session);
-        facts.field("tool", &self.call.tool.name.to_string()).finish_non_exhaustive()
+        facts.field("tool", &self.call.tool.name().to_string()).finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use super::builder::HostBuilder;
 use super::error::OpenError;
 use crate::admission::{self, Admissions};
 use crate::approvals::{ApprovalError, Approvals, Repetition};
-use crate::audit::{AuditError, AuditLog};
+use crate::audit::{AuditError, AuditWriter};
 use crate::call::redecide_left;
 use crate::catalog::{
     BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, PluginDirectory, Seen,
@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::inject::Injection;
 use crate::inner::HostState;
 use crate::ledger::{CallLedger, Owner, blocking};
-use crate::outputs::Outputs;
+use crate::outputs::OutputKeeper;
 use crate::places::{HostDirectories, PlaceError};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::reload;
@@ -45,7 +45,7 @@ impl HostBuilder {
         let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
         let admissions = admissions(self.calls, &state, self.shares_sessions)?;
         let plugins = PluginDirectory::open(&self.plugins)?;
-        let outputs = Outputs::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
+        let outputs = OutputKeeper::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
         let read = self.policy.read(&approvals)?;
         let network = Network::new(read.policy.name_servers());
@@ -178,7 +178,7 @@ fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Res
 /// The opened state directory and its contents.
 struct OpenState {
     state: HostDirectories,
-    audit: Arc<AuditLog>,
+    audit: Arc<AuditWriter>,
     ledger: Arc<CallLedger>,
     approvals: Approvals,
     owner: Arc<Owner>,
@@ -188,7 +188,7 @@ impl OpenState {
     /// Opens the state directory, and settles the calls and requests that dead processes left behind.
     fn open(path: &Path) -> Result<Self, OpenError> {
         let state = HostDirectories::open(path)?;
-        let audit = Arc::new(AuditLog::open(&state.directory, &state.key, CALLS_MAX)?);
+        let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
         let ledger = Arc::new(CallLedger::open(&state)?);
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;

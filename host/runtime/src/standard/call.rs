@@ -1,8 +1,9 @@
 //! An approved call of a built-in tool, and the ways in which it ends without an answer.
 
-use crate::outputs::{OutputError, Outputs, Reader};
+use crate::outputs::{OutputError, OutputKeeper, Reader};
+use portcullis_definitions::manifest::{Failure, Output, Success};
 use portcullis_policy::{Limits, Principal};
-use portcullis_sandbox::{Cancellation, Failure, Output, Success};
+use portcullis_sandbox::Cancellation;
 use serde_json::{Map, Value};
 use std::io;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An approved call of a built-in tool.
 pub(crate) struct StandardCall {
-    pub(crate) outputs: Outputs,
+    pub(crate) outputs: OutputKeeper,
     pub(crate) session: Arc<str>,
     pub(crate) principal: Principal,
     pub(crate) arguments: Map<String, Value>,

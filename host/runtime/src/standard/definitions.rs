@@ -1,8 +1,8 @@
 //! The manifests of the built-in tools. They are checked like the manifest of a plugin.
 
 use crate::catalog::Plugin;
+use portcullis_definitions::manifest::{Definition, Manifest};
 use portcullis_policy::{Hint, Permissions};
-use portcullis_sandbox::{Definition, Manifest};
 use std::sync::{Arc, LazyLock};
 
 /// The schema of `output.read`.

@@ -4,7 +4,7 @@
 use super::call::{StandardCall, StopSignal, Trouble, answer};
 use crate::outputs::{LinePiece, OutputLines};
 use crate::text::{OneLine, cut};
-use portcullis_sandbox::{Failure, Success};
+use portcullis_definitions::manifest::{Failure, Success};
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -14,8 +14,9 @@ pub(crate) use definitions::plugins;
 
 use crate::admission::Admitted;
 use call::{StopSignal, Trouble};
+use portcullis_definitions::manifest::Answer;
 use portcullis_policy::ToolName;
-use portcullis_sandbox::{Answer, LimitKind, Stop, Usage};
+use portcullis_sandbox::{LimitKind, Stop, Usage};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 

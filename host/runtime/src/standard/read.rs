@@ -2,7 +2,7 @@
 
 use super::call::{StandardCall, StopSignal, Trouble, answer};
 use crate::outputs::{KeptOutput, LinePiece};
-use portcullis_sandbox::Success;
+use portcullis_definitions::manifest::Success;
 use std::fmt::Write;
 
 /// Default maximum number of lines.

@@ -39,12 +39,12 @@ macro_rules! bind {
         use crate::context::{Ask, Progress};
         use crate::handles::Unavailable;
         use crate::http::Client;
-        use crate::manifest::{self, Answer, Manifest};
         use crate::service::OpenService;
         use crate::state::StoreState;
         use generated::PluginPre;
         use generated::exports::portcullis::tool::handler;
         use generated::portcullis::tool::{context, dependencies, output, types};
+        use portcullis_definitions::manifest::{self, Answer, Manifest};
         use portcullis_policy::{Hint, Permission, Permissions};
         use wasmtime::Store;
         use wasmtime::component::{HasSelf, InstancePre, Linker, Resource};

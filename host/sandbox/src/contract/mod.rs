@@ -7,9 +7,9 @@ mod served;
 mod v0_1;
 mod v0_2;
 
-use crate::manifest::{self, Answer, Manifest};
 use crate::state::StoreState;
 use bind::bind;
+use portcullis_definitions::manifest::{self, Answer, Manifest};
 use semver::Version;
 use std::fmt;
 use wasmtime::Store;

@@ -2,7 +2,7 @@
 
 use super::call::NetworkCall;
 use crate::log::Log;
-use crate::manifest::{Failure as Answered, FileChange, Output, Part, Preview, Success, Verdict};
+use portcullis_definitions::manifest::{Failure as Answered, FileChange, Output, Part, Preview, Success, Verdict};
 
 impl NetworkCall {
     /// Removes the host's secrets from a tool's output.
@@ -63,7 +63,7 @@ impl NetworkCall {
     }
 
     fn redact_part(&self, part: Part) -> Part {
-        let blob = |mut blob: crate::manifest::Blob| {
+        let blob = |mut blob: portcullis_definitions::manifest::Blob| {
             blob.name = blob.name.map(|name| self.redact_text(name));
             blob.media_type = self.redact_text(blob.media_type);
             blob.data = self.redact_bytes(blob.data);

@@ -1,7 +1,8 @@
 //! The effects of a run on its directory are reported however it ends, even if no one waits for its end.
 
 use super::rig::Rig;
-use portcullis_sandbox::{Effects, Failure, Stop};
+use portcullis_definitions::manifest::Failure;
+use portcullis_sandbox::{Effects, Stop};
 use serde_json::json;
 use std::fs;
 use tempfile::TempDir;

@@ -1,9 +1,10 @@
 //! One run of the guest `output`, in a plugin named `scribe`, and everything that its caller receives.
 
+use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
 use portcullis_policy::{Access, HttpBinding, Limits};
 use portcullis_sandbox::{
-    Answer, Ask, BoxFuture, CallContext, CallHost, Cancellation, Client, Code, Compiler, Directory, Effects, Engine,
-    EngineConfig, Failure, Handles, Network, Output, OutputFull, Progress, Ran, Stop, Success, Traffic,
+    Ask, BoxFuture, CallContext, CallHost, Cancellation, Client, Code, Compiler, Directory, Effects, Engine,
+    EngineConfig, Handles, Network, OutputFull, Progress, Ran, Stop, Traffic,
 };
 use portcullis_tests::built_guest;
 use serde_json::Value;
@@ -153,7 +154,7 @@ impl Rig {
     }
 
     /// Runs the review of a call.
-    pub(crate) async fn review(self, tool: &str) -> Ran<portcullis_sandbox::Verdict> {
+    pub(crate) async fn review(self, tool: &str) -> Ran<portcullis_definitions::manifest::Verdict> {
         let context = context(Arc::new(self.taker));
         engine().await.review(code().await, tool, "{}", &self.limits, Handles::none(), context).await
     }

@@ -1,10 +1,11 @@
 //! The secrets of a call's requests are removed from its output, even if they are written in pieces.
 
 use super::rig::{Rig, Run};
+use portcullis_definitions::manifest::Output;
 use portcullis_policy::{
     AddressRange, HostPattern, HttpBinding, HttpLimits, Scheme, SecretBinding, SecretSlot, SecretSource, Unnamed,
 };
-use portcullis_sandbox::{Network, Output};
+use portcullis_sandbox::Network;
 use portcullis_tests::net::{Behaviour, Dns, Server};
 use serde_json::{Value, json};
 use std::fs;

@@ -1,7 +1,8 @@
 //! The text of an output: complete, in order, and joined with the returned text.
 
 use super::rig::Rig;
-use portcullis_sandbox::{Failure, OUTPUT_PIECE_BYTES_MAX, Output, Stop, Verdict};
+use portcullis_definitions::manifest::{Failure, Output, Verdict};
+use portcullis_sandbox::{OUTPUT_PIECE_BYTES_MAX, Stop};
 use serde_json::{Value, json};
 
 /// Builds arguments that write these pieces and end in this way.

@@ -4,8 +4,8 @@ use super::given::{given, noun};
 use super::narrow;
 use crate::catalog::{Dependency, Plugin, Tool};
 use crate::grants::{BoundDirectory, Grant};
+use portcullis_definitions::manifest::DependencyKind;
 use portcullis_policy::{Binding, DependencyKey, Policy};
-use portcullis_sandbox::DependencyKind;
 use serde_json::{Map, Value};
 
 /// Describes the handles that a call of this tool would get, one line each, for people. With arguments, the lines show

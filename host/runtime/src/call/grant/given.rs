@@ -2,8 +2,8 @@
 
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
+use portcullis_definitions::manifest::DependencyKind;
 use portcullis_policy::{DependencyKey, Permission, Permissions};
-use portcullis_sandbox::DependencyKind;
 
 /// Returns what the policy binds to a key, if the tool's permissions reach it.
 pub(super) fn given<'a>(

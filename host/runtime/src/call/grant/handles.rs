@@ -17,8 +17,9 @@ use crate::origin::RequestOrigin;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::stores::StoreUsage;
+use portcullis_definitions::manifest::DependencyKind;
 use portcullis_policy::{Access, DependencyKey, Limits, Permission, Permissions, StoreBinding};
-use portcullis_sandbox::{Client, DependencyKind, Handles, Store, Surroundings};
+use portcullis_sandbox::{Client, Handles, Store, Surroundings};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -214,7 +215,7 @@ pub(in crate::call) fn check_answerable(call: &ValidCall) -> Result<(), Rejectio
     check_writable(&call.plugin, &call.tool, call.tool.required())?;
     for (key, client) in clients {
         client.check_reachable().map_err(|why| {
-            let message = format!("Not run: no approval can let {} connect with `{key}`: {why}.", call.tool.name);
+            let message = format!("Not run: no approval can let {} connect with `{key}`: {why}.", call.tool.name());
             Rejection::new(Code::DependencyNotGranted, message)
         })?;
     }
@@ -261,7 +262,7 @@ fn read_only(plugin: &Plugin, tool: &Tool, key: &DependencyKey) -> Rejection {
     let message = format!(
         "{} cannot write: the policy grants the directory `{key}` read-only, and no approval changes that. Ask the \
          user to change the policy.",
-        tool.name
+        tool.name()
     );
     let name = &plugin.name;
     let remedy =

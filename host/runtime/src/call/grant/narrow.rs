@@ -7,6 +7,7 @@ use crate::catalog::Tool;
 use crate::grants::{BoundDirectory, Grant};
 use crate::reply::Code;
 use crate::text::{OneLine, cut};
+use portcullis_definitions::schema;
 use portcullis_policy::{DependencyKey, Destination, HttpRefusal, Permission, Pointer, Unnamed};
 use portcullis_sandbox::{Client, Directory};
 use serde_json::{Map, Value};
@@ -86,7 +87,7 @@ fn wanted<'a>(
     if let Some(text) = pointer.text(&call.arguments) {
         return Ok(Some(text));
     }
-    let absent = is_absent(pointer, &call.arguments) && call.tool.schema.declares(pointer.argument());
+    let absent = is_absent(pointer, &call.arguments) && schema::declares(call.tool.schema(), pointer.argument());
     if absent { Ok(None) } else { Err(not_named(pointer, key, call)) }
 }
 
@@ -97,7 +98,7 @@ fn is_absent(pointer: &Pointer, arguments: &Map<String, Value>) -> bool {
 fn not_named(pointer: &Pointer, key: &DependencyKey, call: &ValidCall) -> Rejection {
     let message = format!(
         "The policy narrows `{key}` to what the argument {pointer} names, and this call of {} passes no text there.",
-        call.tool.name
+        call.tool.name()
     );
     Rejection::new(Code::DependencyNotGranted, message)
 }

@@ -2,8 +2,9 @@
 //! policy.
 
 use super::given::{noun, permissions_reach};
+use portcullis_definitions::manifest::DependencyKind;
 use portcullis_policy::Permissions;
-use portcullis_sandbox::{DependencyKind, RefusedKeys};
+use portcullis_sandbox::RefusedKeys;
 
 /// Describes the handles that a tool could not open because it does not declare their permission. Returns `None` if it
 /// declares the permissions of everything it opened. `kind_of` gives the kind of a declared key.

@@ -5,7 +5,7 @@ use super::payload;
 use super::source::SourceLine;
 use super::traffic::TrafficLine;
 use crate::approvals::line::AnswerLine;
-use crate::audit::{AuditError, AuditLog, Kind, WrittenEntry};
+use crate::audit::{AuditError, AuditWriter, Kind, WrittenEntry};
 use crate::call::effects::EffectsLine;
 use crate::call::rejection::Rejection;
 use crate::inner::HostState;
@@ -31,7 +31,7 @@ pub(super) enum Purpose {
 /// The facts about one call so far, and the audit log for its entries.
 pub(super) struct CallEntry {
     purpose: Purpose,
-    audit: Arc<AuditLog>,
+    audit: Arc<AuditWriter>,
     id: String,
     payloads: Payloads,
     facts: Mutex<Facts>,

@@ -5,7 +5,7 @@ use super::lines::HookLine;
 use crate::call::rejection::Rejection;
 use crate::hooks::{HookStage, Hooked};
 use crate::text::cut;
-use portcullis_sandbox::Verdict as Review;
+use portcullis_definitions::manifest::Verdict as Review;
 
 impl CallRecord {
     /// Records the reviewer's answer, unless it is clear.

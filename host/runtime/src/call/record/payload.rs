@@ -1,8 +1,8 @@
 //! The arguments and answers in the audit log: always their digests, and their texts only if the policy says so.
 
 use crate::text::{cut, hex};
+use portcullis_definitions::manifest::{Output, Part};
 use portcullis_policy::Payloads;
-use portcullis_sandbox::{Output, Part};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 

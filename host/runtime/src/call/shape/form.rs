@@ -4,9 +4,9 @@
 use super::flaw::{AnswerFlaw, broken};
 use super::parts;
 use crate::json::{self, JsonError};
-use crate::schema::Schema;
 use crate::text::{OneLine, cut};
-use portcullis_sandbox::{Output, Success};
+use portcullis_definitions::manifest::{Output, Success};
+use portcullis_definitions::schema::Schema;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::fmt::Write;

@@ -6,7 +6,7 @@ use super::passed::{Passed, part_bytes};
 use crate::call::answer::{AnswerText, Keeper, TEXT};
 use crate::outputs::Reference;
 use crate::text::{cut, is_deceptive};
-use portcullis_sandbox::{Blob, Output, Part};
+use portcullis_definitions::manifest::{Blob, Output, Part};
 
 /// Maximum parts of one answer.
 const PARTS_MAX: usize = 64;

@@ -1,7 +1,7 @@
 //! The part of an answer that the host passes on.
 
 use crate::outputs::Reference;
-use portcullis_sandbox::{Output, Part};
+use portcullis_definitions::manifest::{Output, Part};
 
 /// The part of an answer that is passed on.
 pub(super) struct Passed {

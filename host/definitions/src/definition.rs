@@ -1,0 +1,264 @@
+//! Checks that a manifest can be shown to models and people, and that calls can be checked against its schemas.
+
+use crate::manifest::{self, Definition, Manifest};
+use crate::schema::{self, Schema, SchemaError};
+use crate::text::{OneLine, cut, excess_mark, hex, is_deceptive};
+use crate::tool::{Dependency, Tool};
+use portcullis_policy::json;
+use portcullis_policy::{DependencyKey, LocalName, PluginName, ToolName};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Maximum tools of one plugin. A model could not choose from more.
+const TOOLS_MAX: usize = 256;
+
+/// Maximum dependencies of one plugin.
+const DEPENDENCIES_MAX: usize = 32;
+
+/// Maximum length of a description, in bytes. A model reads it in every turn.
+const DESCRIPTION_BYTES_MAX: usize = 4096;
+
+/// Maximum length of a title, a version or a reason, in bytes: one line for a person.
+const LINE_BYTES_MAX: usize = 256;
+
+/// Why a manifest is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum DefinitionError {
+    /// The plugin's name in the manifest differs from its file name.
+    #[error("its manifest calls it {:?}, but its file is named for {expected:?}: name the file after the plugin", cut(.found, 80))]
+    OtherName {
+        /// The name in the manifest.
+        found: String,
+        /// The name in the file name.
+        expected: String,
+    },
+    /// A name has an invalid form.
+    #[error("{what} has an invalid name ({}): use a-z, 0-9, `-` and `_`, at most 64", OneLine(cut(.name, 80)))]
+    Name {
+        /// What has the name.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A name appears twice.
+    #[error("{what} {name} appears twice")]
+    Twice {
+        /// What has the name.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// There are too many of something.
+    #[error("it has more than {most} {what}")]
+    TooMany {
+        /// What there are too many of.
+        what: &'static str,
+        /// The maximum number.
+        most: usize,
+    },
+    /// The plugin has no tools.
+    #[error("it has no tools")]
+    NoTools,
+    /// A text contains hidden characters, or is too long.
+    #[error("the {what} of {of} {why}")]
+    Text {
+        /// Which text.
+        what: &'static str,
+        /// The tool or plugin that it belongs to.
+        of: String,
+        /// The problem.
+        why: String,
+    },
+    /// A schema is refused.
+    #[error("the {what} of {of} is refused: {error}")]
+    Schema {
+        /// Which schema.
+        what: &'static str,
+        /// The tool that it belongs to.
+        of: String,
+        /// Why.
+        error: SchemaError,
+    },
+}
+
+/// A checked manifest.
+#[derive(Debug)]
+pub struct CheckedManifest {
+    /// The tools, by their names within the plugin.
+    pub tools: BTreeMap<LocalName, Arc<Tool>>,
+    /// The handles that the plugin asks for.
+    pub dependencies: BTreeMap<DependencyKey, Dependency>,
+}
+
+/// Checks the manifest of a plugin with this name.
+///
+/// # Errors
+/// All problems of the manifest.
+pub fn check(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, Vec<DefinitionError>> {
+    let mut problems = Vec::new();
+    let mut note = |outcome: Result<(), DefinitionError>| problems.extend(outcome.err());
+    if manifest.name != name.as_str() {
+        let expected = name.as_str().to_owned();
+        note(Err(DefinitionError::OtherName { found: manifest.name.clone(), expected }));
+    }
+    note(check_line("version", "the plugin", &manifest.version));
+    note(check_description("the plugin", &manifest.description));
+    if manifest.tools.is_empty() {
+        note(Err(DefinitionError::NoTools));
+    }
+    let tools = check_tools(name, manifest, &mut problems);
+    let dependencies = check_dependencies(manifest, &mut problems);
+    if problems.is_empty() { Ok(CheckedManifest { tools, dependencies }) } else { Err(problems) }
+}
+
+fn check_tools(
+    name: &PluginName,
+    manifest: &Manifest,
+    problems: &mut Vec<DefinitionError>,
+) -> BTreeMap<LocalName, Arc<Tool>> {
+    let mut tools = BTreeMap::new();
+    if manifest.tools.len() > TOOLS_MAX {
+        problems.push(DefinitionError::TooMany { what: "tools", most: TOOLS_MAX });
+    }
+    for definition in manifest.tools.iter().take(TOOLS_MAX) {
+        match check_tool(name, definition) {
+            Ok(tool) => {
+                if tools.insert(tool.name.tool.clone(), Arc::new(tool)).is_some() {
+                    problems.push(DefinitionError::Twice { what: "the tool", name: definition.name.clone() });
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    tools
+}
+
+fn check_dependencies(manifest: &Manifest, problems: &mut Vec<DefinitionError>) -> BTreeMap<DependencyKey, Dependency> {
+    let mut dependencies = BTreeMap::new();
+    if manifest.dependencies.len() > DEPENDENCIES_MAX {
+        problems.push(DefinitionError::TooMany { what: "dependencies", most: DEPENDENCIES_MAX });
+    }
+    for asked in manifest.dependencies.iter().take(DEPENDENCIES_MAX) {
+        match check_dependency(asked) {
+            Ok((key, dependency)) => {
+                if dependencies.insert(key, dependency).is_some() {
+                    problems.push(DefinitionError::Twice { what: "the dependency", name: asked.key.clone() });
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    dependencies
+}
+
+fn check_dependency(asked: &manifest::Dependency) -> Result<(DependencyKey, Dependency), DefinitionError> {
+    let key = DependencyKey::new(&asked.key)
+        .map_err(|_| DefinitionError::Name { what: "a dependency", name: asked.key.clone() })?;
+    check_line("reason", &asked.key, &asked.reason)?;
+    Ok((key, Dependency { kind: asked.kind, optional: asked.optional, reason: asked.reason.clone() }))
+}
+
+fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, DefinitionError> {
+    let local = LocalName::new(&definition.name)
+        .map_err(|_| DefinitionError::Name { what: "a tool", name: definition.name.clone() })?;
+    let of = definition.name.as_str();
+    if let Some(title) = &definition.title {
+        check_line("title", of, title)?;
+    }
+    check_description(of, &definition.description)?;
+    let refused = |what| move |error| DefinitionError::Schema { what, of: of.to_owned(), error };
+    check_schema_text("schema", of, &definition.schema)?;
+    let schema = match definition.schema.trim() {
+        "" => schema::absent(),
+        schema => Schema::of_arguments(schema),
+    };
+    let schema = schema.map_err(refused("schema"))?;
+    let output_schema = match &definition.output_schema {
+        Some(text) => {
+            check_schema_text("output schema", of, text)?;
+            Some(Schema::of_document(text).map_err(refused("output schema"))?)
+        }
+        None => None,
+    };
+    let sha256 = digest(definition);
+    Ok(Tool {
+        name: ToolName::new(plugin.clone(), local),
+        title: definition.title.clone(),
+        description: definition.description.clone(),
+        schema: Arc::new(schema),
+        output_schema: output_schema.map(Arc::new),
+        required: definition.required,
+        optional: definition.optional,
+        hints: definition.hints.clone(),
+        sha256,
+        sha256_hex: Arc::from(hex(&sha256)),
+    })
+}
+
+/// Returns the hash of a whole definition.
+fn digest(definition: &Definition) -> [u8; 32] {
+    // Serializing strings, flags and options cannot fail.
+    Sha256::digest(serde_json::to_vec(definition).unwrap_or_default()).into()
+}
+
+fn check_line(what: &'static str, of: &str, text: &str) -> Result<(), DefinitionError> {
+    check_text(what, of, text, LINE_BYTES_MAX, |_| false)
+}
+
+fn check_description(of: &str, text: &str) -> Result<(), DefinitionError> {
+    check_text("description", of, text, DESCRIPTION_BYTES_MAX, description_allows)
+}
+
+/// Returns whether a description may contain this control character.
+pub fn description_allows(character: char) -> bool {
+    matches!(character, '\n' | '\t')
+}
+
+/// Checks the texts in a schema, because models read them too.
+fn check_schema_text(what: &'static str, of: &str, text: &str) -> Result<(), DefinitionError> {
+    check_text(what, of, text, usize::MAX, |character| matches!(character, '\n' | '\t' | '\r'))?;
+    // Check the parsed strings too, because an escape can hide a forbidden character.
+    match json::parse(text) {
+        Ok(document) => check_strings(what, of, &document),
+        // Compiling the schema reports invalid JSON, with its position.
+        Err(_) => Ok(()),
+    }
+}
+
+fn check_strings(what: &'static str, of: &str, value: &serde_json::Value) -> Result<(), DefinitionError> {
+    use serde_json::Value;
+    let allowed = |character| matches!(character, '\n' | '\t');
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        Value::String(text) => check_text(what, of, text, usize::MAX, allowed),
+        Value::Array(items) => items.iter().try_for_each(|item| check_strings(what, of, item)),
+        Value::Object(members) => members.iter().try_for_each(|(key, member)| {
+            check_text(what, of, key, usize::MAX, |_| false)?;
+            check_strings(what, of, member)
+        }),
+    }
+}
+
+fn check_text(
+    what: &'static str,
+    of: &str,
+    text: &str,
+    bytes_max: usize,
+    allowed: impl Fn(char) -> bool,
+) -> Result<(), DefinitionError> {
+    let of = || OneLine(cut(of, 80)).to_string();
+    if text.len() > bytes_max {
+        return Err(DefinitionError::Text { what, of: of(), why: format!("is longer than {bytes_max} bytes") });
+    }
+    let why = match text.chars().find(|character| is_deceptive(*character) && !allowed(*character)) {
+        Some(character) => format!("contains the invisible or control character U+{:04X}", u32::from(character)),
+        None => match excess_mark(text) {
+            Some(mark) => {
+                format!("stacks too many combining marks on one character, U+{:04X} among them", u32::from(mark))
+            }
+            None => return Ok(()),
+        },
+    };
+    Err(DefinitionError::Text { what, of: of(), why })
+}

@@ -1,0 +1,332 @@
+//! Appends to the audit log.
+
+use super::chain::{Chain, LINE_BYTES_MAX};
+use super::checkpoint::{Checkpoint, LedgerMark};
+use super::error::AuditError;
+use super::head::{HeadFile, LogHead};
+use super::line::{self, Beginning, Kind, LineMembers};
+use super::queue::EntryQueue;
+use super::recover;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use portcullis_policy::Durability;
+use portcullis_policy::recovery::RecoverMutex;
+use rustix::fs::{FlockOperation, flock};
+use serde::Serialize;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+const LOG_FILE: &str = "audit.jsonl";
+pub(super) const HEAD_FILE: &str = "audit.head";
+
+/// How often a writer that must not block tries to get the file from another thread before it queues its entry. The
+/// other thread needs a few microseconds; queueing takes longer than that.
+const TRIES_MAX: u32 = 100;
+
+/// The audit log of a state directory, to read and to verify it.
+pub struct AuditLog {
+    chain: Chain,
+    /// Whether each line is synced to the disk before it takes effect.
+    to_disk: AtomicBool,
+    files: Mutex<Files>,
+    /// Threads that wait for the files or work with them, for as long as that takes.
+    blocking: AtomicUsize,
+    pub(super) queue: Mutex<EntryQueue>,
+    /// Looks up the generation of the ledger in the same state directory, if the two should be compared.
+    ledger: Option<LedgerLookup>,
+}
+
+/// The audit log of a state directory, open for appending.
+#[derive(Debug)]
+pub struct AuditWriter {
+    log: AuditLog,
+}
+
+/// Looks up the generation of a ledger. `None` if there is no ledger.
+pub type LedgerLookup = Box<dyn Fn() -> io::Result<Option<u64>> + Send + Sync>;
+
+pub(super) struct Files {
+    pub(super) log: File,
+    pub(super) head: File,
+    directory: Dir,
+    /// Maximum length of the log after the head, in bytes: the decisions of all running calls of one process. Another
+    /// process moves the head before it appends.
+    tail_bytes_max: usize,
+    /// The end of the log after this process's last append. `None` at first, and after a failed write. The next append
+    /// then reads the end from the files.
+    left: Option<LogHead>,
+    /// The generation of the ledger that this process has noted, and that its next line will name.
+    ledger_unsaid: Option<u64>,
+}
+
+impl fmt::Debug for AuditLog {
+    /// Leaves out the key of the chain.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("AuditLog").field("to_disk", &self.to_disk).finish_non_exhaustive()
+    }
+}
+
+impl Deref for AuditWriter {
+    type Target = AuditLog;
+
+    fn deref(&self) -> &AuditLog {
+        &self.log
+    }
+}
+
+impl AuditWriter {
+    /// Opens the audit log, and creates it if it does not exist. `calls_max` is the maximum number of calls that run
+    /// in one process at the same time.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(directory: &Dir, key: &[u8; 32], calls_max: u32) -> Result<Self, AuditError> {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600);
+        let log = directory.open_with(LOG_FILE, &options)?.into_std();
+        options.append(false).write(true);
+        let head = directory.open_with(HEAD_FILE, &options)?.into_std();
+        let directory = directory.try_clone()?;
+        let tail_bytes_max = calls_max as usize * LINE_BYTES_MAX;
+        let mut files = Files { log, head, directory, tail_bytes_max, left: None, ledger_unsaid: None };
+        let chain = Chain::new(key);
+        files.locked(|files| files.begin(&chain))?;
+        let log = AuditLog {
+            chain,
+            to_disk: AtomicBool::new(false),
+            files: Mutex::new(files),
+            blocking: AtomicUsize::new(0),
+            queue: Mutex::default(),
+            ledger: None,
+        };
+        Ok(Self { log })
+    }
+
+    /// Appends one line: the members of `facts`, then those of `body`. When this returns, the line is in the file and
+    /// survives a crash of this process. It also survives a crash of the machine, if the policy makes the log durable.
+    ///
+    /// Blocks while another process holds the file; async code uses [`AuditWriter::write`].
+    ///
+    /// # Errors
+    /// The record cannot be written, or is not what its head says.
+    pub fn append(&self, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<(), AuditError> {
+        self.enter(kind, facts, body).map(drop)
+    }
+
+    /// Appends one line like [`AuditWriter::append`]. Returns its sequence number.
+    pub fn enter(&self, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<u64, AuditError> {
+        self.enter_members(kind, &LineMembers::of(facts, body)?)
+    }
+
+    pub(super) fn enter_members(&self, kind: Kind, members: &LineMembers) -> Result<u64, AuditError> {
+        self.alone(|files| {
+            let entry = files.append(kind, members, &self.chain)?;
+            // The head is not needed after a crash of the machine: a line behind it is known by its chain.
+            if self.to_disk.load(Ordering::Relaxed) {
+                files.log.sync_data()?;
+            }
+            Ok(entry)
+        })
+    }
+
+    /// Appends one line if that does not block: the files are free, and the line need not reach the disk.
+    pub(super) fn try_enter(&self, kind: Kind, members: &LineMembers) -> Option<Result<u64, AuditError>> {
+        if self.to_disk.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut files = self.try_files()?;
+        match files.try_locked(|files| files.append(kind, members, &self.chain)) {
+            Err(AuditError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => None,
+            done => Some(done),
+        }
+    }
+
+    /// Notes that this generation of the ledger is on disk. This reveals an older copy of the ledger that is put back
+    /// later.
+    ///
+    /// # Errors
+    /// The head cannot be written, or is not one of this host.
+    pub fn note_ledger(&self, generation: u64) -> Result<(), AuditError> {
+        self.alone(|files| {
+            let mut checkpoint = files.checkpoint(&self.chain)?;
+            if checkpoint.ledger.is_older_than(generation) {
+                checkpoint.ledger = LedgerMark::Generation(generation);
+                files.keep(checkpoint, &self.chain)?;
+                files.ledger_unsaid = Some(generation);
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns what the log knows about the ledger.
+    ///
+    /// # Errors
+    /// The head cannot be read, or is not one of this host.
+    pub fn ledger_mark(&self) -> Result<LedgerMark, AuditError> {
+        self.alone(|files| Ok(files.checkpoint(&self.chain)?.ledger))
+    }
+
+    /// Sets what kind of crash a line has to survive from now on.
+    pub fn keep(&self, durability: Durability) {
+        self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
+    }
+
+    /// Returns the log. [`AuditLog::verify`] and [`AuditLog::read`] compare it with this ledger.
+    pub fn beside(self, ledger: LedgerLookup) -> AuditLog {
+        AuditLog { ledger: Some(ledger), ..self.log }
+    }
+}
+
+impl AuditLog {
+    /// Locks the files if they are free, or if another thread holds them only for a few system calls.
+    fn try_files(&self) -> Option<MutexGuard<'_, Files>> {
+        for _ in 0..TRIES_MAX {
+            if self.blocking.load(Ordering::Acquire) > 0 {
+                return None;
+            }
+            match self.files.try_lock_recovered() {
+                Some(files) => return Some(files),
+                None => std::thread::yield_now(),
+            }
+        }
+        None
+    }
+
+    /// Looks up the generation of the ledger. The outer `None` means that the two are not compared.
+    pub(super) fn ledger(&self) -> io::Result<Option<Option<u64>>> {
+        self.ledger.as_ref().map(|look_up| look_up()).transpose()
+    }
+
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Runs `work` while no other thread or process appends. Blocks until then.
+    pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Files) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        let _waiting = BlockingThread::begin(&self.blocking);
+        let mut files = self.files.lock_recovered();
+        files.locked(work)
+    }
+}
+
+/// Counts a blocking thread until it is dropped.
+struct BlockingThread<'a>(&'a AtomicUsize);
+
+impl<'a> BlockingThread<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count)
+    }
+}
+
+impl Drop for BlockingThread<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Files {
+    /// Runs `work` under the lock that other processes take too.
+    fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        flock(&self.head, FlockOperation::LockExclusive).map_err(io::Error::from)?;
+        self.until_unlocked(work)
+    }
+
+    /// Runs `work` like [`Files::locked`]. Fails with `WouldBlock` if another process holds the lock.
+    fn try_locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        flock(&self.head, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)?;
+        self.until_unlocked(work)
+    }
+
+    fn until_unlocked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        let done = work(self);
+        flock(&self.head, FlockOperation::Unlock).map_err(io::Error::from)?;
+        done
+    }
+
+    /// Writes the head of a new audit log, and adds a checkpoint to a head of an earlier version. A log with lines must
+    /// have a head, because a cut could not be detected without it.
+    fn begin(&self, chain: &Chain) -> Result<(), AuditError> {
+        if self.head.metadata()?.len() == 0 && self.log.metadata()?.len() == 0 {
+            return Ok(HeadFile::begin(&self.head, chain)?);
+        }
+        if let Some(HeadFile { head, checkpoint: None }) = HeadFile::read(&self.head, chain)? {
+            // Write the checkpoint first. With a head of the earlier version, no process reads it yet.
+            Checkpoint::UPGRADED.write(&self.head, chain)?;
+            head.write(&self.head, chain)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the checkpoint.
+    pub(super) fn checkpoint(&self, chain: &Chain) -> Result<Checkpoint, AuditError> {
+        let found = HeadFile::read(&self.head, chain)?.ok_or(AuditError::Head)?;
+        Ok(found.checkpoint.unwrap_or(Checkpoint::UPGRADED))
+    }
+
+    /// Replaces the checkpoint.
+    pub(super) fn keep(&self, checkpoint: Checkpoint, chain: &Chain) -> Result<(), AuditError> {
+        Ok(checkpoint.write(&self.head, chain)?)
+    }
+
+    /// Returns the end of the audit log, where the next line goes.
+    pub(super) fn end(&mut self, chain: &Chain) -> Result<LogHead, AuditError> {
+        let metadata = self.log.metadata()?;
+        if metadata.nlink() == 0 {
+            return Err(AuditError::Gone);
+        }
+        let found = metadata.len();
+        // The file only grows. If it has the same length as after this process's last append, no one has appended
+        // since. If it is shorter, entries of this process may be missing.
+        match self.left {
+            Some(left) if left.bytes == found => Ok(left),
+            Some(left) if left.bytes > found => Err(AuditError::Cut { found, expected: left.bytes }),
+            Some(_) | None => self.look(found, chain),
+        }
+    }
+
+    pub(super) fn append(&mut self, kind: Kind, members: &LineMembers, chain: &Chain) -> Result<u64, AuditError> {
+        let end = self.end(chain)?;
+        self.left = None;
+        let beginning = Beginning { sequence: end.lines + 1, kind, ledger: self.ledger_unsaid.take() };
+        let (line, mac) = line::write(beginning, members, chain, &end.mac)?;
+        self.log.write_all(&line)?;
+        let next = LogHead { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
+        match kind {
+            // The outcome of the call follows and moves the head. Until then, the chain protects this line.
+            Kind::Decision => {}
+            Kind::Asked
+            | Kind::Answer
+            | Kind::Withdrawn
+            | Kind::Revoked
+            | Kind::Undone
+            | Kind::Trusted
+            | Kind::Hook
+            | Kind::Outcome
+            | Kind::Plugin
+            | Kind::Ledger
+            | Kind::Policy
+            | Kind::Repair => next.write(&self.head, chain)?,
+        }
+        self.left = Some(next);
+        Ok(next.lines)
+    }
+
+    /// Finds the end of the log: at the head, or after it if lines were written without a new head.
+    fn look(&mut self, found: u64, chain: &Chain) -> Result<LogHead, AuditError> {
+        let head = LogHead::read(&self.head, chain)?.ok_or(AuditError::Head)?;
+        if found < head.bytes {
+            return Err(AuditError::Cut { found, expected: head.bytes });
+        }
+        if found == head.bytes {
+            return Ok(head);
+        }
+        let end = recover::recover(&mut self.log, &self.directory, chain, head, self.tail_bytes_max)?;
+        end.write(&self.head, chain)?;
+        Ok(end)
+    }
+}

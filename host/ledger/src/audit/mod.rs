@@ -1,0 +1,26 @@
+//! The audit log: an append-only file of JSON lines. Each line is chained to the one before by a keyed MAC.
+//!
+//! The chain reveals every line that was changed, dropped, moved or appended without the key. The head, which is
+//! written after the lines, reveals a missing end. Several processes may append. Each takes a lock, and trusts the head
+//! instead of its memory.
+
+mod chain;
+mod checkpoint;
+mod error;
+mod head;
+mod line;
+mod lines;
+mod log;
+mod queue;
+mod recover;
+mod settle;
+mod verify;
+mod write;
+
+pub use checkpoint::LedgerMark;
+pub use error::AuditError;
+pub use line::{Entry, Kind, kind_of};
+pub use log::{AuditLog, AuditWriter, LedgerLookup};
+pub use settle::{Announced, DeadCallEnding, LogScan, SettledScan};
+pub use verify::{Fault, Verified};
+pub use write::WrittenEntry;

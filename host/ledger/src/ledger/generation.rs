@@ -1,0 +1,121 @@
+//! The generation of the ledger: a sealed number that increases with each change of a sealed row. If the audit log
+//! names a newer generation, the file is an older copy, and its rows do not count.
+
+use super::database::{BUSY_TIME, LEDGER_FILE, LedgerChange, now};
+use super::error::LedgerError;
+use super::seal::Seal;
+use crate::state_directory::HostDirectories;
+use cap_std::fs::Dir;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::io;
+use std::path::PathBuf;
+
+/// The table's name in its seals.
+const TABLE: &str = "generation";
+
+/// The generation of a ledger in which no sealed row was ever written.
+pub const FIRST_GENERATION: u64 = 1;
+
+/// The content of a ledger whose rows no longer count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Remembered approvals that were revoked.
+    pub approvals: usize,
+    /// Requests that were withdrawn.
+    pub requests: usize,
+    /// Trusted identities that were removed.
+    pub trusted: usize,
+}
+
+impl LedgerChange<'_> {
+    /// Returns the generation. It is zero if this host did not seal the row.
+    pub fn generation(&self) -> Result<u64, LedgerError> {
+        read(&self.transaction, self.seal)
+    }
+
+    /// Fails if the ledger is older than the newest generation that this process has seen, because the file was
+    /// replaced while it was open.
+    pub(super) fn check_generation(&self, seen: u64) -> Result<(), LedgerError> {
+        let found = self.generation()?;
+        if found < seen { Err(LedgerError::RolledBack { found, seen }) } else { Ok(()) }
+    }
+
+    /// Starts the next generation, and returns it.
+    pub(super) fn advance(&self) -> Result<u64, LedgerError> {
+        let next = self.generation()?.saturating_add(1);
+        self.set_generation(next)?;
+        Ok(next)
+    }
+
+    /// Sets the generation.
+    pub(super) fn set_generation(&self, number: u64) -> Result<(), LedgerError> {
+        let seal = self.seal.of(TABLE, &[&number.to_string()]);
+        let insert = "INSERT INTO generation (id, number, seal) VALUES (1, ?1, ?2) \
+                      ON CONFLICT (id) DO UPDATE SET number = ?1, seal = ?2";
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        self.transaction.prepare_cached(insert)?.execute(params![number, seal.as_slice()])?;
+        Ok(())
+    }
+
+    /// Revokes every remembered approval, withdraws every request that has not begun, and removes trusted identities
+    /// and posted entries. The generation is then the one after `newest`.
+    pub fn forget(&self, newest: u64) -> Result<Forgotten, LedgerError> {
+        let now = now();
+        let (mut answers, _) = self.answers(now, true)?;
+        answers.retain(|row| row.revoked_at.is_none());
+        let approvals = answers.len();
+        answers.into_iter().try_for_each(|row| self.revoke(row, now))?;
+        let requests = self.withdraw_all("the ledger was replaced by an older copy")?;
+        let trusted = self.transaction.execute("DELETE FROM trusted", [])?;
+        self.transaction.execute("DELETE FROM outbox", [])?;
+        self.set_generation(newest)?;
+        self.sealed.set(true);
+        Ok(Forgotten { approvals, requests, trusted })
+    }
+}
+
+/// Reads only the generation of a state directory's ledger, without opening the ledger as a host does.
+pub struct LedgerPeek {
+    path: PathBuf,
+    directory: Dir,
+    seal: Seal,
+}
+
+impl LedgerPeek {
+    /// Returns a peek at the ledger of a state directory. The ledger need not exist.
+    ///
+    /// # Errors
+    /// The directory cannot be used.
+    pub fn of(state: &HostDirectories) -> io::Result<Self> {
+        let path = state.path.join(LEDGER_FILE);
+        Ok(Self { path, directory: state.directory.try_clone()?, seal: Seal::new(&state.key) })
+    }
+
+    /// Returns the generation. `None` if there is no ledger.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn generation(&self) -> Result<Option<u64>, LedgerError> {
+        match self.directory.symlink_metadata(LEDGER_FILE) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found?,
+        };
+        // Not read-only, because SQLite could not then read a write-ahead log of another process.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        connection.busy_timeout(BUSY_TIME)?;
+        let select = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+        if !connection.prepare(select)?.exists([TABLE])? {
+            return Ok(Some(FIRST_GENERATION));
+        }
+        read(&connection, &self.seal).map(Some)
+    }
+}
+
+fn read(connection: &Connection, seal: &Seal) -> Result<u64, LedgerError> {
+    let mut select = connection.prepare_cached("SELECT number, seal FROM generation")?;
+    let found: Option<(i64, Vec<u8>)> = select.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((number, sealed)) = found else { return Ok(FIRST_GENERATION) };
+    let number = u64::try_from(number).unwrap_or(0);
+    Ok(if seal.holds(TABLE, &[&number.to_string()], &sealed) { number } else { 0 })
+}

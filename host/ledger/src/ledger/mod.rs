@@ -1,0 +1,34 @@
+//! The ledger: data that survives the process and is shared by all processes of a state directory. It has the approval
+//! requests, remembered approvals, trusted policies, stores of plugins, and the index of kept outputs.
+//!
+//! It is one SQLite file next to the audit log. The audit log has the history and is never changed. The ledger has the
+//! current state. Rows that give a right have a seal with the host's key, so that no other program can add an approval.
+//! This module must not know what a call is or who answers.
+
+mod answers;
+mod database;
+mod error;
+mod generation;
+mod outbox;
+mod output;
+mod owner;
+mod questions;
+#[cfg(test)]
+mod races;
+mod schema;
+mod seal;
+mod status;
+mod store;
+mod trusted;
+
+pub use answers::{AnswerHold, AnswerRow};
+pub use database::{CallLedger, Committed, Durable, LedgerChange, blocking, drop_blocking, milliseconds, now};
+pub use error::{LedgerError, form_error, is_busy, is_disk_full};
+pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
+pub use outbox::OutboxRow;
+pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
+pub use owner::Owner;
+pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
+pub use status::Status;
+pub use status::StatusStep;
+pub use store::{FoundValue, Page, Sharing, StoreName, StoreQuota, Unstored, root_of_principal};

@@ -1,0 +1,231 @@
+//! The index of kept outputs: which exist, to whom they belong, and how much room they take. The bytes are stored
+//! elsewhere.
+
+use super::database::LedgerChange;
+use super::error::LedgerError;
+use super::owner;
+use super::store::ROOT_OF_PRINCIPAL;
+use rusqlite::{OptionalExtension, Row, params};
+use std::collections::BTreeSet;
+
+/// A kept output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputRow {
+    /// The id of the output.
+    pub id: String,
+    /// The id of the call that it answers.
+    pub call: String,
+    /// The full name of the tool.
+    pub tool: String,
+    /// The media type.
+    pub media_type: String,
+    /// The size in bytes.
+    pub bytes: i64,
+    /// The number of lines, if it is text.
+    pub lines: Option<i64>,
+    /// Whether it was written to its end.
+    pub complete: bool,
+    /// The line breaks before each piece, encoded.
+    pub marks: Vec<u8>,
+    /// When it was begun, in milliseconds since 1970.
+    pub kept_at: i64,
+}
+
+/// The owner of an output, and the call that it answers.
+#[derive(Clone, Debug)]
+pub struct OutputOrigin {
+    /// The session of the call.
+    pub session: String,
+    /// The principal of the call.
+    pub principal: String,
+    /// The id of the call.
+    pub call: String,
+    /// The full name of the tool.
+    pub tool: String,
+}
+
+/// The quota of all outputs together.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputRoom {
+    /// Maximum bytes of all outputs.
+    pub bytes: i64,
+    /// Maximum bytes of one session.
+    pub session_bytes: i64,
+    /// Maximum number of outputs.
+    pub outputs: i64,
+}
+
+/// The final properties of an output.
+#[derive(Debug)]
+pub struct FinishedOutput<'a> {
+    /// The media type.
+    pub media_type: &'a str,
+    /// The size in bytes.
+    pub bytes: i64,
+    /// The number of lines, if it is text.
+    pub lines: Option<i64>,
+    /// Whether it was written to its end.
+    pub complete: bool,
+    /// The line breaks before each piece, encoded.
+    pub marks: &'a [u8],
+}
+
+/// The room that outputs take, without the one that asks.
+struct Taken {
+    bytes: i64,
+    outputs: i64,
+}
+
+const COLUMNS: &str = "id, call, tool, media_type, bytes, lines, complete, marks, kept_at";
+
+impl LedgerChange<'_> {
+    /// Begins an output that this process writes.
+    pub fn begin_output(&self, id: &str, origin: &OutputOrigin, owner: &str, now: i64) -> Result<(), LedgerError> {
+        let insert = "INSERT INTO output \
+                      (id, session, principal, call, tool, media_type, bytes, lines, complete, marks, kept_at, owner) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, '', 0, NULL, 0, x'', ?6, ?7)";
+        let OutputOrigin { session, principal, call, tool } = origin;
+        self.apply(insert, params![id, session, principal, call, tool, now, owner])
+    }
+
+    /// Makes room for these bytes of an output. It deletes the oldest outputs of its session if the session has too
+    /// much, then the oldest of the principal that uses the most. It deletes no output that is being written. Returns
+    /// the deleted outputs, or none if there is no room; the caller then changes nothing.
+    pub fn claim_output(&self, id: &str, bytes: i64, room: OutputRoom) -> Result<Option<Vec<String>>, LedgerError> {
+        let mut forgotten = Vec::new();
+        for (session, bytes_max) in [(true, room.session_bytes), (false, room.bytes)] {
+            let mut taken = self.taken(id, session)?;
+            let is_over = |taken: &Taken| {
+                taken.bytes.saturating_add(bytes) > bytes_max || (!session && taken.outputs >= room.outputs)
+            };
+            while is_over(&taken) {
+                let oldest = if session { self.oldest_of_session(id)? } else { self.oldest_of_most(id, room)? };
+                let Some((oldest, freed)) = oldest else { return Ok(None) };
+                self.forget_output(&oldest)?;
+                forgotten.push(oldest);
+                taken = Taken { bytes: taken.bytes - freed, outputs: taken.outputs - 1 };
+            }
+        }
+        self.apply("UPDATE output SET bytes = ?2 WHERE id = ?1", params![id, bytes])?;
+        Ok(Some(forgotten))
+    }
+
+    /// Marks an output as finished.
+    pub fn finish_output(&self, id: &str, finished: &FinishedOutput<'_>) -> Result<(), LedgerError> {
+        let update = "UPDATE output SET media_type = ?2, bytes = ?3, lines = ?4, complete = ?5, marks = ?6, \
+                      owner = NULL WHERE id = ?1";
+        let FinishedOutput { media_type, bytes, lines, complete, marks } = finished;
+        self.apply(update, params![id, media_type, bytes, lines, complete, marks])
+    }
+
+    /// Returns an output that a session of a principal may read.
+    pub fn output(&self, session: &str, principal: &str, id: &str) -> Result<Option<OutputRow>, LedgerError> {
+        let select =
+            format!("SELECT {COLUMNS} FROM output WHERE id = ?3 AND session = ?1 AND principal = ?2 AND owner IS NULL");
+        let mut select = self.transaction.prepare_cached(&select)?;
+        Ok(select.query_row(params![session, principal, id], read).optional()?)
+    }
+
+    /// Returns all outputs that a session of a principal may read, newest first.
+    pub fn outputs(&self, session: &str, principal: &str) -> Result<Vec<OutputRow>, LedgerError> {
+        let select = format!(
+            "SELECT {COLUMNS} FROM output WHERE session = ?1 AND principal = ?2 AND owner IS NULL \
+             ORDER BY kept_at DESC, rowid DESC"
+        );
+        let mut select = self.transaction.prepare_cached(&select)?;
+        let rows = select.query_map(params![session, principal], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Removes an output from the index.
+    pub fn forget_output(&self, id: &str) -> Result<(), LedgerError> {
+        self.apply("DELETE FROM output WHERE id = ?1", [&id])
+    }
+
+    /// Returns the ids of the outputs of a call.
+    pub fn outputs_of_call(&self, call: &str) -> Result<Vec<String>, LedgerError> {
+        let mut select = self.transaction.prepare_cached("SELECT id FROM output WHERE call = ?1")?;
+        let rows = select.query_map([call], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the valid outputs, and then the obsolete ones. An output is valid if a running process writes it, or if
+    /// it has one of these files and is not too old.
+    pub fn sort_outputs(
+        &self,
+        files: &BTreeSet<String>,
+        since: i64,
+    ) -> Result<(BTreeSet<String>, Vec<String>), LedgerError> {
+        let mut select = self.transaction.prepare_cached("SELECT id, owner, kept_at FROM output")?;
+        let mut rows = select.query([])?;
+        let (mut holding, mut dead) = (BTreeSet::new(), Vec::new());
+        while let Some(row) = rows.next()? {
+            let (id, owner, kept_at): (String, Option<String>, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let holds = match owner {
+                Some(owner) => owner::is_alive(self.owners, &owner),
+                None => files.contains(&id) && kept_at >= since,
+            };
+            if holds {
+                holding.insert(id);
+            } else {
+                dead.push(id);
+            }
+        }
+        Ok((holding, dead))
+    }
+
+    fn taken(&self, id: &str, session: bool) -> Result<Taken, LedgerError> {
+        let select = format!("SELECT coalesce(sum(bytes), 0), count(*) FROM output WHERE id <> ?1 AND {}", of(session));
+        let read = |row: &Row<'_>| Ok(Taken { bytes: row.get(0)?, outputs: row.get(1)? });
+        Ok(self.transaction.prepare_cached(&select)?.query_row([id], read)?)
+    }
+
+    /// Returns the oldest output of the session that asks.
+    fn oldest_of_session(&self, id: &str) -> Result<Option<(String, i64)>, LedgerError> {
+        let select = format!(
+            "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {} ORDER BY kept_at, rowid LIMIT 1",
+            of(true)
+        );
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        Ok(self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?)
+    }
+
+    /// Returns the oldest output of the principal that uses most of the room, its sub-agents included. So a principal
+    /// with many outputs loses its own, not those of others.
+    fn oldest_of_most(&self, id: &str, room: OutputRoom) -> Result<Option<(String, i64)>, LedgerError> {
+        let select = format!(
+            "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {ROOT_OF_PRINCIPAL} = \
+             (SELECT root FROM (SELECT {ROOT_OF_PRINCIPAL} AS root, bytes, owner, id FROM output) \
+              GROUP BY root HAVING sum(owner IS NULL AND id <> ?1) > 0 \
+              ORDER BY sum(bytes) * 1.0 / ?2 + count(*) * 1.0 / ?3 DESC LIMIT 1) \
+             ORDER BY kept_at, rowid LIMIT 1"
+        );
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let values = params![id, room.bytes.max(1), room.outputs.max(1)];
+        Ok(self.transaction.prepare_cached(&select)?.query_row(values, read).optional()?)
+    }
+
+    fn apply(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), LedgerError> {
+        self.transaction.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+}
+
+/// Returns the SQL condition for the outputs of the session and principal that ask, or for all.
+fn of(session: bool) -> &'static str {
+    if session { "(session, principal) = (SELECT session, principal FROM output WHERE id = ?1)" } else { "true" }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<OutputRow> {
+    Ok(OutputRow {
+        id: row.get(0)?,
+        call: row.get(1)?,
+        tool: row.get(2)?,
+        media_type: row.get(3)?,
+        bytes: row.get(4)?,
+        lines: row.get(5)?,
+        complete: row.get(6)?,
+        marks: row.get(7)?,
+        kept_at: row.get(8)?,
+    })
+}

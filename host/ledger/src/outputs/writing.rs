@@ -1,0 +1,184 @@
+//! Writes an output to the disk in pieces. Room is reserved before each write.
+
+use super::cursor::MARK_BYTES;
+use super::kept::{OutputKeeper, Outputs, Reference, new_id, signed};
+use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, is_disk_full, now};
+use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Maximum room that is reserved ahead, in bytes. A growing output reserves a quarter more than it has, so that it
+/// rarely has to ask. The limit avoids removing other outputs for room that is never used.
+const AHEAD_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Why an output is not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The output is larger than the quota of all outputs, or outputs that are being written take the room.
+    #[error("there is no room for it among the kept outputs")]
+    NoRoom,
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The file cannot be written.
+    #[error("the output cannot be kept: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl KeepError {
+    /// Returns the reason for a model, without paths of the host.
+    pub fn for_a_model(&self) -> &'static str {
+        match self {
+            Self::NoRoom => "there is no room for it among the kept outputs",
+            Self::Io(error) if error.kind() == io::ErrorKind::StorageFull => "the host's disk is full",
+            Self::Ledger(error) if is_disk_full(error) => "the host's disk is full",
+            Self::Ledger(_) | Self::Io(_) => "the host could not write it",
+        }
+    }
+}
+
+/// An output that is being written. If it is dropped before it is finished, it is removed.
+pub struct OutputWriting {
+    outputs: Outputs,
+    id: String,
+    file: File,
+    /// Shows other processes that this one still runs.
+    _owner: Arc<Owner>,
+    bytes: u64,
+    claimed: u64,
+    breaks: u64,
+    ends_a_line: bool,
+    /// The line breaks before each piece of [`MARK_BYTES`], encoded as in the ledger.
+    marks: Vec<u8>,
+    finished: bool,
+}
+
+impl OutputKeeper {
+    /// Begins an output.
+    ///
+    /// # Errors
+    /// The output cannot be kept.
+    pub fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
+        let (id, owner) = (new_id()?, self.owner()?);
+        self.change(|change| change.begin_output(&id, origin, owner.id(), now()))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let file = match self.0.directory.open_with(&id, &options) {
+            Ok(file) => file,
+            Err(error) => {
+                let _ = self.change(|change| change.forget_output(&id));
+                return Err(error.into());
+            }
+        };
+        Ok(OutputWriting {
+            outputs: self.outputs.clone(),
+            id,
+            file,
+            _owner: owner,
+            bytes: 0,
+            claimed: 0,
+            breaks: 0,
+            ends_a_line: true,
+            marks: Vec::new(),
+            finished: false,
+        })
+    }
+}
+
+impl OutputWriting {
+    /// Writes the next piece. If that fails, the earlier pieces stay.
+    ///
+    /// # Errors
+    /// The piece cannot be kept.
+    pub fn write(&mut self, piece: &[u8]) -> Result<(), KeepError> {
+        let after = self.bytes.saturating_add(piece.len() as u64);
+        if after > self.claimed {
+            self.claim(after)?;
+        }
+        let written = self.file.write_all(piece);
+        if written.is_err() {
+            // Part of the piece may have been written. Cut the file to the counted length.
+            self.file.set_len(self.bytes)?;
+        }
+        written?;
+        self.count(piece);
+        Ok(())
+    }
+
+    /// Finishes the output, so that it can be read.
+    ///
+    /// # Errors
+    /// The output cannot be kept.
+    pub fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
+        let lines = is_text.then(|| self.lines());
+        let finished = FinishedOutput {
+            media_type,
+            bytes: signed(self.bytes),
+            lines: lines.map(signed),
+            complete,
+            marks: &self.marks,
+        };
+        self.outputs.change(|change| change.finish_output(&self.id, &finished))?;
+        self.finished = true;
+        let (id, bytes) = (std::mem::take(&mut self.id), self.bytes);
+        Ok(Reference { id, bytes, lines, media_type: media_type.to_owned(), complete })
+    }
+
+    /// Returns the number of lines so far. Text after the last line break counts as a line.
+    fn lines(&self) -> u64 {
+        self.breaks + u64::from(!self.ends_a_line)
+    }
+
+    fn claim(&mut self, needed: u64) -> Result<(), KeepError> {
+        let ahead = needed.saturating_add((needed / 4).min(AHEAD_BYTES_MAX));
+        match self.reserve(ahead) {
+            Err(KeepError::NoRoom) => self.reserve(needed),
+            claimed => claimed,
+        }
+    }
+
+    /// Reserves room for an output of this size.
+    ///
+    /// # Errors
+    /// There is no room, or the ledger cannot be changed.
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), KeepError> {
+        let (id, room, claimed) = (&self.id, self.outputs.0.room, signed(bytes));
+        let forgotten = self.outputs.change(|change| {
+            // An error rolls back the removal of other outputs.
+            change.claim_output(id, claimed, room)?.ok_or(KeepError::NoRoom)
+        })?;
+        self.outputs.remove(&forgotten);
+        self.claimed = bytes;
+        Ok(())
+    }
+
+    fn count(&mut self, piece: &[u8]) {
+        let mut rest = piece;
+        while let Some(last) = rest.last() {
+            if self.bytes.is_multiple_of(MARK_BYTES) {
+                self.marks.extend_from_slice(&self.breaks.to_le_bytes());
+            }
+            let to_mark = usize::try_from(MARK_BYTES - self.bytes % MARK_BYTES).unwrap_or(usize::MAX);
+            self.ends_a_line = *last == b'\n';
+            let (counted, after) = rest.split_at(to_mark.min(rest.len()));
+            self.breaks += breaks(counted);
+            self.bytes += counted.len() as u64;
+            rest = after;
+        }
+    }
+}
+
+/// Counts the line breaks in a piece.
+fn breaks(piece: &[u8]) -> u64 {
+    piece.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+}
+
+impl Drop for OutputWriting {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Leftovers are swept when the next host opens.
+            let _ = self.outputs.change(|change| change.forget_output(&self.id));
+            self.outputs.remove(std::slice::from_ref(&self.id));
+        }
+    }
+}
