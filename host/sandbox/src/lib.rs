@@ -15,6 +15,7 @@ mod contract;
 mod directory;
 mod effects;
 mod engine;
+mod export;
 mod filesystem;
 mod footprint;
 mod handles;
@@ -45,6 +46,7 @@ pub use contract::Contract;
 pub use directory::{Directory, DirectoryError, Identity, NarrowError};
 pub use effects::Effects;
 pub use engine::{DESCRIBE_SLOTS, Engine, EngineConfig, EngineError, REVIEW_SLOTS};
+pub use export::ToolCall;
 pub use footprint::Footprint;
 pub use handles::{Handles, RefusedKeys, Unavailable};
 pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, check_secret_file};
@@ -54,7 +56,7 @@ pub use manifest::{
     Answer, Blob, Definition, Dependency, DependencyKind, Failure, FileChange, Manifest, Output, Part, Preview,
     ReviewRequest, Success, Verdict,
 };
-pub use run::{Ran, Usage};
+pub use run::{Ran, RunSetup, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};
 pub use store::{CACHE_BYTES_MAX, CodeStore, Entry, Fetched, InUse, StoreError};

@@ -17,7 +17,7 @@ use crate::request::Request;
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Answer, Code as PluginCode, Failure, LimitKind, Stop, Success, Usage};
+use portcullis_sandbox::{Answer, Code as PluginCode, Failure, LimitKind, RunSetup, Stop, Success, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -130,10 +130,10 @@ async fn run_plugin(
 ) -> FinishedRun {
     let GrantedCall { call, limits, handles } = granted;
     let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
-    let (tool, cancellation) = (call.tool.name.tool.as_str(), request.cancellation.clone());
-    let engine = &host.loader.engine;
     let opened = handles.refused_keys();
-    let ran = engine.execute(code, tool, &call.canonical, &limits, handles, context, cancellation).await;
+    let tool_call = ToolCall { tool: call.tool.name.tool.as_str(), arguments: &call.canonical };
+    let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
+    let ran = host.loader.engine.execute(tool_call, setup).await;
     record.printed(&ran.log);
     let done = effects::told(&ran.effects, &ran.traffic);
     record.traffic(ran.traffic);

@@ -8,8 +8,8 @@ use crate::schema::Schema;
 use crate::text::{OneLine, new_id};
 use portcullis_policy::{Limits, Permissions};
 use portcullis_sandbox::{
-    Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Preview, Ran, Stop,
-    Verdict,
+    Answer, CallContext, Cancellation, Code, Definition, Engine, Handles, LimitKind, Log, Manifest, Preview, Ran,
+    RunSetup, Stop, ToolCall, Verdict,
 };
 use smallest::NoArguments;
 use std::sync::Arc;
@@ -63,6 +63,12 @@ struct TrialCall<'a> {
     permissions: Permissions,
 }
 
+impl TrialCall<'_> {
+    fn tool_call(&self) -> ToolCall<'_> {
+        ToolCall { tool: self.tool, arguments: self.arguments }
+    }
+}
+
 impl Trial<'_> {
     pub(super) async fn all(&self) -> Tried {
         let limits = Limits { log_bytes: LOG_BYTES_MAX, ..Limits::default() };
@@ -92,12 +98,15 @@ impl Trial<'_> {
 
     async fn review(&self, call: &TrialCall<'_>, limits: &Limits, context: CallContext) -> Ran<Verdict> {
         let limits = Limits { time: REVIEW_TIME_MAX, ..*limits };
-        self.engine.review(self.code, call.tool, call.arguments, &limits, self.handles(), context).await
+        let (handles, cancellation) = (self.handles(), Cancellation::new());
+        let setup = RunSetup { code: self.code, limits: &limits, handles, context, cancellation };
+        self.engine.review(call.tool_call(), setup).await
     }
 
     async fn preview(&self, call: &TrialCall<'_>, limits: &Limits, context: CallContext) -> Ran<Preview> {
-        let (limits, cancellation) = (preview_limits(limits), Cancellation::new());
-        self.engine.preview(self.code, call.tool, call.arguments, &limits, self.handles(), context, cancellation).await
+        let (limits, handles, cancellation) = (preview_limits(limits), self.handles(), Cancellation::new());
+        let setup = RunSetup { code: self.code, limits: &limits, handles, context, cancellation };
+        self.engine.preview(call.tool_call(), setup).await
     }
 
     /// Runs the tool, and cancels it after a while.
@@ -109,8 +118,8 @@ impl Trial<'_> {
         context: CallContext,
     ) -> Ran<Answer> {
         let cancellation = Cancellation::new();
-        let given = cancellation.clone();
-        let run = self.engine.execute(self.code, call.tool, call.arguments, limits, handles, context, given);
+        let setup = RunSetup { code: self.code, limits, handles, context, cancellation: cancellation.clone() };
+        let run = self.engine.execute(call.tool_call(), setup);
         let cancel = async {
             tokio::time::sleep(RUN_CANCELLED_AFTER).await;
             cancellation.cancel();

@@ -3,7 +3,8 @@
 use portcullis_policy::{Access, HttpBinding, Limits};
 use portcullis_sandbox::{
     Answer, Ask, BoxFuture, CallContext, CallHost, Cancellation, Client, Code, Compiler, Directory, Effects, Engine,
-    EngineConfig, Failure, Handles, Network, Output, OutputFull, Progress, Ran, Stop, Success, Traffic,
+    EngineConfig, Failure, Handles, Network, Output, OutputFull, Progress, Ran, RunSetup, Stop, Success, ToolCall,
+    Traffic,
 };
 use portcullis_tests::built_guest;
 use serde_json::Value;
@@ -133,8 +134,8 @@ impl Rig {
         let taker = Arc::new(taker);
         let (context, arguments) = (context(Arc::clone(&taker)), arguments.to_string());
         let running = async move {
-            let code = code().await;
-            engine().await.execute(code, tool, &arguments, &limits, handles, context, cancellation).await
+            let setup = RunSetup { code: code().await, limits: &limits, handles, context, cancellation };
+            engine().await.execute(ToolCall { tool, arguments: &arguments }, setup).await
         };
         (taker, running)
     }
@@ -154,8 +155,9 @@ impl Rig {
 
     /// Runs the review of a call.
     pub(crate) async fn review(self, tool: &str) -> Ran<portcullis_sandbox::Verdict> {
-        let context = context(Arc::new(self.taker));
-        engine().await.review(code().await, tool, "{}", &self.limits, Handles::none(), context).await
+        let (handles, context, cancellation) = (Handles::none(), context(Arc::new(self.taker)), Cancellation::new());
+        let setup = RunSetup { code: code().await, limits: &self.limits, handles, context, cancellation };
+        engine().await.review(ToolCall { tool, arguments: "{}" }, setup).await
     }
 }
 
