@@ -1,6 +1,13 @@
 //! What a policy binds to a store key: a key-value store and its limits. Each default and ceiling has its reason.
 
+use super::kind::{BindingKind, KindFacts};
+use super::place::GrantPlaceKind;
 use crate::amount::{AmountError, Unit};
+use crate::pointer::Pointer;
+
+/// What is true of every store.
+pub(super) const FACTS: KindFacts =
+    KindFacts { name: "store", noun: "the store", permissions: None, blank: "", example: |_, _| "{}".to_owned() };
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
@@ -138,10 +145,29 @@ impl StoreBinding {
     }
 
     /// Returns the limits that differ from their defaults, as a policy spells them.
-    pub(super) fn changed(&self) -> impl Iterator<Item = String> {
+    fn changed(&self) -> impl Iterator<Item = String> {
         StoreLimit::ALL
             .into_iter()
             .filter_map(|limit| limit.unit().show_changed(limit.key(), self.get(limit), limit.default()))
+    }
+}
+
+impl BindingKind for StoreBinding {
+    fn describe(&self) -> Vec<String> {
+        let scope = match self.scope {
+            StoreScope::Plugin => "a store of the plugin",
+            StoreScope::Principal => "a store for each principal",
+            StoreScope::Session => "a store for each session",
+        };
+        [scope.to_owned()].into_iter().chain(self.changed()).collect()
+    }
+
+    fn narrow(&self) -> Option<&Pointer> {
+        None
+    }
+
+    fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
+        Vec::new()
     }
 }
 

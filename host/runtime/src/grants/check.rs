@@ -6,7 +6,6 @@ use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::known_tool::known;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy};
-use portcullis_sandbox::DependencyKind;
 
 /// Refuses a policy that names a key, tool or argument that its plugin does not have, because a misspelled rule would
 /// silently have no effect. A plugin that is not installed only causes a warning, because a removed file must not stop
@@ -36,14 +35,7 @@ pub(crate) fn check_keys(policy: &Policy, loaded: &Plugin) -> Result<(), GrantEr
     let plugin = &loaded.name;
     for (key, binding) in policy.bindings(plugin) {
         let asked = loaded.dependencies.get(key).map(|dependency| dependency.kind);
-        let fits = match (binding, asked) {
-            (Binding::Directory(_), Some(DependencyKind::Directory)) => true,
-            (Binding::Http(_), Some(DependencyKind::Http)) => true,
-            (Binding::Store(_), Some(DependencyKind::Store)) => true,
-            (Binding::Service(_), Some(DependencyKind::Service)) => true,
-            (Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_), _) => false,
-        };
-        if !fits {
+        if asked != Some(binding.kind()) {
             let asks: Vec<String> = loaded.dependencies.keys().map(|key| format!("`{key}`")).collect();
             let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
             return Err(GrantError::UnknownKey { plugin: plugin.clone(), key: key.clone(), asks });
