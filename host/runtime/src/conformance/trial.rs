@@ -3,7 +3,7 @@
 
 use super::smallest;
 use crate::alone;
-use crate::call::{AnswerFlaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
+use crate::call::{AnswerFlaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared};
 use crate::schema::Schema;
 use crate::text::{OneLine, new_id};
 use portcullis_policy::{Limits, Permissions};
@@ -135,7 +135,7 @@ impl Trial<'_> {
     fn handles(&self) -> Handles {
         let mut handles = Handles::none();
         for asked in &self.manifest.dependencies {
-            ungranted(&mut handles, Arc::from(asked.key.as_str()), asked.kind);
+            handles.ungranted_key(Arc::from(asked.key.as_str()), asked.kind);
         }
         handles
     }
