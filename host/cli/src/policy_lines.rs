@@ -1,7 +1,7 @@
 //! The lines that a policy lacks for a tool to run, ready for its author to paste.
 
 use portcullis::plugins::{DependencyKind, Manifest, Plugin, Tool};
-use portcullis::policy::{Access, DependencyKey, Permission, Permissions, Policy};
+use portcullis::policy::{Access, DependencyKey, ExampleBlank, Permission, Permissions, Policy};
 use portcullis::{Host, Reply};
 use serde::Serialize;
 use std::fmt::Write;
@@ -89,12 +89,7 @@ fn access(permissions: Permissions) -> Access {
 
 /// Returns the line that binds a key. Placeholders that the user must fill in are in capitals.
 fn binding(kind: DependencyKind, key: &str, access: Access) -> String {
-    match kind {
-        DependencyKind::Directory => format!("directory.{key} = {{ path = \"PATH\", access = \"{access}\" }}"),
-        DependencyKind::Http => format!("http.{key} = {{ hosts = [\"HOST\"] }}"),
-        DependencyKind::Store => format!("store.{key} = {{}}"),
-        DependencyKind::Service => format!("service.{key} = {{ name = \"NAME\" }}"),
-    }
+    kind.example(key, access, ExampleBlank::Word)
 }
 
 impl Lacking {
@@ -120,13 +115,13 @@ mod tests {
 
     #[test]
     fn lines_are_valid_in_a_policy() {
-        let all = [DependencyKind::Directory, DependencyKind::Http, DependencyKind::Store, DependencyKind::Service];
         for access in [Access::ReadOnly, Access::ReadWrite] {
-            let bindings = all.map(|kind| binding(kind, &format!("key-{kind:?}").to_lowercase(), access));
+            let bindings =
+                DependencyKind::ALL.map(|kind| binding(kind, &format!("key-{kind:?}").to_lowercase(), access));
             let lacking = Lacking { rule: Some("files.*".to_owned()), bindings: bindings.into() };
             let lines = lacking.lines("files", false).unwrap().replace("HOST", "a.example").replace("NAME", "name");
             let policy = Policy::parse(&lines).unwrap_or_else(|error| panic!("{error}\n{lines}"));
-            assert_eq!(policy.bindings(&PluginName::new("files").unwrap()).len(), 4);
+            assert_eq!(policy.bindings(&PluginName::new("files").unwrap()).len(), DependencyKind::ALL.len());
         }
         assert_eq!(Lacking::default().lines("files", false), None);
     }

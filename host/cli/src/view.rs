@@ -141,16 +141,6 @@ impl PluginView {
     }
 }
 
-/// Returns the word for a kind of handle.
-pub(crate) fn kind(kind: DependencyKind) -> &'static str {
-    match kind {
-        DependencyKind::Directory => "directory",
-        DependencyKind::Http => "http",
-        DependencyKind::Store => "store",
-        DependencyKind::Service => "service",
-    }
-}
-
 /// Returns the word for a hint.
 pub(crate) fn hint(hint: Hint) -> &'static str {
     match hint {

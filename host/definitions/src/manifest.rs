@@ -1,6 +1,8 @@
 //! The types that go in and out of a guest, independent of the contract version. The bindings of every version convert
 //! to them.
 
+pub use portcullis_policy::DependencyKind;
+
 use portcullis_policy::{Hint, Permissions, Variation};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -52,20 +54,6 @@ pub struct Dependency {
     pub optional: bool,
     /// Why the plugin asks for it.
     pub reason: String,
-}
-
-/// The kind of a handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DependencyKind {
-    /// A directory.
-    Directory,
-    /// An HTTP client.
-    Http,
-    /// A key-value store.
-    Store,
-    /// A service of the embedding application.
-    Service,
 }
 
 /// A tool's answer.

@@ -33,9 +33,7 @@ pub(crate) use authorize::REVIEW_TIME_MAX;
 pub(crate) use decided_requests::DecidedRequests;
 pub(crate) use foresee::explain;
 pub use grant::Reach;
-pub(crate) use grant::{
-    describe_handles, missing_keys, reach, reaches_directories, read_only_key, undeclared, ungranted,
-};
+pub(crate) use grant::{describe_handles, missing_keys, reach, reaches_directories, read_only_key, undeclared};
 pub(crate) use preview::preview_limits;
 pub(crate) use redecide::redecide_left;
 pub(crate) use rejection::Rejection;

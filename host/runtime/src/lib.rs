@@ -210,7 +210,8 @@ pub mod policy_files {
     pub use crate::policy_in_force::PolicyStatus;
     pub use crate::policy_text::PolicyReadError;
     pub use crate::policy_warning::PolicyWarning;
-    pub use crate::project_policy::{GrantPlace, GrantPlaceFault, GrantPlaceKind, ProjectGrantError, ProjectPolicy};
+    pub use crate::project_policy::{GrantPlace, GrantPlaceFault, ProjectGrantError, ProjectPolicy};
+    pub use portcullis_policy::GrantPlaceKind;
 }
 
 /// Services of the application that plugins may call, and the values that they are made from.

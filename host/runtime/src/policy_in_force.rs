@@ -156,9 +156,9 @@ impl Reserved {
         let of_plugins = policy.plugins().map(|plugin| policy.limits(plugin));
         let limits = of_plugins.fold(policy.default_limits(), |largest, limits| largest.max(&limits));
         let bindings = policy.plugins().flat_map(|plugin| policy.bindings(plugin).values());
-        let values = bindings.filter_map(|binding| match binding {
-            Binding::Store(store) => Some(store.value_bytes),
-            Binding::Directory(_) | Binding::Http(_) | Binding::Service(_) => None,
+        let values = bindings.filter_map(|binding| {
+            let Binding::Store(store) = binding else { return None };
+            Some(store.value_bytes)
         });
         // A later policy may bind a first store.
         Self { limits, store_value_bytes: values.fold(StoreBinding::default().value_bytes, u64::max) }

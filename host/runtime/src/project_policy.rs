@@ -3,7 +3,7 @@
 
 mod grant_place;
 
-pub use grant_place::{GrantPlace, GrantPlaceFault, GrantPlaceKind};
+pub use grant_place::{GrantPlace, GrantPlaceFault};
 
 use crate::places::{PlaceError, PolicyFile, resolve};
 use crate::policy_text::{self, PolicyReadError};

@@ -19,8 +19,6 @@ fn gaps_of_plugin(policy: &Policy, plugin: &Plugin) -> Vec<RuleGap> {
 fn directory<'a>(
     (key, binding): (&'a DependencyKey, &'a Binding),
 ) -> Option<(&'a DependencyKey, &'a DirectoryBinding)> {
-    match binding {
-        Binding::Directory(directory) => Some((key, directory)),
-        Binding::Http(_) | Binding::Store(_) | Binding::Service(_) => None,
-    }
+    let Binding::Directory(directory) = binding else { return None };
+    Some((key, directory))
 }

@@ -5,8 +5,8 @@ use crate::http::{Client, PluginSecrets};
 use crate::keyvalue::Store;
 use crate::service::Service;
 use crate::surroundings::Surroundings;
-use portcullis_policy::HttpBinding;
 use portcullis_policy::recovery::RecoverMutex;
+use portcullis_policy::{DependencyKind, HttpBinding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -89,10 +89,20 @@ impl Handles {
     }
 
     fn clients(&self) -> impl Iterator<Item = &Client> {
-        self.declared.values().filter_map(|declared| match declared {
-            DeclaredKey::Client { client, .. } => client.as_ref(),
-            DeclaredKey::Directory(_) | DeclaredKey::Store(_) | DeclaredKey::Service(_) => None,
+        self.declared.values().filter_map(|declared| {
+            let DeclaredKey::Client { client, .. } = declared else { return None };
+            client.as_ref()
         })
+    }
+
+    /// Declares a key of any kind without a handle.
+    pub fn ungranted_key(&mut self, key: Arc<str>, kind: DependencyKind) {
+        match kind {
+            DependencyKind::Directory => self.directory_key(key, None),
+            DependencyKind::Http => self.client_key(key, None, None),
+            DependencyKind::Store => self.store_key(key, None),
+            DependencyKind::Service => self.service_key(key, None),
+        }
     }
 
     /// Declares a directory key, with its handle if one is granted.
@@ -120,17 +130,13 @@ impl Handles {
     }
 
     pub(crate) fn directory(&self, key: &str) -> Result<&Directory, Unavailable> {
-        match self.declared(key)? {
-            DeclaredKey::Directory(directory) => directory.as_ref().ok_or_else(|| self.refused.note(key)),
-            DeclaredKey::Client { .. } | DeclaredKey::Store(_) | DeclaredKey::Service(_) => Err(Unavailable::WrongKind),
-        }
+        let DeclaredKey::Directory(directory) = self.declared(key)? else { return Err(Unavailable::WrongKind) };
+        directory.as_ref().ok_or_else(|| self.refused.note(key))
     }
 
     pub(crate) fn client(&self, key: &str) -> Result<&Client, Unavailable> {
-        match self.declared(key)? {
-            DeclaredKey::Client { client, .. } => client.as_ref().ok_or_else(|| self.refused.note(key)),
-            DeclaredKey::Directory(_) | DeclaredKey::Store(_) | DeclaredKey::Service(_) => Err(Unavailable::WrongKind),
-        }
+        let DeclaredKey::Client { client, .. } = self.declared(key)? else { return Err(Unavailable::WrongKind) };
+        client.as_ref().ok_or_else(|| self.refused.note(key))
     }
 
     pub(crate) fn default_client(&self) -> Option<&Client> {
@@ -139,38 +145,25 @@ impl Handles {
 
     /// Returns the policy's binding of an HTTP key, whether or not this call has the handle.
     pub(crate) fn http_binding(&self, key: &str) -> Result<&HttpBinding, Unavailable> {
-        match self.declared(key)? {
-            DeclaredKey::Client { binding, .. } => binding.as_deref().ok_or(Unavailable::NotGranted),
-            DeclaredKey::Directory(_) | DeclaredKey::Store(_) | DeclaredKey::Service(_) => Err(Unavailable::WrongKind),
-        }
+        let DeclaredKey::Client { binding, .. } = self.declared(key)? else { return Err(Unavailable::WrongKind) };
+        binding.as_deref().ok_or(Unavailable::NotGranted)
     }
 
     pub(crate) fn store(&self, key: &str) -> Result<&Arc<dyn Store>, Unavailable> {
-        match self.declared(key)? {
-            DeclaredKey::Store(store) => store.as_ref().ok_or(Unavailable::NotGranted),
-            DeclaredKey::Directory(_) | DeclaredKey::Client { .. } | DeclaredKey::Service(_) => {
-                Err(Unavailable::WrongKind)
-            }
-        }
+        let DeclaredKey::Store(store) = self.declared(key)? else { return Err(Unavailable::WrongKind) };
+        store.as_ref().ok_or(Unavailable::NotGranted)
     }
 
     pub(crate) fn service(&self, key: &str) -> Result<&Arc<dyn Service>, Unavailable> {
-        match self.declared(key)? {
-            DeclaredKey::Service(service) => service.as_ref().ok_or(Unavailable::NotGranted),
-            DeclaredKey::Directory(_) | DeclaredKey::Client { .. } | DeclaredKey::Store(_) => {
-                Err(Unavailable::WrongKind)
-            }
-        }
+        let DeclaredKey::Service(service) = self.declared(key)? else { return Err(Unavailable::WrongKind) };
+        service.as_ref().ok_or(Unavailable::NotGranted)
     }
 
     /// Returns the granted directories with their keys, to preopen them.
     pub(crate) fn directories(&self) -> impl Iterator<Item = (&str, &Directory)> {
-        self.declared.iter().filter_map(|(key, declared)| match declared {
-            DeclaredKey::Directory(Some(directory)) => Some((&**key, directory)),
-            DeclaredKey::Directory(None)
-            | DeclaredKey::Client { .. }
-            | DeclaredKey::Store(_)
-            | DeclaredKey::Service(_) => None,
+        self.declared.iter().filter_map(|(key, declared)| {
+            let DeclaredKey::Directory(Some(directory)) = declared else { return None };
+            Some((&**key, directory))
         })
     }
 

@@ -11,7 +11,7 @@ use crate::exit_code::Exit;
 use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines::{self, HEADING};
 use crate::style::TextStyle;
-use crate::{json, opening, remedy, view};
+use crate::{json, opening, remedy};
 use anyhow::Context as _;
 use portcullis::plugins::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use portcullis::policy::PluginName;
@@ -193,7 +193,7 @@ fn summary(manifest: &Manifest, name: &OneLine<'_>, version: &OneLine<'_>) -> St
     let asks: Vec<String> = manifest
         .dependencies
         .iter()
-        .map(|dependency| format!("{} {}", view::kind(dependency.kind), OneLine(&dependency.key)))
+        .map(|dependency| format!("{} {}", dependency.kind.as_str(), OneLine(&dependency.key)))
         .collect();
     let asks = if asks.is_empty() { "no handle".to_owned() } else { asks.join(", ") };
     format!("{name} {version} would load\n  tools     {}\n  asks for  {asks}", tools.join(", "))

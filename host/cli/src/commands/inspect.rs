@@ -100,7 +100,7 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     }
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
-        let asked = format!("{} {}{need}: {}", view::kind(dependency.kind), dependency.key, dependency.reason);
+        let asked = format!("{} {}{need}: {}", dependency.kind.as_str(), dependency.key, dependency.reason);
         facts.row([TableCell::new(TextStyle::Quiet, "asks for"), TableCell::plain(&asked)]);
     }
     let imports = if plugin.imports.is_empty() { "nothing".to_owned() } else { plugin.imports.join(", ") };

@@ -1,11 +1,27 @@
 //! What a policy binds to a directory key.
 
-use std::fmt;
-
+use super::access::Access;
+use super::describe::{list, of_narrow, plain};
+use super::kind::{BindingKind, KindFacts, KindPermissions};
 use super::limits::PATH_BYTES;
+use super::place::GrantPlaceKind;
 use super::{BindingError, DefaultMask};
 use crate::mask::{Mask, Masks};
+use crate::permission::Permission;
 use crate::pointer::Pointer;
+
+/// What is true of every directory.
+pub(super) const FACTS: KindFacts = KindFacts {
+    name: "directory",
+    noun: "the directory",
+    permissions: Some(KindPermissions {
+        any_of: &[Permission::Read, Permission::Write],
+        written: "`read` or `write`",
+        undeclared: "the tool declares neither read nor write",
+    }),
+    blank: "PATH",
+    example: |path, access| format!("{{ path = \"{path}\", access = \"{access}\" }}"),
+};
 
 /// A directory of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +58,22 @@ impl DirectoryBinding {
         is_same || at.is_hidden() || read_only && (at.is_read_only() || self.access == Access::ReadOnly)
     }
 
+    /// Describes the masks that the policy sets and lifts, with one text for each kind.
+    pub fn describe_masks(&self) -> Vec<String> {
+        let masks = |masks: &[Mask]| masks.iter().map(|mask| plain(mask.as_str())).collect::<Vec<_>>().join(" ");
+        let mut parts = Vec::new();
+        if !self.hidden.is_empty() {
+            parts.push(format!("hiding {}", masks(&self.hidden)));
+        }
+        if !self.read_only.is_empty() {
+            parts.push(format!("protecting {}", masks(&self.read_only)));
+        }
+        if !self.writable.is_empty() {
+            parts.push(format!("not protecting {}", list(&self.writable)));
+        }
+        parts
+    }
+
     fn default_holds(&self, mask: DefaultMask) -> bool {
         match self.access {
             Access::ReadOnly => false,
@@ -50,34 +82,20 @@ impl DirectoryBinding {
     }
 }
 
-/// What a guest may do with a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Access {
-    /// The guest can read the directory and everything in it.
-    #[default]
-    ReadOnly,
-    /// The guest can also change it.
-    ReadWrite,
-}
-
-impl Access {
-    /// Returns the word that policies use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read-only",
-            Self::ReadWrite => "read-write",
-        }
+impl BindingKind for DirectoryBinding {
+    fn describe(&self) -> Vec<String> {
+        let mut parts = vec![format!("the directory {}", plain(&self.path)), self.access.to_string()];
+        parts.extend(self.narrow.as_ref().map(of_narrow));
+        parts.extend(self.describe_masks());
+        parts
     }
 
-    pub(crate) fn read(text: &str) -> Result<Self, BindingError> {
-        let known = [Self::ReadOnly, Self::ReadWrite].into_iter().find(|access| access.as_str() == text);
-        known.ok_or(BindingError::Access)
+    fn narrow(&self) -> Option<&Pointer> {
+        self.narrow.as_ref()
     }
-}
 
-impl fmt::Display for Access {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
+    fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
+        vec![(GrantPlaceKind::Directory, &self.path)]
     }
 }
 
@@ -96,9 +114,6 @@ mod tests {
 
     #[test]
     fn malformed_parts_of_a_directory_are_refused() {
-        for text in ["", "readonly", "read-write ", "Read-Only", "rw", "write"] {
-            assert_eq!(Access::read(text), Err(BindingError::Access), "{text:?}");
-        }
         for text in ["", "a\0b", "a\nb", &"a".repeat(PATH_BYTES + 1)] {
             assert_eq!(read_path(text), Err(BindingError::Path), "{text:?}");
         }

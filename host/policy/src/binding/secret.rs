@@ -4,7 +4,9 @@
 
 use std::fmt;
 
+use super::describe::plain;
 use super::limits::{ARGUMENT_BYTES, ARGUMENTS, PATH_BYTES};
+use super::place::GrantPlaceKind;
 use super::{BindingError, read_path};
 use crate::destination::Destination;
 use crate::host_pattern::HostPattern;
@@ -92,6 +94,37 @@ impl SecretBinding {
     /// need no check here.
     pub fn is_for(&self, destination: &Destination) -> bool {
         self.host.matches(&destination.host().to_string())
+    }
+
+    /// Describes the source of the secret and its place in a request, never the secret itself.
+    pub(super) fn describe(&self) -> String {
+        let from = match &self.from {
+            SecretSource::Env(name) => format!("the variable {}", plain(name)),
+            SecretSource::File(path) => format!("the file {}", plain(path)),
+            SecretSource::Command(words) => {
+                let words: Vec<String> = words.iter().map(|word| plain(word)).collect();
+                format!("the command {}", words.join(" "))
+            }
+        };
+        let slot = match &self.slot {
+            SecretSlot::Header { name, .. } => format!("in the header {}", plain(name)),
+            SecretSlot::Basic { user } => format!("as the password of the user {}", plain(user)),
+            SecretSlot::Query { name } => format!("in the parameter {}", plain(name)),
+        };
+        format!("with the secret from {from} {slot} for {}", self.host)
+    }
+
+    /// Returns the file or the program that the secret comes from.
+    pub(super) fn place(&self) -> Option<(GrantPlaceKind, &str)> {
+        match &self.from {
+            SecretSource::File(file) => Some((GrantPlaceKind::Secret, file)),
+            SecretSource::Command(words) => {
+                // A name without a slash is found through the user's PATH.
+                let program = words.first().filter(|program| program.contains('/'));
+                program.map(|program| (GrantPlaceKind::Program, program.as_str()))
+            }
+            SecretSource::Env(_) => None,
+        }
     }
 }
 

@@ -1,9 +1,22 @@
 //! What a policy binds to a service key.
 
 use super::BindingError;
+use super::describe::plain;
+use super::kind::{BindingKind, KindFacts};
+use super::place::GrantPlaceKind;
+use crate::pointer::Pointer;
+
+/// What is true of every service.
+pub(super) const FACTS: KindFacts = KindFacts {
+    name: "service",
+    noun: "the service",
+    permissions: None,
+    blank: "NAME",
+    example: |name, _| format!("{{ name = \"{name}\" }}"),
+};
 
 /// Default maximum of service calls in one call: a few queries for each of a few pages.
-pub(super) const CALLS: u32 = 100;
+const CALLS: u32 = 100;
 /// A call that needs more should request more data at once.
 pub(crate) const CALLS_CEILING: usize = 10_000;
 /// Maximum bytes of the name of a service or method, as for other names.
@@ -29,6 +42,28 @@ impl ServiceBinding {
     /// Returns whether the method may be called.
     pub fn allows(&self, method: &str) -> bool {
         self.methods.is_empty() || self.methods.iter().any(|granted| granted == method)
+    }
+}
+
+impl BindingKind for ServiceBinding {
+    fn describe(&self) -> Vec<String> {
+        let mut parts = vec![format!("the service {}", plain(&self.name))];
+        if !self.methods.is_empty() {
+            let methods: Vec<String> = self.methods.iter().map(|method| plain(method)).collect();
+            parts.push(format!("methods {}", methods.join(" ")));
+        }
+        if self.calls != CALLS {
+            parts.push(format!("calls {}", self.calls));
+        }
+        parts
+    }
+
+    fn narrow(&self) -> Option<&Pointer> {
+        None
+    }
+
+    fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
+        Vec::new()
     }
 }
 

@@ -1,7 +1,14 @@
 //! What a policy binds to a store key: a key-value store and its limits. Each default and ceiling has its reason.
 
+use super::kind::{BindingKind, KindFacts};
 use super::limited::{BindingLimit, Limited};
+use super::place::GrantPlaceKind;
 use crate::amount::Unit;
+use crate::pointer::Pointer;
+
+/// What is true of every store.
+pub(super) const FACTS: KindFacts =
+    KindFacts { name: "store", noun: "the store", permissions: None, blank: "", example: |_, _| "{}".to_owned() };
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
@@ -129,6 +136,25 @@ impl Limited for StoreBinding {
             StoreLimit::ValueBytes => self.value_bytes,
             StoreLimit::Bytes => self.bytes,
         }
+    }
+}
+
+impl BindingKind for StoreBinding {
+    fn describe(&self) -> Vec<String> {
+        let scope = match self.scope {
+            StoreScope::Plugin => "a store of the plugin",
+            StoreScope::Principal => "a store for each principal",
+            StoreScope::Session => "a store for each session",
+        };
+        [scope.to_owned()].into_iter().chain(self.changed()).collect()
+    }
+
+    fn narrow(&self) -> Option<&Pointer> {
+        None
+    }
+
+    fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
+        Vec::new()
     }
 }
 

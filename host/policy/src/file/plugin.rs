@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use super::limits;
 use super::node::{Misplaced, TomlNode};
-use crate::binding::Binding;
+use crate::binding::{Binding, DependencyKind};
 use crate::clock::ClockResolution;
 use crate::error::PolicyFault;
 use crate::leniency::Leniency;
@@ -22,9 +22,8 @@ use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
 use value::PlacedValue;
 
-/// The keys of a section.
-const SECTION: &[&str] =
-    &["directory", "http", "store", "service", "config", "clock", "limits", "repair", "unvalidated"];
+/// The keys of a section besides the kinds of dependencies.
+const SETTINGS: [&str; 5] = ["config", "clock", "limits", "repair", "unvalidated"];
 
 /// The settings of one plugin in one policy text.
 #[derive(Debug, Default)]
@@ -48,7 +47,8 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, Plugin
 }
 
 fn read_plugin(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
-    let section = node.table(SECTION)?;
+    let keys: Vec<&str> = DependencyKind::ALL.map(DependencyKind::as_str).into_iter().chain(SETTINGS).collect();
+    let section = node.table(&keys)?;
     let mut plugin = PluginSection::default();
     if let Some(limits) = section.get("limits") {
         plugin.limits = limits::read(limits)?;
@@ -62,19 +62,21 @@ fn read_plugin(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
     let lenient = |key: &str| section.get(key).map(|node| node.word(&Leniency::ALL, Leniency::as_str)).transpose();
     plugin.repair = lenient("repair")?;
     plugin.unvalidated = lenient("unvalidated")?;
-    if let Some(directories) = section.get("directory") {
-        bind(&mut plugin, directories, |node| directory::read(node).map(Binding::Directory))?;
-    }
-    if let Some(clients) = section.get("http") {
-        bind(&mut plugin, clients, |node| http::read(node).map(|http| Binding::Http(Box::new(http))))?;
-    }
-    if let Some(stores) = section.get("store") {
-        bind(&mut plugin, stores, |node| store::read(node).map(Binding::Store))?;
-    }
-    if let Some(services) = section.get("service") {
-        bind(&mut plugin, services, |node| service::read(node).map(Binding::Service))?;
+    for kind in DependencyKind::ALL {
+        if let Some(bindings) = section.get(kind.as_str()) {
+            bind(&mut plugin, bindings, |node| read_binding(kind, node))?;
+        }
     }
     Ok(plugin)
+}
+
+fn read_binding(kind: DependencyKind, node: &TomlNode<'_>) -> Result<Binding, Misplaced> {
+    match kind {
+        DependencyKind::Directory => directory::read(node).map(Binding::Directory),
+        DependencyKind::Http => http::read(node).map(|http| Binding::Http(Box::new(http))),
+        DependencyKind::Store => store::read(node).map(Binding::Store),
+        DependencyKind::Service => service::read(node).map(Binding::Service),
+    }
 }
 
 /// Parses all bindings of one kind. A plugin opens a dependency by its key alone, so a key can have only one kind.

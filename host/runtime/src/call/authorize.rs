@@ -26,7 +26,7 @@ use crate::reserved;
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{ReviewRequest, Verdict as Review};
 use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Verdict};
-use portcullis_sandbox::{CallContext, Stop};
+use portcullis_sandbox::{CallContext, Cancellation, RunSetup, Stop, ToolCall};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -286,8 +286,10 @@ impl ValidCall {
         let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..limits };
         // A review reports no progress and cannot ask in the middle: it returns its question.
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
-        let (tool, handles) = (self.tool.name().tool.as_str(), grant::review_handles(host, self, &request.origin));
-        let ran = host.loader.engine.review(code, tool, &self.canonical, &limits, handles, context).await;
+        let handles = grant::review_handles(host, self, &request.origin);
+        let tool_call = ToolCall { tool: self.tool.name().tool.as_str(), arguments: &self.canonical };
+        let setup = RunSetup { code, limits: &limits, handles, context, cancellation: Cancellation::new() };
+        let ran = host.loader.engine.review(tool_call, setup).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));
         record.reviewed(&review).await?;
         Ok(review)

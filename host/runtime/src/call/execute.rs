@@ -18,7 +18,7 @@ use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Code as PluginCode, LimitKind, Stop, Usage};
+use portcullis_sandbox::{Code as PluginCode, LimitKind, RunSetup, Stop, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -131,10 +131,10 @@ async fn run_plugin(
 ) -> FinishedRun {
     let GrantedCall { call, limits, handles } = granted;
     let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
-    let (tool, cancellation) = (call.tool.name().tool.as_str(), request.cancellation.clone());
-    let engine = &host.loader.engine;
     let opened = handles.refused_keys();
-    let ran = engine.execute(code, tool, &call.canonical, &limits, handles, context, cancellation).await;
+    let tool_call = ToolCall { tool: call.tool.name().tool.as_str(), arguments: &call.canonical };
+    let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
+    let ran = host.loader.engine.execute(tool_call, setup).await;
     record.printed(&ran.log);
     let done = effects::told(&ran.effects, &ran.traffic);
     record.traffic(ran.traffic);

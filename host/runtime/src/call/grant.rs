@@ -2,20 +2,24 @@
 //! tool's permissions reach it. The arguments can narrow it further.
 
 mod describe;
+mod directory;
 mod given;
 mod handles;
+mod http;
+mod kind;
 mod narrow;
 mod reach;
+mod service;
+mod store;
 mod undeclared;
 
 pub(crate) use describe::{bound_lines, describe_handles};
-pub(crate) use given::reaches_directories;
-pub(super) use handles::{
-    GrantedCall, check, check_answerable, check_writable, read_only_handles, review_handles, stores_to_read,
-    writable_directories,
-};
-pub(crate) use handles::{missing_keys, read_only_key, ungranted};
-pub(super) use narrow::unnamed_host;
+pub(crate) use directory::read_only_key;
+pub(super) use directory::{check_writable, writable_directories};
+pub(crate) use given::{reach, reaches_directories};
+pub(crate) use handles::missing_keys;
+pub(super) use handles::{GrantedCall, check, check_answerable, read_only_handles, review_handles};
+pub(super) use http::unnamed_host;
 pub use reach::Reach;
-pub(crate) use reach::reach;
+pub(super) use store::stores_to_read;
 pub(crate) use undeclared::undeclared;

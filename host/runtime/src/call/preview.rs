@@ -12,7 +12,7 @@ use crate::ledger::{LedgerError, blocking};
 use crate::request::Request;
 use portcullis_definitions::manifest::{Failure, FileChange};
 use portcullis_policy::Limits;
-use portcullis_sandbox::CallContext;
+use portcullis_sandbox::{CallContext, RunSetup, ToolCall};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,9 +77,9 @@ impl ValidCall {
         let handles = grant::read_only_handles(host, self).map_err(|rejection| rejection.message)?;
         // A preview reports no progress, and its permission requests are denied.
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
-        let (tool, cancellation) = (self.tool.name().tool.as_str(), request.cancellation.clone());
-        let engine = &host.loader.engine;
-        let ran = engine.preview(code, tool, &self.canonical, &limits, handles, context, cancellation).await;
+        let tool_call = ToolCall { tool: self.tool.name().tool.as_str(), arguments: &self.canonical };
+        let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
+        let ran = host.loader.engine.preview(tool_call, setup).await;
         match ran.result {
             Ok(Ok(changes)) => Ok(changes),
             Ok(Err(failure)) => Err(words(failure)),

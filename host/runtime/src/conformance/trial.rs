@@ -3,12 +3,14 @@
 
 use super::smallest;
 use crate::alone;
-use crate::call::{AnswerFlaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared, ungranted};
+use crate::call::{AnswerFlaw, REVIEW_TIME_MAX, check_answer, preview_limits, undeclared};
 use crate::text::{OneLine, new_id};
 use portcullis_definitions::manifest::{Answer, Definition, Manifest, Preview, Verdict};
 use portcullis_definitions::schema::{self, Schema};
 use portcullis_policy::{Limits, Permissions};
-use portcullis_sandbox::{CallContext, Cancellation, Code, Engine, Handles, LimitKind, Log, Ran, Stop};
+use portcullis_sandbox::{
+    CallContext, Cancellation, Code, Engine, Handles, LimitKind, Log, Ran, RunSetup, Stop, ToolCall,
+};
 use smallest::NoArguments;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,6 +63,12 @@ struct TrialCall<'a> {
     permissions: Permissions,
 }
 
+impl TrialCall<'_> {
+    fn tool_call(&self) -> ToolCall<'_> {
+        ToolCall { tool: self.tool, arguments: self.arguments }
+    }
+}
+
 impl Trial<'_> {
     pub(super) async fn all(&self) -> Tried {
         let limits = Limits { log_bytes: LOG_BYTES_MAX, ..Limits::default() };
@@ -90,12 +98,15 @@ impl Trial<'_> {
 
     async fn review(&self, call: &TrialCall<'_>, limits: &Limits, context: CallContext) -> Ran<Verdict> {
         let limits = Limits { time: REVIEW_TIME_MAX, ..*limits };
-        self.engine.review(self.code, call.tool, call.arguments, &limits, self.handles(), context).await
+        let (handles, cancellation) = (self.handles(), Cancellation::new());
+        let setup = RunSetup { code: self.code, limits: &limits, handles, context, cancellation };
+        self.engine.review(call.tool_call(), setup).await
     }
 
     async fn preview(&self, call: &TrialCall<'_>, limits: &Limits, context: CallContext) -> Ran<Preview> {
-        let (limits, cancellation) = (preview_limits(limits), Cancellation::new());
-        self.engine.preview(self.code, call.tool, call.arguments, &limits, self.handles(), context, cancellation).await
+        let (limits, handles, cancellation) = (preview_limits(limits), self.handles(), Cancellation::new());
+        let setup = RunSetup { code: self.code, limits: &limits, handles, context, cancellation };
+        self.engine.preview(call.tool_call(), setup).await
     }
 
     /// Runs the tool, and cancels it after a while.
@@ -107,8 +118,8 @@ impl Trial<'_> {
         context: CallContext,
     ) -> Ran<Answer> {
         let cancellation = Cancellation::new();
-        let given = cancellation.clone();
-        let run = self.engine.execute(self.code, call.tool, call.arguments, limits, handles, context, given);
+        let setup = RunSetup { code: self.code, limits, handles, context, cancellation: cancellation.clone() };
+        let run = self.engine.execute(call.tool_call(), setup);
         let cancel = async {
             tokio::time::sleep(RUN_CANCELLED_AFTER).await;
             cancellation.cancel();
@@ -124,7 +135,7 @@ impl Trial<'_> {
     fn handles(&self) -> Handles {
         let mut handles = Handles::none();
         for asked in &self.manifest.dependencies {
-            ungranted(&mut handles, Arc::from(asked.key.as_str()), asked.kind);
+            handles.ungranted_key(Arc::from(asked.key.as_str()), asked.kind);
         }
         handles
     }

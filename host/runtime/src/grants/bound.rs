@@ -57,18 +57,16 @@ impl PluginGrants {
 
     /// Returns the directory that is bound to a key.
     pub(crate) fn directory(&self, key: &DependencyKey) -> Option<&BoundDirectory> {
-        match self.get(key)? {
-            Grant::Directory(directory) => Some(directory),
-            Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => None,
-        }
+        let Grant::Directory(directory) = self.get(key)? else { return None };
+        Some(directory)
     }
 
     /// Returns the first key whose directory overlaps with this one.
     pub(crate) fn overlap(&self, other: &Dir) -> io::Result<Option<&DependencyKey>> {
         for (key, grant) in &self.keys {
-            match grant {
-                Grant::Directory(bound) if bound.directory.overlaps(other)? => return Ok(Some(key)),
-                Grant::Directory(_) | Grant::Client(_) | Grant::Store(_) | Grant::Service(_) => {}
+            let Grant::Directory(bound) = grant else { continue };
+            if bound.directory.overlaps(other)? {
+                return Ok(Some(key));
             }
         }
         Ok(None)
@@ -82,10 +80,8 @@ impl PluginGrants {
 
 impl Grant {
     fn client(&self) -> Option<&Client> {
-        match self {
-            Self::Client(client) => Some(client),
-            Self::Directory(_) | Self::Store(_) | Self::Service(_) => None,
-        }
+        let Self::Client(client) = self else { return None };
+        Some(client)
     }
 }
 

@@ -5,7 +5,6 @@ use super::error::GrantError;
 use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::known_tool::known;
-use portcullis_definitions::manifest::DependencyKind;
 use portcullis_definitions::schema;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy};
 
@@ -37,14 +36,7 @@ pub(crate) fn check_keys(policy: &Policy, loaded: &Plugin) -> Result<(), GrantEr
     let plugin = &loaded.name;
     for (key, binding) in policy.bindings(plugin) {
         let asked = loaded.dependencies.get(key).map(|dependency| dependency.kind);
-        let fits = match (binding, asked) {
-            (Binding::Directory(_), Some(DependencyKind::Directory)) => true,
-            (Binding::Http(_), Some(DependencyKind::Http)) => true,
-            (Binding::Store(_), Some(DependencyKind::Store)) => true,
-            (Binding::Service(_), Some(DependencyKind::Service)) => true,
-            (Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_), _) => false,
-        };
-        if !fits {
+        if asked != Some(binding.kind()) {
             let asks: Vec<String> = loaded.dependencies.keys().map(|key| format!("`{key}`")).collect();
             let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
             return Err(GrantError::UnknownKey { plugin: plugin.clone(), key: key.clone(), asks });

@@ -22,6 +22,7 @@ pub use injection::{Injector, ProviderError};
 pub use key::Key;
 pub use service::{SERVICE_TEXT_BYTES_MAX, Service, ServiceError, service_fn};
 
+pub(crate) use grant::CallInjection;
 pub(crate) use injection::Injection;
 pub(crate) use overrides::Overrides;
 pub(crate) use uses::Uses;

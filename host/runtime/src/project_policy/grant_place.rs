@@ -1,7 +1,7 @@
 //! The places that the grants of a project's policy lead to, and whether they can be trusted.
 
 use crate::places::resolve;
-use portcullis_policy::{Binding, DependencyKey, HttpBinding, PluginName, Policy, SecretSource};
+use portcullis_policy::{DependencyKey, GrantPlaceKind, PluginName, Policy};
 use std::path::{Path, PathBuf};
 
 /// A place that a grant of a project's policy leads to.
@@ -33,37 +33,12 @@ pub enum GrantPlaceFault {
     Unresolvable(String),
 }
 
-/// What is at the place that a grant leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GrantPlaceKind {
-    /// A directory that a plugin gets.
-    Directory,
-    /// A file that the host reads a secret from.
-    Secret,
-    /// A program that the host starts to read a secret.
-    Program,
-    /// A file with the certificates to trust.
-    Roots,
-}
-
-impl GrantPlaceKind {
-    /// Returns the word for the kind.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Directory => "directory",
-            Self::Secret => "secret file",
-            Self::Program => "secret program",
-            Self::Roots => "certificates",
-        }
-    }
-}
-
 /// Returns every place that the bindings of a policy lead to, in the order of their keys.
 pub(super) fn grant_places(policy: &Policy, root: &Path) -> Vec<GrantPlace> {
     let mut places = Vec::new();
     for plugin in policy.plugins() {
         for (key, binding) in policy.bindings(plugin) {
-            for (kind, written) in paths(binding) {
+            for (kind, written) in binding.places() {
                 let (resolved, fault) = judge(root, written);
                 let (plugin, key) = (plugin.clone(), key.clone());
                 places.push(GrantPlace { plugin, key, kind, written: written.to_owned(), resolved, fault });
@@ -82,28 +57,4 @@ fn judge(root: &Path, written: &str) -> (PathBuf, Option<GrantPlaceFault>) {
         }
         Err(error) => (root.join(written), Some(GrantPlaceFault::Unresolvable(error.to_string()))),
     }
-}
-
-/// Returns the paths in a binding.
-fn paths(binding: &Binding) -> Vec<(GrantPlaceKind, &str)> {
-    match binding {
-        Binding::Directory(directory) => vec![(GrantPlaceKind::Directory, &directory.path)],
-        Binding::Http(http) => paths_of_client(http),
-        Binding::Store(_) | Binding::Service(_) => Vec::new(),
-    }
-}
-
-fn paths_of_client(http: &HttpBinding) -> Vec<(GrantPlaceKind, &str)> {
-    let mut paths: Vec<(GrantPlaceKind, &str)> = Vec::new();
-    paths.extend(http.roots.as_deref().map(|roots| (GrantPlaceKind::Roots, roots)));
-    match http.secret.as_ref().map(|secret| &secret.from) {
-        Some(SecretSource::File(file)) => paths.push((GrantPlaceKind::Secret, file)),
-        Some(SecretSource::Command(words)) => {
-            // A name without a slash is found through the user's PATH.
-            let program = words.first().filter(|program| program.contains('/'));
-            paths.extend(program.map(|program| (GrantPlaceKind::Program, program.as_str())));
-        }
-        Some(SecretSource::Env(_)) | None => {}
-    }
-    paths
 }

@@ -4,7 +4,7 @@ use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
 use portcullis_policy::{Access, HttpBinding, Limits};
 use portcullis_sandbox::{
     Ask, BoxFuture, CallContext, CallHost, Cancellation, Client, Code, Compiler, Directory, Effects, Engine,
-    EngineConfig, Handles, Network, OutputFull, Progress, Ran, Stop, Traffic,
+    EngineConfig, Handles, Network, OutputFull, Progress, Ran, RunSetup, Stop, ToolCall, Traffic,
 };
 use portcullis_tests::built_guest;
 use serde_json::Value;
@@ -134,8 +134,8 @@ impl Rig {
         let taker = Arc::new(taker);
         let (context, arguments) = (context(Arc::clone(&taker)), arguments.to_string());
         let running = async move {
-            let code = code().await;
-            engine().await.execute(code, tool, &arguments, &limits, handles, context, cancellation).await
+            let setup = RunSetup { code: code().await, limits: &limits, handles, context, cancellation };
+            engine().await.execute(ToolCall { tool, arguments: &arguments }, setup).await
         };
         (taker, running)
     }
@@ -155,8 +155,9 @@ impl Rig {
 
     /// Runs the review of a call.
     pub(crate) async fn review(self, tool: &str) -> Ran<portcullis_definitions::manifest::Verdict> {
-        let context = context(Arc::new(self.taker));
-        engine().await.review(code().await, tool, "{}", &self.limits, Handles::none(), context).await
+        let (handles, context, cancellation) = (Handles::none(), context(Arc::new(self.taker)), Cancellation::new());
+        let setup = RunSetup { code: code().await, limits: &self.limits, handles, context, cancellation };
+        engine().await.review(ToolCall { tool, arguments: "{}" }, setup).await
     }
 }
 

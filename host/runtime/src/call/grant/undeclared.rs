@@ -1,9 +1,7 @@
 //! Finds handles that a tool tried to open without declaring the permission. Only the tool's author can fix that, not a
 //! policy.
 
-use super::given::{noun, permissions_reach};
-use portcullis_definitions::manifest::DependencyKind;
-use portcullis_policy::Permissions;
+use portcullis_policy::{DependencyKind, Permissions};
 use portcullis_sandbox::RefusedKeys;
 
 /// Describes the handles that a tool could not open because it does not declare their permission. Returns `None` if it
@@ -13,19 +11,10 @@ pub(crate) fn undeclared(
     permissions: Permissions,
     kind_of: impl Fn(&str) -> Option<DependencyKind>,
 ) -> Option<String> {
-    let opened = opened.keys();
-    let kinds = opened.iter().filter_map(|key| Some((key, kind_of(key)?)));
-    let undeclared = kinds.filter(|(_, kind)| !permissions_reach(*kind, permissions));
-    let told = undeclared.map(|(key, kind)| format!("{} `{key}` without declaring {}", noun(kind), permission(kind)));
-    let told: Vec<String> = told.collect();
+    let told = |key: &str| {
+        let kind = kind_of(key).filter(|kind| !kind.is_reached_by(permissions))?;
+        Some(format!("{} `{key}` without declaring {}", kind.noun(), kind.permissions()?.written))
+    };
+    let told: Vec<String> = opened.keys().iter().filter_map(|key| told(key)).collect();
     (!told.is_empty()).then(|| format!("the tool opened {}", told.join(", and ")))
-}
-
-/// Returns the permission that reaches handles of a kind, as an author writes it.
-fn permission(kind: DependencyKind) -> &'static str {
-    match kind {
-        DependencyKind::Directory => "`read` or `write`",
-        DependencyKind::Http => "`network`",
-        DependencyKind::Store | DependencyKind::Service => "a permission",
-    }
 }
