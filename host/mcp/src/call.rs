@@ -11,7 +11,7 @@ use crate::result;
 use crate::server::Server;
 use crate::tools::loading;
 use named::request;
-use portcullis::{Cancellation, Request};
+use portcullis::Request;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -86,8 +86,6 @@ async fn until_unwanted(
     params: &CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
 ) -> Result<Called, ErrorData> {
-    let cancellation = Cancellation::new();
-    let request = request.cancellation(cancellation.clone());
     let unwanted = CancellationToken::new();
     let mut called = pin!(approval::call(server, request, named, params, cx, &unwanted));
     tokio::select! {
@@ -95,8 +93,6 @@ async fn until_unwanted(
         () = cx.ct.cancelled() => {}
         () = server.stopping().late() => {}
     }
-    // `cancellation` ends a call that runs here; `unwanted` ends a call that runs in its own task.
-    cancellation.cancel_at_once();
     unwanted.cancel();
     called.await
 }

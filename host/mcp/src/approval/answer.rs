@@ -109,12 +109,12 @@ pub(crate) async fn give(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use serde_json::json;
 
     /// Returns an approval request that offers two patterns, and one that is too long for a form.
-    fn question() -> Question {
+    pub(in crate::approval) fn question() -> Question {
         Question {
             id: "d".repeat(32),
             call: "c".repeat(32),

@@ -2,23 +2,23 @@
 //!
 //! Every approval request and every answer goes through the host's ledger, where the first answer counts. This module
 //! only decides how the client of a call is asked, if its answers count at all. It must not know what an answer
-//! permits.
+//! permits. [`session`] is the table of these decisions, [`drive`] runs it, and every other file does one thing for it.
 
 mod announce;
 mod answer;
-mod attended;
+mod ask_by;
 mod called;
 mod client;
-mod follow;
+mod drive;
+mod elicit;
 mod form;
 mod lifetime;
-mod resume;
 mod rounds;
 mod running;
+mod session;
 mod shelf;
 mod spoken;
 mod stage;
-mod unattended;
 mod waiting;
 
 pub(crate) use answer::{give, read};
@@ -27,6 +27,7 @@ pub(crate) use client::ClientAbilities;
 pub(crate) use form::{form, waits_elsewhere};
 pub(crate) use lifetime::lifetime;
 pub(crate) use running::RunningCall;
+pub(crate) use session::{SessionEffect, SessionEvent};
 pub(crate) use shelf::TimedShelf;
 pub(crate) use stage::CallPhase;
 pub(crate) use waiting::ParkedCalls;
@@ -40,10 +41,8 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use spoken::Spoken;
 use tokio_util::sync::CancellationToken;
-use unattended::denies_unattended;
 
-/// Calls a tool, or continues a call whose approval request this request answers. `unwanted` ends a call that runs in
-/// its own task.
+/// Calls a tool, or continues a call whose approval request this request answers. `unwanted` cancels the call.
 ///
 /// # Errors
 /// The `requestState` of the request belongs to no waiting call.
@@ -58,10 +57,10 @@ pub(crate) async fn call(
     let client = ClientAbilities::of(&server.inner().options, cx);
     let spoken = Spoken { server, named, params, cx, client, unwanted };
     if client.modern && params.request_state.is_some() {
-        return resume::resume(&spoken).await;
+        let (running, retried) = rounds::retry(&spoken)?;
+        return drive::drive(&spoken, running, Some(retried)).await;
     }
     let attendance = RequestAttendance::of(server, client);
-    let announced = attendance == RequestAttendance::Announced;
     let request = match attendance {
         // A task waits for its approver as long as the policy permits.
         RequestAttendance::Announced if !client.tasks => request.approval_wait(server.inner().options.approval_wait),
@@ -69,10 +68,8 @@ pub(crate) async fn call(
         RequestAttendance::Announced | RequestAttendance::HostApprover => request,
         RequestAttendance::Denied => request.unattended(Unattended::Deny),
     };
-    if client.tasks || (client.modern && client.answers) {
-        return spoken.follow(RunningCall::start(&server.inner().host, request, client, announced), None).await;
-    }
-    Ok(Called::Reply(attended::call(&spoken, request, announced).await))
+    let asked = (attendance == RequestAttendance::Announced).then_some(client);
+    drive::drive(&spoken, RunningCall::start(&server.inner().host, request, asked), None).await
 }
 
 /// Who answers the approval requests of a call.
@@ -89,14 +86,16 @@ enum RequestAttendance {
 
 impl RequestAttendance {
     fn of(server: &Server, client: ClientAbilities) -> Self {
+        let host = &server.inner().host;
         if client.answers {
-            Self::Announced
-        } else if server.inner().host.asks_its_own() {
-            Self::HostApprover
-        } else if denies_unattended(server) {
-            Self::Denied
-        } else {
-            Self::Announced
+            return Self::Announced;
+        }
+        if host.asks_its_own() {
+            return Self::HostApprover;
+        }
+        match host.policy().approvals().unattended {
+            Unattended::Deny => Self::Denied,
+            Unattended::Pending => Self::Announced,
         }
     }
 }

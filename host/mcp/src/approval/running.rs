@@ -2,47 +2,28 @@
 
 use super::announce::QuestionAnnouncer;
 use super::client::ClientAbilities;
+use super::session::{SessionEffect, SessionEvent, SessionState, step};
 use super::stage::{CallPhase, CallStage};
-use portcullis::policy::recovery::RecoverMutex;
 use portcullis::{Cancellation, Host, Question, Reply, Request};
-use std::future::pending;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
-
-/// The next event of a followed call.
-pub(super) enum Heard {
-    /// The call is over.
-    Over(Arc<Reply>),
-    /// The call waits for an approver.
-    Asks(Arc<Question>),
-    /// The deadline has passed.
-    Late,
-    /// The request was cancelled, or the server stops.
-    Unwanted,
-    /// The call's task ended without a reply.
-    Lost,
-}
 
 /// A call in its own task.
 pub(crate) struct RunningCall {
     stage: watch::Receiver<CallStage>,
     cancellation: Cancellation,
     task: AbortHandle,
-    /// The id of the last approval request that is no longer announced here: it was answered here, or is left to the
-    /// other channels.
-    settled: Mutex<Option<String>>,
+    state: SessionState,
 }
 
 impl RunningCall {
-    /// Starts a call. If `announced`, its approval requests come here first.
-    pub(super) fn start(host: &Host, request: Request, client: ClientAbilities, announced: bool) -> Self {
+    /// Starts a call. Its approval requests come here first if `asked` is the client that may be asked.
+    pub(super) fn start(host: &Host, request: Request, asked: Option<ClientAbilities>) -> Self {
         let (sender, stage) = watch::channel(CallStage::now(CallPhase::Work));
         let cancellation = Cancellation::new();
         let mut request = request.cancellation(cancellation.clone());
-        if announced {
+        if let Some(client) = asked {
             request = request.approver(Arc::new(QuestionAnnouncer::new(sender.clone(), client)));
         }
         let host = host.clone();
@@ -51,26 +32,73 @@ impl RunningCall {
             sender.send_replace(CallStage::now(CallPhase::Over(Arc::new(reply))));
         };
         let task = tokio::spawn(run).abort_handle();
-        Self { stage, cancellation, task, settled: Mutex::default() }
+        Self { stage, cancellation, task, state: SessionState::Working }
     }
 
-    /// Returns the current stage. A settled approval request counts as work, even if the call has not received the
-    /// answer yet.
+    /// Takes a step, and returns what is to be done.
+    #[must_use]
+    pub(crate) fn step(&mut self, event: SessionEvent) -> Vec<SessionEffect> {
+        let (state, effects) = step(std::mem::replace(&mut self.state, SessionState::Ended), event);
+        self.state = state;
+        effects
+    }
+
+    /// Says that the call is kept for its client. There is nothing to do then.
+    pub(crate) fn kept(&mut self) {
+        let _ = self.step(SessionEvent::Kept);
+    }
+
+    /// Returns the current stage for the client of a task. A settled approval request counts as work, even if the call
+    /// has not received the answer yet.
     pub(crate) fn stage(&self) -> CallStage {
         let mut stage = self.stage.borrow().clone();
-        if matches!(&stage.at, CallPhase::Asking(question) if self.is_settled(question)) {
+        if matches!(&stage.at, CallPhase::Asking(question) if self.state.is_settled(question)) {
             stage.at = CallPhase::Work;
         }
         stage
     }
 
-    /// Stops announcing an approval request.
-    pub(crate) fn settle(&self, question: &Question) {
-        *self.settled.lock_recovered() = Some(question.id.clone());
+    /// Returns what the call does now, as [`Self::next_phase`] would.
+    pub(super) fn phase(&mut self) -> CallPhase {
+        self.stage.borrow_and_update().at.clone()
     }
 
-    fn is_settled(&self, question: &Question) -> bool {
-        self.settled.lock_recovered().as_deref() == Some(&question.id)
+    /// Waits until the call does something else. Returns `None` if its task has ended without a reply.
+    pub(super) async fn next_phase(&mut self) -> Option<CallPhase> {
+        self.stage.changed().await.ok()?;
+        Some(self.phase())
+    }
+
+    /// Returns the approval request that the call waits for, settled or not.
+    pub(crate) fn asking(&self) -> Option<Arc<Question>> {
+        match &self.stage.borrow().at {
+            CallPhase::Asking(question) => Some(Arc::clone(question)),
+            CallPhase::Work | CallPhase::Over(_) => None,
+        }
+    }
+
+    /// Returns the approval request that the client of a parked call has received.
+    pub(super) fn parked(&self) -> Option<Arc<Question>> {
+        match &self.state {
+            SessionState::Parked(question) => Some(Arc::clone(question)),
+            SessionState::Working
+            | SessionState::Form(_)
+            | SessionState::Recording(..)
+            | SessionState::Settled(_)
+            | SessionState::Parking(_)
+            | SessionState::BecomingTask { .. }
+            | SessionState::Cancelling
+            | SessionState::Task(_)
+            | SessionState::Ended => None,
+        }
+    }
+
+    /// Returns the reply, if the call is over.
+    pub(super) fn into_reply(self) -> Option<Reply> {
+        let CallPhase::Over(reply) = self.stage.borrow().at.clone() else { return None };
+        // This is the last reader, so the reply is usually not copied.
+        drop(self);
+        Some(Arc::unwrap_or_clone(reply))
     }
 
     /// Cancels the call without a grace period. Its side effects remain and are recorded.
@@ -78,49 +106,16 @@ impl RunningCall {
         self.cancellation.cancel_at_once();
     }
 
-    /// Waits for the next event of the call.
-    pub(super) async fn hear(&mut self, late: Option<Instant>, unwanted: Option<&CancellationToken>) -> Heard {
-        loop {
-            // Mark the value as seen before reading it, so that no change is lost in between.
-            self.stage.mark_unchanged();
-            match self.stage().at {
-                CallPhase::Over(reply) => return Heard::Over(reply),
-                CallPhase::Asking(question) => return Heard::Asks(question),
-                CallPhase::Work => {}
-            }
-            if late.is_some_and(|late| late <= Instant::now()) {
-                return Heard::Late;
-            }
-            tokio::select! {
-                biased;
-                changed = self.stage.changed() => {
-                    if changed.is_err() {
-                        return Heard::Lost;
-                    }
-                }
-                () = told(unwanted) => return Heard::Unwanted,
-                () = reached(late) => return Heard::Late,
-            }
-        }
+    /// Ends the call's task.
+    pub(super) fn abort(&self) {
+        self.task.abort();
     }
 }
 
 impl Drop for RunningCall {
     fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn told(token: Option<&CancellationToken>) {
-    match token {
-        Some(token) => token.cancelled().await,
-        None => pending().await,
-    }
-}
-
-async fn reached(instant: Option<Instant>) {
-    match instant {
-        Some(instant) => sleep_until(instant).await,
-        None => pending().await,
+        if self.step(SessionEvent::Dropped).contains(&SessionEffect::Abort) {
+            self.abort();
+        }
     }
 }

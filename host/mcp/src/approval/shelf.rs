@@ -40,15 +40,22 @@ impl<T> Default for TimedShelf<T> {
 }
 
 impl<T: Send + 'static> TimedShelf<T> {
-    /// Stores a value for a principal until `lifetime` is over. Returns its id, or the value if there is no room or the
-    /// system's random number generator fails.
-    pub(crate) fn put(&self, principal: &Principal, value: T, lifetime: Duration) -> Result<String, T> {
+    /// Stores a value for a principal until `lifetime` is over, changed by `kept`. Returns its id, or the unchanged
+    /// value if there is no room or the system's random number generator fails.
+    pub(crate) fn put(
+        &self,
+        principal: &Principal,
+        mut value: T,
+        lifetime: Duration,
+        kept: impl FnOnce(&mut T),
+    ) -> Result<String, T> {
         let Some(id) = random_id() else { return Err(value) };
         let mut entries = self.lock();
         let own = entries.values().filter(|entry| entry.principal == *principal).count();
         if entries.len() >= ENTRIES_MAX || own >= PRINCIPAL_ENTRIES_MAX {
             return Err(value);
         }
+        kept(&mut value);
         let timer = Timer(tokio::spawn(expire(Arc::downgrade(&self.0), id.clone(), lifetime)).abort_handle());
         entries.insert(id.clone(), ShelfEntry { principal: principal.clone(), value, _timer: timer });
         Ok(id)
@@ -61,9 +68,9 @@ impl<T: Send + 'static> TimedShelf<T> {
         entries.remove(id).map(|entry| entry.value)
     }
 
-    /// Reads a value of this principal.
-    pub(crate) fn look<R>(&self, principal: &Principal, id: &str, look: impl FnOnce(&T) -> R) -> Option<R> {
-        self.lock().get(id).filter(|entry| entry.principal == *principal).map(|entry| look(&entry.value))
+    /// Reads or changes a value of this principal.
+    pub(crate) fn look<R>(&self, principal: &Principal, id: &str, look: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.lock().get_mut(id).filter(|entry| entry.principal == *principal).map(|entry| look(&mut entry.value))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ShelfEntry<T>>> {
@@ -98,7 +105,7 @@ mod tests {
     #[tokio::test]
     async fn an_entry_belongs_to_its_principal_and_is_taken_once() {
         let (shelf, alice, bob) = (TimedShelf::default(), principal("alice"), principal("bob"));
-        let id = shelf.put(&alice, 7, Duration::from_secs(60)).unwrap();
+        let id = shelf.put(&alice, 7, Duration::from_secs(60), |_| ()).unwrap();
         assert_eq!((id.len(), shelf.look(&bob, &id, |value| *value), shelf.take(&bob, &id)), (32, None, None));
         assert_eq!((shelf.look(&alice, &id, |value| *value), shelf.take(&alice, &id)), (Some(7), Some(7)));
         assert_eq!((shelf.look(&alice, &id, |value| *value), shelf.take(&alice, &id)), (None, None));
@@ -111,7 +118,7 @@ mod tests {
         for name in 0.. {
             let principal = principal(&format!("p{name}"));
             let mut own = 0;
-            while shelf.put(&principal, (), Duration::from_secs(60)).is_ok() {
+            while shelf.put(&principal, (), Duration::from_secs(60), |_| ()).is_ok() {
                 own += 1;
             }
             kept += own;
@@ -127,8 +134,8 @@ mod tests {
     async fn an_entry_is_dropped_when_it_expires() {
         let (shelf, alice) = (TimedShelf::default(), principal("alice"));
         let value = Arc::new(());
-        let stays = shelf.put(&alice, Arc::default(), Duration::from_secs(3600)).unwrap();
-        let id = shelf.put(&alice, Arc::clone(&value), Duration::from_millis(1)).unwrap();
+        let stays = shelf.put(&alice, Arc::default(), Duration::from_secs(3600), |_| ()).unwrap();
+        let id = shelf.put(&alice, Arc::clone(&value), Duration::from_millis(1), |_| ()).unwrap();
         // The value is dropped, not only hidden.
         while Arc::strong_count(&value) > 1 {
             tokio::time::sleep(Duration::from_millis(1)).await;

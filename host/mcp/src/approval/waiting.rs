@@ -2,21 +2,13 @@
 
 use super::running::RunningCall;
 use super::shelf::TimedShelf;
-use portcullis::Question;
 use rmcp::model::RequestStateCodec;
-use std::sync::Arc;
 
 /// The calls whose clients are expected to retry with an answer.
 pub(crate) struct ParkedCalls {
-    pub(super) calls: TimedShelf<ParkedCall>,
+    pub(super) calls: TimedShelf<RunningCall>,
     /// `None` if the system's random number generator failed. No client is asked by a result then.
     pub(super) codec: Option<RequestStateCodec>,
-}
-
-/// A waiting call, and the approval request that its client received.
-pub(super) struct ParkedCall {
-    pub(super) running: RunningCall,
-    pub(super) question: Arc<Question>,
 }
 
 impl Default for ParkedCalls {

@@ -8,13 +8,12 @@ mod state;
 
 pub(crate) use kept::Tasks;
 
-use crate::approval::{self, CallPhase, ClientAbilities, RunningCall};
+use crate::approval::{self, ClientAbilities, RunningCall, SessionEffect, SessionEvent};
 use crate::call::Named;
 use crate::caller::McpCaller;
 use crate::result::Shape;
 use crate::server::Server;
 use kept::{Base, Task};
-use portcullis::Question;
 use rmcp::model::{
     CancelTaskParams, CreateTaskResult, GetTaskParams, GetTaskResult, InputResponses, TaskStatus, UpdateTaskParams,
 };
@@ -28,7 +27,8 @@ pub(crate) fn begin(server: &Server, named: &Named, running: RunningCall) -> Res
     let base = Base::now(approval::lifetime(server, named));
     let since = running.stage().since;
     let task = Task { running, tool: Arc::clone(&named.tool), base: base.clone() };
-    match server.inner().tasks.0.put(&named.caller.principal, task, base.lifetime) {
+    let kept = |task: &mut Task| task.running.kept();
+    match server.inner().tasks.0.put(&named.caller.principal, task, base.lifetime, kept) {
         Ok(id) => Ok(CreateTaskResult::new(base.task(&id, TaskStatus::Working, &since))),
         Err(task) => Err(task.running),
     }
@@ -43,7 +43,7 @@ pub(crate) fn get(
     params: &GetTaskParams,
     cx: &RequestContext<RoleServer>,
 ) -> Result<GetTaskResult, ErrorData> {
-    let seen = |task: &Task| (task.running.stage(), Arc::clone(&task.tool), task.base.clone());
+    let seen = |task: &mut Task| (task.running.stage(), Arc::clone(&task.tool), task.base.clone());
     let (stage, tool, base) = look(server, cx, &params.task_id, seen)?;
     let shape = Shape::of(server, cx.protocol_version().as_ref());
     let state =
@@ -62,24 +62,24 @@ pub(crate) async fn update(
     cx: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
     let client = ClientAbilities::of(&server.inner().options, cx);
-    let answered = |task: &Task| answered(task, client, &params.input_responses);
-    let Some((question, answer)) = look(server, cx, &params.task_id, answered)? else { return Ok(()) };
-    approval::give(server, &McpCaller::of(server, cx).principal, &question, answer).await
+    let answered = |task: &mut Task| {
+        let event = answered(task, client, &params.input_responses);
+        event.map(|event| task.running.step(event)).unwrap_or_default()
+    };
+    for effect in look(server, cx, &params.task_id, answered)? {
+        // Every other effect answers a request that waits for the call, and no request waits for the call of a task.
+        if let SessionEffect::Record(question, answer) = effect {
+            approval::give(server, &McpCaller::of(server, cx).principal, &question, answer).await?;
+        }
+    }
+    Ok(())
 }
 
-/// Returns the open approval request that these responses answer, and the answer. Stops announcing the request.
-fn answered(
-    task: &Task,
-    client: ClientAbilities,
-    responses: &InputResponses,
-) -> Option<(Arc<Question>, portcullis::Answer)> {
-    let CallPhase::Asking(question) = task.running.stage().at else { return None };
-    if !client.is_asked(&question) {
-        return None;
-    }
+/// Returns the answer in these responses to the open approval request of a task.
+fn answered(task: &mut Task, client: ClientAbilities, responses: &InputResponses) -> Option<SessionEvent> {
+    let question = task.running.asking().filter(|question| client.is_asked(question))?;
     let answer = approval::read(responses.get(&question.id)?, &question)?;
-    task.running.settle(&question);
-    Some((question, answer))
+    Some(SessionEvent::Updated(question, answer))
 }
 
 /// Serves `tasks/cancel`: ends the call, if it is not over.
@@ -91,14 +91,18 @@ pub(crate) fn cancel(
     params: &CancelTaskParams,
     cx: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
-    look(server, cx, &params.task_id, |task: &Task| task.running.cancel())
+    look(server, cx, &params.task_id, |task: &mut Task| {
+        if task.running.step(SessionEvent::TaskCancelled).contains(&SessionEffect::Cancel) {
+            task.running.cancel();
+        }
+    })
 }
 
 fn look<R>(
     server: &Server,
     cx: &RequestContext<RoleServer>,
     id: &str,
-    look: impl FnOnce(&Task) -> R,
+    look: impl FnOnce(&mut Task) -> R,
 ) -> Result<R, ErrorData> {
     let found = server.inner().tasks.0.look(&McpCaller::of(server, cx).principal, id, look);
     found.ok_or_else(|| ErrorData::invalid_params("there is no such task, or it has expired", None))
