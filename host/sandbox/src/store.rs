@@ -180,8 +180,8 @@ impl CodeStore {
         hash.finalize().into()
     }
 
-    /// Returns the fingerprint of the engine that compiled last, or zeros. It is read each time, because another program
-    /// may compile at any time.
+    /// Returns the fingerprint of the engine that compiled last, or zeros. It is read each time, because another
+    /// program may compile at any time.
     fn last_compiled(&self) -> [u8; 32] {
         match self.fetch_as(Entry::Engine, &engine_id()) {
             Fetched::Hit(fingerprint) => fingerprint.try_into().unwrap_or_default(),

@@ -59,20 +59,20 @@ mod wasi;
 mod watch;
 
 #[cfg(not(feature = "http"))]
-use absent::exchange::exchange;
+pub(in crate::http) use absent::exchange::exchange;
 #[cfg(not(feature = "http"))]
-use absent::transport::{ClientTransport, NetworkTransport};
+pub(in crate::http) use absent::transport::{ClientTransport, NetworkTransport};
 pub(crate) use call::NetworkCall;
 pub use client::Client;
 pub(crate) use context::HttpContext;
 pub use error::Unreachable;
 #[cfg(feature = "http")]
-use exchange::exchange;
+pub(in crate::http) use exchange::exchange;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
 pub use secret::check_secret_file;
 #[cfg(feature = "http")]
-use transport::{ClientTransport, NetworkTransport};
+pub(in crate::http) use transport::{ClientTransport, NetworkTransport};
 pub(crate) use wasi::add_to_linker;
 pub use watch::PluginSecrets;
 

@@ -7,5 +7,6 @@ use wasmtime_wasi_http::WasiBody;
 
 /// Sends no request. No client has made one, because no client has a transport.
 pub(in crate::http) async fn exchange(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
-    match *order.client.transport() {}
+    let Order { client, .. } = order;
+    match *client.transport() {}
 }
