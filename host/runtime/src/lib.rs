@@ -110,6 +110,9 @@
 //! - Without `http`, a host does not open if the policy grants a loaded plugin an HTTP client. A plugin that imports
 //!   `wasi:http` loads, and gets what it gets without a grant.
 //! - Without `watch`, the application calls [`Host::reload`] itself.
+//!
+//! A program can link only one SQLite. The library accepts `rusqlite` 0.38 to 0.43, so that an application can also use
+//! sqlx 0.9 or diesel 2.3.
 
 mod admission;
 mod alone;
