@@ -13,6 +13,7 @@ mod cycles;
 mod demo;
 mod dependencies;
 mod docs;
+mod features;
 mod fuzz;
 mod guests;
 mod languages;
@@ -52,6 +53,7 @@ cargo xtask suites                  fetch third-party test suites; prints their 
 cargo xtask clients                 install third-party clients; prints their paths
 cargo xtask fuzz [SECONDS]          fuzz the policy and the token verifier, 20 s per target by default
 cargo xtask docs                    build the documentation with warnings as errors
+cargo xtask features                check the library with each cargo feature alone, and without any
 cargo xtask tidy                    check documents and code against the repository's style rules";
 
 fn main() -> ExitCode {
@@ -92,6 +94,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["clients"] => clients::print(&clients::prepare(&own()?)?),
         ["fuzz", rest @ ..] => fuzz::run(&own()?, rest)?,
         ["docs"] => docs::build(&own()?)?,
+        ["features"] => features::check(&own()?)?,
         ["tidy"] => tidy::check(&own()?)?,
         _ => bail!("unknown command: `{}`\n{HELP}", words.join(" ")),
     }

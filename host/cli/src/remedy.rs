@@ -16,6 +16,7 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         LoadError::Unstable => Some("remove clocks, randomness and state from `describe`"),
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("restart the host"),
+        LoadError::Compile(CompileError::NoCompiler) => None,
         LoadError::Descriptions(_) | LoadError::Grants(_) | LoadError::Audit(_) => None,
     }
 }

@@ -19,7 +19,6 @@ use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::rule_gaps::rule_gaps;
-use crate::watch::Watch;
 use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
 use portcullis_sandbox::{Cancellation, Footprint};
 use std::fmt;
@@ -171,14 +170,6 @@ impl Host {
     /// The directory cannot be read, or the audit log cannot be written. The catalog is then unchanged.
     pub async fn reload(&self) -> Result<Reloaded, ReloadError> {
         reload::reload(&self.0).await
-    }
-
-    /// Reloads each time the plugin directory or the policy changes, until the guard is dropped.
-    ///
-    /// # Panics
-    /// Outside of a tokio runtime.
-    pub fn watch(&self) -> Watch {
-        Watch::begin(&self.0)
     }
 
     /// Returns the kept outputs, which were too large for a reply.

@@ -92,6 +92,27 @@
 //! A [`Hook`] ([`hook_fn`]) refuses calls, or asks an approver about them. A [`services::Service`]
 //! ([`services::service_fn`]) gives plugins methods of the application. [`HostBuilder::provide`] injects what the
 //! service needs.
+//!
+//! # Cargo features
+//!
+//! All features are on by default. To leave some out, name the others: `default-features = false, features = ["http"]`.
+//! With all of them, the library consists of 266 crates, and of 218 without any.
+//!
+//! | feature | what it brings | crates with it alone |
+//! |---|---|---|
+//! | `compiler` | the compiler of plugins | 239 |
+//! | `http` | the HTTP client of plugins: DNS, TLS and HTTP | 249 |
+//! | `watch` | [`Host::watch`] and [`FileWatch`] | 218 |
+//!
+//! - Without `compiler`, a host loads only plugins whose code is in the cache, which is in its state directory. It
+//!   refuses the others with [`plugins::CompileError::NoCompiler`]. To fill the cache, open the same directories once
+//!   with a program of the same version that has the feature, such as `portcullis list`.
+//! - Without `http`, a host does not open if the policy grants a loaded plugin an HTTP client. A plugin that imports
+//!   `wasi:http` loads, and gets what it gets without a grant.
+//! - Without `watch`, the application calls [`Host::reload`] itself.
+//!
+//! A program can link only one SQLite. The library accepts `rusqlite` 0.38 to 0.43, so that an application can also use
+//! sqlx 0.9 or diesel 2.3.
 
 mod admission;
 mod alone;
@@ -107,6 +128,7 @@ mod concurrency;
 mod conformance;
 pub mod events;
 mod explain;
+#[cfg(feature = "watch")]
 mod file_watch;
 mod grants;
 pub mod hooks;
@@ -140,6 +162,7 @@ mod stream;
 pub mod text;
 mod turn;
 mod under_way;
+#[cfg(feature = "watch")]
 mod watch;
 pub mod wording;
 
@@ -150,6 +173,7 @@ pub use call::Reach;
 pub use caller::Caller;
 pub use concurrency::{CALLS_DEFAULT, CALLS_MAX};
 pub use explain::Explained;
+#[cfg(feature = "watch")]
 pub use file_watch::FileWatch;
 pub use hooks::{Hook, HookCall, Hooked, hook_fn};
 pub use host::{Host, open_approvals, open_audit};
@@ -161,6 +185,7 @@ pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
 pub use started::Call;
 pub use steering::Steering;
+#[cfg(feature = "watch")]
 pub use watch::Watch;
 
 use portcullis_ledger::ledger;

@@ -7,6 +7,7 @@ mod signal;
 
 use crate::audit::Kind;
 use crate::file_watch::FileWatch;
+use crate::host::Host;
 use crate::inner::HostState;
 use crate::reload::{self, ReloadError};
 use serde::Serialize;
@@ -35,8 +36,18 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(30);
 #[must_use = "the host follows changes only as long as this is held"]
 pub struct Watch([JoinHandle<()>; 2]);
 
+impl Host {
+    /// Reloads each time the plugin directory or the policy changes, until the guard is dropped.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn watch(&self) -> Watch {
+        Watch::begin(&self.0)
+    }
+}
+
 impl Watch {
-    pub(crate) fn begin(host: &Arc<HostState>) -> Self {
+    fn begin(host: &Arc<HostState>) -> Self {
         // The files are known before the other task's first reload, so that no change falls in between.
         let files = FileWatch::new(files(host));
         Self([tokio::spawn(watch(Arc::downgrade(host))), tokio::spawn(watch_policy(Arc::downgrade(host), files))])

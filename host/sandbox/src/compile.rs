@@ -1,6 +1,7 @@
 //! Compiles a component to code for this processor. It runs in its own process, which can be killed, because wasmtime
 //! does not limit the time and memory of a compilation.
 
+use crate::codegen;
 use crate::component::{COMPONENT_BYTES_MAX, Refusal};
 use crate::engine::compile_settings;
 use rustix::process::Signal;
@@ -53,7 +54,7 @@ impl Artefact {
     }
 }
 
-/// Where components are compiled.
+/// Where components are compiled. Nowhere, if the program was built without the feature `compiler`.
 #[derive(Clone, Debug)]
 pub enum Compiler {
     /// In a child process with limits on time and memory. The program must call [`compile_worker`] when it gets these
@@ -81,6 +82,12 @@ pub enum CompileError {
     /// The worker could not be run.
     #[error("the compile worker cannot be run: {0}")]
     Worker(#[from] io::Error),
+    /// The program has no compiler, and the cache has no code of the plugin.
+    #[error(
+        "its code is not in the cache, and this program was built without the feature `compiler`: load the plugin once \
+         with a program that has it and uses the same state directory"
+    )]
+    NoCompiler,
 }
 
 impl Compiler {
@@ -98,8 +105,12 @@ impl Compiler {
     /// Compiles a component that has passed [`check_component`](crate::check_component).
     ///
     /// # Errors
-    /// The component is refused, exhausts the worker, or no worker can be run.
+    /// The component is refused, exhausts the worker, or no worker can be run. Or the program was built without the
+    /// feature `compiler`.
     pub async fn compile(&self, component: &[u8]) -> Result<Artefact, CompileError> {
+        if !codegen::IS_BUILT_IN {
+            return Err(CompileError::NoCompiler);
+        }
         match self {
             Self::Worker { program, arguments } => {
                 // On a timeout, dropping the future kills the worker.
@@ -119,7 +130,7 @@ impl Compiler {
 
 fn compile(component: &[u8]) -> Result<Artefact, String> {
     let engine = wasmtime::Engine::new(&compile_settings()).map_err(|error| describe(&error))?;
-    engine.precompile_component(component).map(Artefact).map_err(|error| describe(&error))
+    codegen::compile(&engine, component).map(Artefact).map_err(|error| describe(&error))
 }
 
 /// Returns the text of a compile error. It may contain names from the component, so it is escaped.

@@ -5,13 +5,12 @@ mod config;
 pub use config::{DESCRIBE_SLOTS, EngineConfig, EngineError, REVIEW_SLOTS};
 pub(crate) use config::{FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};
 
+use crate::codegen;
 use crate::footprint::Footprint;
 use crate::state::StoreState;
 use crate::ticker::{Ticker, Ticking};
 use crate::{contract, filesystem, http, wasi};
 use portcullis_policy::Limits;
-use sha2::{Digest, Sha256};
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use wasmtime::component::{HasData, HasSelf, Linker, ResourceTable};
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig, WasmBacktraceDetails};
@@ -36,7 +35,7 @@ pub struct Engine {
     pub(crate) linker: Arc<Linker<StoreState>>,
     ticker: Arc<Ticker>,
     footprint: Footprint,
-    fingerprint: [u8; 32],
+    fingerprint: Option<[u8; 32]>,
     largest: Limits,
 }
 
@@ -51,7 +50,7 @@ impl Engine {
         let engine = wasmtime::Engine::new(&settings)?;
         let linker = Arc::new(linker(&engine)?);
         let ticker = Ticker::start(&engine)?;
-        let fingerprint = fingerprint(&engine);
+        let fingerprint = codegen::fingerprint(&engine);
         Ok(Self { engine, linker, ticker, footprint: Footprint::of(config), fingerprint, largest: config.largest })
     }
 
@@ -67,8 +66,8 @@ impl Engine {
     }
 
     /// Returns a digest of what compiled code depends on besides the plugin's bytes: engine version, settings and
-    /// processor.
-    pub fn fingerprint(&self) -> [u8; 32] {
+    /// processor. Returns `None` if this program cannot compile.
+    pub fn fingerprint(&self) -> Option<[u8; 32]> {
         self.fingerprint
     }
 
@@ -101,7 +100,7 @@ pub(crate) fn compile_settings() -> Config {
     // off.
     config.shared_memory(false).wasm_memory64(false).wasm_multi_memory(false);
     config.wasm_tail_call(false).wasm_relaxed_simd(false).wasm_custom_page_sizes(false).wasm_wide_arithmetic(false);
-    config.cranelift_nan_canonicalization(false);
+    codegen::configure(&mut config);
     config
 }
 
@@ -123,21 +122,6 @@ fn pool(config: &EngineConfig) -> PoolingAllocationConfig {
     pool.max_core_instance_size(INSTANCE_STRUCTURES_BYTES_MAX);
     pool.max_component_instance_size(INSTANCE_STRUCTURES_BYTES_MAX);
     pool
-}
-
-fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {
-    struct Digesting(Sha256);
-    impl Hasher for Digesting {
-        fn write(&mut self, bytes: &[u8]) {
-            self.0.update(bytes);
-        }
-        fn finish(&self) -> u64 {
-            0
-        }
-    }
-    let mut hasher = Digesting(Sha256::new());
-    engine.precompile_compatibility_hash().hash(&mut hasher);
-    hasher.0.finalize().into()
 }
 
 struct CapabilityTable;

@@ -8,6 +8,7 @@ mod base;
 mod cancellation;
 mod clock;
 mod code;
+mod codegen;
 mod compile;
 mod component;
 mod context;
@@ -20,6 +21,10 @@ mod filesystem;
 mod footprint;
 mod handles;
 mod host_memory;
+#[cfg_attr(
+    not(feature = "http"),
+    expect(dead_code, reason = "what only requests use, which are never sent without the feature")
+)]
 mod http;
 mod keyvalue;
 mod log;

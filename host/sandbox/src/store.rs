@@ -53,16 +53,19 @@ pub enum Entry {
     Manifest,
     /// Why a plugin was refused, as JSON.
     Refusal,
+    /// The fingerprint of the engine that compiled last.
+    Engine,
 }
 
 impl Entry {
-    const ALL: [Self; 3] = [Self::Code, Self::Manifest, Self::Refusal];
+    const ALL: [Self; 4] = [Self::Code, Self::Manifest, Self::Refusal, Self::Engine];
 
     fn name(self) -> &'static str {
         match self {
             Self::Code => "code",
             Self::Manifest => "manifest",
             Self::Refusal => "refusal",
+            Self::Engine => "engine",
         }
     }
 }
@@ -87,15 +90,16 @@ pub struct StoreError(#[from] io::Error);
 pub struct CodeStore {
     directory: Dir,
     mac: Hmac<Sha256>,
-    fingerprint: [u8; 32],
+    /// The fingerprint of the engine. If `None`, the entries of the engine that compiled last are used.
+    fingerprint: Option<[u8; 32]>,
     /// Permits for entries that are marked as used.
     marks: Arc<Semaphore>,
 }
 
 impl CodeStore {
     /// Creates a store in a private directory, for an engine with this fingerprint. The key must not be in the
-    /// directory.
-    pub fn new(directory: Dir, key: &[u8; 32], fingerprint: [u8; 32]) -> Self {
+    /// directory. An engine that cannot compile has no fingerprint, and uses what another one has compiled last.
+    pub fn new(directory: Dir, key: &[u8; 32], fingerprint: Option<[u8; 32]>) -> Self {
         let marks = Arc::new(Semaphore::new(MARKED_MAX));
         Self { directory, mac: keyed(key), fingerprint, marks }
     }
@@ -111,20 +115,27 @@ impl CodeStore {
 
     /// Looks up an entry of a plugin.
     pub fn fetch(&self, entry: Entry, plugin: &[u8; 32]) -> Fetched<Vec<u8>> {
-        let id = self.id(entry, plugin);
-        match self.read(entry, &id) {
-            Ok(bytes) => self.open_sealed(bytes, &id),
+        self.fetch_as(entry, &self.id(entry, plugin))
+    }
+
+    fn fetch_as(&self, entry: Entry, id: &[u8; 32]) -> Fetched<Vec<u8>> {
+        match self.read(entry, id) {
+            Ok(bytes) => self.open_sealed(bytes, id),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Fetched::Miss,
             Err(_) => Fetched::Rejected("the entry is not a readable regular file that only this user can write"),
         }
     }
 
-    /// Writes the compiled code of a plugin.
+    /// Writes the compiled code of a plugin, and which engine compiled it.
     ///
     /// # Errors
     /// The system refuses. The entry is then absent or unchanged.
     pub fn put_code(&self, plugin: &[u8; 32], artefact: &Artefact) -> Result<(), StoreError> {
-        self.put(Entry::Code, plugin, artefact.bytes())
+        self.put(Entry::Code, plugin, artefact.bytes())?;
+        match &self.fingerprint {
+            Some(fingerprint) => self.put_as(Entry::Engine, &engine_id(), fingerprint),
+            None => Ok(()),
+        }
     }
 
     /// Writes an entry of a plugin.
@@ -132,11 +143,14 @@ impl CodeStore {
     /// # Errors
     /// The system refuses. The entry is then absent or unchanged.
     pub fn put(&self, entry: Entry, plugin: &[u8; 32], bytes: &[u8]) -> Result<(), StoreError> {
-        let id = self.id(entry, plugin);
-        let name = file_name(entry, &id);
+        self.put_as(entry, &self.id(entry, plugin), bytes)
+    }
+
+    fn put_as(&self, entry: Entry, id: &[u8; 32], bytes: &[u8]) -> Result<(), StoreError> {
+        let name = file_name(entry, id);
         let (unfinished, mut file) = self.begin_entry(&name)?;
         file.write_all(MAGIC)?;
-        file.write_all(&self.seal(&id, bytes))?;
+        file.write_all(&self.seal(id, bytes))?;
         file.write_all(bytes)?;
         self.directory.rename(&unfinished, &self.directory, &name)?;
         // The lock ends here. It is held until the file has its final name, so that no other host removes the file as a
@@ -162,9 +176,18 @@ impl CodeStore {
         hash.update(entry.name());
         hash.update([0]);
         hash.update(plugin);
-        hash.update(self.fingerprint);
+        hash.update(self.fingerprint.unwrap_or_else(|| self.last_compiled()));
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.finalize().into()
+    }
+
+    /// Returns the fingerprint of the engine that compiled last, or zeros. It is read each time, because another
+    /// program may compile at any time.
+    fn last_compiled(&self) -> [u8; 32] {
+        match self.fetch_as(Entry::Engine, &engine_id()) {
+            Fetched::Hit(fingerprint) => fingerprint.try_into().unwrap_or_default(),
+            Fetched::Miss | Fetched::Rejected(_) => <[u8; 32]>::default(),
+        }
     }
 
     fn seal(&self, id: &[u8; 32], bytes: &[u8]) -> [u8; MAC_BYTES] {
@@ -223,6 +246,15 @@ impl CodeStore {
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         self.directory.open_with(name, &options)
     }
+}
+
+/// Returns the id of the entry that names the engine that compiled last.
+fn engine_id() -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(Entry::Engine.name());
+    hash.update([0]);
+    hash.update(env!("CARGO_PKG_VERSION"));
+    hash.finalize().into()
 }
 
 fn file_name(entry: Entry, id: &[u8; 32]) -> String {

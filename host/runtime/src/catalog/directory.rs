@@ -51,7 +51,8 @@ impl PluginDirectory {
         Ok(self.found()?.filter(|(_, held)| !held).map(|(found, _)| Arc::new(found)))
     }
 
-    /// Returns whether the directory that is held is still at the path.
+    /// Returns whether the directory that is held is still at the path. Only the watch on it asks.
+    #[cfg(feature = "watch")]
     pub(crate) fn is_in_place(&self) -> bool {
         self.found().is_ok_and(|found| found.is_some_and(|(_, held)| held))
     }

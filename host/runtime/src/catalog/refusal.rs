@@ -60,6 +60,8 @@ impl RefusalReason {
             LoadError::Unstable => Some(Self::Unstable),
             // The host finds these without compiling, or the file did not cause them.
             LoadError::Refused(_) | LoadError::Compile(CompileError::Refused(_) | CompileError::Worker(_)) => None,
+            // Another program may compile it at any time.
+            LoadError::Compile(CompileError::NoCompiler) => None,
             LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
             LoadError::Grants(_) | LoadError::Audit(_) => None,
         }

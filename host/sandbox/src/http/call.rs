@@ -1,9 +1,9 @@
 //! State that the requests of one call share: their log, their budget, and the secrets to search for.
 
+use super::addresses::CallAddresses;
 use super::client::Client;
 use super::error::{HttpFailure, RequestRefusal, bounded};
 use super::redact::Redactor;
-use super::resolve::CallAddresses;
 use super::socket::{Holder, close};
 use super::watch::PluginSecrets;
 use super::{Exchange, Traffic};

@@ -4,11 +4,10 @@ use super::budget::RequestPace;
 use super::error::{RequestRefusal, Unreachable};
 use super::network::{Network, NetworkError};
 use super::secret::Vault;
-use super::{headers, tls};
+use super::{ClientTransport, headers};
 use crate::base::PathBase;
 use http::HeaderMap;
 use portcullis_policy::{Destination, Host, HttpBinding, Scheme, SecretSlot, Unnamed};
-use rustls::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -23,8 +22,7 @@ pub struct Client {
 struct SharedClient {
     binding: Arc<HttpBinding>,
     network: Network,
-    /// TLS with the roots of the binding, if it has any.
-    tls: Option<Arc<ClientConfig>>,
+    transport: ClientTransport,
     vault: Option<Arc<Vault>>,
     pace: RequestPace,
 }
@@ -34,17 +32,17 @@ impl Client {
     /// of the plugin first needs it or first receives anything.
     ///
     /// # Errors
-    /// The certificates to trust cannot be read.
+    /// The certificates to trust cannot be read, or the program was built without the feature `http`.
     pub fn new(network: &Network, binding: Arc<HttpBinding>, base: impl Into<PathBase>) -> Result<Self, NetworkError> {
         let base = base.into();
-        let from_file = |path: &String| {
-            tls::from_file(&base, path).map_err(|error| NetworkError(format!("the roots in {path}: {error}")))
-        };
-        let tls = binding.roots.as_ref().map(from_file).transpose()?;
+        let transport = ClientTransport::new(&base, binding.roots.as_ref()).map_err(NetworkError)?;
         let opened = || Arc::clone(network.opened_secrets());
         let vault = binding.secret.clone().map(|secret| Arc::new(Vault::new(secret, base, opened())));
         let pace = RequestPace::new(binding.limits.requests_per_minute);
-        Ok(Self { shared: Arc::new(SharedClient { binding, network: network.clone(), tls, vault, pace }), only: None })
+        Ok(Self {
+            shared: Arc::new(SharedClient { binding, network: network.clone(), transport, vault, pace }),
+            only: None,
+        })
     }
 
     /// Returns the same client, limited to one destination: its origin, path and query. With `unnamed = "ask"`, the
@@ -142,9 +140,8 @@ impl Client {
         Ok(())
     }
 
-    /// Returns the TLS configuration with the client's roots.
-    pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
-        self.shared.tls.clone().or_else(|| self.shared.network.tls())
+    pub(super) fn transport(&self) -> &ClientTransport {
+        &self.shared.transport
     }
 
     fn slot(&self) -> Option<&SecretSlot> {

@@ -4,10 +4,11 @@
 //! DNS lookup.
 
 use super::body::{BodyReading, RequestBody, ResponseBody};
-use super::call::{ConnectionSlot, NetworkCall, Record};
+use super::call::NetworkCall;
 use super::client::Client;
 use super::decode::Decoder;
 use super::error::{HttpFailure, RequestRefusal};
+use super::order::{Order, Timing};
 use super::redact_stream::StreamRedactor;
 use super::secret::{Vault, basic};
 use super::secret_error::SecretError;
@@ -20,17 +21,15 @@ use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper_util::rt::TokioIo;
 use portcullis_policy::{Destination, Host, Scheme, SecretSlot};
+use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, timeout_at};
-use wasmtime_wasi_http::{RequestOptions, WasiBody};
+use tokio::time::timeout_at;
+use wasmtime_wasi_http::WasiBody;
 use zeroize::Zeroizing;
 
-/// Maximum time of a request, whatever a policy allows.
-const TIME_MAX: Duration = Duration::from_secs(60 * 60);
 /// Maximum headers of a response.
 const HEADERS_MAX: usize = 128;
 /// Maximum length of all headers of a response together, in bytes.
@@ -41,45 +40,6 @@ const BUFFER_BYTES_MAX: usize = 128 * 1024;
 const WINDOW_BYTES: u32 = 256 * 1024;
 /// Maximum stream resets on an HTTP/2 connection, which has only one stream.
 const RESETS_MAX: usize = 8;
-
-/// The timeouts of a request. A guest can only shorten them.
-pub(super) struct Timing {
-    /// The deadline of the whole request.
-    pub(super) deadline: Instant,
-    connect: Option<Duration>,
-    first_byte: Option<Duration>,
-    between_bytes: Option<Duration>,
-}
-
-impl Timing {
-    pub(super) fn new(granted: Duration, options: Option<RequestOptions>) -> Self {
-        let options = options.unwrap_or_default();
-        Self {
-            deadline: Instant::now() + granted.min(TIME_MAX),
-            connect: options.connect_timeout,
-            first_byte: options.first_byte_timeout,
-            between_bytes: options.between_bytes_timeout,
-        }
-    }
-
-    /// Returns the deadline of a part that begins now.
-    fn end(&self, part: Option<Duration>) -> Instant {
-        let end = part.and_then(|part| Instant::now().checked_add(part));
-        end.map_or(self.deadline, |end| end.min(self.deadline))
-    }
-}
-
-/// A permitted request.
-pub(super) struct Order {
-    pub(super) client: Client,
-    pub(super) destination: Destination,
-    pub(super) method: Method,
-    pub(super) headers: HeaderMap,
-    pub(super) body: WasiBody,
-    pub(super) timing: Timing,
-    pub(super) record: Record,
-    pub(super) slot: ConnectionSlot,
-}
 
 /// Sends a request and waits for the head of its response.
 pub(super) async fn exchange(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
@@ -148,6 +108,11 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
 }
 
 impl Client {
+    /// Returns the TLS configuration with the client's roots.
+    fn tls(&self) -> Option<Arc<ClientConfig>> {
+        self.transport().tls().or_else(|| self.network().transport().tls())
+    }
+
     /// Returns all addresses of a host. Neither a literal address nor a name in the call's cache needs a lookup.
     async fn addresses(&self, host: &Host, call: &NetworkCall) -> Result<Vec<IpAddr>, HttpFailure> {
         let name = match host {
@@ -157,7 +122,7 @@ impl Client {
         if let Some(kept) = call.kept_addresses(name) {
             return Ok(kept);
         }
-        let found = self.network().name_servers().addresses(name).await?;
+        let found = self.network().transport().name_servers().addresses(name).await?;
         call.keep_addresses(name, &found);
         Ok(found)
     }

@@ -6,46 +6,73 @@
 //! are never followed. Bodies stream under limits (`body`, `decode`). A secret is added at the last moment (`secret`,
 //! `command`). The host searches for secrets in responses and in the plugin's output (`redact`, `redact_stream`,
 //! `spellings`, `watch`). When a call ends, everything that it opened here ends (`tasks`).
+//!
+//! Without the cargo feature `http`, no client can be created (`absent`). A guest then gets what it gets without a
+//! grant.
 
+#[cfg(not(feature = "http"))]
+mod absent;
+mod addresses;
 mod answer;
+#[cfg(feature = "http")]
 mod body;
 mod budget;
 mod call;
 mod client;
 mod command;
+#[cfg(feature = "http")]
 mod connect;
 mod context;
+#[cfg(feature = "http")]
 mod decode;
 mod encoding;
 mod error;
+#[cfg(feature = "http")]
 mod exchange;
 mod headers;
+#[cfg(feature = "http")]
+mod library_error;
 mod network;
 mod opened_secrets;
+mod order;
 mod outgoing;
 mod redact;
 mod redact_stream;
+#[cfg(feature = "http")]
 mod resolve;
+#[cfg(feature = "http")]
 mod response_headers;
 mod secret;
 mod secret_error;
 mod socket;
 mod spellings;
+#[cfg(feature = "http")]
 mod tasks;
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests;
+#[cfg(feature = "http")]
 mod tls;
+#[cfg(feature = "http")]
+mod transport;
 mod types;
 mod wasi;
 mod watch;
 
+#[cfg(not(feature = "http"))]
+pub(in crate::http) use absent::exchange::exchange;
+#[cfg(not(feature = "http"))]
+pub(in crate::http) use absent::transport::{ClientTransport, NetworkTransport};
 pub(crate) use call::NetworkCall;
 pub use client::Client;
 pub(crate) use context::HttpContext;
 pub use error::Unreachable;
+#[cfg(feature = "http")]
+pub(in crate::http) use exchange::exchange;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
 pub use secret::check_secret_file;
+#[cfg(feature = "http")]
+pub(in crate::http) use transport::{ClientTransport, NetworkTransport};
 pub(crate) use wasi::add_to_linker;
 pub use watch::PluginSecrets;
 

@@ -1,14 +1,12 @@
 //! State that all clients of a host share: the name servers, the certificate authorities, the addresses that no guest
 //! may reach, and the opened secrets.
 
+use super::NetworkTransport;
 use super::opened_secrets::OpenedSecrets;
-use super::resolve::NameServers;
-use super::tls;
 use portcullis_policy::is_global;
 use portcullis_policy::recovery::RecoverRwLock;
-use rustls::ClientConfig;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
 /// The state that all clients of a host share: the name servers, and the roots that TLS trusts. Clones share it.
 #[derive(Clone)]
@@ -17,8 +15,7 @@ pub struct Network {
 }
 
 struct SharedNetwork {
-    name_servers: NameServers,
-    tls: OnceLock<Option<Arc<ClientConfig>>>,
+    transport: NetworkTransport,
     /// Shared by all networks of a host, whatever their name servers.
     own: Arc<RwLock<Vec<SocketAddr>>>,
     /// Shared by all networks of a host, because a secret of an earlier policy may still be valid.
@@ -34,17 +31,16 @@ impl Network {
     /// Creates a network that queries these name servers, or those of the system if there are none. The system's are
     /// read at each lookup.
     pub fn new(name_servers: &[SocketAddr]) -> Self {
-        let name_servers = NameServers::new(name_servers);
-        let (tls, own, opened) = (OnceLock::new(), Arc::default(), Arc::default());
-        Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) }
+        let transport = NetworkTransport::new(name_servers);
+        Self { shared: Arc::new(SharedNetwork { transport, own: Arc::default(), opened: Arc::default() }) }
     }
 
     /// Returns the same network with other name servers. Both share the forbidden addresses and the opened secrets.
     #[must_use]
     pub fn with_name_servers(&self, name_servers: &[SocketAddr]) -> Self {
         let (own, opened) = (Arc::clone(&self.shared.own), Arc::clone(&self.shared.opened));
-        let (name_servers, tls) = (NameServers::new(name_servers), OnceLock::new());
-        Self { shared: Arc::new(SharedNetwork { name_servers, tls, own, opened }) }
+        let transport = NetworkTransport::new(name_servers);
+        Self { shared: Arc::new(SharedNetwork { transport, own, opened }) }
     }
 
     /// Makes an address of the host's own servers unreachable for every client, whatever is granted. An unspecified
@@ -66,13 +62,8 @@ impl Network {
         &self.shared.opened
     }
 
-    pub(super) fn name_servers(&self) -> &NameServers {
-        &self.shared.name_servers
-    }
-
-    /// Returns the TLS configuration with the roots that are compiled in.
-    pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
-        self.shared.tls.get_or_init(|| tls::built_in().ok()).clone()
+    pub(super) fn transport(&self) -> &NetworkTransport {
+        &self.shared.transport
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It does not use the resolver of the operating system, which would consult files, search domains and caches. Each
 //! lookup has its own resolver, so that calls share no cache and learn nothing about each other. One call caches its
-//! addresses ([`CallAddresses`]). They are still checked at each use.
+//! addresses (`addresses`). They are still checked at each use.
 
 use super::error::HttpFailure;
 use hickory_resolver::TokioResolver;
@@ -13,7 +13,7 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{Name, RecordType};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Timeout of one query to one name server. It is much shorter than that of a request, so that another server can be
 /// tried.
@@ -128,39 +128,6 @@ async fn second(
     }
 }
 
-/// Maximum names whose addresses one call caches.
-const KEPT_NAMES_MAX: usize = 16;
-/// How long a call caches the addresses of a name. A call may run for an hour, and services move.
-const KEPT_TIME: Duration = Duration::from_secs(60);
-
-/// A cache for the addresses that one call looked up. Its next request to the same name connects to them.
-#[derive(Debug, Default)]
-pub(super) struct CallAddresses(Vec<KeptName>);
-
-#[derive(Debug)]
-struct KeptName {
-    name: Box<str>,
-    addresses: Vec<IpAddr>,
-    since: Instant,
-}
-
-impl CallAddresses {
-    /// Returns the cached addresses of a name, unless they are too old.
-    pub(super) fn get(&self, name: &str, now: Instant) -> Option<Vec<IpAddr>> {
-        let kept = self.0.iter().find(|kept| *kept.name == *name)?;
-        (now.saturating_duration_since(kept.since) < KEPT_TIME).then(|| kept.addresses.clone())
-    }
-
-    /// Caches the addresses of a name. Replaces the oldest entry if the cache is full.
-    pub(super) fn keep(&mut self, name: &str, addresses: &[IpAddr], now: Instant) {
-        self.0.retain(|kept| *kept.name != *name);
-        if self.0.len() == KEPT_NAMES_MAX {
-            self.0.remove(0);
-        }
-        self.0.push(KeptName { name: name.into(), addresses: addresses.to_vec(), since: now });
-    }
-}
-
 fn addresses(found: Result<Lookup, NetError>) -> Result<Vec<IpAddr>, HttpFailure> {
     match found {
         Ok(lookup) => Ok(lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect()),
@@ -175,26 +142,5 @@ fn failed(error: NetError) -> HttpFailure {
         NetError::Timeout => HttpFailure::NameTimeout,
         // The error's own text is left out, because it may quote a name server.
         _ => HttpFailure::Names("no name server gave a usable answer".to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::net::Ipv4Addr;
-
-    #[test]
-    fn a_call_caches_a_few_names_for_a_minute() {
-        let (mut kept, now) = (CallAddresses::default(), Instant::now());
-        let address = [IpAddr::from(Ipv4Addr::LOCALHOST)];
-        for number in 0..=KEPT_NAMES_MAX {
-            kept.keep(&format!("{number}.test"), &address, now);
-        }
-        assert_eq!(kept.get("0.test", now), None, "the oldest name was removed");
-        assert_eq!(kept.get("1.test", now).as_deref(), Some(&address[..]));
-        assert_eq!(kept.get("1.test", now + KEPT_TIME), None);
-        kept.keep("1.test", &[], now + KEPT_TIME);
-        assert_eq!(kept.get("1.test", now + KEPT_TIME), Some(Vec::new()));
-        assert_eq!(kept.0.len(), KEPT_NAMES_MAX);
     }
 }

@@ -1,0 +1,77 @@
+//! An embedder that leaves features of the library out: shows that a host opens without them, and what it refuses.
+//!
+//! `cargo xtask features` runs it twice with the same folder: with the compiler, which fills the code cache, and then
+//! without any feature. It needs the test guest `net` as a plugin.
+
+use anyhow::{Context, Result, ensure};
+use portcullis::{Code, Compiler, Host, OpenError, Request};
+use std::path::{Path, PathBuf};
+
+/// A policy that allows every call and grants nothing.
+const ALLOW: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+
+/// The same policy with a grant for the network.
+const ALLOW_HTTP: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n\
+    [plugin.courier]\nhttp.api = { hosts = [\"example.com\"] }\n";
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1).map(PathBuf::from);
+    let (Some(plugin), Some(folder), None) = (arguments.next(), arguments.next(), arguments.next()) else {
+        anyhow::bail!("usage: portcullis-feature-tests PLUGIN FOLDER");
+    };
+    let plugins = folder.join("plugins");
+    install(&plugin, &plugins)?;
+    if !cfg!(feature = "compiler") {
+        a_plugin_that_is_not_in_the_cache_is_refused(&plugins, &folder.join("empty")).await?;
+    }
+    let state = folder.join("state");
+    a_guest_gets_what_it_gets_without_a_grant(&plugins, &state).await?;
+    if !cfg!(feature = "http") {
+        a_grant_of_the_network_is_refused(&plugins, &state).await?;
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the folders are those of the test")]
+fn install(plugin: &Path, plugins: &Path) -> Result<()> {
+    std::fs::create_dir_all(plugins)?;
+    std::fs::copy(plugin, plugins.join("courier.wasm")).with_context(|| plugin.display().to_string())?;
+    Ok(())
+}
+
+async fn open(plugins: &Path, state: &Path, policy: &str) -> Result<Host, OpenError> {
+    Host::builder(plugins, state, Compiler::InProcess).policy_text(policy, plugins).open().await
+}
+
+/// Lets the guest send a request through `wasi:http/outgoing-handler`.
+fn request() -> Request {
+    Request::new("courier.send", r#"{"errands":[{"authority":"example.com"}]}"#)
+}
+
+async fn a_plugin_that_is_not_in_the_cache_is_refused(plugins: &Path, state: &Path) -> Result<()> {
+    let host = open(plugins, state, ALLOW).await?;
+    let catalog = host.catalog();
+    let refused = catalog.refusal("courier").context("the plugin was loaded without a compiler")?;
+    let says = refused.error.to_string();
+    ensure!(says.contains("built without the feature `compiler`"), "{says}");
+    let reply = host.call(request()).await;
+    ensure!(reply.code == Code::PluginRefused, "{}: {}", reply.code, reply.message);
+    Ok(())
+}
+
+/// The guest imports `wasi:http`. It loads and runs, and its request is refused.
+async fn a_guest_gets_what_it_gets_without_a_grant(plugins: &Path, state: &Path) -> Result<()> {
+    let host = open(plugins, state, ALLOW).await?;
+    let reply = host.call(request()).await;
+    ensure!(reply.code == Code::Completed, "{}: {}", reply.code, reply.message);
+    ensure!(reply.message.contains("HttpRequestDenied"), "{}", reply.message);
+    Ok(())
+}
+
+async fn a_grant_of_the_network_is_refused(plugins: &Path, state: &Path) -> Result<()> {
+    let error = open(plugins, state, ALLOW_HTTP).await.err().context("the host opened with a grant that it lacks")?;
+    let says = error.to_string();
+    ensure!(says == "the grant courier.api: this program was built without the feature `http`", "{says}");
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Checks the library with each of its cargo features alone, and without any. A normal build has all of them.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use portcullis_build::workspace::Workspace;
+
+use crate::component::{self, Component};
+use crate::{process, toolchain};
+
+/// The features of crate `portcullis`.
+const FEATURES: [&str; 3] = ["compiler", "http", "watch"];
+
+/// The crates that have these features, or pass them on.
+const CRATES: [&str; 2] = ["portcullis", "portcullis-sandbox"];
+
+/// The embedder that shows what a host does without them.
+const EMBEDDER: &str = "portcullis-feature-tests";
+
+/// Checks every combination, and runs the embedder.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    lint(workspace, "")?;
+    for feature in FEATURES {
+        lint(workspace, feature)?;
+    }
+    // The guards of the sandbox hold without its client, too.
+    process::run(workspace.cargo().args(["test", "--locked", "--lib", "--no-default-features", "-p", CRATES[1]]))?;
+    run_embedder(workspace)
+}
+
+/// Checks the library with these features and no others.
+fn lint(workspace: &Workspace, features: &str) -> Result<()> {
+    let mut cargo = workspace.cargo();
+    cargo.args(["clippy", "--locked", "-p", CRATES[0], "--no-default-features", "--features", features]);
+    process::run(cargo.args(["--", "-D", "warnings"]))
+}
+
+/// Runs the embedder with the compiler, and then without any feature on the code that it compiled.
+fn run_embedder(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.target.join("features");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    let plugin = folder.join("net.wasm");
+    build_guest(workspace, &plugin)?;
+    for features in ["alone,compiler", "alone"] {
+        let mut cargo = workspace.cargo();
+        cargo.args(["run", "--locked", "--quiet", "-p", EMBEDDER, "--features", features, "--"]);
+        process::run(cargo.args([&plugin, &folder]))?;
+    }
+    Ok(())
+}
+
+/// Builds the guest that sends requests.
+fn build_guest(workspace: &Workspace, file: &Path) -> Result<()> {
+    let guests = workspace.packages_under("tests/guests");
+    let net = guests.into_iter().find(|package| package.folder.ends_with("net")).context("tests/guests/net is gone")?;
+    let component = Component { package: net, file: file.to_owned() };
+    component::build(workspace, &toolchain::prepare(&workspace.root)?, &[component])
+}
