@@ -67,6 +67,7 @@ impl OpenFault {
             | OpenError::Approvals(_)
             | OpenError::Outputs(_)
             | OpenError::Load(_)
+            | OpenError::Compiler(_)
             | OpenError::Calls(_) => Self::Other,
         }
     }

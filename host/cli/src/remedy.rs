@@ -17,6 +17,7 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("restart the host"),
         LoadError::Descriptions(_) | LoadError::Grants(_) | LoadError::Audit(_) => None,
+        LoadError::Compile(CompileError::NoWorker(_)) => None,
     }
 }
 

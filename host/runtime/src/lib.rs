@@ -8,37 +8,40 @@
 //! # Open a host and call a tool
 //!
 //! ```no_run
-//! use portcullis::{Compiler, Host, Request};
+//! use portcullis::{Host, Request};
 //! use serde_json::json;
 //!
-//! # async fn example() -> Result<(), portcullis::OpenError> {
-//! let host = Host::builder("plugins", "state", Compiler::InProcess).policy_file("portcullis.toml").open().await?;
-//! let reply = host.call(Request::json("files.read", &json!({ "path": "README.md" }))).await;
-//! println!("{}: {}", reply.code, portcullis::text::Lines(&reply.message));
-//! # Ok(())
-//! # }
+//! #[tokio::main]
+//! async fn main() -> Result<(), portcullis::OpenError> {
+//!     portcullis::init();
+//!     let host = Host::builder("plugins", "state").policy_file("portcullis.toml").open().await?;
+//!     let reply = host.call(Request::json("files.read", &json!({ "path": "README.md" }))).await;
+//!     println!("{}: {}", reply.code, portcullis::text::Lines(&reply.message));
+//!     Ok(())
+//! }
 //! ```
 //!
+//! Plugins are compiled in a child process of the same program, with limits on time and memory. [`init`] makes the
+//! child compile, so it is the first line of `main`. Tests and other programs without a `main` of their own choose
+//! [`Compiler::InProcess`] with [`HostBuilder::compiler`]. That compiler cannot be stopped.
+//!
 //! Without a policy, everything is denied. A policy file that need not exist is [`HostBuilder::policy_file_if_exists`],
-//! and [`HostBuilder::policy_text`] takes text. [`Compiler::Worker`] compiles plugins in a child process with limits.
+//! and [`HostBuilder::policy_text`] takes text.
 //!
 //! # Approve
 //!
 //! If the policy says ask, the host asks an approver. Everything in a [`Question`] but its reason is untrusted text.
 //!
 //! ```no_run
-//! use portcullis::{Answer, Compiler, Host, approver_fn};
+//! use portcullis::{Answer, Host, approver_fn};
 //!
 //! # async fn example() -> Result<(), portcullis::OpenError> {
 //! let approver = approver_fn(async |question| {
 //!     println!("May {} run with {}?", question.tool, portcullis::text::OneLine(&question.arguments));
 //!     Answer::No { note: Some("no approver is present".to_owned()) }
 //! });
-//! let host = Host::builder("plugins", "state", Compiler::InProcess)
-//!     .policy_file("portcullis.toml")
-//!     .approver(approver)
-//!     .open()
-//!     .await?;
+//! let builder = Host::builder("plugins", "state").policy_file("portcullis.toml");
+//! let host = builder.approver(approver).open().await?;
 //! # let _ = host;
 //! # Ok(())
 //! # }
@@ -174,7 +177,7 @@ use portcullis_policy::json;
 pub use portcullis_policy as policy;
 pub use portcullis_sandbox::{
     Blob, BoxFuture, Cancellation, Compiler, Footprint, LimitKind, NetworkError, Output, Part, StoreFault, TimeSource,
-    Usage, compile_worker,
+    Usage, compile_worker, init,
 };
 
 /// Plugins and their tools: the catalog of a host, and how a component is checked and loaded outside of a host.
@@ -190,7 +193,7 @@ pub mod plugins {
     pub use portcullis_policy::Hint;
     pub use portcullis_sandbox::{
         COMPONENT_BYTES_MAX, CompileError, Contract, DependencyKind, DirectoryError, Engine, EngineConfig, EngineError,
-        Manifest, Refusal, Surface, check_component, component_imports, served_imports,
+        Manifest, Refusal, Surface, WorkerError, check_component, component_imports, served_imports,
     };
 }
 

@@ -173,7 +173,8 @@ mod tests {
 
         /// Returns whether a host that opens in the project trusts its policy.
         async fn trusts(&self, project: &str) -> bool {
-            let builder = Host::builder(self.path("plugins"), self.path("state"), Compiler::InProcess).calls(1);
+            let builder =
+                Host::builder(self.path("plugins"), self.path("state")).compiler(Compiler::InProcess).calls(1);
             let host = builder.project_policy(self.path(project).join("portcullis.toml")).open().await.unwrap();
             host.untrusted_policy().is_none()
         }

@@ -25,6 +25,7 @@ mod log;
 mod manifest;
 mod meter;
 mod output;
+mod own_program;
 mod run;
 mod service;
 mod settings;
@@ -38,7 +39,7 @@ mod wasi;
 pub use base::PathBase;
 pub use cancellation::Cancellation;
 pub use code::Code;
-pub use compile::{CompileError, Compiler, compile_worker};
+pub use compile::{CompileError, Compiler, compile_worker, init};
 pub use component::{COMPONENT_BYTES_MAX, Refusal, Surface, check_component, component_imports, served_imports};
 pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull, Progress};
 pub use contract::Contract;
@@ -54,6 +55,7 @@ pub use manifest::{
     Answer, Blob, Definition, Dependency, DependencyKind, Failure, FileChange, Manifest, Output, Part, Preview,
     ReviewRequest, Success, Verdict,
 };
+pub use own_program::WorkerError;
 pub use run::{Ran, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};

@@ -73,7 +73,7 @@ fn rules() -> Vec<String> {
 }
 
 async fn opened(desk: &Desk, rules: &str) -> Result<Host, String> {
-    let builder = Host::builder(desk.site.plugins(), desk.site.state(), portcullis::Compiler::InProcess).calls(4);
+    let builder = Host::builder(desk.site.plugins(), desk.site.state()).compiler(portcullis::Compiler::InProcess).calls(4);
     let builder = builder.policy_text(&policy(rules), desk.root());
     builder.open().await.map_err(|error| error.to_string())
 }

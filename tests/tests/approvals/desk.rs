@@ -169,7 +169,7 @@ impl Desk {
 
 /// Returns a host builder for the site at a path, for a child process.
 pub(crate) fn builder_at(root: &Path, policy: &str) -> HostBuilder {
-    let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess).calls(4);
+    let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess).calls(4);
     builder.policy_text(policy, root)
 }
 

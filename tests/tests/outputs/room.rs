@@ -117,7 +117,7 @@ async fn an_output_outlives_its_process_and_can_be_read_by_another() {
 async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
     if let Some(root) = env::var_os(ROOT) {
         let root = PathBuf::from(root);
-        let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess);
+        let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess);
         let host = builder.policy_text(&policy(), &root).open().await.unwrap();
         // Write more than is passed on, so that it goes to the disk, and then wait.
         let arguments = json!({ "pieces": [vec![b'x'; 10_000]], "then": "wait" }).to_string();

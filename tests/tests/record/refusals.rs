@@ -23,7 +23,7 @@ async fn with_bad_file() -> Site {
 
 /// Returns a compiler that runs a line of shell for every plugin.
 fn shell(line: &str) -> Compiler {
-    Compiler::Worker { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
+    Compiler::Program { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
 }
 
 fn refusal(host: &Host, plugin: &str) -> String {

@@ -30,7 +30,7 @@ fn site() -> Site {
 
 /// Opens a host whose policy is the site's policy file.
 async fn open_file(site: &Site, file: &str) -> Host {
-    let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
+    let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(4);
     builder.policy_file(site.path(file)).open().await.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -219,7 +219,7 @@ async fn a_request_that_is_created_just_after_a_reload_is_decided_again() {
         let site = Arc::new(site());
         write(&site, &granting("one"));
         let hook = Arc::new(Reloads { host: OnceLock::new(), site: Arc::clone(&site), policy });
-        let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
+        let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(4);
         let builder = builder.policy_file(site.path("policy.toml")).hook(Arc::clone(&hook) as _);
         let host = builder.open().await.unwrap();
         assert!(hook.host.set(host.clone()).is_ok());

@@ -24,7 +24,7 @@ pub(crate) fn write(site: &Site, text: &str) {
 /// Returns a host whose policy is a file.
 pub(crate) async fn open(site: &Site, text: &str) -> Host {
     write(site, text);
-    let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
+    let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(4);
     builder.policy_file(site.path("policy.toml")).open().await.unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -47,6 +47,5 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,
         Command::Dev(arguments) => dev::run(&arguments, context).await,
-        Command::CompileWorker => anyhow::bail!("`compile-worker` is for internal use"),
     }
 }

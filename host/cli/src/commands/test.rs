@@ -11,6 +11,7 @@ use crate::json;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
 use anyhow::{Context as _, bail, ensure};
+use portcullis::Compiler;
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine};
 use portcullis_build::{Project, size};
@@ -32,7 +33,7 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     let (plugin, component) = component(arguments, &mut interrupts, context).await?;
     let work = async {
         let progress = CompileProgress::new(&StatusLine::new(context.terminal));
-        let (compiler, project) = (context.environment.compiler.clone(), &arguments.project);
+        let (compiler, project) = (Compiler::default(), &arguments.project);
         let mut runner = Runner::open(plugin, &component, project, compiler, Arc::new(progress)).await?;
         let mut report = TestReport::default();
         for located in &cases {

@@ -59,7 +59,8 @@ impl RefusalReason {
             LoadError::Describe(text) => Some(Self::Undescribed(text.clone())),
             LoadError::Unstable => Some(Self::Unstable),
             // The host finds these without compiling, or the file did not cause them.
-            LoadError::Refused(_) | LoadError::Compile(CompileError::Refused(_) | CompileError::Worker(_)) => None,
+            LoadError::Refused(_) | LoadError::Compile(CompileError::Refused(_)) => None,
+            LoadError::Compile(CompileError::Worker(_) | CompileError::NoWorker(_)) => None,
             LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
             LoadError::Grants(_) | LoadError::Audit(_) => None,
         }

@@ -65,7 +65,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 ///
 /// ```no_run
 /// use portcullis::services::{Key, Service, ServiceError, service_fn};
-/// use portcullis::{Compiler, Host};
+/// use portcullis::Host;
 /// use serde_json::json;
 ///
 /// const CLOCK: Key<dyn Service> = Key::new("clock");
@@ -75,7 +75,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 ///     "today" => Ok(json!("2026-11-23")),
 ///     method => Err(ServiceError::unknown_method(method)),
 /// });
-/// let host = Host::builder("plugins", "state", Compiler::InProcess)
+/// let host = Host::builder("plugins", "state")
 ///     .provide(&CLOCK, move |_| Ok(clock.clone()))
 ///     .service("clock", &CLOCK)
 ///     .open()

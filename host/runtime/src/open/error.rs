@@ -10,7 +10,7 @@ use crate::outputs::OutputError;
 use crate::places::PlaceError;
 use crate::policy_change::PolicyChangeError;
 use crate::policy_text::PolicyReadError;
-use portcullis_sandbox::{EngineError, NetworkError};
+use portcullis_sandbox::{EngineError, NetworkError, WorkerError};
 
 /// Why a host cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,9 @@ pub enum OpenError {
     /// The name servers cannot be used.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// Plugins cannot be compiled in a child process of this program.
+    #[error(transparent)]
+    Compiler(#[from] WorkerError),
     /// The engine cannot start.
     #[error(transparent)]
     Engine(#[from] EngineError),

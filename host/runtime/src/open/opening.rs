@@ -39,7 +39,8 @@ impl HostBuilder {
         if self.calls == 0 || self.calls > CALLS_MAX {
             return Err(OpenError::Calls(self.calls));
         }
-        // Before anything is created, because a text that is no policy is a mistake of the embedder.
+        // Before anything is created, because these are mistakes of the embedder.
+        self.compiler.check()?;
         self.policy.check_text()?;
         let path = self.state;
         let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
