@@ -4,7 +4,7 @@ use crate::reload::desk::{ALLOW, PATIENCE, call, put, put_bytes, word};
 use crate::reload::grants::marks_component;
 use portcullis::policy_files::PolicyStatus;
 use portcullis::{Code, Compiler, Host, Request};
-use portcullis_tests::{Site, assert_verifies};
+use portcullis_tests::{BlockOn, Site, assert_verifies};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -36,12 +36,15 @@ async fn until(status: &mut Receiver<PolicyStatus>, what: &str, is: impl Fn(&Pol
 /// Returns the entries of a kind in the audit log.
 pub(crate) fn entries(host: &Host, kind: &str) -> Vec<Value> {
     let mut entries = Vec::new();
-    let read = host.audit().read(|entry| {
-        if entry.document["kind"] == kind {
-            entries.push(entry.document);
-        }
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|entry| {
+            if entry.document["kind"] == kind {
+                entries.push(entry.document);
+            }
+            Ok(())
+        })
+        .block_on();
     assert_eq!(read.unwrap().fault, None);
     entries
 }

@@ -42,7 +42,8 @@ impl Loader {
         name: &PluginName,
         content: &PluginBytes,
     ) -> Result<Option<Manifest>, LoadError> {
-        match self.store.fetch(Entry::Manifest, &content.sha256) {
+        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        match blocking(move || Ok(store.fetch(Entry::Manifest, &plugin))).await? {
             Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
@@ -54,9 +55,10 @@ impl Loader {
     }
 
     /// Caches a description. If that fails, the next start asks the plugin again.
-    pub(super) fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
+    pub(super) async fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
         let Ok(bytes) = serde_json::to_vec(manifest) else { return };
-        let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);
+        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        let _ = blocking(move || Ok(drop(store.put(Entry::Manifest, &plugin, &bytes)))).await;
     }
 
     /// Records that the cache could not be trusted or used.

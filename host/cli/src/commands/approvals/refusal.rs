@@ -11,14 +11,14 @@ pub(super) const AN_ANSWER: &str = "this is the id of an approval, not of a requ
                                     revokes it";
 
 /// Reports an approval that has no effect. If the request was withdrawn, adds why.
-pub(super) fn tell_of(
+pub(super) async fn tell_of(
     error: &ApprovalError,
     id: &str,
     approvals: &Approvals,
     context: &Context,
 ) -> anyhow::Result<Exit> {
     let ApprovalError::Settled(Status::Withdrawn) = error else { return tell(error, context) };
-    match approvals.question(id)?.note {
+    match approvals.question(id).await?.note {
         Some(note) => fail(&format!("{error}: {note}"), exit(error), context),
         None => tell(error, context),
     }
