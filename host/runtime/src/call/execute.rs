@@ -1,6 +1,6 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
-use super::answer::{AnswerText, Keeper, RunningAnswer};
+use super::answer::{AnswerText, Keeper};
 use super::effects;
 use super::foresee;
 use super::grant::{self, GrantedCall};
@@ -8,6 +8,7 @@ use super::instantiate::{ReadyCall, Runnable};
 use super::question;
 use super::record::CallRecord;
 use super::rejection::Rejection;
+use super::running_answer::RunningAnswer;
 use crate::admission::Admitted;
 use crate::catalog::Tool;
 use crate::inner::HostState;
@@ -17,7 +18,7 @@ use crate::request::Request;
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Answer, Code as PluginCode, Failure, LimitKind, Stop, Success, Usage};
+use portcullis_sandbox::{Answer, Code as PluginCode, Failure, LimitKind, OutputFull, Stop, Success, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -69,8 +70,10 @@ impl ReadyCall {
                 FinishedRun { result, usage, done: None, undeclared: None }
             }
         };
-        let (written, usage) = (answer.take(), ran.usage);
-        let rejection = match ran.result {
+        let (written, kept) = answer.finish().await;
+        let usage = ran.usage;
+        let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
+        let rejection = match ran.result.and_then(|answer| kept.map(|()| answer).map_err(full)) {
             Ok(Ok(success)) => {
                 let output_bytes_max = limits.output_bytes;
                 return Ok(RawOutcome { tool, success, written, usage, bytes_in, output_bytes_max });
@@ -95,7 +98,8 @@ impl ReadyCall {
             }
             Some(_) | None => rejection,
         }
-        .keeping(written))
+        .keeping(written)
+        .await)
     }
 }
 
@@ -105,7 +109,7 @@ fn running_answer(
     request: &Request,
     record: &CallRecord,
     granted: &GrantedCall,
-) -> Arc<RunningAnswer> {
+) -> RunningAnswer {
     let tool = &granted.call.tool;
     let origin = OutputOrigin {
         session: question::session(&request.origin),
@@ -117,7 +121,7 @@ fn running_answer(
     // Do not stream text that a hook could still withhold, or text of a tool that has to answer with JSON.
     let heard = host.hooks.is_empty() && tool.output_schema.is_none();
     let pieces = request.pieces.clone().filter(|_| heard);
-    Arc::new(RunningAnswer::new(keeper, granted.limits.output_bytes, pieces))
+    RunningAnswer::new(keeper, granted.limits.output_bytes, pieces)
 }
 
 async fn run_plugin(
@@ -126,10 +130,10 @@ async fn run_plugin(
     request: &Request,
     record: &CallRecord,
     granted: GrantedCall,
-    answer: &Arc<RunningAnswer>,
+    answer: &RunningAnswer,
 ) -> FinishedRun {
     let GrantedCall { call, limits, handles } = granted;
-    let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
+    let context = record.context(host, request, &call, &limits, Some(answer.clone()));
     let (tool, cancellation) = (call.tool.name.tool.as_str(), request.cancellation.clone());
     let engine = &host.loader.engine;
     let opened = handles.refused_keys();
