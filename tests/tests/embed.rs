@@ -5,6 +5,9 @@
 #[path = "embed/opening.rs"]
 mod opening;
 
+#[path = "embed/outside.rs"]
+mod outside;
+
 #[path = "embed/requests.rs"]
 mod requests;
 

@@ -84,6 +84,29 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// A closure that captures something clones it into its future:
+///
+/// ```
+/// use portcullis::services::{ServiceError, service_fn};
+/// use serde_json::json;
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+/// use tokio::sync::RwLock;
+///
+/// let prices = Arc::new(RwLock::new(BTreeMap::from([("tea".to_owned(), 3)])));
+/// let shop = service_fn(move |_, method, input| {
+///     let prices = Arc::clone(&prices);
+///     async move {
+///         match prices.read().await.get(input.as_str().unwrap_or_default()) {
+///             Some(price) if method == "price" => Ok(json!(price)),
+///             Some(_) => Err(ServiceError::unknown_method(&method)),
+///             None => Ok(json!(null)),
+///         }
+///     }
+/// });
+/// # let _ = shop;
+/// ```
 pub fn service_fn<F, A>(call: F) -> Arc<dyn Service>
 where
     F: Fn(CallFacts, String, Value) -> A + Send + Sync + 'static,
