@@ -89,7 +89,7 @@ pub enum CompileError {
     #[error("compiling it took more than {} s, or more memory than the limit allows", COMPILE_TIME_MAX.as_secs())]
     Exhausted,
     /// The worker could not be run.
-    #[error("the compile worker cannot be run: {0}")]
+    #[error("the compile worker cannot be run")]
     Worker(#[from] io::Error),
     /// This program cannot be started as a worker.
     #[error(transparent)]

@@ -4,7 +4,7 @@ use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin_file::PluginBytes;
 use crate::audit::{AuditError, Kind};
-use crate::text::{cut, hex};
+use crate::text::{WithCauses, cut, hex};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::{Code, Entry, Fetched, Manifest};
 use serde::Serialize;
@@ -25,7 +25,8 @@ impl Loader {
         match blocking(move || Ok(fetch())).await? {
             Fetched::Hit(Ok(code)) => Ok(Some(code)),
             Fetched::Hit(Err(error)) => {
-                self.note(name, sha256, &format!("cached code not used: {error}")).await?;
+                let event = format!("cached code not used: {}", WithCauses(&error));
+                self.note(name, sha256, &event).await?;
                 Ok(None)
             }
             Fetched::Miss => Ok(None),
