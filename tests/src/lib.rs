@@ -4,6 +4,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests make the files, sockets and links that a host has to withstand")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+mod block_on;
+
 mod manifest;
 
 mod guest;
@@ -24,6 +26,7 @@ pub mod corpus;
 pub mod net;
 
 pub use attack::{Attack, GRACE};
+pub use block_on::BlockOn;
 pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usual_contract, wit, with_fields};
 pub use manifest::{Dependency, DependencyKind, Manifest, Tool};
 pub use ran::Ran;

@@ -1,17 +1,21 @@
 //! Reads the audit log through the public API.
 
+use crate::BlockOn;
 use portcullis::Host;
 use serde_json::Value;
 
 /// Returns every outcome in the audit log, oldest first.
 pub fn outcomes(host: &Host) -> Vec<Value> {
     let mut outcomes = Vec::new();
-    let verified = host.audit().read(|entry| {
-        if entry.document["kind"] == "outcome" {
-            outcomes.push(entry.document);
-        }
-        Ok(())
-    });
+    let verified = host
+        .audit()
+        .read(|entry| {
+            if entry.document["kind"] == "outcome" {
+                outcomes.push(entry.document);
+            }
+            Ok(())
+        })
+        .block_on();
     assert_eq!(verified.expect("the audit log can be read").fault, None);
     outcomes
 }
@@ -26,6 +30,6 @@ pub fn outcome_of(host: &Host, call: &str) -> Value {
 
 /// Asserts that the audit log verifies.
 pub fn assert_verifies(host: &Host) {
-    let verified = host.audit().verify().expect("the audit log can be read");
+    let verified = host.audit().verify().block_on().expect("the audit log can be read");
     assert_eq!(verified.fault, None);
 }

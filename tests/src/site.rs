@@ -73,7 +73,7 @@ impl Site {
 
     /// Returns a host builder for this site with a compiler.
     pub fn builder_with(&self, policy: &str, compiler: Compiler) -> HostBuilder {
-        let builder = Host::builder(self.plugins(), self.state(), compiler).calls(4);
+        let builder = Host::builder(self.plugins(), self.state()).compiler(compiler).calls(4);
         builder.policy_text(policy, self.root.path())
     }
 

@@ -76,7 +76,7 @@ fn worker_of(program: u32) -> Option<Pid> {
     fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
         let id: i32 = process.file_name().to_str()?.parse().ok()?;
         // A child between fork and exec has its parent's command line, and its parent waits for it.
-        let is_worker = fs::read(process.path().join("cmdline")).ok()?.ends_with(b"\0compile-worker\0");
+        let is_worker = fs::read(process.path().join("cmdline")).ok()?.ends_with(b"\0portcullis-compile-worker\0");
         (is_worker && stat(id)?.1 == program).then(|| Pid::from_raw(id)).flatten()
     })
 }

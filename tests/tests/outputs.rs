@@ -15,6 +15,9 @@ mod cut;
 #[path = "outputs/grep.rs"]
 mod grep;
 
+#[path = "outputs/held.rs"]
+mod held;
+
 #[path = "outputs/whose.rs"]
 mod whose;
 

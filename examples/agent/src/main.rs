@@ -20,7 +20,7 @@ use clap::Parser;
 use conversation::Conversation;
 use endpoint::Endpoint;
 use person::Person;
-use portcullis::text::Lines;
+use portcullis::text::{Lines, WithCauses};
 use portcullis::{Caller, Host};
 use settings::{Model, Settings};
 use std::process::ExitCode;
@@ -41,10 +41,7 @@ enum Exit {
 }
 
 fn main() -> ExitCode {
-    if settings::is_compile_worker() {
-        // Nothing else may use stdin and stdout: they carry the component and the compiled code.
-        return ExitCode::from(u8::try_from(portcullis::compile_worker()).unwrap_or(1));
-    }
+    portcullis::init();
     let settings = match Settings::try_parse() {
         Ok(settings) => settings,
         Err(error) => {
@@ -81,7 +78,7 @@ fn run(settings: &Settings) -> Result<Exit, (Exit, anyhow::Error)> {
 /// Opens the host, with the person at the terminal as approver if there is one.
 async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow::Result<Agent> {
     let person = Person::look();
-    let mut builder = Host::builder(&settings.plugins, settings.state()?, settings::compiler()?);
+    let mut builder = Host::builder(&settings.plugins, settings.state()?);
     builder = builder.policy_file(&settings.policy);
     if person.is_here() {
         // Without an approver, the policy decides about approval requests.
@@ -89,7 +86,7 @@ async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow:
     }
     let host = builder.open().await.context("the host does not open")?;
     for refused in host.catalog().refused() {
-        let told = format!("{} is not used: {}", refused.file, refused.error);
+        let told = format!("{} is not used: {}", refused.file, WithCauses(&*refused.error));
         screen::note(Lines(&told));
     }
     let caller = Caller::new().session(&session()).agent(env!("CARGO_PKG_NAME"));

@@ -2,13 +2,9 @@
 
 use anyhow::Context;
 use clap::Parser;
-use portcullis::Compiler;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// The word that makes this program a compile worker.
-const WORKER: &str = "compile-worker";
 
 /// Maximum time for one answer of a model in seconds: a day.
 const SECONDS_MAX: u64 = 24 * 60 * 60;
@@ -96,21 +92,6 @@ impl Model {
             key: text("OPENAI_API_KEY"),
         })
     }
-}
-
-/// Returns whether this process was started only to compile one plugin.
-pub(crate) fn is_compile_worker() -> bool {
-    std::env::args_os().nth(1).is_some_and(|word| word == WORKER)
-}
-
-/// Returns a compiler that runs this program again in a separate process, with limits on time and memory.
-///
-/// # Errors
-/// This program cannot find itself.
-pub(crate) fn compiler() -> anyhow::Result<Compiler> {
-    let program =
-        std::env::current_exe().context("the path of this program is unknown, so it cannot compile plugins")?;
-    Ok(Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] })
 }
 
 /// Reads a variable. Treats an empty one as unset.

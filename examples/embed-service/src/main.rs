@@ -16,7 +16,7 @@ mod notes;
 use anyhow::Context;
 use database::{DATABASE, Database};
 use notes::{NOTES, Notes};
-use portcullis::{Compiler, Host, Request};
+use portcullis::{Host, Request};
 use std::sync::Arc;
 
 /// Grants the plugin one of the service's two methods. Its tools cannot call the other one.
@@ -32,6 +32,7 @@ decision = "allow"
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "printing the replies is what this program is for")]
 async fn main() -> anyhow::Result<()> {
+    portcullis::init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [plugins, state] = arguments.as_slice() else {
         anyhow::bail!("usage: portcullis-embed-service PLUGINS STATE");
@@ -40,7 +41,7 @@ async fn main() -> anyhow::Result<()> {
     database.add("ada", "Gate", "The portcullis is raised at dawn and falls at dusk.").await?;
     database.add("bob", "Moat", "The portcullis opens onto the bridge over the moat.").await?;
 
-    let host = Host::builder(plugins, state, Compiler::InProcess)
+    let host = Host::builder(plugins, state)
         .policy_text(POLICY, ".")
         // All calls share one database.
         .provide(&DATABASE, move |_| Ok(Arc::clone(&database)))

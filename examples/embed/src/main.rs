@@ -3,7 +3,7 @@
 //! Run it with `cargo run -p portcullis-embed -- PLUGINS STATE POLICY TOOL ARGUMENTS`.
 
 use anyhow::Context;
-use portcullis::{Answer, Compiler, Host, Question, Request, approver_fn};
+use portcullis::{Answer, Host, Question, Request, approver_fn};
 
 /// An approver that approves only reads. A real approver shows the approval request to a person.
 async fn reads_only(question: Question) -> Answer {
@@ -14,12 +14,12 @@ async fn reads_only(question: Question) -> Answer {
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "printing the reply is what this program is for")]
 async fn main() -> anyhow::Result<()> {
+    portcullis::init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [plugins, state, policy, tool, json] = arguments.as_slice() else {
         anyhow::bail!("usage: portcullis-embed PLUGINS STATE POLICY TOOL ARGUMENTS");
     };
-    // A production program should compile in a worker process, as the CLI does: `Compiler::Worker`.
-    let host = Host::builder(plugins, state, Compiler::InProcess)
+    let host = Host::builder(plugins, state)
         .policy_file(policy)
         .approver(approver_fn(reads_only))
         .open()

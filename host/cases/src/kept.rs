@@ -1,8 +1,10 @@
 //! What the host keeps of a call in addition to its reply: its printed output, and a text too long for the reply.
 
 use data_encoding::HEXLOWER;
+use portcullis::audit::Entry;
 use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
+use portcullis::text::WithCauses;
 use portcullis::{Host, Output, Reply};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -29,18 +31,18 @@ impl Printed {
 }
 
 /// Returns what a call printed. Reads the whole audit log, which is short in a test.
-pub(super) fn printed(host: &Host, reply: &Reply) -> Printed {
+pub(super) async fn printed(host: &Host, reply: &Reply) -> Printed {
     let mut printed = Printed::default();
-    let read = host.audit().read(|entry| {
+    let each = |entry: Entry| {
         let member = |name: &str| entry.document.get(name).and_then(Value::as_str);
         if member("kind") == Some("outcome") && member("call") == Some(&reply.id) {
             let text = |name| member(name).unwrap_or_default().to_owned();
             printed = Printed { text: text("printed"), detail: text("detail") };
         }
         Ok(())
-    });
-    if let Err(error) = read {
-        printed.detail = format!("the audit log cannot be read: {error}");
+    };
+    if let Err(error) = host.audit().read(each).await {
+        printed.detail = WithCauses(&error).to_string();
     }
     printed
 }
@@ -69,14 +71,12 @@ pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<O
         Some(reference) if reference.media_type != TEXT => return Ok(None),
         Some(reference) => loop {
             let reader = Reader { session, principal: &Principal::default() };
-            let piece = host.outputs().read(reader, &reference.id, bytes, PIECE_BYTES)?;
+            let piece = host.outputs().read(reader, &reference.id, bytes, PIECE_BYTES).await?;
             if piece.is_empty() {
                 break;
             }
             hash.update(&piece);
             bytes += piece.len() as u64;
-            // Yield between two pieces, so that a signal can interrupt the run.
-            tokio::task::yield_now().await;
         },
     }
     let sha256 = HEXLOWER.encode(&hash.finalize());

@@ -89,7 +89,7 @@ impl CaseRunner {
         let several = case.steps.len() > 1;
         for (index, step) in case.steps.iter().enumerate() {
             let (reply, progress) = self.call(host, step).await;
-            let printed = if step.expect.log.is_empty() { None } else { Some(kept::printed(host, &reply)) };
+            let printed = if step.expect.log.is_empty() { None } else { Some(kept::printed(host, &reply).await) };
             let text = match step.expect.wants_whole_text() {
                 true => kept::whole(host, &self.session(), &reply).await,
                 false => Ok(None),
@@ -104,7 +104,10 @@ impl CaseRunner {
             };
             let found = verdict::problems(&step.expect, &left);
             if !found.is_empty() {
-                let printed = printed.unwrap_or_else(|| kept::printed(host, &reply));
+                let printed = match printed {
+                    Some(printed) => printed,
+                    None => kept::printed(host, &reply).await,
+                };
                 log.push_str(&printed.lines());
             }
             let label =

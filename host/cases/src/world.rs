@@ -207,7 +207,7 @@ impl World {
     }
 
     async fn open_host(&self, policy: &str, state: &Path) -> anyhow::Result<Host> {
-        let builder = Host::builder(self.scratch.path(PLUGINS), state, self.compiler.clone());
+        let builder = Host::builder(self.scratch.path(PLUGINS), state).compiler(self.compiler.clone());
         let builder = builder.policy_text(policy, self.scratch.path(""));
         Ok(builder.observer(Arc::clone(&self.observer)).calls(1).open().await?)
     }

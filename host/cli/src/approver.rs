@@ -68,14 +68,15 @@ impl TerminalApprover {
         let (style, times) = (self.terminal.note_style(), self.standing.get().map(|standing| standing.times));
         let (mut extent, mut unclear) = (Extent::Screen, 0);
         loop {
-            let now = self.as_it_is_now(question);
+            let now = self.as_it_is_now(question).await;
             let shown = laid_out(&now, extent, self.terminal);
             self.terminal.say(&shown.text);
             self.terminal.say(&legend(question, style, times));
             match self.hear(&tty, question, shown.unseen, &mut unclear).await {
-                Said::Answer(Answer::Yes | Answer::Session(_) | Answer::Always(_))
-                    if self.as_it_is_now(question).difference != now.difference =>
-                {
+                Said::Answer(answer @ (Answer::Yes | Answer::Session(_) | Answer::Always(_))) => {
+                    if self.as_it_is_now(question).await.difference == now.difference {
+                        return answer;
+                    }
                     self.terminal.note(FILE_CHANGED);
                 }
                 Said::Answer(answer) => return answer,
@@ -85,9 +86,11 @@ impl TerminalApprover {
     }
 
     /// Returns the request with what its call would change now.
-    fn as_it_is_now(&self, question: &Question) -> Question {
-        let standing = self.standing.get();
-        let open = standing.and_then(|standing| standing.approvals.question(&question.id).ok()?.question);
+    async fn as_it_is_now(&self, question: &Question) -> Question {
+        let open = match self.standing.get() {
+            Some(standing) => standing.approvals.question(&question.id).await.ok().and_then(|open| open.question),
+            None => None,
+        };
         let difference = open.map_or_else(|| question.difference.clone(), |open| open.difference);
         Question { difference, ..question.clone() }
     }

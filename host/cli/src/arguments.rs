@@ -85,9 +85,6 @@ pub(crate) enum Command {
     Test(TestArguments),
     /// Rebuild on every change, serve the tools, and show the calls as they happen
     Dev(DevArguments),
-    /// Compile a component from stdin to stdout
-    #[command(hide = true)]
-    CompileWorker,
 }
 
 #[derive(Debug, Args)]

@@ -1,18 +1,14 @@
-//! The environment of the process: variables, defaults, its own executable and the files that a user names. No other
-//! file reads any of them.
+//! The environment of the process: variables, defaults and the files that a user names. No other file reads any of
+//! them.
 
 use crate::arguments::GlobalOptions;
 use anyhow::Context as _;
-use portcullis::Compiler;
 use portcullis_build::project_file;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-/// The subcommand that makes this program a compile worker.
-const WORKER: &str = "compile-worker";
 
 /// The project's policy, relative to the working directory.
 const PROJECT_POLICY: &str = "./portcullis.toml";
@@ -31,7 +27,7 @@ pub(crate) enum PolicyPlaces {
     },
 }
 
-/// The resolved paths and the compiler.
+/// The resolved paths.
 #[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) plugins: PathBuf,
@@ -39,7 +35,6 @@ pub(crate) struct Environment {
     pub(crate) plugins_named: bool,
     pub(crate) policy: PolicyPlaces,
     state: Option<PathBuf>,
-    pub(crate) compiler: Compiler,
     /// Options with which a command in any shell and directory uses the same paths.
     pub(crate) place_options: Vec<String>,
 }
@@ -55,11 +50,7 @@ pub(crate) struct Capabilities {
 
 impl Environment {
     /// Resolves the options with variables and defaults.
-    ///
-    /// # Errors
-    /// The path of this executable cannot be found.
-    pub(crate) fn resolve(options: GlobalOptions) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("cannot find this program's path, to compile plugins with")?;
+    pub(crate) fn resolve(options: GlobalOptions) -> Self {
         let plugins_named = options.plugins.is_some();
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
         let policy = options.policy.or_else(|| path("PORTCULLIS_POLICY"));
@@ -68,14 +59,13 @@ impl Environment {
         let place_options = places.into_iter().filter_map(|(option, path)| place_option(option, path.as_deref()?));
         let place_options = place_options.collect();
         let named = policy.map(PolicyPlaces::Named);
-        Ok(Self {
+        Self {
             plugins: plugins.unwrap_or_else(|| PathBuf::from("plugins")),
             plugins_named,
             policy: named.unwrap_or_else(usual_policies),
             state: state.or_else(usual_state),
             place_options,
-            compiler: Compiler::Worker { program, arguments: vec![OsString::from(WORKER)] },
-        })
+        }
     }
 
     /// Returns the state directory.

@@ -30,7 +30,7 @@ mod time;
 mod tty;
 mod view;
 
-use arguments::{Arguments, Command};
+use arguments::Arguments;
 use clap::Parser;
 use context::Context;
 use environment::Environment;
@@ -40,15 +40,12 @@ use std::process::ExitCode;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
+    portcullis::init();
     leave_no_core();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return terminal::show_usage(&error),
     };
-    if matches!(arguments.command, Command::CompileWorker) {
-        // Nothing else may use the standard streams: the component arrives on stdin, and the code leaves on stdout.
-        return ExitCode::from(u8::try_from(portcullis::compile_worker()).unwrap_or(1));
-    }
     let terminal = Terminal::open(environment::capabilities());
     let json = arguments.options.json;
     match run(arguments, terminal) {
@@ -65,7 +62,7 @@ fn leave_no_core() {
 
 fn run(arguments: Arguments, terminal: Terminal) -> anyhow::Result<Exit> {
     let json = arguments.options.json;
-    let context = Context { environment: Environment::resolve(arguments.options)?, terminal, json };
+    let context = Context { environment: Environment::resolve(arguments.options), terminal, json };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let exit = runtime.block_on(commands::run(arguments.command, &context));
     // A blocking read of standard input must not keep the process alive.

@@ -9,7 +9,7 @@ use crate::style::TextStyle;
 use portcullis::plugins::{Engine, EngineConfig, LoadError, Loaded, Observer};
 use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::text::OneLine;
-use portcullis::{Approvals, Hook, Host, HostBuilder};
+use portcullis::{Approvals, Compiler, Hook, Host, HostBuilder};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ pub(crate) async fn open_project(
     hook: Arc<dyn Hook>,
 ) -> anyhow::Result<Host> {
     let environment = &context.environment;
-    let builder = Host::builder(plugins, environment.state()?, environment.compiler.clone());
+    let builder = Host::builder(plugins, environment.state()?);
     let observer = CompileProgress::new(&StatusLine::new(context.terminal));
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
@@ -136,7 +136,7 @@ pub(crate) async fn open_project(
 
 fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChannel) -> anyhow::Result<HostBuilder> {
     let environment = &context.environment;
-    let builder = Host::builder(&environment.plugins, environment.state()?, environment.compiler.clone());
+    let builder = Host::builder(&environment.plugins, environment.state()?);
     let builder = with_policies(builder, &environment.policy);
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = match channel {
@@ -212,7 +212,7 @@ pub(crate) async fn load(
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     let shown = PluginName::new(name).ok();
     shown.iter().for_each(|name| progress.compiling(name));
-    let loaded = Loaded::load(name, bytes, &engine, &context.environment.compiler).await;
+    let loaded = Loaded::load(name, bytes, &engine, &Compiler::default()).await;
     shown.iter().for_each(|name| progress.compiled(name));
     Ok((engine, loaded))
 }

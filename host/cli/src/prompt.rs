@@ -42,7 +42,7 @@ impl<'a> Prompt<'a> {
 
     /// Returns how the request was settled, if the answer did not come from here.
     fn elsewhere(&self) -> Option<String> {
-        let question = self.approvals?.question(self.question).ok()?;
+        let question = now(self.approvals?.question(self.question))?.ok()?;
         match question.status {
             Status::Approved | Status::Running | Status::Done => {
                 Some("Approved elsewhere, with `portcullis approvals`.".to_owned())
@@ -55,6 +55,12 @@ impl<'a> Prompt<'a> {
             Status::Pending | Status::Withdrawn | Status::Lost => None,
         }
     }
+}
+
+/// Runs a future to its end on a thread of its own, because a prompt that is dropped cannot wait for it.
+fn now<T: Send>(future: impl Future<Output = T> + Send) -> Option<T> {
+    let run = || Some(tokio::runtime::Builder::new_current_thread().build().ok()?.block_on(future));
+    std::thread::scope(|scope| scope.spawn(run).join()).ok()?
 }
 
 impl Drop for Prompt<'_> {

@@ -18,6 +18,7 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         LoadError::Changed => Some("restart the host"),
         LoadError::Compile(CompileError::NoCompiler) => None,
         LoadError::Descriptions(_) | LoadError::Grants(_) | LoadError::Audit(_) => None,
+        LoadError::Compile(CompileError::NoWorker(_)) => None,
     }
 }
 

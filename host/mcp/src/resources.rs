@@ -45,8 +45,7 @@ pub(crate) async fn list(
     after: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let after = after.map(cursor::open).transpose()?;
-    let outputs = server.inner().host.outputs().clone();
-    let kept = blocking(move || outputs.list(caller.reader())).await?.map_err(unreadable)?;
+    let kept = server.inner().host.outputs().list(caller.reader()).await.map_err(unreadable)?;
     let is_first = after.is_none();
     let start = match after {
         None => 0,
@@ -89,16 +88,15 @@ pub(crate) async fn read(server: &Server, caller: McpCaller, uri: &str) -> Resul
         return Ok(plugins::read(server));
     }
     let Some(address) = Address::parse(uri) else { return Err(unknown(uri)) };
-    let outputs = server.inner().host.outputs().clone();
-    let wanted = address.clone();
-    let read = move || {
-        let kept = outputs.get(caller.reader(), &wanted.id)?;
+    let (outputs, reader) = (server.inner().host.outputs(), caller.reader());
+    let read = async {
+        let kept = outputs.get(reader, &address.id).await?;
         // Read a few bytes more, so that a character that begins on the page is complete.
-        let bytes =
-            outputs.read(caller.reader(), &wanted.id, wanted.offset, wanted.limit + page::CHARACTER_BYTES_MAX)?;
+        let bytes_max = address.limit + page::CHARACTER_BYTES_MAX;
+        let bytes = outputs.read(reader, &address.id, address.offset, bytes_max).await?;
         Ok((kept, bytes))
     };
-    let (kept, bytes) = match blocking(read).await? {
+    let (kept, bytes) = match read.await {
         Err(OutputError::Unknown(_)) => return Err(unknown(uri)),
         read => read.map_err(unreadable)?,
     };
@@ -113,11 +111,6 @@ pub(crate) async fn read(server: &Server, caller: McpCaller, uri: &str) -> Resul
     }
     let contents = contents(&kept.reference, &page, uri).with_meta(MetaObject(meta));
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ErrorData> {
-    let ended = tokio::task::spawn_blocking(work).await;
-    ended.map_err(|_| ErrorData::internal_error("the output cannot be read", None))
 }
 
 fn unknown(uri: &str) -> ErrorData {

@@ -22,6 +22,7 @@ mod question;
 mod record;
 mod redecide;
 mod rejection;
+mod running_answer;
 mod shape;
 mod steps;
 mod unwanted;

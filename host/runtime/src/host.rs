@@ -1,7 +1,8 @@
 //! The host, which an embedder uses to list and call tools.
 
 use crate::approvals::{ApprovalError, Approvals, ApproverChannel};
-use crate::audit::{AuditLog, AuditWriter};
+use crate::audit::AuditWriter;
+use crate::audit_reader::AuditReader;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
 use crate::catalog::{Catalog, Plugin, Tool};
@@ -9,9 +10,9 @@ use crate::concurrency::CALLS_MAX;
 use crate::events::Events;
 use crate::explain::Explained;
 use crate::inner::HostState;
-use crate::ledger::{CallLedger, LedgerError, LedgerPeek};
+use crate::kept_outputs::KeptOutputs;
+use crate::ledger::{CallLedger, LedgerError, LedgerPeek, blocking};
 use crate::open::OpenError;
-use crate::outputs::Outputs;
 use crate::places::HostDirectories;
 use crate::policy_in_force::PolicyStatus;
 use crate::policy_warning::{self, PolicyWarning};
@@ -70,7 +71,8 @@ impl Host {
     /// # Errors
     /// Those of [`Host::resume`].
     pub async fn resume_until(&self, question: &str, cancellation: Cancellation) -> Result<Reply, ApprovalError> {
-        let redeemed = self.0.approvals.redeemable(question)?;
+        let (approvals, id) = (self.0.approvals.clone(), question.to_owned());
+        let redeemed = blocking(move || approvals.redeemable(&id)).await?;
         let call = redeemed.call.clone();
         let request = Request::resuming(question, redeemed).cancellation(cancellation);
         Ok(call::call(&self.0, request, Some(call)).await)
@@ -173,8 +175,8 @@ impl Host {
     }
 
     /// Returns the kept outputs, which were too large for a reply.
-    pub fn outputs(&self) -> &Outputs {
-        &self.0.outputs
+    pub fn outputs(&self) -> KeptOutputs {
+        KeptOutputs::new(self.0.outputs.clone())
     }
 
     /// Returns the policy in force now.
@@ -251,8 +253,8 @@ impl Host {
     }
 
     /// Returns the audit log.
-    pub fn audit(&self) -> &AuditLog {
-        &self.0.audit
+    pub fn audit(&self) -> AuditReader {
+        AuditReader::new(Arc::clone(&self.0.audit))
     }
 
     /// Returns the maximum memory that calls can make this process hold.
@@ -265,20 +267,29 @@ impl Host {
 ///
 /// # Errors
 /// The state directory, the audit log or the ledger cannot be opened.
-pub fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
-    let state = HostDirectories::open(state)?;
-    let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
-    let ledger = Arc::new(CallLedger::open(&state)?);
-    Ok(Approvals::new(ledger, audit)?)
+pub async fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
+    let path = state.to_owned();
+    blocking(move || {
+        let state = HostDirectories::open(&path)?;
+        let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
+        let ledger = Arc::new(CallLedger::open(&state)?);
+        Ok(Approvals::new(ledger, audit)?)
+    })
+    .await
 }
 
 /// Opens only the audit log of a state directory, to read it and to compare it with the ledger there.
 ///
 /// # Errors
 /// The state directory or the audit log cannot be opened.
-pub fn open_audit(state: &Path) -> Result<AuditLog, OpenError> {
-    let state = HostDirectories::open(state)?;
-    let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
-    let audit = AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?;
-    Ok(audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other))))
+pub async fn open_audit(state: &Path) -> Result<AuditReader, OpenError> {
+    let path = state.to_owned();
+    blocking(move || {
+        let state = HostDirectories::open(&path)?;
+        let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
+        let audit = AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?;
+        let audit = audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other)));
+        Ok(AuditReader::new(Arc::new(audit)))
+    })
+    .await
 }

@@ -8,37 +8,42 @@
 //! # Open a host and call a tool
 //!
 //! ```no_run
-//! use portcullis::{Compiler, Host, Request};
+//! use portcullis::{Host, Request};
 //! use serde_json::json;
 //!
-//! # async fn example() -> Result<(), portcullis::OpenError> {
-//! let host = Host::builder("plugins", "state", Compiler::InProcess).policy_file("portcullis.toml").open().await?;
-//! let reply = host.call(Request::json("files.read", &json!({ "path": "README.md" }))).await;
-//! println!("{}: {}", reply.code, portcullis::text::Lines(&reply.message));
-//! # Ok(())
-//! # }
+//! #[tokio::main]
+//! async fn main() -> Result<(), portcullis::OpenError> {
+//!     portcullis::init();
+//!     let host = Host::builder("plugins", "state").policy_file("portcullis.toml").open().await?;
+//!     let reply = host.call(Request::json("files.read", &json!({ "path": "README.md" }))).await;
+//!     println!("{}: {}", reply.code, portcullis::text::Lines(&reply.message));
+//!     Ok(())
+//! }
 //! ```
 //!
+//! Plugins are compiled in a child process of the same program, with limits on time and memory. [`init`] makes the
+//! child compile, so it is the first line of `main`. Tests and other programs without a `main` of their own choose
+//! [`Compiler::InProcess`] with [`HostBuilder::compiler`]. That compiler cannot be stopped.
+//!
 //! Without a policy, everything is denied. A policy file that need not exist is [`HostBuilder::policy_file_if_exists`],
-//! and [`HostBuilder::policy_text`] takes text. [`Compiler::Worker`] compiles plugins in a child process with limits.
+//! and [`HostBuilder::policy_text`] takes text.
+//!
+//! An error shows its own part, and its cause is its `source()`. [`text::WithCauses`] shows both.
 //!
 //! # Approve
 //!
 //! If the policy says ask, the host asks an approver. Everything in a [`Question`] but its reason is untrusted text.
 //!
 //! ```no_run
-//! use portcullis::{Answer, Compiler, Host, approver_fn};
+//! use portcullis::{Answer, Host, approver_fn};
 //!
 //! # async fn example() -> Result<(), portcullis::OpenError> {
 //! let approver = approver_fn(async |question| {
 //!     println!("May {} run with {}?", question.tool, portcullis::text::OneLine(&question.arguments));
 //!     Answer::No { note: Some("no approver is present".to_owned()) }
 //! });
-//! let host = Host::builder("plugins", "state", Compiler::InProcess)
-//!     .policy_file("portcullis.toml")
-//!     .approver(approver)
-//!     .open()
-//!     .await?;
+//! let builder = Host::builder("plugins", "state").policy_file("portcullis.toml");
+//! let host = builder.approver(approver).open().await?;
 //! # let _ = host;
 //! # Ok(())
 //! # }
@@ -119,6 +124,7 @@ mod alone;
 pub mod approvals;
 mod approver;
 pub mod audit;
+mod audit_reader;
 mod batch;
 mod call;
 mod caller;
@@ -135,6 +141,7 @@ pub mod hooks;
 mod host;
 mod inject;
 mod inner;
+mod kept_outputs;
 mod known_tool;
 mod open;
 mod origin;
@@ -168,6 +175,7 @@ pub mod wording;
 
 pub use approvals::Approvals;
 pub use approver::{Answer, Approver, Covers, Question, approver_fn};
+pub use audit_reader::AuditReader;
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
 pub use call::Reach;
 pub use caller::Caller;
@@ -177,6 +185,7 @@ pub use explain::Explained;
 pub use file_watch::FileWatch;
 pub use hooks::{Hook, HookCall, Hooked, hook_fn};
 pub use host::{Host, open_approvals, open_audit};
+pub use kept_outputs::KeptOutputs;
 pub use open::{HostBuilder, OpenError};
 pub use outlook::Outlook;
 pub use portcullis_policy::json::{JsonError, parse as parse_json};
@@ -199,7 +208,7 @@ pub use portcullis_definitions::{
 pub use portcullis_policy as policy;
 pub use portcullis_sandbox::{
     BoxFuture, Cancellation, Compiler, Footprint, LimitKind, NetworkError, StoreFault, TimeSource, Usage,
-    compile_worker,
+    compile_worker, init,
 };
 
 /// Plugins and their tools: the catalog of a host, and how a component is checked and loaded outside of a host.
@@ -223,7 +232,7 @@ pub mod plugins {
     pub use portcullis_policy::Hint;
     pub use portcullis_sandbox::{
         COMPONENT_BYTES_MAX, CompileError, Contract, DirectoryError, Engine, EngineConfig, EngineError, Refusal,
-        Surface, check_component, component_imports, served_imports,
+        Surface, WorkerError, check_component, component_imports, served_imports,
     };
 }
 

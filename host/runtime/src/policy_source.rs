@@ -97,7 +97,7 @@ impl PolicySources {
             None => None,
         };
         let project = match &self.project {
-            Some(path) => ProjectPolicy::read(path)?,
+            Some(path) => ProjectPolicy::blocking_read(path)?,
             None => None,
         };
         let trust = match &project {

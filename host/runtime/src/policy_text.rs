@@ -1,6 +1,7 @@
 //! Parses the text of one policy.
 
 use crate::approvals::ApprovalError;
+use crate::ledger::LedgerError;
 use crate::places::PlaceError;
 use portcullis_policy::{Policy, PolicyError};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ pub enum PolicyReadError {
     #[error("the policy file {} does not exist: create it, or correct the path", .0.display())]
     NoPolicy(PathBuf),
     /// The policy has an error.
-    #[error("{}: {error}", path.display())]
+    #[error("the policy {} is not valid", path.display())]
     Policy {
         /// The policy's file.
         path: PathBuf,
@@ -26,6 +27,12 @@ pub enum PolicyReadError {
     /// The ledger cannot be used, so it is not known whether the policy is trusted.
     #[error(transparent)]
     Approvals(#[from] ApprovalError),
+}
+
+impl From<LedgerError> for PolicyReadError {
+    fn from(error: LedgerError) -> Self {
+        Self::Approvals(error.into())
+    }
 }
 
 /// Parses one policy, to report its errors early.

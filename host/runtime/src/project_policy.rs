@@ -5,6 +5,7 @@ mod grant_place;
 
 pub use grant_place::{GrantPlace, GrantPlaceFault};
 
+use crate::ledger::blocking;
 use crate::places::{PlaceError, PolicyFile, resolve};
 use crate::policy_text::{self, PolicyReadError};
 use crate::text::sha256;
@@ -65,7 +66,13 @@ impl ProjectPolicy {
     ///
     /// # Errors
     /// The file cannot be read or is not a policy.
-    pub fn read(path: &Path) -> Result<Option<Self>, PolicyReadError> {
+    pub async fn read(path: &Path) -> Result<Option<Self>, PolicyReadError> {
+        let path = path.to_owned();
+        blocking(move || Self::blocking_read(&path)).await
+    }
+
+    /// Reads a project's policy like [`ProjectPolicy::read`], on a thread that may block.
+    pub(crate) fn blocking_read(path: &Path) -> Result<Option<Self>, PolicyReadError> {
         let Some(file) = PolicyFile::read(path)? else { return Ok(None) };
         let policy = policy_text::parse(&file.text, path)?;
         let failed = |source| PlaceError::Io { what: "the policy", path: path.to_owned(), source };
@@ -163,17 +170,18 @@ mod tests {
             fs::write(self.path(project).join("portcullis.toml"), text).unwrap();
         }
 
-        fn read(&self, project: &str) -> ProjectPolicy {
-            ProjectPolicy::read(&self.path(project).join("portcullis.toml")).unwrap().unwrap()
+        async fn read(&self, project: &str) -> ProjectPolicy {
+            ProjectPolicy::read(&self.path(project).join("portcullis.toml")).await.unwrap().unwrap()
         }
 
-        fn trust(&self, project: &str) -> Result<String, TrustError> {
-            open_approvals(&self.path("state")).unwrap().trust_policy(&self.read(project))
+        async fn trust(&self, project: &str) -> Result<String, TrustError> {
+            open_approvals(&self.path("state")).await.unwrap().trust_policy(&self.read(project).await).await
         }
 
         /// Returns whether a host that opens in the project trusts its policy.
         async fn trusts(&self, project: &str) -> bool {
-            let builder = Host::builder(self.path("plugins"), self.path("state"), Compiler::InProcess).calls(1);
+            let builder =
+                Host::builder(self.path("plugins"), self.path("state")).compiler(Compiler::InProcess).calls(1);
             let host = builder.project_policy(self.path(project).join("portcullis.toml")).open().await.unwrap();
             host.untrusted_policy().is_none()
         }
@@ -202,18 +210,18 @@ mod tests {
         desk.write("project", "sub");
         desk.write("copy", "sub");
         assert!(!desk.trusts("project").await);
-        desk.trust("project").unwrap();
+        desk.trust("project").await.unwrap();
         assert!(desk.trusts("project").await);
         assert!(!desk.trusts("copy").await, "the same text elsewhere");
         desk.link(Path::new("other"));
         assert!(!desk.trusts("project").await, "another place inside of the project");
-        desk.trust("project").unwrap();
+        desk.trust("project").await.unwrap();
         assert!(desk.trusts("project").await);
-        let approvals = open_approvals(&desk.path("state")).unwrap();
-        assert!(approvals.distrust_policy(&desk.path("project/portcullis.toml")).unwrap());
-        assert!(!approvals.distrust_policy(&desk.path("project/portcullis.toml")).unwrap());
+        let approvals = open_approvals(&desk.path("state")).await.unwrap();
+        assert!(approvals.distrust_policy(&desk.path("project/portcullis.toml")).await.unwrap());
+        assert!(!approvals.distrust_policy(&desk.path("project/portcullis.toml")).await.unwrap());
         // Earlier versions trusted the hash of the text.
-        approvals.trust(&desk.read("project").sha256(), "portcullis.toml").unwrap();
+        approvals.trust(&desk.read("project").await.sha256(), "portcullis.toml").await.unwrap();
         drop(approvals);
         assert!(!desk.trusts("project").await);
     }
@@ -222,27 +230,27 @@ mod tests {
     async fn a_policy_whose_relative_grant_leads_out_is_never_trusted() {
         let desk = ProjectFixture::new("trust-out");
         desk.write("project", "sub");
-        desk.trust("project").unwrap();
+        desk.trust("project").await.unwrap();
         for target in [desk.path("out"), PathBuf::from("../out"), desk.path("out/nothing"), PathBuf::from("..")] {
             desk.link(&target);
             assert!(!desk.trusts("project").await, "{}", target.display());
-            let refused = desk.trust("project").unwrap_err();
+            let refused = desk.trust("project").await.unwrap_err();
             assert!(matches!(refused, TrustError::Grant(ProjectGrantError::Untrustworthy { .. })), "{refused}");
         }
         desk.write("project", "../out");
-        assert!(desk.trust("project").is_err());
+        assert!(desk.trust("project").await.is_err());
         // With an absolute path, the place is the one that the user saw.
         desk.write("project", desk.path("out").to_str().unwrap());
-        desk.trust("project").unwrap();
+        desk.trust("project").await.unwrap();
         assert!(desk.trusts("project").await);
-        assert_eq!(desk.read("project").grants()[0].resolved, desk.path("out"));
+        assert_eq!(desk.read("project").await.grants()[0].resolved, desk.path("out"));
     }
 
     #[tokio::test]
     async fn a_missing_place_may_be_made_as_a_directory_and_not_as_a_link() {
         let desk = ProjectFixture::new("trust-late");
         desk.write("project", "late/deep");
-        desk.trust("project").unwrap();
+        desk.trust("project").await.unwrap();
         fs::create_dir_all(desk.path("project/late/deep")).unwrap();
         assert!(desk.trusts("project").await);
         fs::remove_dir_all(desk.path("project/late")).unwrap();

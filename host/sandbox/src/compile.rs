@@ -4,12 +4,13 @@
 use crate::codegen;
 use crate::component::{COMPONENT_BYTES_MAX, Refusal};
 use crate::engine::compile_settings;
+use crate::own_program::{self, WorkerError};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{self, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -37,6 +38,12 @@ const EXIT_REFUSED: i32 = 3;
 /// A worker's exit code for a problem of the machine: it cannot set its limits, read or write.
 const EXIT_BROKEN: i32 = 4;
 
+/// The only argument of this program when it is started as a compile worker.
+const WORKER_ARGUMENT: &str = "portcullis-compile-worker";
+
+/// The beginning of compiled code, which is an ELF file.
+const ARTEFACT_BEGINNING: &[u8] = b"\x7fELF";
+
 /// The signals of a closed terminal, an interrupt at the terminal, and a system shutdown. A worker that they end has
 /// not reached a limit.
 const ENDED_BY_OTHERS: [i32; 3] = [Signal::HUP.as_raw(), Signal::INT.as_raw(), Signal::TERM.as_raw()];
@@ -55,11 +62,14 @@ impl Artefact {
 }
 
 /// Where components are compiled. Nowhere, if the program was built without the feature `compiler`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Compiler {
-    /// In a child process with limits on time and memory. The program must call [`compile_worker`] when it gets these
-    /// arguments, and exit with the returned code.
-    Worker {
+    /// In a child process of this program, with limits on time and memory. `main` must begin with [`init`].
+    #[default]
+    Worker,
+    /// In a child process of another program, with the same limits. The program must call [`compile_worker`] when it
+    /// gets these arguments, and exit with the returned code.
+    Program {
         /// The program.
         program: PathBuf,
         /// Its arguments.
@@ -80,7 +90,7 @@ pub enum CompileError {
     #[error("compiling it took more than {} s, or more memory than the limit allows", COMPILE_TIME_MAX.as_secs())]
     Exhausted,
     /// The worker could not be run.
-    #[error("the compile worker cannot be run: {0}")]
+    #[error("the compile worker cannot be run")]
     Worker(#[from] io::Error),
     /// The program has no compiler, and the cache has no code of the plugin.
     #[error(
@@ -88,13 +98,27 @@ pub enum CompileError {
          with a program that has it and uses the same state directory"
     )]
     NoCompiler,
+    /// This program cannot be started as a worker.
+    #[error(transparent)]
+    NoWorker(#[from] WorkerError),
 }
 
 impl Compiler {
+    /// Checks that the compiler can be used in this process. Starts nothing.
+    ///
+    /// # Errors
+    /// The compiler is [`Compiler::Worker`], and this program has not called [`init`] or has no known path.
+    pub fn check(&self) -> Result<(), WorkerError> {
+        match self {
+            Self::Worker => own_program::path().map(|_| ()),
+            Self::Program { .. } | Self::InProcess => Ok(()),
+        }
+    }
+
     /// Describes the limits of a compilation. A component that was refused under other limits is tried again.
     pub fn limits(&self) -> String {
         match self {
-            Self::Worker { .. } => {
+            Self::Worker | Self::Program { .. } => {
                 let seconds = COMPILE_TIME_MAX.as_secs();
                 format!("{seconds} s, {COMPILE_CPU_SECONDS_MAX} s of CPU time, {COMPILE_MEMORY_BYTES_MAX} bytes")
             }
@@ -112,13 +136,12 @@ impl Compiler {
             return Err(CompileError::NoCompiler);
         }
         match self {
-            Self::Worker { program, arguments } => {
-                // On a timeout, dropping the future kills the worker.
-                match tokio::time::timeout(COMPILE_TIME_MAX, in_worker(program, arguments, component)).await {
-                    Ok(outcome) => outcome,
-                    Err(_) => Err(CompileError::Exhausted),
-                }
+            Self::Worker => {
+                let program = own_program::path()?;
+                let artefact = in_worker(program, &[OsString::from(WORKER_ARGUMENT)], component).await?;
+                if artefact.bytes().starts_with(ARTEFACT_BEGINNING) { Ok(artefact) } else { Err(not_first().into()) }
             }
+            Self::Program { program, arguments } => in_worker(program, arguments, component).await,
             Self::InProcess => {
                 let component = component.to_vec();
                 let compiled = tokio::task::spawn_blocking(move || compile(&component)).await;
@@ -138,7 +161,20 @@ fn describe(error: &wasmtime::Error) -> String {
     format!("{error:#}").escape_debug().take(MESSAGE_CHARACTERS_MAX).collect()
 }
 
-async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) -> Result<Artefact, CompileError> {
+/// The error of a program that ran something else before [`init`], or instead of it, as a test harness does.
+fn not_first() -> io::Error {
+    io::Error::other("it returned no code: portcullis::init() is not the first line of its main")
+}
+
+async fn in_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> Result<Artefact, CompileError> {
+    // On a timeout, dropping the future kills the worker.
+    match tokio::time::timeout(COMPILE_TIME_MAX, run_worker(program, arguments, component)).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(CompileError::Exhausted),
+    }
+}
+
+async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> Result<Artefact, CompileError> {
     #[expect(clippy::disallowed_methods, reason = "the compile worker is the one process the sandbox starts")]
     let mut child = tokio::process::Command::new(program)
         .args(arguments)
@@ -179,8 +215,29 @@ async fn in_worker(program: &PathBuf, arguments: &[OsString], component: &[u8]) 
     }
 }
 
+/// Makes this program able to compile plugins in a child process of itself. Call it as the first line of `main`.
+///
+/// If the process was started as a compile worker, this compiles one plugin and ends the process. Otherwise it returns
+/// immediately. Nothing may use the standard streams before it: a worker reads the plugin from stdin and writes the
+/// code to stdout.
+///
+/// ```
+/// // The first line of `main`.
+/// portcullis_sandbox::init();
+/// ```
+pub fn init() {
+    let mut arguments = std::env::args_os().skip(1);
+    let is_worker = arguments.next().is_some_and(|word| word == WORKER_ARGUMENT) && arguments.next().is_none();
+    if is_worker {
+        #[expect(clippy::exit, reason = "a compile worker must not run the rest of its main")]
+        process::exit(compile_worker());
+    }
+    own_program::remember();
+}
+
 /// Runs the compile worker: reads a component from stdin, writes code to stdout, and returns the exit code. It sets its
-/// resource limits before it reads a byte.
+/// resource limits before it reads a byte. [`init`] calls it. Only a program that is used as [`Compiler::Program`] needs
+/// to call it itself.
 pub fn compile_worker() -> i32 {
     match work() {
         Ok(()) => 0,
@@ -209,6 +266,24 @@ fn work() -> Result<(), (i32, String)> {
     let read = io::stdin().take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut component);
     read.map_err(|error| broken(format!("it cannot read the component: {error}")))?;
     let artefact = compile(&component).map_err(|message| (EXIT_REFUSED, message))?;
-    let written = io::stdout().write_all(artefact.bytes());
+    let mut output = io::stdout();
+    let written = output.write_all(artefact.bytes()).and_then(|()| output.flush());
     written.map_err(|error| broken(format!("it cannot write the compiled code: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// This test program is such a program: its main is that of the test harness. Started as a worker, it finds no test
+    /// of that name, prints a summary and succeeds.
+    #[tokio::test]
+    async fn a_program_whose_main_does_not_begin_with_init_returns_no_code() {
+        own_program::remember();
+        match Compiler::Worker.compile(b"\0asm").await {
+            Err(CompileError::Worker(error)) => assert!(error.to_string().contains("not the first line"), "{error}"),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("the output of a test harness was taken for code"),
+        }
+    }
 }

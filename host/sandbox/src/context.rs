@@ -2,7 +2,7 @@
 
 use crate::effects::Effects;
 use crate::http::Traffic;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,11 +49,22 @@ pub trait CallHost: Send + Sync + 'static {
 
     /// Receives the next piece of the text answer. It consists of whole UTF-8 characters, contains no secrets of the
     /// call's requests, and is at most [`OUTPUT_PIECE_BYTES_MAX`] long. The pieces of a call arrive in order, the last
-    /// one before the run returns. After an error, no piece follows, and the run ends at its limit.
+    /// one before the run returns. After an error, no piece follows, and the run ends at its limit. A host that stores
+    /// pieces later may report the error for a later piece.
     ///
     /// # Errors
     /// There is no room for the piece, or it cannot be stored.
     fn write_output(&self, bytes: &[u8]) -> Result<(), OutputFull>;
+
+    /// Returns whether the host takes another piece now. A guest that does not wait for this may still write.
+    fn has_output_room(&self) -> bool {
+        true
+    }
+
+    /// Waits until the host takes another piece.
+    fn output_room(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(ready(()))
+    }
 
     /// Receives the network traffic of a run that was dropped before it ended. Other runs return it.
     fn traffic(&self, traffic: Traffic);

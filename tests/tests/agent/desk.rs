@@ -5,7 +5,7 @@ use portcullis::audit::Entry;
 use portcullis::text::is_deceptive;
 use portcullis::{Code, open_approvals, open_audit};
 pub(crate) use portcullis_tests::Ran;
-use portcullis_tests::{Manifest, Site, built_guest, component, guest, module, program, shipped_plugin};
+use portcullis_tests::{BlockOn, Manifest, Site, built_guest, component, guest, module, program, shipped_plugin};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -143,7 +143,8 @@ impl Desk {
         let began = Instant::now();
         loop {
             // The state directory exists as soon as the agent has opened it.
-            let listed = open_approvals(&self.site.state()).and_then(|approvals| Ok(approvals.list()?));
+            let listed =
+                open_approvals(&self.site.state()).block_on().and_then(|approvals| Ok(approvals.list().block_on()?));
             if let Some(question) = listed.ok().and_then(|listed| listed.questions.first().map(|it| it.id.clone())) {
                 return question;
             }
@@ -157,15 +158,21 @@ impl Desk {
     #[track_caller]
     pub(crate) fn calls(&self) -> Vec<(Value, Value)> {
         let (mut decisions, mut calls) = (BTreeMap::new(), Vec::new());
-        let read = open_audit(&self.site.state()).unwrap().read(|Entry { document, .. }| {
-            let call = document["call"].to_string();
-            match document["kind"].as_str() {
-                Some("decision") => drop(decisions.insert(call, document)),
-                Some("outcome") => calls.push((decisions.remove(&call).unwrap_or_else(|| document.clone()), document)),
-                _ => {}
-            }
-            Ok(())
-        });
+        let read = open_audit(&self.site.state())
+            .block_on()
+            .unwrap()
+            .read(|Entry { document, .. }| {
+                let call = document["call"].to_string();
+                match document["kind"].as_str() {
+                    Some("decision") => drop(decisions.insert(call, document)),
+                    Some("outcome") => {
+                        calls.push((decisions.remove(&call).unwrap_or_else(|| document.clone()), document))
+                    }
+                    _ => {}
+                }
+                Ok(())
+            })
+            .block_on();
         assert_eq!(read.unwrap().fault, None);
         assert_eq!(decisions, BTreeMap::new(), "each decision must have an outcome");
         calls

@@ -7,6 +7,7 @@ use crate::approvals::people::{Person, no};
 use crate::approvals::unavailable::{allow_writes, refuse_writes};
 use portcullis::approvals::{ApprovalError, Status};
 use portcullis::{Answer, Covers};
+use portcullis_tests::BlockOn;
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
@@ -45,7 +46,7 @@ fn entries(desk: &Desk, kind: &str) -> Vec<Value> {
 fn remembered(desk: &Desk) -> String {
     let person = Person::who_says(Answer::Always(Covers::Exact));
     alone(async { desk.asking(&person).await.call(mark(1)).await });
-    desk.approvals().list().unwrap().answers.remove(0).id
+    desk.approvals().list().block_on().unwrap().answers.remove(0).id
 }
 
 #[test]
@@ -59,14 +60,14 @@ fn a_revocation_that_cannot_be_committed_is_not_recorded() {
         } else {
             refuse_writes(&desk.site.state())
         }
-        let revoked = approvals.revoke(&held);
+        let revoked = approvals.revoke(&held).block_on();
         assert!(matches!(revoked, Err(ApprovalError::Ledger(_))), "{revoked:?}");
         assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the log has an entry, but the approval is valid");
         if commit { allow_commits(&desk, "answer") } else { allow_writes(&desk.site.state()) }
     }
-    assert_eq!(approvals.list().unwrap().answers.len(), 1);
-    approvals.revoke(&held).unwrap();
-    assert!(approvals.list().unwrap().answers.is_empty());
+    assert_eq!(approvals.list().block_on().unwrap().answers.len(), 1);
+    approvals.revoke(&held).block_on().unwrap();
+    assert!(approvals.list().block_on().unwrap().answers.is_empty());
     assert_eq!(entries(&desk, "revoked").len(), 1);
     desk.verifies();
 }
@@ -91,7 +92,7 @@ fn a_revocation_is_recorded_even_if_the_process_is_killed_before_its_entry() {
     drop(head);
     assert_eq!(entries(&desk, "revoked"), [Value::Null; 0], "the child was killed before it wrote the entry");
     for _ in 0..2 {
-        assert!(desk.approvals().list().unwrap().answers.is_empty());
+        assert!(desk.approvals().list().block_on().unwrap().answers.is_empty());
         let revoked = entries(&desk, "revoked");
         assert_eq!(revoked.len(), 1, "{revoked:?}");
         assert_eq!(revoked[0]["held"], *held);
@@ -106,7 +107,7 @@ fn an_approval_whose_commit_fails_is_withdrawn_in_the_audit_log() {
     let approvals = desk.approvals();
     for answer in [Answer::Yes, Answer::Session(Covers::Exact), Answer::Always(Covers::Exact)] {
         refuse_commits(&desk, "question");
-        let answered = approvals.answer(&id, &answer);
+        let answered = approvals.answer(&id, &answer).block_on();
         assert!(matches!(answered, Err(ApprovalError::Ledger(_))), "{answered:?}");
         allow_commits(&desk, "question");
         let record = desk.record();
@@ -114,8 +115,8 @@ fn an_approval_whose_commit_fails_is_withdrawn_in_the_audit_log() {
         assert_eq!((&announced["kind"], &announced["question"]), (&"answer".into(), &Value::from(id.as_str())));
         assert_eq!((&undone["kind"], &undone["entry"]), (&"undone".into(), &announced["seq"]));
     }
-    assert_eq!(approvals.question(&id).unwrap().status, Status::Pending);
-    assert!(approvals.list_all().unwrap().answers.is_empty());
+    assert_eq!(approvals.question(&id).block_on().unwrap().status, Status::Pending);
+    assert!(approvals.list_all().block_on().unwrap().answers.is_empty());
     desk.verifies();
 }
 
@@ -126,7 +127,7 @@ fn an_approval_that_was_never_committed_is_withdrawn_after_a_kill() {
     let (log, head) = (desk.site.state().join("audit.jsonl"), desk.site.state().join("audit.head"));
     let before = fs::read(&head).unwrap();
     refuse_commits(&desk, "question");
-    assert!(desk.approvals().answer(&id, &Answer::Yes).is_err());
+    assert!(desk.approvals().answer(&id, &Answer::Yes).block_on().is_err());
     allow_commits(&desk, "question");
     // A process that is killed before the commit does not write the withdrawing entry.
     let whole = fs::read_to_string(&log).unwrap();
@@ -135,7 +136,7 @@ fn an_approval_that_was_never_committed_is_withdrawn_after_a_kill() {
     fs::write(&log, format!("{announced}\n")).unwrap();
     fs::write(&head, before).unwrap();
     for _ in 0..2 {
-        assert_eq!(desk.approvals().question(&id).unwrap().status, Status::Pending);
+        assert_eq!(desk.approvals().question(&id).block_on().unwrap().status, Status::Pending);
         let undone = entries(&desk, "undone");
         assert_eq!(undone.len(), 1, "{undone:?}");
         assert_eq!(undone[0]["entry"], entries(&desk, "answer").last().unwrap()["seq"]);
@@ -151,12 +152,12 @@ fn a_denial_takes_effect_while_the_audit_log_cannot_be_written() {
     let whole = fs::read(&log).unwrap();
     let approvals = desk.approvals();
     fs::write(&log, &whole[..whole.len() - 10]).unwrap();
-    let answered = approvals.answer(&id, &no());
+    let answered = approvals.answer(&id, &no()).block_on();
     assert!(matches!(answered, Err(ApprovalError::Unrecorded(_))), "{answered:?}");
-    assert_eq!(approvals.question(&id).unwrap().status, Status::Rejected);
+    assert_eq!(approvals.question(&id).block_on().unwrap().status, Status::Rejected);
     fs::write(&log, &whole).unwrap();
     for _ in 0..2 {
-        assert_eq!(desk.approvals().question(&id).unwrap().status, Status::Rejected);
+        assert_eq!(desk.approvals().question(&id).block_on().unwrap().status, Status::Rejected);
         assert_eq!(entries(&desk, "answer").len(), 1, "its entry must follow once");
     }
     desk.verifies();
@@ -171,11 +172,11 @@ fn pending_entries_are_written_before_the_next_approval() {
     let log = desk.site.state().join("audit.jsonl");
     let whole = fs::read(&log).unwrap();
     fs::write(&log, &whole[..whole.len() - 10]).unwrap();
-    assert!(matches!(host.approvals().answer(&one, &no()), Err(ApprovalError::Unrecorded(_))));
-    let denied = host.approvals().answer(&other, &Answer::Yes);
+    assert!(matches!(host.approvals().answer(&one, &no()).block_on(), Err(ApprovalError::Unrecorded(_))));
+    let denied = host.approvals().answer(&other, &Answer::Yes).block_on();
     assert!(matches!(denied, Err(ApprovalError::Audit(_))), "{denied:?}");
     fs::write(&log, &whole).unwrap();
-    host.approvals().answer(&other, &Answer::Yes).unwrap();
+    host.approvals().answer(&other, &Answer::Yes).block_on().unwrap();
     let answers: Vec<_> = entries(&desk, "answer").into_iter().map(|line| line["answer"].clone()).collect();
     assert_eq!(answers, ["no", "yes"]);
     desk.verifies();

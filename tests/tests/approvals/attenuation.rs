@@ -5,7 +5,7 @@ use crate::approvals::desk::{ASK, Desk, policy};
 use crate::approvals::people::{Person, no};
 use portcullis::policy::Principal;
 use portcullis::{Answer, Code, Covers, Host, Request};
-use portcullis_tests::Manifest;
+use portcullis_tests::{BlockOn, Manifest};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -73,7 +73,8 @@ fn rules() -> Vec<String> {
 }
 
 async fn opened(desk: &Desk, rules: &str) -> Result<Host, String> {
-    let builder = Host::builder(desk.site.plugins(), desk.site.state(), portcullis::Compiler::InProcess).calls(4);
+    let builder =
+        Host::builder(desk.site.plugins(), desk.site.state()).compiler(portcullis::Compiler::InProcess).calls(4);
     let builder = builder.policy_text(&policy(rules), desk.root());
     builder.open().await.map_err(|error| error.to_string())
 }
@@ -180,8 +181,8 @@ fn no_tool_name_reaches_the_approvals() {
         Ok(())
     });
     tried.unwrap();
-    let question = host.approvals().question(&id).unwrap();
+    let question = host.approvals().question(&id).block_on().unwrap();
     assert_eq!(question.status, portcullis::approvals::Status::Pending);
-    assert!(host.approvals().list_all().unwrap().answers.is_empty());
+    assert!(host.approvals().list_all().block_on().unwrap().answers.is_empty());
     assert!(desk.marks().is_empty());
 }

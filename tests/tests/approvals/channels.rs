@@ -8,6 +8,7 @@ use crate::approvals::people::{Person, Thinker, no};
 use portcullis::approvals::{ApprovalError, Onward, Status};
 use portcullis::{Answer, Approvals, Cancellation, Code, Covers, Host, Steering};
 use portcullis::{Batch, Reply};
+use portcullis_tests::BlockOn;
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::sync::{Arc, Barrier, OnceLock};
@@ -24,7 +25,7 @@ async fn elsewhere(desk: &Desk) -> Host {
 
 /// Returns the status of the only request.
 fn ended(approvals: &Approvals) -> Status {
-    let questions = approvals.list_all().unwrap().questions;
+    let questions = approvals.list_all().block_on().unwrap().questions;
     assert_eq!(questions.len(), 1, "{questions:?}");
     questions[0].status
 }
@@ -37,17 +38,17 @@ async fn another_handle_answers_a_waiting_call() {
     for (number, approvals) in handles.iter().enumerate() {
         let answer = async {
             let id = the_question(approvals).await;
-            let question = approvals.question(&id).unwrap();
+            let question = approvals.question(&id).await.unwrap();
             assert!(question.waited_for);
             assert_eq!(question.question.unwrap().arguments, numbered(number));
-            assert_eq!(approvals.answer(&id, &Answer::Yes).unwrap(), Onward::There);
+            assert_eq!(approvals.answer(&id, &Answer::Yes).await.unwrap(), Onward::There);
             id
         };
         let (reply, id) = tokio::join!(host.call(mark(number)), answer);
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
-        assert_eq!(approvals.question(&id).unwrap().status, Status::Done);
+        assert_eq!(approvals.question(&id).await.unwrap().status, Status::Done);
         // A second answer fails, and so does a second run.
-        let again = approvals.answer(&id, &Answer::Yes);
+        let again = approvals.answer(&id, &Answer::Yes).await;
         assert!(matches!(again, Err(ApprovalError::Settled(Status::Done))), "{again:?}");
         assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Done))));
     }
@@ -63,7 +64,7 @@ async fn a_denial_on_another_channel_ends_the_call_and_releases_the_approver() {
     let refuse = async {
         let question = thinker.question().await;
         let note = Answer::No { note: Some("from elsewhere".to_owned()) };
-        assert_eq!(host.approvals().answer(&question.id, &note).unwrap(), Onward::Ended);
+        assert_eq!(host.approvals().answer(&question.id, &note).await.unwrap(), Onward::Ended);
     };
     let (reply, ()) = tokio::join!(host.call(mark(1)), refuse);
     assert_eq!(reply.code, Code::ApprovalDenied);
@@ -80,7 +81,7 @@ async fn approvals_on_two_channels_count_as_one() {
     let host = desk.asking(&thinker).await;
     let both = async {
         let question = thinker.question().await;
-        host.approvals().answer(&question.id, &Answer::Yes).unwrap();
+        host.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
         thinker.yes.add_permits(1);
     };
     let (reply, ()) = tokio::join!(host.call(mark(1)), both);
@@ -121,11 +122,11 @@ fn raced(desk: &Desk, round: usize) -> (Raced, Reply) {
         let yes = (number + round).is_multiple_of(2);
         let approvals = if number.is_multiple_of(3) { &here } else { &there };
         barrier.wait();
-        (yes, approvals.answer(id.get().unwrap(), &if yes { Answer::Yes } else { no() }))
+        (yes, approvals.answer(id.get().unwrap(), &if yes { Answer::Yes } else { no() }).block_on())
     };
     thread::scope(|scope| {
         let call = scope.spawn(|| alone(host.call(mark(1))));
-        let question = || Some(here.list().unwrap().questions.first()?.id.clone());
+        let question = || Some(here.list().block_on().unwrap().questions.first()?.id.clone());
         id.set(eventually("the question", question)).unwrap();
         let answer = &answer;
         let threads: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || answer(number))).collect();
@@ -148,13 +149,13 @@ async fn an_answer_after_the_deadline_does_not_count() {
     let id = thinker.question().await.id;
     for approvals in [host.approvals().clone(), desk.approvals()] {
         for answer in [Answer::Yes, Answer::Always(Covers::Exact), no()] {
-            let late = approvals.answer(&id, &answer);
+            let late = approvals.answer(&id, &answer).await;
             assert!(matches!(late, Err(ApprovalError::Settled(Status::Expired))), "{late:?}");
         }
     }
     assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Expired))));
     assert!(desk.marks().is_empty());
-    assert!(host.approvals().list_all().unwrap().answers.is_empty());
+    assert!(host.approvals().list_all().await.unwrap().answers.is_empty());
     desk.verifies();
 }
 
@@ -164,23 +165,23 @@ async fn a_pending_call_expires_before_and_after_its_approval() {
     let desk = Desk::new();
     let host = desk.unattended(&policy_with("repeats = 9\npending-time = \"1 s\"", GRANT, ASK)).await;
     let approved = crate::approvals::desk::left_behind(&host, mark(1)).await;
-    let yes = host.approvals().answer(&approved, &Answer::Yes);
+    let yes = host.approvals().answer(&approved, &Answer::Yes).await;
     let pending = crate::approvals::desk::left_behind(&host, mark(2)).await;
     let over = |id: &str| {
-        let question = host.approvals().question(id).unwrap();
+        let question = host.approvals().question(id).block_on().unwrap();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
         (question.expires_at.as_millisecond() as u128 <= now).then_some(())
     };
     crate::approvals::desk::eventually_async("the end of both", || over(&approved).and(over(&pending))).await;
-    assert!(matches!(host.approvals().answer(&pending, &Answer::Yes), Err(ApprovalError::Expired)));
+    assert!(matches!(host.approvals().answer(&pending, &Answer::Yes).await, Err(ApprovalError::Expired)));
     // On a slow machine the first one may expire before its approval. Nothing runs either way.
     match (yes, host.resume(&approved).await) {
         (_, Ok(reply)) => assert_eq!(reply.code, Code::ApprovalDenied, "{}", reply.message),
         (_, Err(error)) => assert!(matches!(error, ApprovalError::Settled(_) | ApprovalError::Expired), "{error}"),
     }
     assert!(desk.marks().is_empty());
-    assert_eq!(host.approvals().question(&approved).unwrap().status, Status::Expired);
-    assert_eq!(host.approvals().question(&pending).unwrap().status, Status::Expired);
+    assert_eq!(host.approvals().question(&approved).await.unwrap().status, Status::Expired);
+    assert_eq!(host.approvals().question(&pending).await.unwrap().status, Status::Expired);
 }
 
 #[tokio::test]
@@ -231,9 +232,9 @@ async fn a_dropped_call_withdraws_its_request() {
 }
 
 async fn is_withdrawn(desk: &Desk, host: &Host, id: &str) {
-    let status = || host.approvals().question(id).unwrap().status;
+    let status = || host.approvals().question(id).block_on().unwrap().status;
     eventually_async("the withdrawal", || (status() == Status::Withdrawn).then_some(())).await;
-    let late = desk.approvals().answer(id, &Answer::Yes);
+    let late = desk.approvals().answer(id, &Answer::Yes).await;
     assert!(matches!(late, Err(ApprovalError::Settled(Status::Withdrawn))), "{late:?}");
     assert!(matches!(host.resume(id).await, Err(ApprovalError::Settled(Status::Withdrawn))));
     assert!(desk.marks().is_empty());
@@ -250,7 +251,7 @@ async fn a_call_dropped_at_any_moment_leaves_no_request() {
         for polls in 1..60 {
             polled(host.call(mark(polls)), polls).await;
         }
-        let open = || host.approvals().list().unwrap().questions;
+        let open = || host.approvals().list().block_on().unwrap().questions;
         let none = || open().is_empty().then_some(());
         crate::approvals::desk::eventually_async(&format!("no question, {what}"), none).await;
     }
@@ -282,11 +283,11 @@ async fn answers_to_many_waiting_calls_are_not_mixed_up() {
         })
         .collect();
     let approvals = desk.approvals();
-    let all = || Some(approvals.list().unwrap().questions).filter(|questions| questions.len() == CALLS);
+    let all = || Some(approvals.list().block_on().unwrap().questions).filter(|questions| questions.len() == CALLS);
     for question in crate::approvals::desk::eventually_async("all questions", all).await {
         let arguments = question.question.unwrap().arguments;
         let even = (0..CALLS).step_by(2).any(|number| numbered(number) == arguments);
-        approvals.answer(&question.id, &if even { Answer::Yes } else { no() }).unwrap();
+        approvals.answer(&question.id, &if even { Answer::Yes } else { no() }).await.unwrap();
     }
     for (number, call) in calls.into_iter().enumerate() {
         let code = if number.is_multiple_of(2) { Code::Completed } else { Code::ApprovalDenied };

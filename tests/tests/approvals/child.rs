@@ -8,6 +8,7 @@ use portcullis::hooks::Hooking;
 use portcullis::open_approvals;
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Approver, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
+use portcullis_tests::BlockOn;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -206,7 +207,7 @@ async fn ask_elsewhere(root: &Path, count: usize) {
     };
     let mut calls = tokio::task::JoinSet::new();
     (0..count).for_each(|number| drop(calls.spawn(call(number))));
-    let waiting = || (host.approvals().list().unwrap().questions.len() == count).then_some(());
+    let waiting = || (host.approvals().list().block_on().unwrap().questions.len() == count).then_some(());
     crate::approvals::desk::eventually_async("all questions", waiting).await;
     say("asked");
     while let Some(code) = calls.join_next().await {
@@ -283,7 +284,7 @@ async fn churn(root: &Path, first: usize) {
             1 => drop(leave(&headless, number).await),
             _ => {
                 let id = leave(&headless, number).await;
-                headless.approvals().answer(&id, &Answer::Yes).unwrap();
+                headless.approvals().answer(&id, &Answer::Yes).await.unwrap();
                 say(&format!("approved {id}"));
                 say(&format!("resumed {id} {}", headless.resume(&id).await.unwrap().code));
             }
@@ -300,27 +301,27 @@ async fn leave(host: &Host, number: usize) -> String {
 }
 
 fn revoke(root: &Path, id: &str) {
-    let approvals = open_approvals(&root.join("state")).unwrap();
+    let approvals = open_approvals(&root.join("state")).block_on().unwrap();
     say("open");
     crate::approvals::desk::eventually("the file", || root.join("go").exists().then_some(()));
-    approvals.revoke(id).unwrap();
+    approvals.revoke(id).block_on().unwrap();
     say("revoked");
 }
 
 /// In each round, answers the open requests, revokes every second approval, and lists. Counts only the answers that
 /// came first.
 fn settle(root: &Path, rounds: usize) {
-    let approvals = open_approvals(&root.join("state")).unwrap();
+    let approvals = open_approvals(&root.join("state")).block_on().unwrap();
     say("begun");
     let (mut answered, mut revoked) = (0, 0);
     for _ in 0..rounds {
-        let listing = approvals.list().unwrap();
+        let listing = approvals.list().block_on().unwrap();
         assert!(listing.faults.is_empty(), "{:?}", listing.faults);
         for question in &listing.questions {
-            answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).is_ok());
+            answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).block_on().is_ok());
         }
         for held in listing.answers.iter().step_by(2) {
-            revoked += usize::from(approvals.revoke(&held.id).is_ok());
+            revoked += usize::from(approvals.revoke(&held.id).block_on().is_ok());
         }
     }
     say(&format!("settled {answered} {revoked}"));

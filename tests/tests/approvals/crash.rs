@@ -6,7 +6,7 @@ use crate::approvals::desk::{Desk, alone, eventually, left_behind, mark, numbere
 use crate::approvals::middle::{ASKS, RESOURCE_RULES, asking_for_its_argument};
 use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
 use portcullis::{Answer, Code, Host};
-use portcullis_tests::{Manifest, component, module};
+use portcullis_tests::{BlockOn, Manifest, component, module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn start(desk: &Desk, order: Order, about: &str) -> Child {
 
 /// Returns the only approval request.
 fn the_only(desk: &Desk) -> OpenQuestion {
-    let mut questions = desk.approvals().list_all().unwrap().questions;
+    let mut questions = desk.approvals().list_all().block_on().unwrap().questions;
     assert_eq!(questions.len(), 1, "{questions:?}");
     questions.remove(0)
 }
@@ -41,7 +41,7 @@ fn is_lost(desk: &Desk, id: &str) {
     let lost = the_only(desk);
     assert_eq!((lost.id.as_str(), lost.status, lost.waited_for), (id, Status::Lost, false));
     assert!(matches!(resume(desk, id), Err(ApprovalError::Settled(Status::Lost))));
-    assert!(matches!(desk.approvals().answer(id, &Answer::Yes), Err(ApprovalError::Settled(Status::Lost))));
+    assert!(matches!(desk.approvals().answer(id, &Answer::Yes).block_on(), Err(ApprovalError::Settled(Status::Lost))));
     assert_eq!(desk.marks(), BTreeMap::from([(numbered(1), 1)]));
     assert_eq!(desk.outcomes(&lost.call).last().map(String::as_str), Some("lost"));
     desk.verifies();
@@ -50,7 +50,7 @@ fn is_lost(desk: &Desk, id: &str) {
 /// Makes a call that is approved and has not run yet. Returns the ID of its request.
 fn approved(desk: &Desk) -> String {
     let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
-    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap(), Onward::Here);
     id
 }
 
@@ -59,14 +59,14 @@ fn killed_while_the_approver_decides_the_call_stays_pending() {
     let desk = Desk::new();
     let mut child = start(&desk, Order::AskAnApprover, "");
     let id = child.until("asked");
-    let waiting = desk.approvals().question(&id).unwrap();
+    let waiting = desk.approvals().question(&id).block_on().unwrap();
     assert_eq!((waiting.status, waiting.waited_for), (Status::Pending, true));
     child.kill();
     let left = the_only(&desk);
     assert_eq!((left.status, left.waited_for), (Status::Pending, false));
     assert_eq!(desk.outcomes(&left.call), ["pending"], "the call has ended, and its request waits");
     assert!(matches!(resume(&desk, &id), Err(ApprovalError::Settled(Status::Pending))), "it is not approved");
-    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap(), Onward::Here);
     runs_once(&desk, &id);
 }
 
@@ -78,7 +78,7 @@ fn killed_between_approval_and_run_the_call_can_still_run() {
     child.stop();
     let id = the_only(&desk).id;
     // The process is stopped, not dead: it would run the call when it is resumed.
-    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::There);
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap(), Onward::There);
     assert!(matches!(resume(&desk, &id), Err(ApprovalError::WaitedFor)));
     child.kill();
     assert_eq!(the_only(&desk).status, Status::Approved);
@@ -100,7 +100,7 @@ fn stopped_between_approval_and_run_the_process_runs_the_call_when_it_resumes() 
     child.until("asked");
     child.stop();
     let id = the_only(&desk).id;
-    desk.approvals().answer(&id, &Answer::Yes).unwrap();
+    desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap();
     child.go_on();
     assert_eq!(child.ends(), ["ended completed"]);
     assert!(matches!(resume(&desk, &id), Err(ApprovalError::Settled(Status::Done))));
@@ -116,8 +116,8 @@ fn an_approval_that_is_revoked_while_the_process_is_stopped_runs_nothing() {
     child.until("asked");
     child.stop();
     let id = the_only(&desk).id;
-    desk.approvals().answer(&id, &Answer::Yes).unwrap();
-    desk.approvals().revoke(&id).unwrap();
+    desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap();
+    desk.approvals().revoke(&id).block_on().unwrap();
     child.go_on();
     assert_eq!(child.ends(), ["ended approval-denied"]);
     assert!(desk.marks().is_empty());
@@ -188,7 +188,7 @@ fn an_approval_for_a_step_of_a_call_that_died_runs_nothing() {
     child.until("asked");
     child.stop();
     let id = the_only(&desk).id;
-    assert_eq!(host.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::There);
+    assert_eq!(host.approvals().answer(&id, &Answer::Yes).block_on().unwrap(), Onward::There);
     child.kill();
     let resumed = alone(host.resume(&id));
     assert!(matches!(resumed, Err(ApprovalError::Gone)), "{resumed:?}");
@@ -258,7 +258,7 @@ fn nothing_was_lost(desk: &Desk, told: &Told) {
     let approvals = desk.approvals();
     let completed: BTreeSet<_> = told.completed.iter().map(|number| numbered(*number)).collect();
     for (id, number) in &told.pending {
-        let status = approvals.question(id).unwrap().status;
+        let status = approvals.question(id).block_on().unwrap().status;
         let fits = match status {
             Status::Pending => !told.approved.contains(id),
             Status::Approved => !completed.contains(&numbered(*number)),
@@ -284,7 +284,7 @@ fn every_call_has_an_outcome(desk: &Desk) {
 /// Approves and runs the remaining calls. A lost call may or may not have run. Every other call runs once.
 fn everything_left_runs_once(desk: &Desk) {
     let approvals = desk.approvals();
-    let listed = approvals.list_all().unwrap().questions;
+    let listed = approvals.list_all().block_on().unwrap().questions;
     let lost = listed.iter().filter(|question| question.status == Status::Lost);
     let lost: BTreeSet<String> = lost.map(|question| question.call.clone()).collect();
     for call in &lost {
@@ -293,12 +293,12 @@ fn everything_left_runs_once(desk: &Desk) {
         assert!(matches!(last.as_deref(), Some("lost" | "completed")), "{call}: {last:?}");
     }
     let host: Host = alone(desk.headless());
-    for question in approvals.list().unwrap().questions {
+    for question in approvals.list().block_on().unwrap().questions {
         if question.status == Status::Pending {
-            assert_eq!(approvals.answer(&question.id, &Answer::Yes).unwrap(), Onward::Here);
+            assert_eq!(approvals.answer(&question.id, &Answer::Yes).block_on().unwrap(), Onward::Here);
         }
         let reply = alone(host.resume(&question.id)).unwrap();
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     }
-    assert!(approvals.list().unwrap().questions.is_empty());
+    assert!(approvals.list().block_on().unwrap().questions.is_empty());
 }

@@ -3,7 +3,7 @@
 use portcullis::audit::Fault;
 use portcullis::policy::Unattended;
 use portcullis::{Approvals, Approver, Code, Compiler, Host, HostBuilder, Reply, Request, open_approvals, open_audit};
-use portcullis_tests::{Manifest, Site, component, guest, module};
+use portcullis_tests::{BlockOn, Manifest, Site, component, guest, module};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -122,7 +122,7 @@ impl Desk {
 
     /// Opens only the approvals, as another process does.
     pub(crate) fn approvals(&self) -> Approvals {
-        open_approvals(&self.site.state()).unwrap()
+        open_approvals(&self.site.state()).block_on().unwrap()
     }
 
     /// Returns how often a tool has run, by its arguments.
@@ -133,7 +133,7 @@ impl Desk {
     /// Asserts that the audit log and the seals of the ledger are valid.
     pub(crate) fn verifies(&self) {
         assert_eq!(self.fault(), None);
-        assert_eq!(self.approvals().list_all().unwrap().faults, Vec::<String>::new());
+        assert_eq!(self.approvals().list_all().block_on().unwrap().faults, Vec::<String>::new());
     }
 
     /// Does the same, but tolerates half a line at the end of the audit log. Linux handles a fatal signal between the
@@ -141,20 +141,24 @@ impl Desk {
     pub(crate) fn verifies_but_for_a_torn_end(&self) {
         let fault = self.fault();
         assert!(matches!(fault, None | Some(Fault::Torn(_))), "{fault:?}");
-        assert_eq!(self.approvals().list_all().unwrap().faults, Vec::<String>::new());
+        assert_eq!(self.approvals().list_all().block_on().unwrap().faults, Vec::<String>::new());
     }
 
     fn fault(&self) -> Option<Fault> {
-        open_audit(&self.site.state()).unwrap().verify().unwrap().fault
+        open_audit(&self.site.state()).block_on().unwrap().verify().block_on().unwrap().fault
     }
 
     /// Returns every entry of the audit log, oldest first.
     pub(crate) fn record(&self) -> Vec<Value> {
         let mut documents = Vec::new();
-        let read = open_audit(&self.site.state()).unwrap().read(|entry| {
-            documents.push(entry.document);
-            Ok(())
-        });
+        let read = open_audit(&self.site.state())
+            .block_on()
+            .unwrap()
+            .read(|entry| {
+                documents.push(entry.document);
+                Ok(())
+            })
+            .block_on();
         assert_eq!(read.unwrap().fault, None);
         documents
     }
@@ -169,7 +173,7 @@ impl Desk {
 
 /// Returns a host builder for the site at a path, for a child process.
 pub(crate) fn builder_at(root: &Path, policy: &str) -> HostBuilder {
-    let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess).calls(4);
+    let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess).calls(4);
     builder.policy_text(policy, root)
 }
 
@@ -237,7 +241,7 @@ pub(crate) async fn eventually_async<T>(what: &str, mut look: impl FnMut() -> Op
 
 /// Returns the only open approval request.
 pub(crate) async fn the_question(approvals: &Approvals) -> String {
-    let find = || Some(approvals.list().unwrap().questions.first()?.id.clone());
+    let find = || Some(approvals.list().block_on().unwrap().questions.first()?.id.clone());
     eventually_async("a question", find).await
 }
 

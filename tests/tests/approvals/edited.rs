@@ -4,6 +4,7 @@ use crate::approvals::desk::{ASK, Desk, GRANT, alone, eventually_async, left_beh
 use crate::approvals::people::{Person, no};
 use portcullis::approvals::{ApprovalError, LedgerError, Status};
 use portcullis::{Answer, Code, Covers, OpenError, Request, open_approvals};
+use portcullis_tests::BlockOn;
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
@@ -42,10 +43,10 @@ fn an_edited_request_runs_nothing_and_is_reported() {
         let host = alone(desk.headless());
         let id = alone(left_behind(&host, mark(1)));
         assert_eq!(edit(&desk, change), 1, "{change}");
-        let answered = host.approvals().answer(&id, &Answer::Yes).unwrap_err();
+        let answered = host.approvals().answer(&id, &Answer::Yes).block_on().unwrap_err();
         let resumed = alone(host.resume(&id)).unwrap_err();
         assert!(is_sealed(&answered) && is_sealed(&resumed), "{change}: {answered} {resumed}");
-        let listing = host.approvals().list_all().unwrap();
+        let listing = host.approvals().list_all().block_on().unwrap();
         assert!(listing.questions.is_empty(), "{change}");
         assert!(listing.faults.len() == 1 && listing.faults[0].contains(&id), "{change}: {:?}", listing.faults);
         // A host that is opened afterwards runs nothing of it either.
@@ -65,7 +66,7 @@ fn a_used_approval_cannot_be_reset() {
     let id = alone(left_behind(&host, mark(1)));
     let body = "SELECT body FROM question";
     let body: String = Connection::open(file(&desk)).unwrap().query_row(body, [], |row| row.get(0)).unwrap();
-    host.approvals().answer(&id, &Answer::Yes).unwrap();
+    host.approvals().answer(&id, &Answer::Yes).block_on().unwrap();
     assert_eq!(alone(host.resume(&id)).unwrap().code, Code::Completed);
     let connection = Connection::open(file(&desk)).unwrap();
     let again = "UPDATE question SET status = 'approved', settled_at = NULL, body = ?1";
@@ -94,9 +95,9 @@ async fn an_edited_approval_covers_nothing_and_is_reported() {
         let person = Person::who_says(Answer::Always(Covers::Exact));
         let host = desk.asking(&person).await;
         assert_eq!(host.call(mark(1)).await.code, Code::Completed);
-        let held = host.approvals().list().unwrap().answers[0].id.clone();
+        let held = host.approvals().list().await.unwrap().answers[0].id.clone();
         if change.contains("revoked_at") {
-            host.approvals().revoke(&held).unwrap();
+            host.approvals().revoke(&held).await.unwrap();
         }
         assert_eq!(edit(&desk, change), 1, "{change}");
         person.says(no());
@@ -108,7 +109,7 @@ async fn an_edited_approval_covers_nothing_and_is_reported() {
             assert_eq!(reply.code, Code::ApprovalDenied, "{change}");
             assert_eq!(person.asked().len(), 1, "{change}");
         }
-        let listing = host.approvals().list_all().unwrap();
+        let listing = host.approvals().list_all().await.unwrap();
         assert!(listing.answers.is_empty(), "{change}");
         assert!(listing.faults.len() == 1 && listing.faults[0].contains(&held), "{change}: {:?}", listing.faults);
         assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [1], "{change}");
@@ -123,12 +124,12 @@ async fn an_expired_approval_stays_expired() {
     let soon = policy_with("repeats = 1000000\nalways-time = \"10 ms\"", GRANT, ASK);
     let host = desk.approved_by(&soon, &person).await;
     assert_eq!(host.call(mark(1)).await.code, Code::Completed);
-    let none = || host.approvals().list().unwrap().answers.is_empty().then_some(());
+    let none = || host.approvals().list().block_on().unwrap().answers.is_empty().then_some(());
     eventually_async("its end", none).await;
     assert_eq!(edit(&desk, "UPDATE answer SET expires_at = expires_at + 1000000000"), 1);
     person.says(no());
     assert_eq!(host.call(mark(1)).await.code, Code::ApprovalDenied);
-    assert_eq!(host.approvals().list_all().unwrap().faults.len(), 1);
+    assert_eq!(host.approvals().list_all().await.unwrap().faults.len(), 1);
 }
 
 /// Rows of another state directory, which has another key.
@@ -139,8 +140,8 @@ async fn a_row_of_another_state_directory_gives_no_right() {
     assert_eq!(other.asking(&person).await.call(mark(1)).await.code, Code::Completed);
     let theirs = other.headless().await;
     let id = left_behind(&theirs, mark(2)).await;
-    theirs.approvals().answer(&id, &Answer::Yes).unwrap();
-    theirs.approvals().trust(&"a".repeat(64), "a file").unwrap();
+    theirs.approvals().answer(&id, &Answer::Yes).await.unwrap();
+    theirs.approvals().trust(&"a".repeat(64), "a file").await.unwrap();
     drop(theirs);
     drop(desk.headless().await);
     let connection = Connection::open(file(&desk)).unwrap();
@@ -153,8 +154,8 @@ async fn a_row_of_another_state_directory_gives_no_right() {
     let host = desk.headless().await;
     assert_eq!(host.call(mark(1)).await.code, Code::ApprovalPending, "the approval must not count here");
     assert!(is_sealed(&host.resume(&id).await.unwrap_err()));
-    assert!(!host.approvals().is_trusted(&"a".repeat(64)).unwrap());
-    assert!(host.approvals().list_all().unwrap().faults.len() >= 2);
+    assert!(!host.approvals().is_trusted(&"a".repeat(64)).await.unwrap());
+    assert!(host.approvals().list_all().await.unwrap().faults.len() >= 2);
     assert!(desk.marks().is_empty());
 }
 
@@ -163,18 +164,18 @@ async fn a_row_of_another_state_directory_gives_no_right() {
 fn an_edited_row_makes_nothing_trusted() {
     let desk = Desk::new();
     let approvals = desk.approvals();
-    approvals.trust(&"a".repeat(64), "a file").unwrap();
+    approvals.trust(&"a".repeat(64), "a file").block_on().unwrap();
     assert_eq!(edit(&desk, &format!("UPDATE trusted SET sha256 = '{}'", "b".repeat(64))), 1);
-    assert!(!approvals.is_trusted(&"a".repeat(64)).unwrap());
-    assert!(!approvals.is_trusted(&"b".repeat(64)).unwrap());
+    assert!(!approvals.is_trusted(&"a".repeat(64)).block_on().unwrap());
+    assert!(!approvals.is_trusted(&"b".repeat(64)).block_on().unwrap());
     let insert = format!("INSERT INTO trusted VALUES ('{}', 'p', 1, zeroblob(32))", "c".repeat(64));
     assert_eq!(edit(&desk, &insert), 1);
-    assert!(!approvals.is_trusted(&"c".repeat(64)).unwrap());
+    assert!(!approvals.is_trusted(&"c".repeat(64)).block_on().unwrap());
 }
 
 /// Returns the error for a ledger that cannot be opened.
 fn refusal(desk: &Desk) -> String {
-    let refused = open_approvals(&desk.site.state()).err().expect("the file is not a ledger");
+    let refused = open_approvals(&desk.site.state()).block_on().err().expect("the file is not a ledger");
     let opened = alone(desk.site.builder(&policy(ASK)).open());
     assert!(matches!(opened, Err(OpenError::Approvals(ApprovalError::Ledger(_)))), "the host must fail to open too");
     refused.to_string()
@@ -247,6 +248,6 @@ fn an_emptied_ledger_grants_nothing() {
     assert_eq!(alone(host.call(mark(1))).code, Code::ApprovalPending);
     assert!(alone(host.call(Request::new("good.run", "{}"))).code == Code::ApprovalPending);
     let statuses: Vec<Status> =
-        host.approvals().list_all().unwrap().questions.iter().map(|question| question.status).collect();
+        host.approvals().list_all().block_on().unwrap().questions.iter().map(|question| question.status).collect();
     assert_eq!(statuses, [Status::Pending; 2]);
 }

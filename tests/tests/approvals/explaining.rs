@@ -156,7 +156,7 @@ async fn an_explanation_predicts_the_call() {
     ] {
         assert_eq!(stage.says(what, tool, arguments).await, code, "{what}");
     }
-    assert_eq!(stage.host.audit().verify().unwrap().fault, None);
+    assert_eq!(stage.host.audit().verify().await.unwrap().fault, None);
 }
 
 /// The third call in a row needs approval, however often it is explained before. Repeated explanations are counted
@@ -174,7 +174,7 @@ async fn an_explanation_considers_repetitions_and_is_not_one() {
     assert_eq!(stage.person.asked(), []);
     assert!(matches!(stage.host.explain(request()).await.unwrap().outlook, Outlook::Ask { .. }));
     stage.agrees("row", request(), "good.run", &arguments).await;
-    assert_eq!(stage.host.approvals().list_all().unwrap().questions.len(), 1);
+    assert_eq!(stage.host.approvals().list_all().await.unwrap().questions.len(), 1);
     for asked in [0, 0, 1] {
         stage.host.call(Request::new("tools.explain", r#"{"tool":"no.run"}"#).session("loop")).await;
         assert_eq!(stage.person.asked().len(), asked);
@@ -188,14 +188,14 @@ async fn an_explanation_considers_remembered_approvals() {
         let arguments = json!({ "what": what });
         stage.person.says(answer);
         assert_eq!(stage.says(what, "asked.run", arguments.clone()).await, Code::Completed);
-        assert!(!stage.host.approvals().list().unwrap().answers.is_empty());
+        assert!(!stage.host.approvals().list().await.unwrap().answers.is_empty());
         stage.person.says(no());
         assert_eq!(stage.says(what, "asked.run", arguments.clone()).await, Code::Completed);
         let other = Request::new("asked.run", arguments.to_string()).session("another");
         let code = if what == "always" { Code::Completed } else { Code::ApprovalDenied };
         assert_eq!(stage.agrees(what, other, "asked.run", &arguments).await.code, code, "{what}");
     }
-    let held = stage.host.approvals().list().unwrap().answers;
+    let held = stage.host.approvals().list().await.unwrap().answers;
     let explained = stage.host.explain(Request::new("asked.run", r#"{"what":"always"}"#)).await.unwrap();
     let Outlook::Run { approvals } = explained.outlook else { panic!("{explained:?}") };
     assert!(approvals.len() == 1 && held.iter().any(|held| held.id == approvals[0]), "{approvals:?}");
@@ -212,7 +212,7 @@ async fn an_explanation_considers_requests_left_behind() {
     assert!(matches!(&explained.outlook, Outlook::Ask { request: Some(id), .. } if *id == question), "{explained:?}");
     let denied = || pending().unattended(Unattended::Deny);
     assert_eq!(stage.agrees("unattended", denied(), "asked.run", &arguments).await.code, Code::ApprovalDenied);
-    stage.host.approvals().answer(&question, &Answer::Yes).unwrap();
+    stage.host.approvals().answer(&question, &Answer::Yes).await.unwrap();
     assert_eq!(stage.agrees("approved", pending(), "asked.run", &arguments).await.code, Code::Completed);
     assert_eq!(stage.agrees("spent", pending(), "asked.run", &arguments).await.code, Code::ApprovalPending);
 }

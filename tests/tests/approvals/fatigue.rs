@@ -6,6 +6,7 @@ use crate::approvals::people::{Person, no};
 use portcullis::approvals::ApprovalError;
 use portcullis::policy::Principal;
 use portcullis::{Answer, Approvals, Batch, Code, Covers, Request};
+use portcullis_tests::BlockOn;
 use std::collections::BTreeSet;
 
 /// Requests of a model that ignores denials.
@@ -87,7 +88,7 @@ async fn three_denials_on_another_channel_end_the_requests_of_a_session() {
     let elsewhere = desk.approvals();
     for number in 0..3 {
         let call = host.call(mark(number).session("loud"));
-        let refuse = async { elsewhere.answer(&the_question(&elsewhere).await, &no()).unwrap() };
+        let refuse = async { elsewhere.answer(&the_question(&elsewhere).await, &no()).await.unwrap() };
         let (reply, _) = tokio::join!(call, refuse);
         assert_eq!(reply.code, Code::ApprovalDenied);
     }
@@ -135,10 +136,10 @@ async fn a_remembered_approval_outlasts_a_row_of_denials() {
 fn tried(approvals: &Approvals, id: &str) -> Vec<String> {
     let text = |error: ApprovalError| format!("{error} {error:?}");
     vec![
-        text(approvals.question(id).unwrap_err()),
-        text(approvals.answer(id, &Answer::Yes).unwrap_err()),
-        text(approvals.answer(id, &no()).unwrap_err()),
-        text(approvals.revoke(id).unwrap_err()),
+        text(approvals.question(id).block_on().unwrap_err()),
+        text(approvals.answer(id, &Answer::Yes).block_on().unwrap_err()),
+        text(approvals.answer(id, &no()).block_on().unwrap_err()),
+        text(approvals.revoke(id).block_on().unwrap_err()),
     ]
 }
 
@@ -150,26 +151,26 @@ async fn a_foreign_id_gives_the_same_error_as_an_unknown_one() {
     let pending = left_behind(&host, mark(1).principal(alice.clone())).await;
     let below = left_behind(&host, mark(2).principal(alice.attenuated("helper").unwrap())).await;
     let approved = left_behind(&host, mark(3).principal(alice.clone())).await;
-    host.approvals().answer(&approved, &Answer::Always(Covers::Exact)).unwrap();
-    let held = host.approvals().list().unwrap().answers[0].id.clone();
+    host.approvals().answer(&approved, &Answer::Always(Covers::Exact)).await.unwrap();
+    let held = host.approvals().list().await.unwrap().answers[0].id.clone();
     for stranger in ["bob", "alic", "alice2", "bob/alice"] {
         let theirs = desk.approvals().within(&stranger.parse().unwrap());
         let never = tried(&theirs, &"0".repeat(32));
         for id in [&pending, &below, &approved, &held] {
             assert_eq!(tried(&theirs, id), never, "{stranger}");
         }
-        let listed = theirs.list_all().unwrap();
+        let listed = theirs.list_all().await.unwrap();
         assert!(listed.questions.is_empty() && listed.answers.is_empty() && listed.faults.is_empty());
     }
     // A sub-agent cannot answer for its parent. A parent can answer for its sub-agent.
     let helper = desk.approvals().within(&"alice/helper".parse().unwrap());
-    assert_eq!(helper.list_all().unwrap().questions.len(), 1);
+    assert_eq!(helper.list_all().await.unwrap().questions.len(), 1);
     assert_eq!(tried(&helper, &pending), tried(&helper, "nothing"));
     let hers = desk.approvals().within(&alice);
-    assert_eq!(hers.list_all().unwrap().questions.len(), 3);
-    hers.answer(&below, &no()).unwrap();
-    hers.revoke(&held).unwrap();
-    hers.revoke(&approved).unwrap();
+    assert_eq!(hers.list_all().await.unwrap().questions.len(), 3);
+    hers.answer(&below, &no()).await.unwrap();
+    hers.revoke(&held).await.unwrap();
+    hers.revoke(&approved).await.unwrap();
     desk.verifies();
 }
 
@@ -189,7 +190,7 @@ async fn a_malformed_id_is_unknown() {
             assert!(matches!(host.resume(wrong).await, Err(ApprovalError::Unknown)), "{wrong:?}");
         }
     }
-    assert_eq!(host.approvals().question(&id).unwrap().id, id);
+    assert_eq!(host.approvals().question(&id).await.unwrap().id, id);
 }
 
 #[tokio::test]
@@ -202,10 +203,10 @@ async fn ids_have_128_random_bits_and_are_unique() {
         ids.insert(reply.id.clone());
         ids.insert(crate::approvals::desk::question_in(&reply));
     }
-    for question in host.approvals().list().unwrap().questions {
-        host.approvals().answer(&question.id, &Answer::Always(Covers::Exact)).unwrap();
+    for question in host.approvals().list().await.unwrap().questions {
+        host.approvals().answer(&question.id, &Answer::Always(Covers::Exact)).await.unwrap();
     }
-    ids.extend(host.approvals().list().unwrap().answers.into_iter().map(|held| held.id));
+    ids.extend(host.approvals().list().await.unwrap().answers.into_iter().map(|held| held.id));
     assert_eq!(ids.len(), 600, "a call, its request and its answer each have an ID");
     for id in &ids {
         assert!(id.len() == 32 && id.bytes().all(|byte| b"0123456789abcdef".contains(&byte)), "{id}");
@@ -229,5 +230,5 @@ async fn no_tool_answers_approval_requests() {
         let reply = host.call(Request::new(tool, format!("{{\"id\":\"{id}\"}}"))).await;
         assert_eq!(reply.code, Code::UnknownTool, "{tool}");
     }
-    assert_eq!(host.approvals().question(&id).unwrap().status, portcullis::approvals::Status::Pending);
+    assert_eq!(host.approvals().question(&id).await.unwrap().status, portcullis::approvals::Status::Pending);
 }

@@ -101,9 +101,9 @@ async fn an_approval_for_a_resource_is_remembered_and_revoked() {
         assert_eq!(reply.code, code, "{resource}: {}", reply.message);
         assert_eq!(about_resources(person.asked()).len(), usize::from(code != Code::Completed), "{resource}");
     }
-    let held = &host.approvals().list().unwrap().answers[0];
+    let held = &host.approvals().list().await.unwrap().answers[0];
     assert_eq!(held.uses, 2);
-    host.approvals().revoke(&held.id).unwrap();
+    host.approvals().revoke(&held.id).await.unwrap();
     assert_eq!(host.call(request("src/b").session("after")).await.code, Code::ToolDenied);
     assert_eq!(about_resources(person.asked()).len(), 1);
     desk.verifies();
@@ -123,9 +123,9 @@ async fn an_approval_for_a_resource_does_not_cover_a_call() {
     assert_eq!(asked.len(), 2, "one for the call, one while it runs: {asked:?}");
     assert!(matches!(&asked[1].subject, Subject::Resource { resource, .. } if resource == "x"), "{asked:?}");
     person.says(no());
-    for held in host.approvals().list().unwrap().answers {
+    for held in host.approvals().list().await.unwrap().answers {
         if held.question == asked[0].id {
-            host.approvals().revoke(&held.id).unwrap();
+            host.approvals().revoke(&held.id).await.unwrap();
         }
     }
     assert_eq!(host.call(request()).await.code, Code::ApprovalDenied, "only the resource is still approved");
@@ -140,7 +140,7 @@ async fn without_an_approver_a_running_calls_request_is_denied() {
         let reply = host.call(request("src/a")).await;
         assert_eq!(reply.code, Code::ToolDenied, "{unattended:?}: {}", reply.message);
         assert!(reply.message.contains("no approver is connected"), "{}", reply.message);
-        assert!(host.approvals().list_all().unwrap().questions.is_empty(), "nothing stays behind");
+        assert!(host.approvals().list_all().await.unwrap().questions.is_empty(), "nothing stays behind");
         desk.verifies();
     }
 }

@@ -4,6 +4,7 @@
 use crate::approvals::desk::{Desk, alone};
 use crate::approvals::people::{Person, no};
 use portcullis::{Answer, Code, Covers, Host, Request};
+use portcullis_tests::BlockOn;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -104,8 +105,8 @@ fn changed_arguments_never_run_on_an_approval_for_the_original_ones() {
         prop_assert_eq!(shown, other);
         prop_assert_eq!(call(&host, &approved), Code::Completed);
         prop_assert_eq!(person.asked().len(), 0);
-        for held in host.approvals().list().unwrap().answers {
-            host.approvals().revoke(&held.id).unwrap();
+        for held in host.approvals().list().block_on().unwrap().answers {
+            host.approvals().revoke(&held.id).block_on().unwrap();
         }
         Ok(())
     });

@@ -42,7 +42,7 @@ async fn an_approver_that_panics_has_refused_and_the_host_goes_on() {
         assert!(outcome["detail"].as_str().unwrap().contains(&format!("canary {session}")), "{outcome}");
     }
     assert!(desk.marks().is_empty());
-    let questions = host.approvals().list_all().unwrap().questions;
+    let questions = host.approvals().list_all().await.unwrap().questions;
     assert!(questions.iter().all(|question| question.status == Status::Rejected), "{questions:?}");
     // It waits no longer than a call whose approver says nothing about its caller.
     let asks_caller = mark(2).session("asks the caller").approval_wait(Duration::from_secs(60));

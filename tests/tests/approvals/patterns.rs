@@ -182,8 +182,8 @@ async fn a_pattern_that_was_not_offered_cannot_be_picked() {
             let host = desk.approved_by(&policy(ASK), &person).await;
             let reply = host.call(write("src/a", "x")).await;
             assert_ne!(reply.code, Code::Completed, "{covers:?}");
-            assert!(host.approvals().list().unwrap().answers.is_empty(), "{covers:?}");
-            assert!(host.approvals().list().unwrap().questions.is_empty(), "{covers:?}");
+            assert!(host.approvals().list().await.unwrap().answers.is_empty(), "{covers:?}");
+            assert!(host.approvals().list().await.unwrap().questions.is_empty(), "{covers:?}");
         }
     }
 }

@@ -19,7 +19,7 @@ use std::thread;
 
 async fn approved(host: &Host, request: Request) -> String {
     let id = left_behind(host, request).await;
-    assert_eq!(host.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    assert_eq!(host.approvals().answer(&id, &Answer::Yes).await.unwrap(), Onward::Here);
     id
 }
 
@@ -41,7 +41,7 @@ async fn a_pending_call_runs_once_when_it_is_approved() {
     assert!(desk.marks().is_empty());
     drop(host);
     // The approver answers in a second process. A third one runs the call.
-    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).await.unwrap(), Onward::Here);
     let host = desk.headless().await;
     let resumed = host.resume(&id).await.unwrap();
     assert_eq!((resumed.code, resumed.message.as_str()), (Code::Completed, r#"{"n":1}"#));
@@ -49,7 +49,7 @@ async fn a_pending_call_runs_once_when_it_is_approved() {
     assert_eq!(desk.marks()[&numbered(1)], 1);
     for _ in 0..3 {
         assert!(matches!(host.resume(&id).await, Err(ApprovalError::Settled(Status::Done))));
-        assert!(matches!(host.approvals().answer(&id, &Answer::Yes), Err(ApprovalError::Settled(Status::Done))));
+        assert!(matches!(host.approvals().answer(&id, &Answer::Yes).await, Err(ApprovalError::Settled(Status::Done))));
     }
     assert_eq!(desk.marks()[&numbered(1)], 1);
     assert_eq!(desk.outcomes(&reply.id), ["pending", "completed"]);
@@ -91,7 +91,7 @@ async fn no_arguments_remain_on_the_disk_after_a_request_is_settled() {
     let rejected = left_behind(&host, Request::new("good.run", arguments(1))).await;
     let ran = approved(&host, Request::new("good.run", arguments(2))).await;
     assert!(on_disk());
-    host.approvals().answer(&rejected, &no()).unwrap();
+    host.approvals().answer(&rejected, &no()).await.unwrap();
     assert_eq!(host.resume(&ran).await.unwrap().code, Code::Completed);
     // The last connection that closes removes the write-ahead log.
     drop(host);
@@ -103,12 +103,15 @@ async fn a_denied_or_revoked_call_never_runs() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let rejected = left_behind(&host, mark(1)).await;
-    assert_eq!(host.approvals().answer(&rejected, &no()).unwrap(), Onward::Ended);
+    assert_eq!(host.approvals().answer(&rejected, &no()).await.unwrap(), Onward::Ended);
     let revoked = approved(&host, mark(2)).await;
-    host.approvals().revoke(&revoked).unwrap();
+    host.approvals().revoke(&revoked).await.unwrap();
     for id in [&rejected, &revoked] {
         assert!(matches!(host.resume(id).await, Err(ApprovalError::Settled(Status::Rejected))));
-        assert!(matches!(host.approvals().answer(id, &Answer::Yes), Err(ApprovalError::Settled(Status::Rejected))));
+        assert!(matches!(
+            host.approvals().answer(id, &Answer::Yes).await,
+            Err(ApprovalError::Settled(Status::Rejected))
+        ));
     }
     assert!(desk.marks().is_empty());
     desk.verifies();
@@ -228,7 +231,7 @@ async fn an_approval_for_always_is_valid_even_if_its_call_never_ran() {
     let desk = Desk::new();
     let host = desk.headless().await;
     let id = left_behind(&host, mark(1)).await;
-    host.approvals().answer(&id, &Answer::Always(Covers::Exact)).unwrap();
+    host.approvals().answer(&id, &Answer::Always(Covers::Exact)).await.unwrap();
     assert_eq!(host.call(mark(1)).await.code, Code::Completed);
     assert_eq!(host.resume(&id).await.unwrap().code, Code::Completed, "its own approval must still be unused");
     assert_eq!(desk.marks()[&numbered(1)], 2);

@@ -7,6 +7,7 @@ use crate::approvals::people::{Person, Thinker, no};
 use portcullis::approvals::Scripted;
 use portcullis::text::is_deceptive;
 use portcullis::{Answer, Cancellation, Code, Covers, Request, open_approvals};
+use portcullis_tests::BlockOn;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -260,8 +261,8 @@ fn a_preview_of_a_changed_file_is_not_shown() {
     let host = alone(bench.headless());
     let id = alone(left_behind(&host, of_planner(&changes(&[("workspace", "f", Some("after\n"))]))));
     let shown = || {
-        let approvals = open_approvals(&bench.site.state()).unwrap();
-        approvals.question(&id).unwrap().question.unwrap().difference.unwrap()
+        let approvals = open_approvals(&bench.site.state()).block_on().unwrap();
+        approvals.question(&id).block_on().unwrap().question.unwrap().difference.unwrap()
     };
     let first = shown();
     assert!(first.contains("-before\n+after\n"), "{first}");
@@ -344,7 +345,7 @@ async fn a_preview_ends_with_its_call() {
     let call = host.call(of_planner(&attempt("loop", "f")).cancellation(cancellation.clone()));
     let (reply, ()) = tokio::join!(call, cancel);
     assert_eq!(reply.code, Code::Cancelled);
-    assert!(host.approvals().list_all().unwrap().questions.is_empty());
+    assert!(host.approvals().list_all().await.unwrap().questions.is_empty());
 }
 
 /// The request says that a plugin computes no preview. It says nothing if the tool can write to no directory.
@@ -377,7 +378,7 @@ async fn a_preview_is_a_claim_and_not_a_promise() {
     assert!(difference.starts_with("@@ planner computes that this call would change 1 file @@\n"), "{difference}");
     assert!(difference.contains("+claimed\n") && question.arguments.contains("\"lie\":true"));
     assert_eq!(bench.get("work/f").as_deref(), Some("a lie\n"));
-    let none = || host.approvals().list().unwrap().questions.is_empty().then_some(());
+    let none = || host.approvals().list().block_on().unwrap().questions.is_empty().then_some(());
     eventually_async("the end of the question", none).await;
 }
 

@@ -4,6 +4,7 @@ use crate::approvals::desk::{ASK, Desk, GRANT, eventually_async, policy, policy_
 use crate::approvals::people::{Person, no};
 use portcullis::approvals::{ApprovalError, HeldAnswer, Status};
 use portcullis::{Answer, Code, Covers, Host, Request};
+use portcullis_tests::BlockOn;
 use std::sync::Arc;
 
 fn request(session: &str) -> Request {
@@ -17,7 +18,7 @@ async fn code(host: &Host, session: &str) -> Code {
 /// Returns the only listed approval.
 fn the_answer(host: &Host, all: bool) -> HeldAnswer {
     let approvals = host.approvals();
-    let mut answers = if all { approvals.list_all() } else { approvals.list() }.unwrap().answers;
+    let mut answers = if all { approvals.list_all().block_on() } else { approvals.list().block_on() }.unwrap().answers;
     assert_eq!(answers.len(), 1, "{answers:?}");
     answers.remove(0)
 }
@@ -55,7 +56,7 @@ async fn an_approval_expires() {
 
 /// Returns whether no approval is remembered any more.
 fn the_end(host: &Host) -> bool {
-    host.approvals().list().unwrap().answers.is_empty()
+    host.approvals().list().block_on().unwrap().answers.is_empty()
 }
 
 #[tokio::test]
@@ -85,13 +86,13 @@ async fn a_revoked_approval_stops_counting_immediately() {
     // From the host's view, another process revokes it.
     let elsewhere = desk.approvals();
     let held = the_answer(&host, false);
-    elsewhere.revoke(&held.id).unwrap();
+    elsewhere.revoke(&held.id).await.unwrap();
     assert_eq!(code(&host, "s").await, Code::ApprovalDenied);
     assert_eq!(person.asked().len(), 1);
     assert!(the_end(&host));
     assert!(the_answer(&host, true).revoked_at.is_some());
     for approvals in [&elsewhere, host.approvals()] {
-        let again = approvals.revoke(&held.id);
+        let again = approvals.revoke(&held.id).await;
         assert!(matches!(again, Err(ApprovalError::Settled(Status::Withdrawn))), "{again:?}");
     }
     desk.verifies();

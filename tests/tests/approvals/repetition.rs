@@ -160,7 +160,7 @@ async fn a_repeated_call_stays_pending_and_can_be_resumed() {
         assert_eq!(host.call(mark(1)).await.code, Code::Completed);
     }
     let id = left_behind(&host, mark(1)).await;
-    host.approvals().answer(&id, &Answer::Yes).unwrap();
+    host.approvals().answer(&id, &Answer::Yes).await.unwrap();
     assert_eq!(host.resume(&id).await.unwrap().code, Code::Completed);
     assert!(host.resume(&id).await.is_err());
     assert_eq!(desk.marks().into_values().collect::<Vec<_>>(), [3]);

@@ -5,7 +5,7 @@ use crate::approvals::people::{Person, no};
 use portcullis::hooks::Hooking;
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
-use portcullis_tests::{Site, built_guest_of};
+use portcullis_tests::{BlockOn, Site, built_guest_of};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -64,9 +64,18 @@ impl Shop {
 
     fn verifies(self) {
         drop(self.host);
-        let audit = portcullis::open_audit(&self.site.state()).unwrap();
-        assert_eq!(audit.verify().unwrap().fault, None);
-        assert!(portcullis::open_approvals(&self.site.state()).unwrap().list_all().unwrap().faults.is_empty());
+        let audit = portcullis::open_audit(&self.site.state()).block_on().unwrap();
+        assert_eq!(audit.verify().block_on().unwrap().fault, None);
+        assert!(
+            portcullis::open_approvals(&self.site.state())
+                .block_on()
+                .unwrap()
+                .list_all()
+                .block_on()
+                .unwrap()
+                .faults
+                .is_empty()
+        );
     }
 }
 
@@ -148,7 +157,7 @@ async fn an_approved_pattern_of_a_reviewer_covers_calls_for_which_it_is_proposed
     let label = "any amount, payee = \"ACME\" (proposed by the plugin, only for its own question)";
     assert_eq!(question.offers, [label]);
     shop.asked(pay("ACME", 200), Answer::Session(offer(&question, "any amount"))).await;
-    assert_eq!(shop.host.approvals().list().unwrap().answers[0].covers, label);
+    assert_eq!(shop.host.approvals().list().await.unwrap().answers[0].covers, label);
     shop.unasked(pay("ACME", 300)).await;
     shop.asked(pay("Bolt", 300), no()).await;
     shop.asked(pay("ACME", 300).session("another"), Answer::Yes).await.offers.iter().for_each(drop);
@@ -200,12 +209,12 @@ async fn a_pending_approval_covers_only_what_its_approver_saw() {
     let host = open(site.builder(&policy(ALLOW, SESSION)).unattended(Unattended::Pending)).await;
     assert_eq!(host.call(pay("ACME", 100)).await.code, Code::Completed);
     let question = left_behind(&host, pay("ACME", 50)).await;
-    host.approvals().answer(&question, &Answer::Yes).unwrap();
+    host.approvals().answer(&question, &Answer::Yes).await.unwrap();
     assert_eq!(host.call(pay("ACME", 50)).await.code, Code::Completed, "nothing has changed");
 
     let [early, late] = [left_behind(&host, pay("ACME", 20)).await, left_behind(&host, pay("ACME", 30)).await];
     for question in [&early, &late] {
-        host.approvals().answer(question, &Answer::Yes).unwrap();
+        host.approvals().answer(question, &Answer::Yes).await.unwrap();
     }
     assert_eq!(host.resume(&early).await.unwrap().code, Code::Completed);
     // Repeating the call instead of `resume` creates another request.

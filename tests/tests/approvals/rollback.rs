@@ -5,6 +5,7 @@ use crate::approvals::people::{Person, no};
 use portcullis::approvals::{ApprovalError, Onward, RolledBack, Status};
 use portcullis::audit::Fault;
 use portcullis::{Answer, Code, Covers, Request, open_approvals, open_audit};
+use portcullis_tests::BlockOn;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +38,7 @@ impl Desk {
 
     /// Returns the fault that `audit verify` finds, without opening the ledger as a host does.
     fn verified(&self) -> Option<Fault> {
-        open_audit(&self.site.state()).unwrap().verify().unwrap().fault
+        open_audit(&self.site.state()).block_on().unwrap().verify().block_on().unwrap().fault
     }
 
     /// Opens the approvals, and asserts that the rollback is detected. Returns the number of revoked approvals.
@@ -56,7 +57,7 @@ impl Desk {
     fn remember(&self, number: usize) -> String {
         let person = Person::who_says(Answer::Always(Covers::Exact));
         assert_eq!(alone(async { self.asking(&person).await.call(mark(number)).await }).code, Code::Completed);
-        self.approvals().list().unwrap().answers.remove(0).id
+        self.approvals().list().block_on().unwrap().answers.remove(0).id
     }
 
     /// Asserts that a call needs approval, although it was approved for always.
@@ -72,7 +73,7 @@ fn a_revoked_approval_stays_revoked_in_an_older_ledger() {
     let desk = Desk::new();
     let held = desk.remember(1);
     desk.back_up(&[LEDGER]);
-    desk.approvals().revoke(&held).unwrap();
+    desk.approvals().revoke(&held).block_on().unwrap();
     desk.restore(&[LEDGER]);
     assert!(matches!(desk.verified(), Some(Fault::Ledger { .. })), "{:?}", desk.verified());
     let rolled_back = desk.rolled_back();
@@ -85,7 +86,7 @@ fn a_revoked_approval_stays_revoked_in_an_older_ledger() {
 fn a_used_approval_stays_used_in_an_older_ledger() {
     let desk = Desk::new();
     let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
-    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).unwrap(), Onward::Here);
+    assert_eq!(desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap(), Onward::Here);
     desk.back_up(&[LEDGER]);
     let resume = || alone(async { desk.headless().await.resume(&id).await });
     assert_eq!(resume().unwrap().code, Code::Completed);
@@ -99,12 +100,12 @@ fn a_used_approval_stays_used_in_an_older_ledger() {
 fn an_older_ledger_trusts_nothing() {
     let desk = Desk::new();
     let sha256 = "0".repeat(64);
-    desk.approvals().trust(&sha256, "portcullis.toml").unwrap();
+    desk.approvals().trust(&sha256, "portcullis.toml").block_on().unwrap();
     desk.back_up(&[LEDGER]);
-    assert!(desk.approvals().distrust(&sha256).unwrap());
+    assert!(desk.approvals().distrust(&sha256).block_on().unwrap());
     desk.restore(&[LEDGER]);
     assert_eq!(desk.rolled_back().trusted, 1);
-    assert!(!desk.approvals().is_trusted(&sha256).unwrap());
+    assert!(!desk.approvals().is_trusted(&sha256).block_on().unwrap());
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn an_older_head_does_not_hide_an_older_ledger() {
     let desk = Desk::new();
     let held = desk.remember(1);
     desk.back_up(&[LEDGER, HEAD]);
-    desk.approvals().revoke(&held).unwrap();
+    desk.approvals().revoke(&held).block_on().unwrap();
     desk.restore(&[LEDGER, HEAD]);
     desk.rolled_back();
     desk.is_asked_again(1);
@@ -135,13 +136,13 @@ fn a_truncated_log_does_not_hide_an_older_ledger() {
     let desk = Desk::new();
     let held = desk.remember(1);
     desk.back_up(&[LEDGER]);
-    desk.approvals().revoke(&held).unwrap();
+    desk.approvals().revoke(&held).block_on().unwrap();
     desk.restore(&[LEDGER]);
     let whole = fs::read(desk.state_file(LOG)).unwrap();
     fs::write(desk.state_file(LOG), &whole[..whole.len() - 10]).unwrap();
     let approvals = desk.approvals();
     assert!(approvals.rolled_back().is_some());
-    assert!(approvals.list().unwrap().answers.is_empty());
+    assert!(approvals.list().block_on().unwrap().answers.is_empty());
     // The pending entry follows when the log can be written again.
     fs::write(desk.state_file(LOG), whole).unwrap();
     assert_eq!(desk.approvals().rolled_back(), None);
@@ -168,13 +169,13 @@ fn a_ledger_that_is_newer_than_the_log_is_valid() {
     let held = desk.remember(1);
     desk.remember(2);
     let (log, head) = (fs::read(desk.state_file(LOG)).unwrap(), fs::read(desk.state_file(HEAD)).unwrap());
-    desk.approvals().revoke(&held).unwrap();
+    desk.approvals().revoke(&held).block_on().unwrap();
     fs::write(desk.state_file(LOG), log).unwrap();
     fs::write(desk.state_file(HEAD), head).unwrap();
     assert_eq!(desk.verified(), None);
     let approvals = desk.approvals();
     assert_eq!(approvals.rolled_back(), None);
-    assert_eq!(approvals.list().unwrap().answers.len(), 1);
+    assert_eq!(approvals.list().block_on().unwrap().answers.len(), 1);
 }
 
 /// Older rows replace those of the ledger in place, while a host has it open.
@@ -185,7 +186,7 @@ fn a_ledger_that_is_rolled_back_under_an_open_host_is_not_used() {
     desk.back_up(&[LEDGER]);
     let person = Person::who_says(Answer::Yes);
     let host = alone(desk.asking(&person));
-    host.approvals().revoke(&held).unwrap();
+    host.approvals().revoke(&held).block_on().unwrap();
     let connection = Connection::open(desk.state_file(LEDGER)).unwrap();
     connection.execute("ATTACH ?1 AS older", [desk.site.path(LEDGER).to_str().unwrap()]).unwrap();
     for table in ["question", "answer", "generation"] {
@@ -213,14 +214,14 @@ fn hosts_that_start_together_agree_on_the_ledger() {
                 let (desk, barrier) = (&desk, &barrier);
                 scope.spawn(move || {
                     barrier.wait();
-                    let approvals = open_approvals(&desk.site.state()).unwrap();
+                    let approvals = open_approvals(&desk.site.state()).block_on().unwrap();
                     assert_eq!(approvals.rolled_back(), None, "round {round}");
-                    approvals.trust(&format!("{number:064}"), "portcullis.toml").unwrap();
+                    approvals.trust(&format!("{number:064}"), "portcullis.toml").block_on().unwrap();
                 });
             }
         });
         assert_eq!(desk.approvals().rolled_back(), None);
-        assert!((0..3).all(|number| desk.approvals().is_trusted(&format!("{number:064}")).unwrap()));
+        assert!((0..3).all(|number| desk.approvals().is_trusted(&format!("{number:064}")).block_on().unwrap()));
     }
 }
 

@@ -5,6 +5,7 @@ use crate::approvals::desk::{Desk, alone, mark, numbered, question_in};
 use crate::approvals::people::no;
 use portcullis::approvals::{Onward, Status};
 use portcullis::{Answer, Code, Host, Request};
+use portcullis_tests::BlockOn;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pending calls.
@@ -25,13 +26,13 @@ const TASKS: usize = 4;
 /// Asserts that all calls are pending, approves them through another handle, and runs each.
 async fn approved_and_run(desk: &Desk) {
     let approvals = desk.approvals();
-    let questions = approvals.list().unwrap().questions;
+    let questions = approvals.list().await.unwrap().questions;
     assert_eq!(questions.len(), CALLS);
     let asked: BTreeSet<String> = questions.iter().map(|open| open.question.clone().unwrap().arguments).collect();
     assert_eq!(asked, (0..CALLS).map(numbered).collect());
     for question in &questions {
         assert_eq!((question.status, question.waited_for), (Status::Pending, false));
-        assert_eq!(approvals.answer(&question.id, &Answer::Yes).unwrap(), Onward::Here);
+        assert_eq!(approvals.answer(&question.id, &Answer::Yes).await.unwrap(), Onward::Here);
     }
     let ids: Vec<String> = questions.into_iter().map(|question| question.id).collect();
     let host = desk.headless().await;
@@ -42,7 +43,7 @@ async fn approved_and_run(desk: &Desk) {
     tasks.join_all().await;
     let expected: BTreeMap<String, usize> = (0..CALLS).map(|number| (numbered(number), 1)).collect();
     assert_eq!(desk.marks(), expected);
-    assert!(approvals.list().unwrap().questions.is_empty());
+    assert!(approvals.list().await.unwrap().questions.is_empty());
     desk.verifies();
 }
 
@@ -94,14 +95,14 @@ fn the_number_of_requests_per_session_is_limited() {
             assert!(reply.message.contains("too many approval requests are already open"), "{}", reply.message);
         }
     });
-    let questions = host.approvals().list().unwrap().questions;
+    let questions = host.approvals().list().block_on().unwrap().questions;
     assert_eq!(questions.len(), SESSION_QUESTIONS_MAX);
     assert_eq!(alone(host.call(request(1).session("calm"))).code, Code::ApprovalPending);
     // One settled request makes room for one new request.
-    host.approvals().answer(&pending[0], &no()).unwrap();
+    host.approvals().answer(&pending[0], &no()).block_on().unwrap();
     assert_eq!(alone(host.call(request(FLOOD).session("flood"))).code, Code::ApprovalPending);
     assert_eq!(alone(host.call(request(FLOOD + 1).session("flood"))).code, Code::ApprovalDenied);
-    host.approvals().answer(&pending[1], &Answer::Yes).unwrap();
+    host.approvals().answer(&pending[1], &Answer::Yes).block_on().unwrap();
     assert_eq!(alone(host.resume(&pending[1])).unwrap().code, Code::Completed);
 }
 

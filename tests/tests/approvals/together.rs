@@ -4,6 +4,7 @@ use crate::approvals::child::{Child, Order};
 use crate::approvals::desk::{Desk, alone, left_behind, mark};
 use portcullis::approvals::Status;
 use portcullis::{Answer, Approvals, Covers, open_approvals};
+use portcullis_tests::BlockOn;
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
@@ -29,13 +30,13 @@ fn asked(desk: &Desk, count: usize) -> Vec<String> {
 fn settle(approvals: &Approvals) -> (usize, usize) {
     let (mut answered, mut revoked) = (0, 0);
     for _ in 0..ROUNDS {
-        let listing = approvals.list().unwrap();
+        let listing = approvals.list().block_on().unwrap();
         assert!(listing.faults.is_empty(), "{:?}", listing.faults);
         for question in listing.questions.iter().rev() {
-            answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).is_ok());
+            answered += usize::from(approvals.answer(&question.id, &Answer::Always(Covers::Exact)).block_on().is_ok());
         }
         for held in listing.answers.iter().step_by(2) {
-            revoked += usize::from(approvals.revoke(&held.id).is_ok());
+            revoked += usize::from(approvals.revoke(&held.id).block_on().is_ok());
         }
     }
     (answered, revoked)
@@ -61,9 +62,9 @@ fn threads_and_processes_share_one_ledger() {
         let numbers: Vec<usize> = said[0].split(' ').skip(1).map(|number| number.parse().unwrap()).collect();
         counts.push((numbers[0], numbers[1]));
     }
-    let listing = shared.list_all().unwrap();
+    let listing = shared.list_all().block_on().unwrap();
     assert_eq!(counts.iter().map(|(answered, _)| answered).sum::<usize>(), QUESTIONS, "{counts:?}");
-    assert!(ids.iter().all(|id| shared.question(id).unwrap().status == Status::Approved));
+    assert!(ids.iter().all(|id| shared.question(id).block_on().unwrap().status == Status::Approved));
     assert_eq!(listing.answers.len(), QUESTIONS);
     let revoked = listing.answers.iter().filter(|held| held.revoked_at.is_some()).count();
     assert_eq!(counts.iter().map(|(_, revoked)| revoked).sum::<usize>(), revoked, "{counts:?}");
@@ -81,7 +82,9 @@ fn a_ledger_is_created_once() {
         let barrier = Barrier::new(THREADS);
         let open = || {
             barrier.wait();
-            open_approvals(&desk.site.state()).map(|approvals| approvals.trust(&"a".repeat(64), "a file").unwrap())
+            open_approvals(&desk.site.state())
+                .block_on()
+                .map(|approvals| approvals.trust(&"a".repeat(64), "a file").block_on().unwrap())
         };
         let opened: Vec<_> = thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(open)).collect();
@@ -90,7 +93,7 @@ fn a_ledger_is_created_once() {
         for result in opened {
             assert!(result.is_ok(), "round {round}: {:?}", result.err());
         }
-        assert!(desk.approvals().is_trusted(&"a".repeat(64)).unwrap());
+        assert!(desk.approvals().is_trusted(&"a".repeat(64)).block_on().unwrap());
         desk.verifies();
     }
 }
@@ -102,18 +105,18 @@ fn a_change_by_one_handle_is_visible_to_another() {
     let (first, second) = (desk.approvals(), desk.approvals());
     let ids = asked(&desk, 4);
     let listed = |approvals: &Approvals| -> BTreeSet<String> {
-        approvals.list().unwrap().questions.into_iter().map(|question| question.id).collect()
+        approvals.list().block_on().unwrap().questions.into_iter().map(|question| question.id).collect()
     };
     assert_eq!(listed(&first), ids.iter().cloned().collect());
     for (number, id) in ids.iter().enumerate() {
         let (one, other) = if number % 2 == 0 { (&first, &second) } else { (&second, &first) };
-        one.answer(id, &Answer::Always(Covers::Exact)).unwrap();
-        assert_eq!(other.question(id).unwrap().status, Status::Approved);
-        let held = other.list().unwrap().answers.into_iter().find(|held| held.question == *id).unwrap();
-        other.revoke(&held.id).unwrap();
-        assert!(one.revoke(&held.id).is_err());
-        other.revoke(id).unwrap();
-        assert_eq!(one.question(id).unwrap().status, Status::Rejected);
+        one.answer(id, &Answer::Always(Covers::Exact)).block_on().unwrap();
+        assert_eq!(other.question(id).block_on().unwrap().status, Status::Approved);
+        let held = other.list().block_on().unwrap().answers.into_iter().find(|held| held.question == *id).unwrap();
+        other.revoke(&held.id).block_on().unwrap();
+        assert!(one.revoke(&held.id).block_on().is_err());
+        other.revoke(id).block_on().unwrap();
+        assert_eq!(one.question(id).block_on().unwrap().status, Status::Rejected);
     }
     desk.verifies();
 }

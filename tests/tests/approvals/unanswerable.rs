@@ -100,7 +100,7 @@ async fn an_unanswerable_call_leaves_no_request() {
     let host = desk.unattended(&grants("read-only")).await;
     let reply = host.call(Request::new("writer.run", "{}")).await;
     assert_eq!(reply.code, Code::DependencyNotGranted, "{}", reply.message);
-    assert!(host.approvals().list().unwrap().questions.is_empty());
+    assert!(host.approvals().list().await.unwrap().questions.is_empty());
 }
 
 /// The call itself is allowed. While it runs, its tool asks whether it may write.

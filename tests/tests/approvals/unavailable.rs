@@ -6,6 +6,7 @@ use crate::approvals::desk::{
 use crate::approvals::people::{Person, no};
 use portcullis::approvals::{Answering, ApprovalError, Status};
 use portcullis::{Answer, Approver, Code, Covers, Host, Outcome, Question, Request};
+use portcullis_tests::BlockOn;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -49,7 +50,7 @@ async fn a_call_that_needs_approval_is_refused_while_the_ledger_cannot_be_writte
     let person = Person::who_says(Answer::Yes);
     let (asking, headless) = (desk.asking(&person).await, desk.headless().await);
     let id = left_behind(&headless, mark(9)).await;
-    headless.approvals().answer(&id, &Answer::Yes).unwrap();
+    headless.approvals().answer(&id, &Answer::Yes).await.unwrap();
     refuse_writes(&desk.site.state());
     is_denied(&asking, mark(1)).await;
     is_denied(&headless, mark(2)).await;
@@ -91,7 +92,7 @@ async fn a_process_that_locks_the_ledger_blocks_no_worker() {
     tokio::time::sleep(Duration::from_millis(10)).await;
     assert!(began.elapsed() < HELD_MAX, "a worker was blocked: {:?}", began.elapsed());
     holder.execute_batch("ROLLBACK").unwrap();
-    let status = || host.approvals().question(&id).unwrap().status;
+    let status = || host.approvals().question(&id).block_on().unwrap().status;
     eventually_async("the withdrawal", || (status() == Status::Withdrawn).then_some(())).await;
     assert_ne!(the_question(host.approvals()).await, id);
     asks.abort();
@@ -123,7 +124,7 @@ async fn an_answer_that_cannot_be_stored_has_no_effect() {
         assert_eq!(*approver.asked.lock().unwrap(), 1);
         allow_writes(&desk.site.state());
         assert!(desk.marks().is_empty());
-        let listing = host.approvals().list_all().unwrap();
+        let listing = host.approvals().list_all().await.unwrap();
         assert!(listing.answers.is_empty());
         assert_eq!(listing.questions[0].status, Status::Pending, "its withdrawal could not be stored either");
         desk.verifies();
@@ -164,7 +165,10 @@ async fn a_ledger_that_is_replaced_under_an_open_host_gives_no_right() {
     drop((host, headless));
     let host = desk.asking(&person).await;
     assert_eq!(host.call(mark(1)).await.code, Code::ApprovalDenied);
-    assert!(matches!(host.approvals().question(&id), Err(ApprovalError::Unknown)), "a lost request must be unknown");
+    assert!(
+        matches!(host.approvals().question(&id).await, Err(ApprovalError::Unknown)),
+        "a lost request must be unknown"
+    );
     assert!(desk.marks().is_empty());
 }
 
@@ -178,14 +182,14 @@ async fn an_answer_that_cannot_be_recorded_has_no_effect() {
     let whole = std::fs::read(&log).unwrap();
     std::fs::write(&log, &whole[..whole.len() - 10]).unwrap();
     for answer in [Answer::Yes, Answer::Always(Covers::Exact)] {
-        let answered = host.approvals().answer(&id, &answer);
+        let answered = host.approvals().answer(&id, &answer).await;
         assert!(matches!(answered, Err(ApprovalError::Audit(_))), "{answered:?}");
     }
     std::fs::write(&log, &whole).unwrap();
-    assert_eq!(host.approvals().question(&id).unwrap().status, Status::Pending);
-    assert!(host.approvals().list_all().unwrap().answers.is_empty());
+    assert_eq!(host.approvals().question(&id).await.unwrap().status, Status::Pending);
+    assert!(host.approvals().list_all().await.unwrap().answers.is_empty());
     assert_eq!(
-        desk.headless().await.approvals().answer(&id, &Answer::Yes).unwrap(),
+        desk.headless().await.approvals().answer(&id, &Answer::Yes).await.unwrap(),
         portcullis::approvals::Onward::Here
     );
 }

@@ -261,7 +261,7 @@ fn an_interrupt_is_handled_while_the_host_compiles() {
     fs::copy(slow_plugin(), plugins.join("conformance.wasm")).unwrap();
     let mut author = Author::work_in(folder);
     author.next("built");
-    let worker = until("the compile worker", || started_by(&author.child, "compile-worker"));
+    let worker = until("the compile worker", || started_by(&author.child, "portcullis-compile-worker"));
     assert_eq!(author.interrupt().code(), Some(0));
     until("the end of the compile worker", || process(&worker).is_none().then_some(()));
 }

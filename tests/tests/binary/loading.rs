@@ -31,7 +31,7 @@ fn a_plugin_that_passes_check_is_tried_again() {
     let good = guest("good", &Manifest::of("late"));
     desk.site.plugin("late", &good);
     let worker =
-        portcullis::Compiler::Worker { program: "/bin/sh".into(), arguments: vec!["-c".into(), "exit 1".into()] };
+        portcullis::Compiler::Program { program: "/bin/sh".into(), arguments: vec!["-c".into(), "exit 1".into()] };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     drop(runtime.block_on(desk.site.builder_with("", worker).open()).unwrap());
     assert_eq!(cached(&desk, "refusal"), 1);

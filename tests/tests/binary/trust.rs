@@ -3,6 +3,7 @@
 
 use crate::binary::desk::{Desk, Ran, finish};
 use portcullis::open_approvals;
+use portcullis_tests::BlockOn;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -218,7 +219,7 @@ fn trust_of_an_earlier_version_does_not_count() {
     let desk = Desk::new(ALLOW);
     let hash: String = Sha256::digest(ALLOW).iter().map(|byte| format!("{byte:02x}")).collect();
     desk.run_in_project(&["list"]).ends(0);
-    open_approvals(&desk.site.state()).unwrap().trust(&hash, "portcullis.toml").unwrap();
+    open_approvals(&desk.site.state()).block_on().unwrap().trust(&hash, "portcullis.toml").block_on().unwrap();
     desk.run_in_project(&CALL).ends(3);
     desk.run_in_project(&["trust", "--remove", &hash]).ends(0);
 }

@@ -3,7 +3,7 @@
 use portcullis::approvals::Answering;
 use portcullis::events::{CallState, Event, EventKind, Events};
 use portcullis::{Answer, Approver, Host, HostBuilder, Question};
-use portcullis_tests::{Manifest, Site, component, guest, module};
+use portcullis_tests::{BlockOn, Manifest, Site, component, guest, module};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -103,12 +103,15 @@ impl Desk {
     /// Returns the kinds of one call's audit entries.
     pub(crate) fn kinds(host: &Host, call: &str) -> Vec<String> {
         let mut kinds = Vec::new();
-        let read = host.audit().read(|entry| {
-            if entry.document["call"] == call {
-                kinds.push(entry.document["kind"].as_str().unwrap_or_default().to_owned());
-            }
-            Ok(())
-        });
+        let read = host
+            .audit()
+            .read(|entry| {
+                if entry.document["call"] == call {
+                    kinds.push(entry.document["kind"].as_str().unwrap_or_default().to_owned());
+                }
+                Ok(())
+            })
+            .block_on();
         assert_eq!(read.unwrap().fault, None);
         kinds
     }

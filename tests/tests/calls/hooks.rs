@@ -5,7 +5,7 @@ use portcullis::approvals::Scripted;
 use portcullis::hooks::{HOOK_NOTES_MAX, HOOK_TIME_MAX, Hooking};
 use portcullis::policy::{Unattended, Variation};
 use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Host, Outcome, Reply, Request};
-use portcullis_tests::{assert_verifies, outcome_of};
+use portcullis_tests::{BlockOn, assert_verifies, outcome_of};
 use serde_json::Value;
 use std::future::{pending, ready};
 use std::sync::{Arc, Mutex};
@@ -60,12 +60,15 @@ async fn open(desk: &Desk, hooks: &[Arc<dyn Hook>]) -> Host {
 /// Returns the audit entries about hooks.
 fn lines(host: &Host) -> Vec<Value> {
     let mut lines = Vec::new();
-    let read = host.audit().read(|entry| {
-        if entry.document["kind"] == "hook" {
-            lines.push(entry.document);
-        }
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|entry| {
+            if entry.document["kind"] == "hook" {
+                lines.push(entry.document);
+            }
+            Ok(())
+        })
+        .block_on();
     assert_eq!(read.unwrap().fault, None);
     lines
 }

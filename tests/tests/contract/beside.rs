@@ -3,7 +3,7 @@
 use portcullis::approvals::Scripted;
 use portcullis::plugins::Contract;
 use portcullis::{Answer, Code, Host, Question, Reply, Request};
-use portcullis_tests::{Manifest, Site, built_guest_of, guest_of, outcomes};
+use portcullis_tests::{BlockOn, Manifest, Site, built_guest_of, guest_of, outcomes};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::Arc;
@@ -23,12 +23,15 @@ fn site(guest: &str) -> Site {
 /// Returns a reply without the parts that differ for each call and plugin.
 fn told(name: &str, host: &Host, reply: &Reply) -> Value {
     let mut lines = Vec::new();
-    let read = host.audit().read(|entry| {
-        if entry.document["call"] == reply.id.as_str() && entry.document["kind"] != "call" {
-            lines.push(entry.document);
-        }
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|entry| {
+            if entry.document["call"] == reply.id.as_str() && entry.document["kind"] != "call" {
+                lines.push(entry.document);
+            }
+            Ok(())
+        })
+        .block_on();
     read.unwrap();
     for line in lines.iter_mut().filter_map(Value::as_object_mut) {
         line.retain(|key, _| {

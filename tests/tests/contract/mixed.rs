@@ -40,7 +40,7 @@ async fn refusal(component: &[u8], compiler: Compiler) -> (Refusal, String) {
 }
 
 async fn refused_unseen(component: &[u8]) -> (Refusal, String) {
-    refusal(component, Compiler::Worker { program: "/nonexistent/compiler".into(), arguments: Vec::new() }).await
+    refusal(component, Compiler::Program { program: "/nonexistent/compiler".into(), arguments: Vec::new() }).await
 }
 
 #[tokio::test]

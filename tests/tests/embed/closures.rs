@@ -70,9 +70,19 @@ async fn a_closure_answers_as_a_service() {
     site.plugin("service", &built_guest("service"));
     site.warm();
     let policy = allow_all("") + "[plugin.service]\nservice.search = { name = \"search\" }\n";
-    let service = service_fn(async |call, method, input| match method.as_str() {
-        "query" => Ok(json!({ "input": input, "for": call.principal() })),
-        method => Err(ServiceError::unknown_method(method)),
+    let queries = Arc::new(Mutex::new(Vec::new()));
+    let service = service_fn({
+        let queries = Arc::clone(&queries);
+        move |call, method, input| {
+            let queries = Arc::clone(&queries);
+            async move {
+                queries.lock().unwrap().push(input.clone());
+                match method.as_str() {
+                    "query" => Ok(json!({ "input": input, "for": call.principal() })),
+                    method => Err(ServiceError::unknown_method(method)),
+                }
+            }
+        }
     });
     let builder = site.builder(&policy).provide(&SEARCH, move |_| Ok(Arc::clone(&service)));
     let host = builder.service("search", &SEARCH).open().await.unwrap();
@@ -83,4 +93,5 @@ async fn a_closure_answers_as_a_service() {
     let answer: Value = serde_json::from_str(results[0]["ok"].as_str().unwrap()).unwrap();
     assert_eq!(answer, json!({ "input": [1], "for": "local" }));
     assert!(results[1].to_string().contains("the service has no method `other`"), "{results}");
+    assert_eq!(*queries.lock().unwrap(), [json!([1]), json!([1])]);
 }

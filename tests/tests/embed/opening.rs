@@ -1,11 +1,24 @@
 //! Opening a host: a wrong setting is an error of `open`, and a policy file may be optional.
 
+use portcullis::plugins::WorkerError;
 use portcullis::policy_files::PolicyReadError;
 use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, Request};
 use portcullis_tests::{Site, allow_all};
 
 fn builder(site: &Site) -> HostBuilder {
-    Host::builder(site.plugins(), site.path("fresh"), Compiler::InProcess)
+    Host::builder(site.plugins(), site.path("fresh")).compiler(Compiler::InProcess)
+}
+
+/// A test program has no `main` that begins with `portcullis::init()`. Started again, it would run its tests.
+#[tokio::test]
+async fn without_init_a_host_opens_only_with_another_compiler_than_the_worker() {
+    let site = Site::new();
+    let open = || Host::builder(site.plugins(), site.path("fresh")).policy_text(&allow_all(""), site.path("")).open();
+    let error = open().await.expect_err("the host opened");
+    assert!(matches!(error, OpenError::Compiler(WorkerError::NotInitialized)), "{error:?}");
+    assert!(error.to_string().contains("call it as the first line of main, or choose Compiler::InProcess"), "{error}");
+    assert!(!site.path("fresh").exists());
+    assert_eq!(builder(&site).open().await.unwrap().catalog().plugins().count(), 1);
 }
 
 #[tokio::test]

@@ -1,19 +1,22 @@
 //! Requests: arguments that serialize, and a caller as the base of requests.
 
 use portcullis::{Caller, Code, Host, Request};
-use portcullis_tests::{Site, allow_all};
+use portcullis_tests::{BlockOn, Site, allow_all};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The entries of a call in the audit log.
 fn entries(host: &Host, call: &str) -> Vec<Value> {
     let mut entries = Vec::new();
-    let read = host.audit().read(|entry| {
-        if entry.document["call"] == call {
-            entries.push(entry.document.clone());
-        }
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|entry| {
+            if entry.document["call"] == call {
+                entries.push(entry.document.clone());
+            }
+            Ok(())
+        })
+        .block_on();
     assert_eq!(read.unwrap().fault, None);
     entries
 }

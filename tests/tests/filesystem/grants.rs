@@ -103,7 +103,7 @@ async fn f30_the_directory_of_the_policy_cannot_be_granted() {
         let path = site.path(path);
         let line = format!("[plugin.probe]\ndirectory.workspace = {{ path = {path:?} }}\n");
         fs::write(&policy, line).unwrap();
-        let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(1);
+        let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(1);
         match builder.policy_file(&policy).open().await {
             Ok(_) => assert!(granted, "{} was granted", path.display()),
             Err(OpenError::Grants(GrantError::Covers { .. })) => {

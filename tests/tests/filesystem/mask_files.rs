@@ -72,7 +72,7 @@ async fn g09_the_preview_of_a_request_shows_nothing_of_a_hidden_file() {
     for (path, is_shown) in [("src/a.txt", true), ("src/.env", false), ("secrets/k.txt", false)] {
         let arguments = json!({ "path": path, "content": "new" }).to_string();
         let reply = host.call(Request::new("files.write", arguments)).await;
-        let question = host.approvals().question(&reply.approval_request.unwrap()).unwrap().question.unwrap();
+        let question = host.approvals().question(&reply.approval_request.unwrap()).await.unwrap().question.unwrap();
         let difference = question.difference.unwrap_or_default();
         assert_eq!(difference.contains("one"), is_shown, "{path}: {difference}");
     }

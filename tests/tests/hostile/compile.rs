@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Returns a worker that runs a line of shell instead of compiling.
 fn shell(line: &str) -> Compiler {
-    Compiler::Worker { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
+    Compiler::Program { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
 }
 
 /// Opens a site with two plugins and this worker. Returns the refusal of the first plugin.

@@ -8,7 +8,7 @@ use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 pub(crate) async fn unknown_imports(contract: Contract) {
     let site = Site::new();
     site.plugin("unknown-imports", &guest_of(contract, "unknown-imports", &Manifest::of("unknown-imports")));
-    let compiler = Compiler::Worker { program: "/nonexistent/compiler".into(), arguments: Vec::new() };
+    let compiler = Compiler::Program { program: "/nonexistent/compiler".into(), arguments: Vec::new() };
     let host = site.builder_with(&allow_all(""), compiler).open().await.unwrap();
     let catalog = host.catalog();
     let Some(LoadError::Refused(Refusal::UnknownImports(names))) =

@@ -15,7 +15,7 @@ async fn call(contract: Contract, guest: &str, decision: &str, answers: &[Answer
     let host = attack.site().builder(&policy).approver(Arc::new(approver.clone())).open().await.unwrap();
     let reply = host.call(attack.request()).await;
     assert_eq!(outcomes(&host).len(), 1);
-    assert!(host.audit().verify().unwrap().fault.is_none());
+    assert!(host.audit().verify().await.unwrap().fault.is_none());
     (reply, approver.asked())
 }
 

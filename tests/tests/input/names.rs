@@ -52,7 +52,7 @@ async fn a_naughty_name_is_unknown() {
         assert_unknown(&host, &format!("{name}.run")).await;
     }
     assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
-    assert_eq!(host.audit().verify().unwrap().fault, None);
+    assert_eq!(host.audit().verify().await.unwrap().fault, None);
 }
 
 #[tokio::test]

@@ -144,7 +144,7 @@ async fn the_first_answer_of_any_channel_counts_and_closes_the_form() {
     let call = client.begin_call(NOTE, text("x")).await;
     let asked = client.asked().await;
     let question = office.question().await;
-    office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    office.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
     assert_ne!(client.response(call).await["isError"], true);
     let closed = client.notified("notifications/cancelled").await;
     assert_eq!(closed["params"]["requestId"], asked["id"]);
@@ -163,7 +163,7 @@ async fn a_client_whose_answers_do_not_count_is_never_asked() {
         let question = office.question().await;
         let message = progress["params"]["message"].as_str().unwrap();
         assert!(message.contains(&format!("portcullis approvals approve {}", question.id)), "{message}");
-        office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+        office.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
         let result = client.response(call).await;
         assert_ne!(result["isError"], true, "{result}");
         assert!(client.overheard().all(|message| message["method"] != "elicitation/create"));
@@ -183,7 +183,7 @@ async fn a_client_that_declares_no_forms_is_never_asked() {
         let mut client = Client::open(&office.server, era, capabilities.clone()).await;
         let call = client.begin_call(NOTE, text("x")).await;
         let question = office.question().await;
-        office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+        office.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
         assert_eq!(said(&client.response(call).await), "kept: x", "{capabilities}");
         assert!(client.overheard().all(|message| message["method"] != "elicitation/create"), "{capabilities}");
     }
@@ -202,7 +202,7 @@ async fn a_client_that_cannot_wait_gets_the_request_and_calls_again_after_the_ap
         assert_eq!(result["_meta"]["portcullis/approval-request"], question.id, "{result}");
         assert!(said(&result).contains(&format!("portcullis approvals approve {}", question.id)), "{result}");
         assert_eq!(client.call(NOTE, text(word)).await["_meta"]["portcullis/approval-request"], question.id);
-        office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+        office.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
         assert_eq!(said(&client.call(NOTE, text(word)).await), format!("kept: {word}"));
     }
     assert_eq!(office.notes(), ["x", "y"]);
@@ -260,7 +260,7 @@ async fn a_host_answered_from_other_terminals_denies_what_the_policy_leaves_unat
             "{capabilities}: {result}"
         );
         assert!(office.notes().is_empty());
-        assert!(office.approvals().list_all().unwrap().questions.is_empty(), "{capabilities}");
+        assert!(office.approvals().list_all().await.unwrap().questions.is_empty(), "{capabilities}");
     }
 }
 
@@ -291,7 +291,7 @@ async fn a_request_that_a_form_cannot_show_completely_is_not_elicited() {
     let call = client.begin_call(NOTE, text(&"x".repeat(5000))).await;
     client.notified("notifications/progress").await;
     let question = office.question().await;
-    office.approvals().answer(&question.id, &Answer::No { note: None }).unwrap();
+    office.approvals().answer(&question.id, &Answer::No { note: None }).await.unwrap();
     assert_eq!(client.response(call).await["isError"], true);
     assert!(client.overheard().all(|message| message["method"] != "elicitation/create"));
 }
@@ -423,7 +423,7 @@ async fn an_answer_from_another_channel_counts_between_rounds() {
     let asked = client.call(NOTE, text("x")).await;
     let (key, _) = asks(&asked);
     let question = office.question().await;
-    office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    office.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
     office.ended(&["completed"]).await;
     // The client's answer now arrives too late and has no effect.
     let responses = json!({ key: { "action": "decline" } });

@@ -4,7 +4,7 @@ use crate::asking::client::PATIENCE;
 use portcullis::approvals::{OpenQuestion, Status};
 use portcullis::{Approvals, Host, HostBuilder};
 use portcullis_mcp::{ClientAnswers, Server, ServerOptions};
-use portcullis_tests::{Site, built_guest, shipped_plugin};
+use portcullis_tests::{BlockOn, Site, built_guest, shipped_plugin};
 use std::fs;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -98,7 +98,7 @@ impl Office {
 
     /// Returns the open and settled approval requests.
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
-        self.approvals().list_all().unwrap().questions
+        self.approvals().list_all().block_on().unwrap().questions
     }
 
     /// Returns the only open approval request.

@@ -104,7 +104,7 @@ async fn a_call_that_waits_for_another_approver_becomes_a_task() {
         assert!(message.contains(&format!("portcullis approvals approve {}", question.id)), "{message}");
         // The client's own approval does not count here.
         update(&mut client, &id, json!({ &question.id: { "action": "accept" } })).await;
-        office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+        office.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
         let task = reached(&mut client, &id, "completed").await;
         assert_eq!(task["result"]["content"][0]["text"], "kept: x", "{task}");
         assert!(task["lastUpdatedAt"].as_str() >= task["createdAt"].as_str(), "{task}");
@@ -200,7 +200,7 @@ async fn an_approval_request_before_a_call_uses_rounds_and_the_call_continues_as
     let result = client.retry(NOTE, text("x"), &asked["requestState"], json!({})).await;
     let id = begun(&result);
     let question = office.question().await;
-    office.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    office.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
     reached(&mut client, &id, "completed").await;
     assert_eq!(office.notes(), ["x"]);
 }
@@ -236,7 +236,7 @@ async fn a_task_outlives_its_connection() {
     is_unknown(&update(&mut client, &unknown, json!({})).await);
     is_unknown(&cancel(&mut client, &unknown).await);
     assert_eq!(get(&mut client, &id).await["status"], "working");
-    office.approvals().answer(&office.question().await.id, &Answer::Yes).unwrap();
+    office.approvals().answer(&office.question().await.id, &Answer::Yes).await.unwrap();
     reached(&mut client, &id, "completed").await;
     assert_eq!(office.notes(), ["x"]);
 }

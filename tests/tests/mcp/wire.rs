@@ -1,6 +1,6 @@
 //! A client that writes and reads raw lines, well-formed or not, and a site for the program.
 
-use portcullis_tests::{Manifest, Site, built_guest, guest, program};
+use portcullis_tests::{BlockOn, Manifest, Site, built_guest, guest, program};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -72,17 +72,19 @@ impl Desk {
     /// Returns the audit entries, merged into one value per call, in the order in which the calls ended. No other
     /// process may hold the state.
     pub(crate) fn calls(&self) -> Vec<Value> {
-        let audit = portcullis::open_audit(&self.site.state()).unwrap();
+        let audit = portcullis::open_audit(&self.site.state()).block_on().unwrap();
         let (mut calls, mut ended) = (BTreeMap::<String, Value>::new(), Vec::new());
-        let verified = audit.read(|entry| {
-            let Some(id) = entry.document["call"].as_str().map(str::to_owned) else { return Ok(()) };
-            if entry.document["kind"] == "outcome" {
-                ended.push(id.clone());
-            }
-            let call = calls.entry(id).or_insert_with(|| json!({}));
-            call.as_object_mut().unwrap().extend(entry.document.as_object().unwrap().clone());
-            Ok(())
-        });
+        let verified = audit
+            .read(|entry| {
+                let Some(id) = entry.document["call"].as_str().map(str::to_owned) else { return Ok(()) };
+                if entry.document["kind"] == "outcome" {
+                    ended.push(id.clone());
+                }
+                let call = calls.entry(id).or_insert_with(|| json!({}));
+                call.as_object_mut().unwrap().extend(entry.document.as_object().unwrap().clone());
+                Ok(())
+            })
+            .block_on();
         assert_eq!(verified.unwrap().fault, None);
         ended.iter().map(|id| calls[id].clone()).collect()
     }

@@ -167,9 +167,9 @@ async fn a_list_shows_only_the_callers_outputs_newest_first() {
         ids.insert(0, reference(&lines(&host, count).await));
     }
     let reader = Reader { session: "default", principal: &crate::outputs::desk::LOCAL };
-    let listed = host.outputs().list(reader).unwrap();
+    let listed = host.outputs().list(reader).await.unwrap();
     assert_eq!(listed.iter().map(|kept| kept.reference.id.clone()).collect::<Vec<_>>(), ids);
-    assert_eq!(host.outputs().get(reader, &ids[0]).unwrap(), listed[0]);
+    assert_eq!(host.outputs().get(reader, &ids[0]).await.unwrap(), listed[0]);
     assert_eq!(listed[0].tool, "scribe.lines");
     assert!(matches!(lines(&host, 1).await.output, Some(Output::Text(_))));
 }

@@ -3,7 +3,7 @@
 use portcullis::outputs::Reader;
 use portcullis::policy::Principal;
 use portcullis::{Code, Host, Output, Reply, Request};
-use portcullis_tests::{Site, allow_all, built_guest};
+use portcullis_tests::{BlockOn, Site, allow_all, built_guest};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::LazyLock;
@@ -97,7 +97,7 @@ pub(crate) fn bytes_of(host: &Host, id: &str) -> Vec<u8> {
     let reader = Reader { session: "default", principal: &LOCAL };
     let mut bytes = Vec::new();
     loop {
-        let page = host.outputs().read(reader, id, bytes.len() as u64, 1 << 20).unwrap();
+        let page = host.outputs().read(reader, id, bytes.len() as u64, 1 << 20).block_on().unwrap();
         if page.is_empty() {
             return bytes;
         }

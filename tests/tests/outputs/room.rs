@@ -4,6 +4,7 @@ use crate::outputs::desk::{LOCAL, all_lines, bytes_of, call, files, lines, open,
 use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
 use portcullis::{Compiler, Host, Request};
+use portcullis_tests::BlockOn;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use std::{env, fs};
 const ROOT: &str = "PORTCULLIS_TEST_OUTPUTS_ROOT";
 
 fn is_kept(host: &Host, session: &str, id: &str) -> bool {
-    match host.outputs().get(Reader { session, principal: &LOCAL }, id) {
+    match host.outputs().get(Reader { session, principal: &LOCAL }, id).block_on() {
         Ok(_) => true,
         Err(OutputError::Unknown(_)) => false,
         Err(error) => panic!("{error}"),
@@ -72,7 +73,7 @@ async fn a_principal_with_many_outputs_removes_only_its_own() {
     for session in ["s", "s", "s", "s", "s", "s"].into_iter().map(str::to_owned).chain((0..20).map(|n| n.to_string())) {
         keep(&loud, &session).await;
     }
-    assert!(host.outputs().get(Reader { session: "s", principal: &quiet }, &first).is_ok());
+    assert!(host.outputs().get(Reader { session: "s", principal: &quiet }, &first).await.is_ok());
 }
 
 #[tokio::test]
@@ -96,7 +97,7 @@ async fn if_the_directory_cannot_be_written_only_the_rest_of_an_output_is_lost()
     let reply = call(&host, "scribe.returned", json!({ "bytes": 64_000 })).await;
     assert_eq!(reply.code, portcullis::Code::Completed, "{}", reply.message);
     assert!(reply.message.contains("are lost: the host could not write it"), "{}", reply.message);
-    assert_eq!(host.outputs().list(Reader { session: "default", principal: &LOCAL }).unwrap(), []);
+    assert_eq!(host.outputs().list(Reader { session: "default", principal: &LOCAL }).await.unwrap(), []);
     let reply = lines(&host, 1000).await;
     assert!(reply.message.contains("lost"), "{}", reply.message);
 }
@@ -117,7 +118,7 @@ async fn an_output_outlives_its_process_and_can_be_read_by_another() {
 async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
     if let Some(root) = env::var_os(ROOT) {
         let root = PathBuf::from(root);
-        let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess);
+        let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess);
         let host = builder.policy_text(&policy(), &root).open().await.unwrap();
         // Write more than is passed on, so that it goes to the disk, and then wait.
         let arguments = json!({ "pieces": [vec![b'x'; 10_000]], "then": "wait" }).to_string();

@@ -26,9 +26,9 @@ async fn outputs_of_another_session_or_principal_cannot_be_read() {
         assert!(reply.message.contains("there is no output"), "{}", reply.message);
         let principal: Principal = principal.parse().unwrap();
         let reader = Reader { session, principal: &principal };
-        assert!(matches!(host.outputs().get(reader, &id), Err(OutputError::Unknown(_))));
-        assert!(matches!(host.outputs().read(reader, &id, 0, 10), Err(OutputError::Unknown(_))));
-        assert_eq!(host.outputs().list(reader).unwrap(), []);
+        assert!(matches!(host.outputs().get(reader, &id).await, Err(OutputError::Unknown(_))));
+        assert!(matches!(host.outputs().read(reader, &id, 0, 10).await, Err(OutputError::Unknown(_))));
+        assert_eq!(host.outputs().list(reader).await.unwrap(), []);
     }
     for id in ["", "../ledger.sqlite", "..", &"0".repeat(32), &id.to_uppercase()] {
         let reply = call(&host, "output.read", json!({ "reference": id })).await;

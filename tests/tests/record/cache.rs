@@ -196,7 +196,7 @@ async fn a_host_does_not_open_a_state_directory_that_is_open_to_others() {
         fs::set_permissions(site.path(directory), Permissions::from_mode(mode)).unwrap();
         let opened = site.builder("").open().await.map(drop);
         assert!(matches!(opened, Err(OpenError::Place(_))), "{directory} {mode:o}");
-        assert!(open_audit(&site.state()).is_err(), "{directory} {mode:o}");
+        assert!(open_audit(&site.state()).await.is_err(), "{directory} {mode:o}");
     }
 }
 

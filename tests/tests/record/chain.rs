@@ -19,12 +19,12 @@ fn writable(desk: &Desk) -> File {
 #[tokio::test]
 async fn every_byte_is_covered() {
     let desk = Desk::with_short_record().await;
-    let (audit, log) = (open_audit(&desk.site.state()).unwrap(), writable(&desk));
+    let (audit, log) = (open_audit(&desk.site.state()).await.unwrap(), writable(&desk));
     let mut at = 0;
     for (line, entry) in lines(&desk.log()).iter().zip(1..) {
         for byte in line {
             log.write_all_at(&[byte ^ 1], at).unwrap();
-            assert_eq!(audit.verify().unwrap(), fault_at(entry), "byte {at}");
+            assert_eq!(audit.verify().await.unwrap(), fault_at(entry), "byte {at}");
             log.write_all_at(&[*byte], at).unwrap();
             at += 1;
         }
@@ -130,14 +130,14 @@ fn uncovered(entry: u64) -> Verified {
 #[tokio::test]
 async fn a_truncation_is_detected_at_every_length() {
     let desk = Desk::with_short_record().await;
-    let (audit, log) = (open_audit(&desk.site.state()).unwrap(), writable(&desk));
+    let (audit, log) = (open_audit(&desk.site.state()).await.unwrap(), writable(&desk));
     let whole = fs::read(desk.log()).unwrap();
     for length in (0..whole.len()).rev() {
         log.set_len(length as u64).unwrap();
         let entry = whole[..length].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
         let at_a_break = length == 0 || whole[length - 1] == b'\n';
         let expected = if at_a_break { cut_at(entry) } else { fault_at(entry) };
-        assert_eq!(audit.verify().unwrap(), expected, "{length} bytes");
+        assert_eq!(audit.verify().await.unwrap(), expected, "{length} bytes");
     }
 }
 

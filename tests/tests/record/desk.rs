@@ -3,7 +3,7 @@
 use portcullis::audit::{Entry, Verified};
 use portcullis::policy::Unattended;
 use portcullis::{Approver, Code, Host, HostBuilder, LimitKind, Request, open_audit};
-use portcullis_tests::{Manifest, Site, component, guest, module};
+use portcullis_tests::{BlockOn, Manifest, Site, component, guest, module};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,7 @@ impl Desk {
     }
 
     pub(crate) fn verify(&self) -> Verified {
-        open_audit(&self.site.state()).unwrap().verify().unwrap()
+        open_audit(&self.site.state()).block_on().unwrap().verify().block_on().unwrap()
     }
 
     pub(crate) fn entries(&self) -> Vec<Entry> {
@@ -140,10 +140,14 @@ impl Desk {
 /// Returns every entry of the audit log of a state directory.
 pub(crate) fn entries(state: &Path) -> Vec<Entry> {
     let mut entries = Vec::new();
-    let read = open_audit(state).unwrap().read(|entry| {
-        entries.push(entry);
-        Ok(())
-    });
+    let read = open_audit(state)
+        .block_on()
+        .unwrap()
+        .read(|entry| {
+            entries.push(entry);
+            Ok(())
+        })
+        .block_on();
     assert_eq!(read.unwrap().fault, None);
     entries
 }

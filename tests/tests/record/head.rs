@@ -11,21 +11,21 @@ use std::fs;
 async fn a_damaged_head_is_detected() {
     let desk = Desk::with_short_record().await;
     let count = lines(&desk.log()).len() as u64;
-    let audit = open_audit(&desk.site.state()).unwrap();
+    let audit = open_audit(&desk.site.state()).await.unwrap();
     let whole = fs::read(desk.head()).unwrap();
     let expected = Verified { lines: count, fault: Some(Fault::Head(count)) };
     for at in 0..whole.len() {
         let mut other = whole.clone();
         other[at] ^= 1;
         fs::write(desk.head(), other).unwrap();
-        assert_eq!(audit.verify().unwrap(), expected, "byte {at}");
+        assert_eq!(audit.verify().await.unwrap(), expected, "byte {at}");
     }
     for length in 1..whole.len() {
         fs::write(desk.head(), &whole[..length]).unwrap();
-        assert_eq!(audit.verify().unwrap(), expected, "{length} bytes");
+        assert_eq!(audit.verify().await.unwrap(), expected, "{length} bytes");
     }
     fs::write(desk.head(), whole).unwrap();
-    assert_eq!(audit.verify().unwrap().fault, None);
+    assert_eq!(audit.verify().await.unwrap().fault, None);
 }
 
 /// Without a head, it is unknown where the log ended: a log of any length without its head is invalid.

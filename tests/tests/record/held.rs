@@ -138,15 +138,18 @@ async fn a_reader_of_the_log_delays_no_call() {
     let before = desk.entries().len();
     let runtime = tokio::runtime::Handle::current();
     let mut seen = 0;
-    let read = host.audit().read(|_| {
-        seen += 1;
-        let (done, ended) = channel();
-        let call = run(host.clone());
-        runtime.spawn(async move { done.send(call.await.code) });
-        let code = ended.recv_timeout(PATIENCE).map_err(io::Error::other)?;
-        assert_eq!(code, Code::Completed);
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|_| {
+            seen += 1;
+            let (done, ended) = channel();
+            let call = run(host.clone());
+            runtime.spawn(async move { done.send(call.await.code) });
+            let code = ended.recv_timeout(PATIENCE).map_err(io::Error::other)?;
+            assert_eq!(code, Code::Completed);
+            Ok(())
+        })
+        .await;
     assert_eq!(read.unwrap().fault, None);
     assert_eq!(seen, before);
     assert_verifies(&host);

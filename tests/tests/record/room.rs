@@ -125,7 +125,7 @@ async fn code_of_a_running_host_stays_in_the_cache() {
 /// Opens another host of the same state directory, which does not load the plugin.
 async fn opened_without_good(site: &Site) -> Host {
     let elsewhere = site.directory("elsewhere");
-    let builder = Host::builder(elsewhere, site.state(), portcullis::Compiler::InProcess);
+    let builder = Host::builder(elsewhere, site.state()).compiler(portcullis::Compiler::InProcess);
     builder.policy_text(&allow_all(""), site.path("")).open().await.unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::record::desk::{Desk, entries, text};
 use portcullis::{Code, Host, Request, open_audit};
-use portcullis_tests::{Site, allow_all};
+use portcullis_tests::{BlockOn, Site, allow_all};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -74,7 +74,7 @@ fn a_state_directory_is_created_once() {
                 let (site, barrier) = (Arc::clone(&site), Arc::clone(&barrier));
                 thread::spawn(move || {
                     barrier.wait();
-                    open_audit(&site.state()).map(drop)
+                    open_audit(&site.state()).block_on().map(drop)
                 })
             })
             .collect();

@@ -75,7 +75,7 @@ async fn nothing_runs_while_the_audit_log_is_damaged() {
         fs::write(&log, whole.0).unwrap();
         fs::write(&head, whole.1).unwrap();
         assert_eq!(write(&host, &after).await.code, Code::Completed, "{what}, and put back");
-        assert_eq!(host.audit().verify().unwrap().fault, None, "{what}, and put back");
+        assert_eq!(host.audit().verify().await.unwrap().fault, None, "{what}, and put back");
     }
 }
 

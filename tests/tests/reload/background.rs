@@ -32,8 +32,8 @@ impl Gate {
     fn compiler(&self) -> Compiler {
         let (open, begun, program) = (self.open.display(), self.begun.display(), program());
         let wait = format!(": > {begun}/$$; while ! [ -e {open} ]; do /bin/sleep 0.02; done");
-        let line = format!("{wait}; exec {} compile-worker", program.display());
-        Compiler::Worker { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
+        let line = format!("{wait}; exec {} portcullis-compile-worker", program.display());
+        Compiler::Program { program: "/bin/sh".into(), arguments: vec!["-c".into(), line.into()] }
     }
 
     fn open(&self) {
@@ -196,7 +196,7 @@ async fn a_plugin_serves_while_its_next_version_is_compiled() {
 async fn a_policy_takes_effect_while_a_plugin_is_compiled_and_applies_to_it() {
     let (site, gate) = with_slow().await;
     write(&site, ALLOW);
-    let builder = Host::builder(site.plugins(), site.state(), gate.compiler());
+    let builder = Host::builder(site.plugins(), site.state()).compiler(gate.compiler());
     let host = open(builder.policy_file(site.path("policy.toml"))).await;
     gate.has_begun(1).await;
     write(&site, &format!("{ALLOW}[[rule]]\ntool = \"{{good,slow}}.run\"\ndecision = \"deny\"\n"));

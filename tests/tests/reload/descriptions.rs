@@ -108,13 +108,16 @@ async fn the_audit_log_names_descriptions_by_their_hash() {
     fs::remove_file(description_file(&site, "good.run")).unwrap();
     host.reload().await.unwrap();
     let mut hashes = Vec::new();
-    let read = host.audit().read(|entry| {
-        if entry.document["kind"] == "plugin" {
-            assert_eq!(entry.document["sha256"], entry.document["previous_sha256"]);
-            hashes.push(entry.document["descriptions_sha256"].as_str().map(str::len));
-        }
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|entry| {
+            if entry.document["kind"] == "plugin" {
+                assert_eq!(entry.document["sha256"], entry.document["previous_sha256"]);
+                hashes.push(entry.document["descriptions_sha256"].as_str().map(str::len));
+            }
+            Ok(())
+        })
+        .await;
     assert_eq!(read.unwrap().fault, None);
     assert_eq!(hashes, [Some(64), Some(64), None]);
 }

@@ -2,7 +2,7 @@
 
 use portcullis::plugins::Catalog;
 use portcullis::{Code, Host, Reply, Request};
-use portcullis_tests::{Manifest, Site, component, module};
+use portcullis_tests::{BlockOn, Manifest, Site, component, module};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -83,14 +83,17 @@ pub(crate) fn word(reply: Reply) -> String {
 pub(crate) fn lines(host: &Host) -> Vec<(String, String, bool)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut lines = Vec::new();
-    let read = host.audit().read(|entry| {
-        let document = entry.document;
-        if document["kind"] == "plugin" {
-            let has_hash = document["sha256"].as_str().is_some_and(|sha256| sha256.len() == 64);
-            lines.push((text(&document["event"]), text(&document["plugin"]), has_hash));
-        }
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|entry| {
+            let document = entry.document;
+            if document["kind"] == "plugin" {
+                let has_hash = document["sha256"].as_str().is_some_and(|sha256| sha256.len() == 64);
+                lines.push((text(&document["event"]), text(&document["plugin"]), has_hash));
+            }
+            Ok(())
+        })
+        .block_on();
     assert_eq!(read.unwrap().fault, None);
     lines
 }

@@ -9,7 +9,7 @@ use portcullis::approvals::{OpenQuestion, Status};
 use portcullis::hooks::Hooking;
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Compiler, Hook, HookCall, Hooked, Host, Request};
-use portcullis_tests::{Site, assert_verifies};
+use portcullis_tests::{BlockOn, Site, assert_verifies};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn site() -> Site {
 
 /// Opens a host whose policy is the site's policy file.
 async fn open_file(site: &Site, file: &str) -> Host {
-    let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
+    let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(4);
     builder.policy_file(site.path(file)).open().await.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -53,12 +53,12 @@ async fn leave(host: &Host) -> Vec<String> {
         assert_eq!(reply.code, Code::ApprovalPending, "{}", reply.message);
         left.push(reply.approval_request.unwrap());
     }
-    host.approvals().answer(&left[2], &Answer::Yes).unwrap();
+    host.approvals().answer(&left[2], &Answer::Yes).await.unwrap();
     left
 }
 
 fn question(host: &Host, id: &str) -> OpenQuestion {
-    host.approvals().question(id).unwrap()
+    host.approvals().question(id).block_on().unwrap()
 }
 
 /// Asserts that every request was withdrawn for this reason, in the ledger and in the audit log, and that no call can
@@ -72,10 +72,10 @@ async fn are_withdrawn(host: &Host, left: &[String], why: &str) {
         assert!(note.contains("the policy has changed") && note.contains(why), "{note}");
         let entry: Vec<_> = entries.iter().filter(|entry| entry["question"] == **id).collect();
         assert!(entry.len() == 1 && entry[0]["why"] == note && entry[0]["call"] == question.call, "{entries:?}");
-        assert!(host.approvals().answer(id, &Answer::Yes).is_err());
+        assert!(host.approvals().answer(id, &Answer::Yes).await.is_err());
         assert!(host.resume(id).await.is_err());
     }
-    assert!(host.approvals().list().unwrap().questions.is_empty());
+    assert!(host.approvals().list().await.unwrap().questions.is_empty());
     assert_verifies(host);
 }
 
@@ -125,7 +125,7 @@ async fn a_request_that_the_new_policy_still_asks_for_stays_open_and_can_run() {
     assert_eq!(statuses, [Status::Pending, Status::Pending, Status::Approved]);
     for id in &left {
         if question(&host, id).status == Status::Pending {
-            host.approvals().answer(id, &Answer::Yes).unwrap();
+            host.approvals().answer(id, &Answer::Yes).await.unwrap();
         }
         word(host.resume(id).await.unwrap());
     }
@@ -161,7 +161,7 @@ async fn a_request_that_a_call_of_another_host_waits_for_is_not_withdrawn() {
     write(&site, &format!("{DENY}{}", granting("one").replacen(ASK, "", 1)));
     let another = open_file(&site, "policy.toml").await;
     assert_eq!(self::question(&another, &question.id).status, Status::Pending);
-    host.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    host.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
     word(running.await.unwrap());
 }
 
@@ -219,13 +219,13 @@ async fn a_request_that_is_created_just_after_a_reload_is_decided_again() {
         let site = Arc::new(site());
         write(&site, &granting("one"));
         let hook = Arc::new(Reloads { host: OnceLock::new(), site: Arc::clone(&site), policy });
-        let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
+        let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(4);
         let builder = builder.policy_file(site.path("policy.toml")).hook(Arc::clone(&hook) as _);
         let host = builder.open().await.unwrap();
         assert!(hook.host.set(host.clone()).is_ok());
         let reply = host.call(request(1).unattended(Unattended::Pending)).await;
         assert_eq!(reply.code, code, "{}", reply.message);
-        assert!(host.approvals().list().unwrap().questions.is_empty());
+        assert!(host.approvals().list().await.unwrap().questions.is_empty());
         assert_verifies(&host);
     }
 }

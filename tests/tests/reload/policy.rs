@@ -4,7 +4,7 @@ use crate::reload::desk::{ALLOW, PATIENCE, call, put, put_bytes, word};
 use crate::reload::grants::marks_component;
 use portcullis::policy_files::PolicyStatus;
 use portcullis::{Code, Compiler, Host, Request};
-use portcullis_tests::{Site, assert_verifies};
+use portcullis_tests::{BlockOn, Site, assert_verifies};
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +24,7 @@ pub(crate) fn write(site: &Site, text: &str) {
 /// Returns a host whose policy is a file.
 pub(crate) async fn open(site: &Site, text: &str) -> Host {
     write(site, text);
-    let builder = Host::builder(site.plugins(), site.state(), Compiler::InProcess).calls(4);
+    let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(4);
     builder.policy_file(site.path("policy.toml")).open().await.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -36,12 +36,15 @@ async fn until(status: &mut Receiver<PolicyStatus>, what: &str, is: impl Fn(&Pol
 /// Returns the entries of a kind in the audit log.
 pub(crate) fn entries(host: &Host, kind: &str) -> Vec<Value> {
     let mut entries = Vec::new();
-    let read = host.audit().read(|entry| {
-        if entry.document["kind"] == kind {
-            entries.push(entry.document);
-        }
-        Ok(())
-    });
+    let read = host
+        .audit()
+        .read(|entry| {
+            if entry.document["kind"] == kind {
+                entries.push(entry.document);
+            }
+            Ok(())
+        })
+        .block_on();
     assert_eq!(read.unwrap().fault, None);
     entries
 }

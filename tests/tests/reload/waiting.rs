@@ -6,7 +6,7 @@ use crate::reload::grants::marks_component;
 use crate::reload::policy::{DENY, open, write};
 use portcullis::approvals::{OpenQuestion, Status};
 use portcullis::{Answer, Code, Host, Reply};
-use portcullis_tests::{Manifest, Site, assert_verifies};
+use portcullis_tests::{BlockOn, Manifest, Site, assert_verifies};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -22,7 +22,7 @@ pub(crate) async fn waiting(host: &Host, plugin: &'static str) -> (JoinHandle<Re
     let running = tokio::spawn(async move { caller.call(request).await });
     let asked = async {
         loop {
-            if let Some(question) = host.approvals().list().unwrap().questions.pop() {
+            if let Some(question) = host.approvals().list().await.unwrap().questions.pop() {
                 return question;
             }
             sleep(Duration::from_millis(5)).await;
@@ -36,7 +36,7 @@ async fn ended(running: JoinHandle<Reply>) -> Reply {
 }
 
 fn status(host: &Host, question: &OpenQuestion) -> Status {
-    host.approvals().question(&question.id).unwrap().status
+    host.approvals().question(&question.id).block_on().unwrap().status
 }
 
 #[tokio::test]
@@ -49,7 +49,7 @@ async fn a_running_call_keeps_its_decision() {
     host.reload().await.unwrap();
     assert_eq!(call(&host, "tool").await.code, Code::PolicyDenied);
     assert!(!running.is_finished());
-    host.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    host.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
     assert_eq!(word(ended(running).await), "old");
     assert_verifies(&host);
 }
@@ -78,7 +78,7 @@ async fn a_waiting_call_that_the_new_policy_denies_is_refused_immediately() {
     host.reload().await.unwrap();
     assert_eq!(ended(running).await.code, Code::PolicyDenied);
     assert_eq!(status(&host, &question), Status::Withdrawn);
-    assert!(host.approvals().answer(&question.id, &Answer::Yes).is_err());
+    assert!(host.approvals().answer(&question.id, &Answer::Yes).await.is_err());
     assert_verifies(&host);
 }
 
@@ -102,7 +102,7 @@ async fn a_waiting_call_that_the_new_policy_still_asks_about_keeps_waiting() {
     write(&site, &format!("# the same\n{ASK}"));
     assert!(host.reload().await.unwrap().policy.is_some());
     assert_eq!(status(&host, &question), Status::Pending);
-    host.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    host.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
     word(ended(running).await);
     assert_verifies(&host);
 }
@@ -120,7 +120,7 @@ async fn a_call_that_times_out_leaves_its_request_to_the_others() {
     let late = ended(first).await;
     assert!(late.code == Code::ApprovalDenied && late.message.contains("in time"), "{}", late.message);
     assert_eq!(status(&host, &question), Status::Pending);
-    host.approvals().answer(&question.id, &Answer::Yes).unwrap();
+    host.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
     word(ended(second).await);
     assert_verifies(&host);
 }

@@ -47,7 +47,7 @@ pub(crate) async fn open(site: &Site, grants: &str) -> Host {
 
 /// Opens a host of the site at a path.
 pub(crate) async fn open_at(root: &Path, grants: &str) -> Host {
-    let builder = Host::builder(root.join("plugins"), root.join("state"), Compiler::InProcess);
+    let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess);
     checked(builder.policy_text(&policy(grants), root).open().await.unwrap())
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Governed {
 impl Governed {
     /// Opens a host with the simplest policy and an empty ledger.
     pub(crate) fn plain(plugins: &Path, scratch: &Path) -> Result<Self> {
-        let opening = Host::builder(plugins, scratch.join("state"), Compiler::InProcess);
+        let opening = Host::builder(plugins, scratch.join("state")).compiler(Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch))
     }
 
@@ -26,13 +26,13 @@ impl Governed {
 
     /// Opens a host with a short time limit, so that slow calls can fill the run slots.
     pub(crate) fn flooded(plugins: &Path, scratch: &Path) -> Result<Self> {
-        let opening = Host::builder(plugins, scratch.join("flooded-state"), Compiler::InProcess);
+        let opening = Host::builder(plugins, scratch.join("flooded-state")).compiler(Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(policies::FLOODED, scratch))
     }
 
     /// Opens a host with the simplest policy, whose directory is narrowed to the path of each call.
     pub(crate) fn narrowed(plugins: &Path, scratch: &Path) -> Result<Self> {
-        let opening = Host::builder(plugins, scratch.join("narrowed-state"), Compiler::InProcess);
+        let opening = Host::builder(plugins, scratch.join("narrowed-state")).compiler(Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(&policies::narrowed(), scratch))
     }
 
@@ -42,7 +42,7 @@ impl Governed {
         runtime.block_on(policies::fill_ledger(plugins, &state, scratch))?;
         let project = scratch.join("project.toml");
         std::fs::write(&project, policies::PROJECT)?;
-        let opening = Host::builder(plugins, state, Compiler::InProcess);
+        let opening = Host::builder(plugins, state).compiler(Compiler::InProcess);
         Self::open(runtime, opening.policy_text(&policies::full(), scratch).project_policy(project))
     }
 

@@ -107,7 +107,7 @@ decision = "deny"
 /// Fills the ledger of a state directory with remembered approvals and open approval requests.
 pub(crate) async fn fill_ledger(plugins: &Path, state: &Path, base: &Path) -> Result<()> {
     let asking = PLAIN.replacen("decision = \"allow\"", "decision = \"ask\"", 1);
-    let builder = || Host::builder(plugins, state, Compiler::InProcess).policy_text(&asking, base);
+    let builder = || Host::builder(plugins, state).compiler(Compiler::InProcess).policy_text(&asking, base);
     let remembered = builder().approver(Arc::new(Remembers)).open().await?;
     ask(&remembered, "remembered", Outcome::Completed).await?;
     drop(remembered);

@@ -19,36 +19,36 @@ use portcullis::Answer;
 
 pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow::Result<Exit> {
     match command {
-        ApprovalsCommand::List(arguments) => list::run(&arguments, context),
-        ApprovalsCommand::Show(arguments) => show::run(&arguments.id, context),
+        ApprovalsCommand::List(arguments) => list::run(&arguments, context).await,
+        ApprovalsCommand::Show(arguments) => show::run(&arguments.id, context).await,
         ApprovalsCommand::Approve(arguments) => approve::run(&arguments, context).await,
-        ApprovalsCommand::Reject(arguments) => reject(&arguments, context),
-        ApprovalsCommand::Revoke(arguments) => revoke(&arguments.id, context),
+        ApprovalsCommand::Reject(arguments) => reject(&arguments, context).await,
+        ApprovalsCommand::Revoke(arguments) => revoke(&arguments.id, context).await,
     }
 }
 
-fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Result<Exit> {
-    let approvals = open(context)?;
-    let id = match find(&approvals, &arguments.id)? {
+async fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Result<Exit> {
+    let approvals = open(context).await?;
+    let id = match find(&approvals, &arguments.id).await? {
         Ok(IdentifiedApproval::Question(question)) => question.id,
         Ok(IdentifiedApproval::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
         Err(why) => return fail(&why, Exit::Usage, context),
     };
     let note = arguments.note.clone().unwrap_or_else(|| "the person said no".to_owned());
-    match approvals.answer(&id, &Answer::No { note: Some(note) }) {
+    match approvals.answer(&id, &Answer::No { note: Some(note) }).await {
         Ok(_) => done(&id, "rejected", context),
         Err(error) => refusal::tell(&error, context),
     }
 }
 
-fn revoke(typed: &str, context: &Context) -> anyhow::Result<Exit> {
-    let approvals = open(context)?;
-    let id = match find(&approvals, typed)? {
+async fn revoke(typed: &str, context: &Context) -> anyhow::Result<Exit> {
+    let approvals = open(context).await?;
+    let id = match find(&approvals, typed).await? {
         Ok(IdentifiedApproval::Question(question)) => question.id,
         Ok(IdentifiedApproval::Answer(answer)) => answer.id,
         Err(why) => return fail(&why, Exit::Usage, context),
     };
-    match approvals.revoke(&id) {
+    match approvals.revoke(&id).await {
         Ok(()) => done(&id, "revoked", context),
         Err(error) => refusal::tell(&error, context),
     }

@@ -7,7 +7,8 @@ use crate::json;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use anyhow::ensure;
-use portcullis::audit::{AuditLog, Entry, Kind, Verified};
+use portcullis::AuditReader;
+use portcullis::audit::{Entry, Kind, Verified};
 use portcullis::text::OneLine;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -25,14 +26,15 @@ const REASON_CHARACTERS_MAX: usize = 160;
 /// The members that have their own column, or mean nothing to people.
 const IN_COLUMNS: [&str; 6] = ["seq", "time", "kind", "call", "tool", "mac"];
 
-pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
+pub(super) async fn verify(context: &Context) -> anyhow::Result<Exit> {
     let mut rollbacks = Vec::new();
-    let verified = open(context)?.read(|entry| {
+    let note_rollback = |entry: Entry| {
         if member(&entry, "kind") == Some(Kind::Ledger.as_str()) {
             rollbacks.push(entry.sequence);
         }
         Ok(())
-    })?;
+    };
+    let verified = open(context).await?.read(note_rollback).await?;
     if context.json {
         let (entries, fault) = (verified.lines, verified.fault.as_ref().map(ToString::to_string));
         let verifies = fault.is_none();
@@ -51,13 +53,14 @@ pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
     Ok(exit(&verified))
 }
 
-pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Result<Exit> {
+pub(super) async fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Result<Exit> {
     let mut kept = LastEntries { entries: VecDeque::new(), most: arguments.limit, left_out: 0 };
     // Read everything before printing anything: the log is locked during the read, and a pager may block for long.
-    let verified = open(context)?.read(|entry| {
+    let keep = |entry| {
         kept.offer(entry, arguments.call.as_deref());
         Ok(())
-    })?;
+    };
+    let verified = open(context).await?.read(keep).await?;
     if let Some(call) = arguments.call.as_deref().filter(|_| kept.entries.is_empty()) {
         tell_fault(&verified, context);
         // A damaged log may have lost the entries, which says more than an unknown id.
@@ -84,10 +87,10 @@ pub(super) fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Resu
 }
 
 /// Opens an existing audit log. Reading must not create one, nor report a wrong path as an intact log.
-fn open(context: &Context) -> anyhow::Result<AuditLog> {
+async fn open(context: &Context) -> anyhow::Result<AuditReader> {
     let state = context.environment.state()?;
     ensure!(state.is_dir(), "there is no state directory {}, so there is no audit log", state.display());
-    Ok(portcullis::open_audit(state)?)
+    Ok(portcullis::open_audit(state).await?)
 }
 
 fn exit(verified: &Verified) -> Exit {

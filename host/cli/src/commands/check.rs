@@ -15,7 +15,7 @@ use crate::{json, opening, remedy};
 use anyhow::Context as _;
 use portcullis::plugins::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use portcullis::policy::PluginName;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, WithCauses};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
     let examined = match ReadPluginFile::read(path) {
         Ok(file) => {
             let examined = examine(path, &file, context).await?;
-            forget_refusal(&file, &examined, context);
+            forget_refusal(&file, &examined, context).await;
             examined
         }
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
@@ -50,9 +50,9 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
 
 /// Removes a recorded refusal of a plugin that loads now, so that hosts try it again. Ignores errors of the state
 /// directory: the next command that needs it reports them.
-fn forget_refusal(file: &ReadPluginFile, examined: &Examined, context: &Context) {
+async fn forget_refusal(file: &ReadPluginFile, examined: &Examined, context: &Context) {
     if let (Some((engine, _)), Ok(state)) = (&examined.loaded, context.environment.state()) {
-        let _ = portcullis::plugins::forget_refusal(state, &file.bytes, engine);
+        let _ = portcullis::plugins::forget_refusal(state, &file.bytes, engine).await;
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn examine(path: &Path, file: &ReadPluginFile, context: &Contex
             let mut manifest = opened.manifest.clone();
             loaded = Some((engine, opened));
             if plain.is_some() {
-                match portcullis::plugins::describe_beside(directory_of(path), &mut manifest) {
+                match portcullis::plugins::describe_beside(directory_of(path), &mut manifest).await {
                     Ok(files) => descriptions = files,
                     Err(LoadError::Descriptions(found)) => {
                         problems.extend(found.into_iter().map(|problem| LoadError::Descriptions(vec![problem])));
@@ -121,7 +121,7 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
             "remedy": lint.remedy,
         })
     };
-    let problem = |error: &LoadError| json!({ "problem": error.to_string(), "remedy": remedy::of(error) });
+    let problem = |error: &LoadError| json!({ "problem": WithCauses(error).to_string(), "remedy": remedy::of(error) });
     json!({
         "ok": examined.problems.is_empty(),
         "name": examined.manifest.as_ref().map(|manifest| &manifest.name),
@@ -163,7 +163,7 @@ fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) 
     };
     let mut text = format!("{path}: {}, {count}\n", style.paint(TextStyle::Bad, "refused"));
     for problem in &examined.problems {
-        text.push_str(&format!("  - {}\n", Lines(&problem.to_string())));
+        text.push_str(&format!("  - {}\n", Lines(&WithCauses(problem).to_string())));
         if let Some(remedy) = remedy::of(problem) {
             text.push_str(&format!("    {} {remedy}\n", style.paint(TextStyle::Quiet, "remedy:")));
         }

@@ -9,6 +9,7 @@ use crate::policy_lines::{self, HEADING, WithLines};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use crate::{json, opening, view};
+use portcullis::audit::Entry;
 use portcullis::policy::{Decision, MatchedRule, Source};
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Explained, Host, Outlook, Reply, Request};
@@ -24,7 +25,7 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
     let host = match opening::open_for(context, &tool).await {
         Ok(host) => host,
         Err(error) => {
-            tell_in_force(&error, context);
+            tell_in_force(&error, context).await;
             return Err(error);
         }
     };
@@ -47,11 +48,11 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
 }
 
 /// Prints which policy a running server still uses, if the one in the files cannot be used.
-fn tell_in_force(error: &anyhow::Error, context: &Context) {
+async fn tell_in_force(error: &anyhow::Error, context: &Context) {
     if !error.downcast_ref().is_some_and(|error| OpenFault::of(error).is_of_policy()) {
         return;
     }
-    let Some(last) = last_named(context) else { return };
+    let Some(last) = last_named(context).await else { return };
     let note = format!(
         "a running server keeps its current policy; the audit log last names {} at {}",
         OneLine(&last.sha256),
@@ -67,10 +68,10 @@ struct NamedPolicy {
 }
 
 /// Returns the policy that the last entry names, or none if no entry names one.
-fn last_named(context: &Context) -> Option<NamedPolicy> {
+async fn last_named(context: &Context) -> Option<NamedPolicy> {
     let mut last = None;
-    let audit = portcullis::open_audit(context.environment.state().ok()?).ok()?;
-    let read = audit.read(|entry| {
+    let audit = portcullis::open_audit(context.environment.state().ok()?).await.ok()?;
+    let each = |entry: Entry| {
         let member = |name: &str| entry.document.get(name).and_then(Value::as_str).map(str::to_owned);
         let sha256 = match member("kind").as_deref() {
             Some("policy") => member("sha256"),
@@ -81,8 +82,9 @@ fn last_named(context: &Context) -> Option<NamedPolicy> {
             last = Some(NamedPolicy { sha256, time });
         }
         Ok(())
-    });
-    read.ok().and(last)
+    };
+    audit.read(each).await.ok()?;
+    last
 }
 
 /// Shows the reply to a call that would end before a decision.

@@ -41,12 +41,11 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,
-        Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context),
-        Command::Audit(AuditCommand::Verify) => audit::verify(context),
+        Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,
+        Command::Audit(AuditCommand::Verify) => audit::verify(context).await,
         Command::New(arguments) => new::run(&arguments, context),
         Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,
         Command::Dev(arguments) => dev::run(&arguments, context).await,
-        Command::CompileWorker => anyhow::bail!("`compile-worker` is for internal use"),
     }
 }

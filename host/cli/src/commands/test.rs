@@ -11,13 +11,14 @@ use crate::plugin_file::ReadPluginFile;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
 use anyhow::{Context as _, bail, ensure};
+use portcullis::Compiler;
 use portcullis::plugins::FileError;
 use portcullis::policy::PluginName;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, WithCauses};
 use portcullis_build::{Project, size};
 use portcullis_cases::{CaseRunner, CaseVerdict, LocatedCase, RefusedComponent};
 use serde_json::{Value, json};
-use std::fmt::Display;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     };
     let work = async {
         let progress = CompileProgress::new(&StatusLine::new(context.terminal));
-        let (compiler, project) = (context.environment.compiler.clone(), &arguments.project);
+        let (compiler, project) = (Compiler::default(), &arguments.project);
         let mut runner = CaseRunner::open(plugin, bytes, project, compiler, Arc::new(progress)).await?;
         let mut report = TestReport::default();
         for located in &cases {
@@ -56,15 +57,15 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     match report {
         Ok(report) => report.end(context),
         Err(error) => match error.downcast::<RefusedComponent>() {
-            Ok(RefusedComponent(why)) => refused(&component, &why, context),
+            Ok(RefusedComponent(why)) => refused(&component, &*why, context),
             Err(error) => Err(error),
         },
     }
 }
 
 /// Reports that the host refuses the component, so that no case can run.
-fn refused(component: &Path, why: &dyn Display, context: &Context) -> anyhow::Result<Exit> {
-    let text = format!("{}: the host refuses this plugin: {why}", component.display());
+fn refused(component: &Path, why: &(dyn Error + 'static), context: &Context) -> anyhow::Result<Exit> {
+    let text = format!("{}: the host refuses this plugin: {}", component.display(), WithCauses(why));
     fail(&text, Exit::PluginRefused, context)
 }
 

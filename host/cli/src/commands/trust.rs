@@ -23,12 +23,13 @@ use std::path::Path;
 const HASH_DIGITS: usize = 64;
 
 pub(super) async fn run(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Exit> {
-    if arguments.remove { remove(&arguments.file, context) } else { add(arguments, context).await }
+    if arguments.remove { remove(&arguments.file, context).await } else { add(arguments, context).await }
 }
 
 async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
-    let project = ProjectPolicy::read(path)?.with_context(|| format!("there is no policy at {}", path.display()))?;
+    let project =
+        ProjectPolicy::read(path).await?.with_context(|| format!("there is no policy at {}", path.display()))?;
     let policy = Policy::parse(project.text()).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     let terminal = context.terminal;
     if !context.json {
@@ -36,7 +37,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
     }
     if project.fault().is_some() {
         // This fails and names the grant. No answer of the user could help.
-        approvals(context)?.trust_policy(&project)?;
+        approvals(context).await?.trust_policy(&project).await?;
     }
     if !arguments.yes {
         if !terminal.can_ask() {
@@ -46,7 +47,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
             return fail("not trusted: nothing was changed", Exit::Denied, context);
         }
     }
-    let identity = approvals(context)?.trust_policy(&project)?;
+    let identity = approvals(context).await?.trust_policy(&project).await?;
     if context.json {
         terminal.print(&json::line(&document(&project, &identity))?)?;
     } else {
@@ -70,12 +71,12 @@ fn document(project: &ProjectPolicy, identity: &str) -> Value {
     json!({ "sha256": project.sha256(), "identity": identity, "file": file, "places": places, "trusted": true })
 }
 
-fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
+async fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
     let identity = named.to_str().map(str::to_ascii_lowercase).filter(|text| is_hash(text));
-    let approvals = approvals(context)?;
+    let approvals = approvals(context).await?;
     let removed = match &identity {
-        Some(identity) => approvals.distrust(identity)?,
-        None => approvals.distrust_policy(named)?,
+        Some(identity) => approvals.distrust(identity).await?,
+        None => approvals.distrust_policy(named).await?,
     };
     if !removed {
         let why = format!("no policy was trusted at {}: give the path under which it was trusted", named.display());
@@ -94,8 +95,8 @@ fn is_hash(text: &str) -> bool {
     text.len() == HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
-    let approvals = portcullis::open_approvals(context.environment.state()?)?;
+async fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
+    let approvals = portcullis::open_approvals(context.environment.state()?).await?;
     note_rollback(&approvals, context);
     Ok(approvals)
 }

@@ -36,7 +36,7 @@ pub(super) async fn tell(host: &Host, context: &Context) -> Infallible {
 /// Returns the id of a call's open request, once it is in the ledger.
 async fn question_of(host: &Host, call: &str) -> Option<String> {
     for _ in 0..LOOKS_MAX {
-        let open = host.approvals().list().ok()?.questions.into_iter();
+        let open = host.approvals().list().await.ok()?.questions.into_iter();
         if let Some(question) = open.rev().find(|question| question.call == call) {
             return Some(question.id);
         }

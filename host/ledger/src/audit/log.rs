@@ -175,9 +175,9 @@ impl AuditWriter {
         self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
     }
 
-    /// Returns the log. [`AuditLog::verify`] and [`AuditLog::read`] compare it with this ledger.
-    pub fn beside(self, ledger: LedgerLookup) -> AuditLog {
-        AuditLog { ledger: Some(ledger), ..self.log }
+    /// Lets [`AuditLog::verify`] and [`AuditLog::read`] compare the log with this ledger.
+    pub fn beside(self, ledger: LedgerLookup) -> Self {
+        Self { log: AuditLog { ledger: Some(ledger), ..self.log } }
     }
 }
 

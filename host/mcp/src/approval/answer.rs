@@ -4,6 +4,7 @@ use super::form::{ALWAYS, COVERS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SES
 use crate::server::Server;
 use portcullis::approvals::ApprovalError;
 use portcullis::policy::Principal;
+use portcullis::text::WithCauses;
 use portcullis::{Answer, Covers, Question};
 use rmcp::ErrorData;
 use rmcp::model::{ElicitResult, ElicitationAction};
@@ -88,23 +89,22 @@ pub(crate) async fn give(
     answer: Answer,
 ) -> Result<(), ErrorData> {
     let approvals = server.inner().host.approvals().within(principal);
-    let (id, changed) = (question.id.clone(), no(Some(FILE_CHANGED.to_owned())));
-    let shown = question.difference.clone();
-    let given = tokio::task::spawn_blocking(move || {
+    let given = async {
         let is_yes = match &answer {
             Answer::Yes | Answer::Session(_) | Answer::Always(_) => true,
             Answer::No { .. } => false,
         };
-        let now = approvals.question(&id)?.question;
-        let outdated = is_yes && now.is_some_and(|now| now.difference != shown);
-        approvals.answer(&id, if outdated { &changed } else { &answer })
-    });
-    let given = given.await;
-    match given {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(ApprovalError::Settled(_) | ApprovalError::Expired | ApprovalError::Gone)) => Ok(()),
-        Ok(Err(error)) => Err(ErrorData::internal_error(format!("the answer was not recorded: {error}"), None)),
-        Err(_) => Err(ErrorData::internal_error("the answer was not recorded", None)),
+        let now = approvals.question(&question.id).await?.question;
+        let outdated = is_yes && now.is_some_and(|now| now.difference != question.difference);
+        let answer = if outdated { no(Some(FILE_CHANGED.to_owned())) } else { answer };
+        approvals.answer(&question.id, &answer).await
+    };
+    match given.await {
+        Ok(_) | Err(ApprovalError::Settled(_) | ApprovalError::Expired | ApprovalError::Gone) => Ok(()),
+        Err(error) => {
+            let why = format!("the answer was not recorded: {}", WithCauses(&error));
+            Err(ErrorData::internal_error(why, None))
+        }
     }
 }
 

@@ -10,7 +10,9 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 
 /// The directory of the lock files, in the state directory.
 const LOCKS_DIRECTORY: &str = "order";
@@ -24,7 +26,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// The lock files of a state directory.
-pub(super) struct OrderFiles(Dir);
+pub(super) struct OrderFiles(Arc<Dir>);
 
 /// A locked file. The lock ends when it is dropped.
 #[derive(Debug)]
@@ -38,17 +40,15 @@ impl OrderFiles {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        Ok(Self(state.open_dir_nofollow(LOCKS_DIRECTORY)?))
+        Ok(Self(Arc::new(state.open_dir_nofollow(LOCKS_DIRECTORY)?)))
     }
 
     /// Waits until the call may run with those of other processes. It polls, because a thread that blocks on a file
     /// lock cannot be stopped.
     pub(super) async fn take(&self, (principal, session): (&Principal, &str), runs: Runs) -> io::Result<OrderFile> {
         let digest = sha256(format!("{}\0{session}", principal.as_str()));
-        let name = digest.get(..NAME_DIGITS).unwrap_or_default();
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).mode(0o600).follow(FollowSymlinks::No).nonblock(true);
-        let file = self.0.open_with(name, &options)?.into_std();
+        let (directory, name) = (Arc::clone(&self.0), digest.get(..NAME_DIGITS).unwrap_or_default().to_owned());
+        let file = spawn_blocking(move || open(&directory, &name)).await.map_err(io::Error::other)??;
         let operation = match runs {
             Runs::BesideOthers => FlockOperation::NonBlockingLockShared,
             Runs::Alone => FlockOperation::NonBlockingLockExclusive,
@@ -63,4 +63,11 @@ impl OrderFiles {
             pause = (pause * 2).min(PAUSE_MAX);
         }
     }
+}
+
+/// Opens a lock file, and creates it if it does not exist.
+fn open(directory: &Dir, name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).mode(0o600).follow(FollowSymlinks::No).nonblock(true);
+    Ok(directory.open_with(name, &options)?.into_std())
 }

@@ -34,12 +34,30 @@ pub enum Onward {
 }
 
 impl Approvals {
-    /// Answers an approval request. Only the first answer counts, whatever channel it comes from.
+    /// Answers an approval request. Only the first answer counts, whatever channel it comes from. The answer is given
+    /// even if this future is dropped after its first poll.
+    ///
+    /// ```no_run
+    /// use portcullis::{Answer, Host, approvals::Onward};
+    ///
+    /// # async fn example(host: &Host, id: &str) -> Result<(), portcullis::approvals::ApprovalError> {
+    /// if host.approvals().answer(id, &Answer::Yes).await? == Onward::Here {
+    ///     let reply = host.resume(id).await?;
+    ///     println!("{}: {}", reply.tool, reply.code);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The request does not exist, is settled or has expired, or the answer cannot be written. The answer then has no
     /// effect. An exception is [`ApprovalError::Unrecorded`]: the answer has taken effect, and its audit entry follows.
-    pub fn answer(&self, id: &str, answer: &Answer) -> Result<Onward, ApprovalError> {
+    pub async fn answer(&self, id: &str, answer: &Answer) -> Result<Onward, ApprovalError> {
+        let (id, answer) = (id.to_owned(), answer.clone());
+        self.off_worker(move |approvals| approvals.blocking_answer(&id, &answer)).await
+    }
+
+    fn blocking_answer(&self, id: &str, answer: &Answer) -> Result<Onward, ApprovalError> {
         let onward = self.announced(Durable::Machine, |change, announcer| self.settle(change, announcer, id, answer));
         self.shared.answered.notify_waiters();
         onward?

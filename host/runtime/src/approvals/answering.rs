@@ -5,7 +5,6 @@ use super::desk::OpenQuestion;
 use super::shared::Approvals;
 use crate::approver::{Answer, Approver, Question};
 use crate::caught::caught;
-use crate::ledger::blocking;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// The note of the answer of an approver that panicked.
@@ -41,9 +40,8 @@ async fn answer_of(approver: &dyn Approver, question: &Question) -> (Answer, Opt
 
 /// Recomputes what the call would change, because the request may have waited in the queue of its approver.
 async fn as_it_is_now(approvals: &Approvals, question: &Question) -> Question {
-    let (approvals, mut question) = (approvals.clone(), question.clone());
-    let id = question.id.clone();
-    if let Ok(OpenQuestion { question: Some(now), .. }) = blocking(move || approvals.question(&id)).await {
+    let mut question = question.clone();
+    if let Ok(OpenQuestion { question: Some(now), .. }) = approvals.question(&question.id).await {
         question.difference = now.difference;
     }
     question

@@ -8,6 +8,7 @@ use super::shared::Approvals;
 use crate::approver::{Question, Subject};
 use crate::audit::Kind;
 use crate::ledger::{AnswerRow, Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
+use crate::text::WithCauses;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
@@ -108,18 +109,27 @@ enum ListScope {
 impl Approvals {
     /// Lists the open approval requests and the remembered approvals in force.
     ///
+    /// ```no_run
+    /// # async fn example(host: &portcullis::Host) -> Result<(), portcullis::approvals::ApprovalError> {
+    /// for request in host.approvals().list().await?.questions {
+    ///     println!("{} waits for approval of {}", request.tool, request.id);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn list(&self) -> Result<Listing, ApprovalError> {
-        self.listing(ListScope::InForce)
+    pub async fn list(&self) -> Result<Listing, ApprovalError> {
+        self.off_worker(|approvals| approvals.listing(ListScope::InForce)).await
     }
 
     /// Lists what [`Approvals::list`] lists, and also what is settled, revoked and expired.
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn list_all(&self) -> Result<Listing, ApprovalError> {
-        self.listing(ListScope::All)
+    pub async fn list_all(&self) -> Result<Listing, ApprovalError> {
+        self.off_worker(|approvals| approvals.listing(ListScope::All)).await
     }
 
     fn listing(&self, scope: ListScope) -> Result<Listing, ApprovalError> {
@@ -136,7 +146,11 @@ impl Approvals {
             Ok(Listing {
                 questions: questions.map(|row| open_question(change, row)).collect(),
                 answers: answers.filter_map(held_answer).collect(),
-                faults: faults.iter().filter(|_| self.within.is_none()).map(ToString::to_string).collect(),
+                faults: faults
+                    .iter()
+                    .filter(|_| self.within.is_none())
+                    .map(|fault| WithCauses(fault).to_string())
+                    .collect(),
             })
         })
     }
@@ -146,7 +160,12 @@ impl Approvals {
     ///
     /// # Errors
     /// No request has this id, or the ledger cannot be read.
-    pub fn question(&self, id: &str) -> Result<OpenQuestion, ApprovalError> {
+    pub async fn question(&self, id: &str) -> Result<OpenQuestion, ApprovalError> {
+        let id = id.to_owned();
+        self.off_worker(move |approvals| approvals.blocking_question(&id)).await
+    }
+
+    fn blocking_question(&self, id: &str) -> Result<OpenQuestion, ApprovalError> {
         let (mut open, body) = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;
             let body = QuestionBody::parse(id, row.body.as_deref()).ok();
@@ -162,7 +181,12 @@ impl Approvals {
     ///
     /// # Errors
     /// Nothing has this id, it is already spent or revoked, or the ledger or the audit log cannot be written.
-    pub fn revoke(&self, id: &str) -> Result<(), ApprovalError> {
+    pub async fn revoke(&self, id: &str) -> Result<(), ApprovalError> {
+        let id = id.to_owned();
+        self.off_worker(move |approvals| approvals.blocking_revoke(&id)).await
+    }
+
+    fn blocking_revoke(&self, id: &str) -> Result<(), ApprovalError> {
         self.change(Durable::Machine, |change| {
             if let Some(row) = change.answer(id)?.filter(|row| self.may_know(&row.principal)) {
                 if row.revoked_at.is_some() {

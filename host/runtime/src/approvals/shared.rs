@@ -6,7 +6,7 @@ use super::repetition::{Attention, Refusals};
 use super::rolled_back::RolledBack;
 use super::waiters::Waiters;
 use crate::audit::AuditWriter;
-use crate::ledger::{CallLedger, LedgerError, Owner};
+use crate::ledger::{CallLedger, LedgerError, Owner, blocking};
 use portcullis_policy::Principal;
 use portcullis_policy::recovery::RecoverMutex;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -52,6 +52,15 @@ impl Approvals {
         let approvals = Self { shared: Arc::new(shared), within: None };
         approvals.settle_left()?;
         Ok(approvals)
+    }
+
+    /// Runs work on a thread that may block. Work that has begun is finished, even if this future is dropped.
+    pub(super) async fn off_worker<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, ApprovalError> + Send + 'static,
+    ) -> Result<T, ApprovalError> {
+        let approvals = self.clone();
+        blocking(move || work(&approvals)).await
     }
 
     /// Returns a handle that is restricted to this principal and its sub-agents. All other ids are unknown to it.

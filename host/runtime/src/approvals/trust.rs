@@ -4,7 +4,7 @@ use super::error::ApprovalError;
 use super::line::TrustLine;
 use super::shared::Approvals;
 use crate::audit::Kind;
-use crate::ledger::Durable;
+use crate::ledger::{Durable, LedgerError, blocking};
 use crate::places::{PlaceError, resolve};
 use crate::project_policy::{ProjectGrantError, ProjectPolicy};
 use std::path::Path;
@@ -23,12 +23,23 @@ pub enum TrustError {
     Approvals(#[from] ApprovalError),
 }
 
+impl From<LedgerError> for TrustError {
+    fn from(error: LedgerError) -> Self {
+        Self::Approvals(error.into())
+    }
+}
+
 impl Approvals {
     /// Trusts an identity ([`ProjectPolicy::identity`]). The path is for display, and to remove the trust by path.
     ///
     /// # Errors
     /// The ledger or the audit log cannot be written.
-    pub fn trust(&self, identity: &str, path: &str) -> Result<(), ApprovalError> {
+    pub async fn trust(&self, identity: &str, path: &str) -> Result<(), ApprovalError> {
+        let (identity, path) = (identity.to_owned(), path.to_owned());
+        self.off_worker(move |approvals| approvals.blocking_trust(&identity, &path)).await
+    }
+
+    fn blocking_trust(&self, identity: &str, path: &str) -> Result<(), ApprovalError> {
         self.announced(Durable::Machine, |change, announcer| {
             change.trust(identity, path)?;
             Ok(announcer.announce(Kind::Trusted, &TrustLine { sha256: identity, path, trusted: true })?)
@@ -39,7 +50,7 @@ impl Approvals {
     ///
     /// # Errors
     /// A grant leads out of the project, or the ledger or the audit log cannot be written.
-    pub fn trust_policy(&self, policy: &ProjectPolicy) -> Result<String, TrustError> {
+    pub async fn trust_policy(&self, policy: &ProjectPolicy) -> Result<String, TrustError> {
         if let Some((grant, fault)) = policy.fault() {
             return Err(ProjectGrantError::Untrustworthy {
                 policy: policy.path.clone(),
@@ -51,20 +62,25 @@ impl Approvals {
             .into());
         }
         let identity = policy.identity();
-        self.trust(&identity, &policy.place().to_string_lossy())?;
+        self.trust(&identity, &policy.place().to_string_lossy()).await?;
         Ok(identity)
     }
 
     /// Returns whether the user trusts a project's policy in its current state.
     pub(crate) fn trusts(&self, policy: &ProjectPolicy) -> Result<bool, ApprovalError> {
-        Ok(policy.fault().is_none() && self.is_trusted(&policy.identity())?)
+        Ok(policy.fault().is_none() && self.is_trusted_identity(&policy.identity())?)
     }
 
     /// Removes the trust in an identity. Returns false if it was not trusted.
     ///
     /// # Errors
     /// The ledger or the audit log cannot be written.
-    pub fn distrust(&self, identity: &str) -> Result<bool, ApprovalError> {
+    pub async fn distrust(&self, identity: &str) -> Result<bool, ApprovalError> {
+        let identity = identity.to_owned();
+        self.off_worker(move |approvals| approvals.blocking_distrust(&identity)).await
+    }
+
+    fn blocking_distrust(&self, identity: &str) -> Result<bool, ApprovalError> {
         self.change(Durable::Machine, |change| {
             let was_trusted = change.distrust(identity)?;
             if was_trusted {
@@ -79,7 +95,12 @@ impl Approvals {
     ///
     /// # Errors
     /// The path cannot be resolved, or the ledger or the audit log cannot be written.
-    pub fn distrust_policy(&self, path: &Path) -> Result<bool, TrustError> {
+    pub async fn distrust_policy(&self, path: &Path) -> Result<bool, TrustError> {
+        let (approvals, path) = (self.clone(), path.to_owned());
+        blocking(move || approvals.blocking_distrust_policy(&path)).await
+    }
+
+    fn blocking_distrust_policy(&self, path: &Path) -> Result<bool, TrustError> {
         let folder = resolve(path.parent().unwrap_or(path));
         let folder = folder.map_err(|source| PlaceError::Io { what: "the policy", path: path.to_owned(), source })?;
         let place = folder.join(path.file_name().unwrap_or_default());
@@ -97,7 +118,12 @@ impl Approvals {
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn is_trusted(&self, identity: &str) -> Result<bool, ApprovalError> {
+    pub async fn is_trusted(&self, identity: &str) -> Result<bool, ApprovalError> {
+        let identity = identity.to_owned();
+        self.off_worker(move |approvals| approvals.is_trusted_identity(&identity)).await
+    }
+
+    fn is_trusted_identity(&self, identity: &str) -> Result<bool, ApprovalError> {
         self.shared.ledger.look(|change| Ok(change.is_trusted(identity)?))
     }
 }

@@ -164,8 +164,7 @@ impl RequestWait {
 
     /// Applies the answer of this process's own approver, unless another answer was first.
     async fn answered(&self, answer: &Answer) -> Result<Status, ApprovalError> {
-        let (approvals, id, answer) = (self.approvals.clone(), self.id().to_owned(), answer.clone());
-        match blocking(move || approvals.answer(&id, &answer)).await {
+        match self.approvals.answer(self.id(), answer).await {
             Ok(_) => Ok(self.status().await?.0),
             Err(ApprovalError::Settled(status)) => Ok(status),
             Err(ApprovalError::Expired) => Ok(Status::Expired),

@@ -1,13 +1,10 @@
 //! The text of an answer while the tool writes it. Its beginning stays in memory. As soon as it exceeds the size that
-//! may be passed on, the whole text goes to the kept outputs.
+//! may be passed on, the whole text goes to the kept outputs, on a thread that may block.
 
-use crate::ledger::OutputOrigin;
+use crate::ledger::{OutputOrigin, drop_blocking};
 use crate::outputs::{KeepError, OutputKeeper, OutputWriting, Reference};
 use crate::stream::Pieces;
 use crate::text::cut;
-use portcullis_policy::recovery::RecoverMutex;
-use portcullis_sandbox::OutputFull;
-use std::sync::Mutex;
 
 /// The media type of text.
 pub(super) const TEXT: &str = "text/plain";
@@ -37,8 +34,22 @@ impl Keeper {
     }
 }
 
-/// The text that a running tool writes in pieces.
-pub(crate) struct RunningAnswer(Mutex<AnswerText>);
+/// An output that a call is writing. If the call is dropped, a thread that may block removes the output.
+struct CallOutput(Option<OutputWriting>);
+
+impl CallOutput {
+    fn take(mut self) -> Option<OutputWriting> {
+        self.0.take()
+    }
+}
+
+impl Drop for CallOutput {
+    fn drop(&mut self) {
+        if let Some(writing) = self.0.take() {
+            drop_blocking(writing);
+        }
+    }
+}
 
 /// The part of a text that was written so far.
 pub(super) struct AnswerText {
@@ -49,39 +60,30 @@ pub(super) struct AnswerText {
     /// The beginning of the text, at most `shown_max` bytes.
     head: String,
     bytes: u64,
-    writing: Option<OutputWriting>,
+    writing: CallOutput,
     /// Why the whole text is not kept, if it should be.
     unkept: Option<&'static str>,
-}
-
-impl RunningAnswer {
-    pub(super) fn new(keeper: Keeper, shown_max: usize, pieces: Option<Pieces>) -> Self {
-        Self(Mutex::new(AnswerText { pieces, ..AnswerText::empty(keeper, shown_max) }))
-    }
-
-    /// Appends a piece. Fails if the text must be kept and cannot be.
-    pub(super) fn write(&self, piece: &[u8]) -> Result<(), OutputFull> {
-        let mut text = self.0.lock_recovered();
-        text.push(&String::from_utf8_lossy(piece));
-        // Stop the tool: no one could read what it writes from here on.
-        if text.unkept.is_some() { Err(OutputFull) } else { Ok(()) }
-    }
-
-    /// Takes the text that was written, and disconnects the listener.
-    pub(super) fn take(&self) -> AnswerText {
-        let mut text = self.0.lock_recovered();
-        let empty = AnswerText::empty(text.keeper.clone(), text.shown_max);
-        std::mem::replace(&mut *text, empty)
-    }
 }
 
 impl AnswerText {
     /// Creates an empty text without a listener.
     fn empty(keeper: Keeper, shown_max: usize) -> Self {
-        Self { keeper, pieces: None, shown_max, head: String::new(), bytes: 0, writing: None, unkept: None }
+        let writing = CallOutput(None);
+        Self { keeper, pieces: None, shown_max, head: String::new(), bytes: 0, writing, unkept: None }
     }
 
-    /// Creates a text from the whole text that a tool returned.
+    /// Creates an empty text that a tool is about to write.
+    pub(super) fn begin(keeper: Keeper, shown_max: usize, pieces: Option<Pieces>) -> Self {
+        Self { pieces, ..Self::empty(keeper, shown_max) }
+    }
+
+    /// Takes the text that was written, and disconnects the listener.
+    pub(super) fn take(&mut self) -> Self {
+        let empty = Self::empty(self.keeper.clone(), self.shown_max);
+        std::mem::replace(self, empty)
+    }
+
+    /// Creates a text from the whole text that a tool returned. Blocks if the text does not fit.
     pub(super) fn of(keeper: Keeper, shown_max: usize, text: String) -> Self {
         let mut whole = Self { bytes: text.len() as u64, ..Self::empty(keeper, shown_max) };
         if text.len() <= shown_max {
@@ -105,10 +107,11 @@ impl AnswerText {
         self.unkept
     }
 
-    /// Ends the text. There is no reference if the beginning is the whole text, or if the text could not be kept.
+    /// Ends the text. Blocks if it is being kept. There is no reference if the beginning is the whole text, or if the text could not be kept.
     pub(super) fn end(self, media_type: &str) -> EndedText {
         let Self { head, bytes, writing, mut unkept, .. } = self;
-        let reference = match writing.map(|writing| writing.finish(media_type, true, unkept.is_none())).transpose() {
+        let finished = writing.take().map(|writing| writing.finish(media_type, true, unkept.is_none()));
+        let reference = match finished.transpose() {
             Ok(reference) => reference,
             Err(error) => {
                 unkept = Some(error.for_a_model());
@@ -118,20 +121,26 @@ impl AnswerText {
         EndedText { head, bytes, reference, unkept }
     }
 
-    /// Keeps the text of a tool that was stopped, even if it fits the reply.
+    /// Keeps the text of a tool that was stopped, even if it fits the reply. Blocks if there is a text.
     pub(super) fn keep_unfinished(mut self) -> Option<Reference> {
         if self.bytes == 0 {
             return None;
         }
-        if self.writing.is_none() && self.unkept.is_none() {
+        if self.writing.0.is_none() && self.unkept.is_none() {
             let head = std::mem::take(&mut self.head);
             self.keep(head.as_bytes());
         }
         // Even if the last piece could not be kept, the pieces before it are.
-        self.writing.take()?.finish(TEXT, true, false).ok()
+        self.writing.0.take()?.finish(TEXT, true, false).ok()
     }
 
-    fn push(&mut self, piece: &str) {
+    /// Returns whether a piece of this length can be appended without blocking.
+    pub(super) fn takes_in_memory(&self, length: usize) -> bool {
+        self.unkept.is_some() || self.bytes + length as u64 <= self.shown_max as u64
+    }
+
+    /// Appends a piece. Blocks if the text does not fit in memory.
+    pub(super) fn push(&mut self, piece: &str) {
         if self.unkept.is_some() {
             return;
         }
@@ -144,7 +153,7 @@ impl AnswerText {
             }
             return;
         }
-        if self.writing.is_none() {
+        if self.writing.0.is_none() {
             let head = std::mem::take(&mut self.head);
             self.keep(head.as_bytes());
             self.head = head;
@@ -158,7 +167,7 @@ impl AnswerText {
             }
             self.head.push_str(fits);
         }
-        if let Some(writing) = &mut self.writing
+        if let Some(writing) = &mut self.writing.0
             && let Err(error) = writing.write(piece.as_bytes())
         {
             self.unkept = Some(error.for_a_model());
@@ -168,7 +177,7 @@ impl AnswerText {
     /// Begins to keep the text, starting with these bytes.
     fn keep(&mut self, bytes: &[u8]) {
         match self.keeper.begin(bytes) {
-            Ok(writing) => self.writing = Some(writing),
+            Ok(writing) => self.writing = CallOutput(Some(writing)),
             Err(error) => self.unkept = Some(error.for_a_model()),
         }
     }

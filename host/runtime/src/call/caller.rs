@@ -1,11 +1,11 @@
 //! Serves a running call: receives its progress, and answers its permission requests with the same policy and the same
 //! approver as the call itself.
 
-use super::answer::RunningAnswer;
 use super::grant;
 use super::question::{self, AskedResource};
 use super::record::CallRecord;
 use super::rejection::Rejection;
+use super::running_answer::RunningAnswer;
 use super::valid_call::ValidCall;
 use super::verdict_text::verdict_text;
 use crate::approvals::{AskOutcome, NOTE_BYTES_MAX};
@@ -26,7 +26,7 @@ pub(super) struct GuestLink {
     record: CallRecord,
     request: Request,
     call: Arc<ValidCall>,
-    answer: Option<Arc<RunningAnswer>>,
+    answer: Option<RunningAnswer>,
 }
 
 impl CallRecord {
@@ -37,7 +37,7 @@ impl CallRecord {
         request: &Request,
         call: &Arc<ValidCall>,
         limits: &Limits,
-        answer: Option<Arc<RunningAnswer>>,
+        answer: Option<RunningAnswer>,
     ) -> CallContext {
         let record = self.of_the_run();
         CallContext {
@@ -65,6 +65,18 @@ impl CallHost for GuestLink {
         self.answer.as_ref().map_or(Err(OutputFull), |answer| answer.write(piece))
     }
 
+    fn has_output_room(&self) -> bool {
+        self.answer.as_ref().is_none_or(RunningAnswer::has_room)
+    }
+
+    fn output_room(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {
+            if let Some(answer) = &self.answer {
+                answer.room().await;
+            }
+        })
+    }
+
     fn traffic(&self, traffic: Traffic) {
         self.record.traffic(traffic);
     }
@@ -80,7 +92,7 @@ impl GuestLink {
         record: CallRecord,
         request: &Request,
         call: Arc<ValidCall>,
-        answer: Option<Arc<RunningAnswer>>,
+        answer: Option<RunningAnswer>,
     ) -> Self {
         Self { host, record, request: request.without_arguments(), call, answer }
     }

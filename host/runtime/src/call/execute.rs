@@ -1,6 +1,6 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
-use super::answer::{AnswerText, Keeper, RunningAnswer};
+use super::answer::{AnswerText, Keeper};
 use super::effects;
 use super::foresee;
 use super::grant::{self, GrantedCall};
@@ -8,6 +8,7 @@ use super::instantiate::{ReadyCall, Runnable};
 use super::question;
 use super::record::CallRecord;
 use super::rejection::Rejection;
+use super::running_answer::RunningAnswer;
 use crate::admission::Admitted;
 use crate::catalog::Tool;
 use crate::inner::HostState;
@@ -18,7 +19,7 @@ use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Code as PluginCode, LimitKind, RunSetup, Stop, ToolCall, Usage};
+use portcullis_sandbox::{Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -70,8 +71,10 @@ impl ReadyCall {
                 FinishedRun { result, usage, done: None, undeclared: None }
             }
         };
-        let (written, usage) = (answer.take(), ran.usage);
-        let rejection = match ran.result {
+        let (written, kept) = answer.finish().await;
+        let usage = ran.usage;
+        let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
+        let rejection = match ran.result.and_then(|answer| kept.map(|()| answer).map_err(full)) {
             Ok(Ok(success)) => {
                 let output_bytes_max = limits.output_bytes;
                 return Ok(RawOutcome { tool, success, written, usage, bytes_in, output_bytes_max });
@@ -96,7 +99,8 @@ impl ReadyCall {
             }
             Some(_) | None => rejection,
         }
-        .keeping(written))
+        .keeping(written)
+        .await)
     }
 }
 
@@ -106,7 +110,7 @@ fn running_answer(
     request: &Request,
     record: &CallRecord,
     granted: &GrantedCall,
-) -> Arc<RunningAnswer> {
+) -> RunningAnswer {
     let tool = &granted.call.tool;
     let origin = OutputOrigin {
         session: question::session(&request.origin),
@@ -118,7 +122,7 @@ fn running_answer(
     // Do not stream text that a hook could still withhold, or text of a tool that has to answer with JSON.
     let heard = host.hooks.is_empty() && tool.output_schema().is_none();
     let pieces = request.pieces.clone().filter(|_| heard);
-    Arc::new(RunningAnswer::new(keeper, granted.limits.output_bytes, pieces))
+    RunningAnswer::new(keeper, granted.limits.output_bytes, pieces)
 }
 
 async fn run_plugin(
@@ -127,10 +131,10 @@ async fn run_plugin(
     request: &Request,
     record: &CallRecord,
     granted: GrantedCall,
-    answer: &Arc<RunningAnswer>,
+    answer: &RunningAnswer,
 ) -> FinishedRun {
     let GrantedCall { call, limits, handles } = granted;
-    let context = record.context(host, request, &call, &limits, Some(Arc::clone(answer)));
+    let context = record.context(host, request, &call, &limits, Some(answer.clone()));
     let opened = handles.refused_keys();
     let tool_call = ToolCall { tool: call.tool.name().tool.as_str(), arguments: &call.canonical };
     let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };

@@ -4,8 +4,10 @@ use super::answer::AnswerText;
 use crate::approvals::{ApprovalError, AskError};
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code, Reply};
+use crate::text::WithCauses;
 use std::fmt::Write;
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 
 /// The reason why a call ended without an answer, for programs, for the model and for the operator.
 #[derive(Clone, Debug)]
@@ -35,7 +37,19 @@ impl Rejection {
     }
 
     /// Keeps the text that the tool had already written, and adds the reference to the message.
-    pub(super) fn keeping(self, written: AnswerText) -> Self {
+    pub(super) async fn keeping(self, written: AnswerText) -> Self {
+        if written.bytes() == 0 {
+            // Nothing is kept, so this does not block.
+            return self.blocking_keeping(written);
+        }
+        let rejection = self.clone();
+        let kept = spawn_blocking(move || self.blocking_keeping(written)).await;
+        // If the thread panicked, the call still ends with the rejection.
+        kept.unwrap_or(rejection)
+    }
+
+    /// Does the same on a thread that may block.
+    pub(super) fn blocking_keeping(self, written: AnswerText) -> Self {
         let Self { code, mut message, detail, usage, retry_after, .. } = self;
         let (bytes, unkept) = (written.bytes(), written.unkept());
         let reference = written.keep_unfinished().map(Box::new);
@@ -82,5 +96,5 @@ impl From<AskError<Self>> for Rejection {
 /// Rejects a call whose request or approval could not be written.
 pub(super) fn unkept(error: &ApprovalError) -> Rejection {
     Rejection::new(Code::RecordUnavailable, "Not run: the approval could not be written to the ledger.")
-        .with_detail(error.to_string())
+        .with_detail(WithCauses(error).to_string())
 }

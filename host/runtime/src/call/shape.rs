@@ -36,10 +36,10 @@ pub(crate) struct Shaped {
 
 impl RawOutcome {
     pub(super) async fn shape(self) -> Result<Shaped, Rejection> {
-        if size(&self.success) <= self.output_bytes_max as u64 {
+        if size(&self.success) <= self.output_bytes_max as u64 && self.written.bytes() == 0 {
             return self.shape_now();
         }
-        // A large answer is written to disk, so shape it off the async threads.
+        // A large answer is written to disk, and a text that the tool wrote may be, so shape it off the async threads.
         let usage = self.usage_so_far();
         let shaped = tokio::task::spawn_blocking(move || self.shape_now()).await;
         shaped.unwrap_or_else(|error| {
@@ -64,8 +64,8 @@ impl RawOutcome {
         let schema = tool.output_schema();
         let metadata = match form::check(&success, written.bytes() > 0, schema, self.output_bytes_max) {
             Ok(metadata) => metadata,
-            Err(AnswerFlaw::Broken(why)) => return Err(broken(&why).keeping(written)),
-            Err(AnswerFlaw::Memory(why)) => return Err(too_many_values(&why).keeping(written)),
+            Err(AnswerFlaw::Broken(why)) => return Err(broken(&why).blocking_keeping(written)),
+            Err(AnswerFlaw::Memory(why)) => return Err(too_many_values(&why).blocking_keeping(written)),
             Err(AnswerFlaw::TooLarge(text)) => return Err(too_large(written.keeper(), text, self.output_bytes_max)),
         };
         let title = success.title.map(|title| cut(&title, TITLE_BYTES_MAX).to_owned());

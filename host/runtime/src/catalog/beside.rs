@@ -1,6 +1,7 @@
 //! Reads the description files next to a plugin.
 
 use super::file::{self, FileError};
+use crate::text::WithCauses;
 use cap_std::fs::Dir;
 use portcullis_definitions::placeholders::{DESCRIPTION_FILE_BYTES_MAX, PlaceholderError};
 use portcullis_policy::{LocalName, PluginName};
@@ -99,7 +100,7 @@ impl Beside {
 fn read(directory: &Dir, name: &str) -> Result<String, DescriptionFault> {
     let bytes = file::read_small(directory, name, DESCRIPTION_FILE_BYTES_MAX).map_err(|error| match error {
         FileError::TooLarge => DescriptionFault::TooLong,
-        error => DescriptionFault::File(error.to_string()),
+        error => DescriptionFault::File(WithCauses(&error).to_string()),
     })?;
     String::from_utf8(bytes).map_err(|_| DescriptionFault::NotText)
 }

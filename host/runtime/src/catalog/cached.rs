@@ -4,7 +4,7 @@ use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin_file::PluginBytes;
 use crate::audit::{AuditError, Kind};
-use crate::text::{cut, hex};
+use crate::text::{WithCauses, cut, hex};
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
 use portcullis_sandbox::{Code, Entry, Fetched};
@@ -26,7 +26,8 @@ impl Loader {
         match blocking(move || Ok(fetch())).await? {
             Fetched::Hit(Ok(code)) => Ok(Some(code)),
             Fetched::Hit(Err(error)) => {
-                self.note(name, sha256, &format!("cached code not used: {error}")).await?;
+                let event = format!("cached code not used: {}", WithCauses(&error));
+                self.note(name, sha256, &event).await?;
                 Ok(None)
             }
             Fetched::Miss => Ok(None),
@@ -43,7 +44,8 @@ impl Loader {
         name: &PluginName,
         content: &PluginBytes,
     ) -> Result<Option<Manifest>, LoadError> {
-        match self.store.fetch(Entry::Manifest, &content.sha256) {
+        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        match blocking(move || Ok(store.fetch(Entry::Manifest, &plugin))).await? {
             Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
@@ -55,9 +57,10 @@ impl Loader {
     }
 
     /// Caches a description. If that fails, the next start asks the plugin again.
-    pub(super) fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
+    pub(super) async fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
         let Ok(bytes) = serde_json::to_vec(manifest) else { return };
-        let _ = self.store.put(Entry::Manifest, &content.sha256, &bytes);
+        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        let _ = blocking(move || Ok(drop(store.put(Entry::Manifest, &plugin, &bytes)))).await;
     }
 
     /// Records that the cache could not be trusted or used.

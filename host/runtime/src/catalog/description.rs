@@ -6,6 +6,7 @@ use super::beside::{Beside, DescriptionError, DescriptionFault, file_name, names
 use super::directory::working_directory;
 use super::file::{self, FileError};
 use super::load_error::LoadError;
+use super::loader::blocking;
 use super::plugin::Plugin;
 use crate::places;
 use crate::text::{excess_mark, is_deceptive};
@@ -100,7 +101,18 @@ fn known<'a>(tools: impl Iterator<Item = &'a str>) -> String {
 ///
 /// # Errors
 /// The directory cannot be listed, or a file is invalid. The manifest may then have some of the descriptions.
-pub fn describe_beside(directory: &Path, manifest: &mut Manifest) -> Result<Vec<String>, LoadError> {
+pub async fn describe_beside(directory: &Path, manifest: &mut Manifest) -> Result<Vec<String>, LoadError> {
+    let (directory, mut described) = (directory.to_owned(), manifest.clone());
+    let read = move || {
+        let files = blocking_describe_beside(&directory, &mut described);
+        Ok((described, files))
+    };
+    let (described, files) = blocking(read).await?;
+    *manifest = described;
+    files
+}
+
+fn blocking_describe_beside(directory: &Path, manifest: &mut Manifest) -> Result<Vec<String>, LoadError> {
     let plugin = file::checked_name(&manifest.name)?;
     let directory = places::open_directory(directory).map_err(FileError::Io)?;
     let listed = file::list(&directory, |name| names(name).is_some()).map_err(FileError::Io)?;

@@ -11,7 +11,7 @@ use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::refusal::Attempt;
 use crate::grants::PluginGrants;
-use crate::text::hex;
+use crate::text::{WithCauses, hex};
 use cap_std::fs::Dir;
 use portcullis_definitions::definition;
 use portcullis_definitions::manifest::Manifest;
@@ -101,7 +101,7 @@ impl Loader {
         CheckedFile { name, contract, attempt }: CheckedFile,
     ) -> Result<Plugin, LoadError> {
         let made = self.compile_and_describe(&name, content).await;
-        self.conclude(&attempt, content, &made);
+        self.conclude(&attempt, content, made.as_ref().map(drop)).await;
         let DescribedFile { manifest, code } = made?;
         self.assembled(file, content, contract, manifest, Some(code)).await
     }
@@ -115,10 +115,13 @@ impl Loader {
         manifest: Manifest,
         code: Option<Code>,
     ) -> Result<Plugin, LoadError> {
-        let (name, assembled) = (file.to_owned(), Arc::clone(content));
-        let mut plugin = blocking(move || assemble(&name, &assembled, contract, manifest, code)).await?;
-        plugin.in_use = self.store.mark_in_use(&content.sha256).map(Arc::new);
-        Ok(plugin)
+        let (name, content, store) = (file.to_owned(), Arc::clone(content), Arc::clone(&self.store));
+        let assemble = move || {
+            let mut plugin = assemble(&name, &content, contract, manifest, code)?;
+            plugin.in_use = store.mark_in_use(&content.sha256).map(Arc::new);
+            Ok(plugin)
+        };
+        blocking(assemble).await
     }
 
     async fn compile_and_describe(&self, name: &PluginName, content: &PluginBytes) -> Result<DescribedFile, LoadError> {
@@ -127,7 +130,7 @@ impl Loader {
         let slot = self.slots.descriptions.acquire().await;
         let manifest = describe(&self.engine, &code).await?;
         drop(slot);
-        self.keep_manifest(content, &manifest);
+        self.keep_manifest(content, &manifest).await;
         Ok(DescribedFile { manifest, code })
     }
 
@@ -175,7 +178,8 @@ impl Loader {
         let (code, kept) = blocking(map_and_keep).await?;
         if let Err(error) = kept {
             // The cache is optional. Without it, the next start compiles again.
-            self.note(name, &content.sha256, &error.to_string()).await?;
+            let event = WithCauses(&error).to_string();
+            self.note(name, &content.sha256, &event).await?;
         }
         self.make_room().await;
         Ok(code)

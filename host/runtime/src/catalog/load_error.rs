@@ -48,7 +48,7 @@ impl LoadError {
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::File(_) | Self::Changed | Self::Grants(_) | Self::Audit(_) => true,
-            Self::Compile(CompileError::Worker(_) | CompileError::NoCompiler) => true,
+            Self::Compile(CompileError::Worker(_) | CompileError::NoWorker(_) | CompileError::NoCompiler) => true,
             Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,
             // Changed description files count as a changed plugin, which is loaded anew.
             Self::Describe(_) | Self::Unstable | Self::Definition(_) | Self::Descriptions(_) => false,

@@ -6,9 +6,10 @@
 //! again after a time that doubles with each attempt.
 
 use super::load_error::LoadError;
-use super::loader::Loader;
+use super::loader::{self, Loader};
 use super::plugin_file::PluginBytes;
 use crate::audit::AuditError;
+use crate::ledger::blocking;
 use crate::open::OpenError;
 use crate::places::{self, HostDirectories};
 use portcullis_policy::PluginName;
@@ -17,7 +18,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::task::spawn_blocking;
 
 /// How long the first refusal applies that the machine may have caused. An overloaded machine has recovered by then.
 const RETRY_AFTER_MIN: Duration = Duration::from_secs(10 * 60);
@@ -59,7 +62,8 @@ impl RefusalReason {
             LoadError::Describe(text) => Some(Self::Undescribed(text.clone())),
             LoadError::Unstable => Some(Self::Unstable),
             // The host finds these without compiling, or the file did not cause them.
-            LoadError::Refused(_) | LoadError::Compile(CompileError::Refused(_) | CompileError::Worker(_)) => None,
+            LoadError::Refused(_) | LoadError::Compile(CompileError::Refused(_)) => None,
+            LoadError::Compile(CompileError::Worker(_) | CompileError::NoWorker(_)) => None,
             // Another program may compile it at any time.
             LoadError::Compile(CompileError::NoCompiler) => None,
             LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
@@ -129,21 +133,23 @@ impl Loader {
     }
 
     /// Stores the result of an attempt. If that fails, the next start tries again.
-    pub(super) fn conclude<T>(&self, attempt: &Attempt, content: &PluginBytes, made: &Result<T, LoadError>) {
-        match made.as_ref().map_err(RefusalReason::of) {
-            Ok(_) if attempt.earlier > 0 => drop(self.store.remove(Entry::Refusal, &content.sha256)),
-            Ok(_) | Err(None) => {}
+    pub(super) async fn conclude(&self, attempt: &Attempt, content: &PluginBytes, made: Result<(), &LoadError>) {
+        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        let _ = match made.map_err(RefusalReason::of) {
+            Ok(()) if attempt.earlier > 0 => spawn_blocking(move || store.remove(Entry::Refusal, &plugin)).await,
+            Ok(()) | Err(None) => return,
             Err(Some(reason)) => {
                 let attempts = attempt.earlier.saturating_add(1);
                 let kept = KeptRefusal { limits: self.limits(), began_ms: attempt.began_ms, attempts, reason };
                 let Ok(bytes) = serde_json::to_vec(&kept) else { return };
-                let _ = self.store.put(Entry::Refusal, &content.sha256, &bytes);
+                spawn_blocking(move || store.put(Entry::Refusal, &plugin, &bytes)).await
             }
-        }
+        };
     }
 
-    async fn kept_refusal(&self, name: &PluginName, content: &PluginBytes) -> Result<Option<KeptRefusal>, AuditError> {
-        match self.store.fetch(Entry::Refusal, &content.sha256) {
+    async fn kept_refusal(&self, name: &PluginName, content: &PluginBytes) -> Result<Option<KeptRefusal>, LoadError> {
+        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        match loader::blocking(move || Ok(store.fetch(Entry::Refusal, &plugin))).await? {
             Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Fetched::Miss => Ok(None),
             Fetched::Rejected(reason) => {
@@ -164,15 +170,19 @@ impl Loader {
 ///
 /// # Errors
 /// The state directory cannot be used, or the entry cannot be removed.
-pub fn forget_refusal(state: &Path, plugin: &[u8], engine: &Engine) -> Result<(), OpenError> {
-    if places::stamp(state).is_none() {
-        // A missing state directory has no refusals, so do not create it.
-        return Ok(());
-    }
-    let state = HostDirectories::open(state)?;
-    let store = CodeStore::new(state.cache, &state.key, engine.fingerprint());
-    let removed = store.remove(Entry::Refusal, &Sha256::digest(plugin).into());
-    removed.map_err(|error| AuditError::Io(io::Error::other(error)).into())
+pub async fn forget_refusal(state: &Path, plugin: &[u8], engine: &Engine) -> Result<(), OpenError> {
+    let (state, sha256, engine) = (state.to_owned(), Sha256::digest(plugin).into(), engine.clone());
+    blocking(move || {
+        if places::stamp(&state).is_none() {
+            // A missing state directory has no refusals, so do not create it.
+            return Ok(());
+        }
+        let state = HostDirectories::open(&state)?;
+        let store = CodeStore::new(state.cache, &state.key, engine.fingerprint());
+        let removed = store.remove(Entry::Refusal, &sha256);
+        removed.map_err(|error| AuditError::Io(io::Error::other(error)).into())
+    })
+    .await
 }
 
 fn now_ms() -> u64 {

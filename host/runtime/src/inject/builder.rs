@@ -15,7 +15,7 @@ impl HostBuilder {
     ///
     /// ```
     /// use portcullis::services::{CallFacts, Key, Service, ServiceError};
-    /// use portcullis::{BoxFuture, Compiler, Host, Request};
+    /// use portcullis::{BoxFuture, Host, Request};
     /// use serde_json::{Value, json};
     /// use std::sync::Arc;
     ///
@@ -38,7 +38,7 @@ impl HostBuilder {
     /// const INDEX: Key<Index> = Key::new("index");
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let host = Host::builder("plugins", "state", Compiler::InProcess)
+    /// let host = Host::builder("plugins", "state")
     ///     .policy_text(r#"[plugin.crm]
     /// service.search = { name = "search-index", methods = ["query"], calls = 100 }"#, ".")
     ///     .provide(&POOL, |_| Ok(Pool { file: "notes.sqlite".to_owned() }))

@@ -65,7 +65,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 ///
 /// ```no_run
 /// use portcullis::services::{Key, Service, ServiceError, service_fn};
-/// use portcullis::{Compiler, Host};
+/// use portcullis::Host;
 /// use serde_json::json;
 ///
 /// const CLOCK: Key<dyn Service> = Key::new("clock");
@@ -75,7 +75,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 ///     "today" => Ok(json!("2026-11-23")),
 ///     method => Err(ServiceError::unknown_method(method)),
 /// });
-/// let host = Host::builder("plugins", "state", Compiler::InProcess)
+/// let host = Host::builder("plugins", "state")
 ///     .provide(&CLOCK, move |_| Ok(clock.clone()))
 ///     .service("clock", &CLOCK)
 ///     .open()
@@ -83,6 +83,29 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 /// # let _ = host;
 /// # Ok(())
 /// # }
+/// ```
+///
+/// A closure that captures something clones it into its future:
+///
+/// ```
+/// use portcullis::services::{ServiceError, service_fn};
+/// use serde_json::json;
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+/// use tokio::sync::RwLock;
+///
+/// let prices = Arc::new(RwLock::new(BTreeMap::from([("tea".to_owned(), 3)])));
+/// let shop = service_fn(move |_, method, input| {
+///     let prices = Arc::clone(&prices);
+///     async move {
+///         match prices.read().await.get(input.as_str().unwrap_or_default()) {
+///             Some(price) if method == "price" => Ok(json!(price)),
+///             Some(_) => Err(ServiceError::unknown_method(&method)),
+///             None => Ok(json!(null)),
+///         }
+///     }
+/// });
+/// # let _ = shop;
 /// ```
 pub fn service_fn<F, A>(call: F) -> Arc<dyn Service>
 where

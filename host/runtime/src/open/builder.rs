@@ -49,19 +49,20 @@ impl fmt::Debug for HostBuilder {
 
 impl Host {
     /// Returns a builder for a host of the plugins in one directory. The host keeps its key, cache, ledger and audit
-    /// log in another, `state`. By default, the policy denies everything and there is no approver.
-    pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>, compiler: Compiler) -> HostBuilder {
-        HostBuilder::new(plugins.into(), state.into(), compiler)
+    /// log in another, `state`. By default, the policy denies everything, there is no approver, and plugins are compiled
+    /// in a child process of this program. `main` must therefore begin with [`init`](crate::init).
+    pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>) -> HostBuilder {
+        HostBuilder::new(plugins.into(), state.into())
     }
 }
 
 impl HostBuilder {
-    fn new(plugins: PathBuf, state: PathBuf, compiler: Compiler) -> Self {
+    fn new(plugins: PathBuf, state: PathBuf) -> Self {
         Self {
             plugins,
             state,
             policy: PolicySources::default(),
-            compiler,
+            compiler: Compiler::default(),
             channel: None,
             approval_options: String::new(),
             observer: Arc::new(Silent),
@@ -75,6 +76,21 @@ impl HostBuilder {
             background_after: None,
             injection: Injection::default(),
         }
+    }
+
+    /// Sets where plugins are compiled. The default is [`Compiler::Worker`], a child process of this program with limits
+    /// on time and memory. [`Compiler::InProcess`] cannot be stopped, so use it only for your own plugins, as in tests.
+    ///
+    /// ```
+    /// use portcullis::{Compiler, Host};
+    ///
+    /// // A test program has no main of its own that could begin with `portcullis::init()`.
+    /// let builder = Host::builder("plugins", "state").compiler(Compiler::InProcess);
+    /// ```
+    #[must_use]
+    pub fn compiler(mut self, compiler: Compiler) -> Self {
+        self.compiler = compiler;
+        self
     }
 
     /// Reads the policy from a file. The host does not open if the file does not exist. The file replaces any policy
@@ -163,10 +179,10 @@ impl HostBuilder {
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), portcullis::OpenError> {
-    /// use portcullis::{Compiler, Host};
+    /// use portcullis::Host;
     /// use std::time::Duration;
     ///
-    /// let builder = Host::builder("plugins", "state", Compiler::InProcess);
+    /// let builder = Host::builder("plugins", "state");
     /// let host = builder.load_in_background(Duration::from_secs(3)).open().await?;
     /// println!("{} plugins are not ready yet", host.loading().len());
     /// # Ok(())
@@ -240,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_debug_text_of_a_builder_names_its_places_and_holds_no_text_of_a_policy() {
-        let builder = Host::builder("the-plugins", "the-state", Compiler::InProcess).policy_text("canary", "canary");
+        let builder = Host::builder("the-plugins", "the-state").policy_text("canary", "canary");
         let builder = builder.project_policy("project.toml").approval_options(["canary"]).only_for("canary");
         let shown = format!("{builder:?}");
         for named in ["the-plugins", "the-state", "project.toml"] {

@@ -10,7 +10,7 @@ use crate::outputs::OutputError;
 use crate::places::PlaceError;
 use crate::policy_change::PolicyChangeError;
 use crate::policy_text::PolicyReadError;
-use portcullis_sandbox::EngineError;
+use portcullis_sandbox::{EngineError, WorkerError};
 
 /// Why a host cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,9 @@ pub enum OpenError {
     /// The policy does not fit the plugins, or what it grants cannot be opened.
     #[error(transparent)]
     Grants(#[from] GrantError),
+    /// Plugins cannot be compiled in a child process of this program.
+    #[error(transparent)]
+    Compiler(#[from] WorkerError),
     /// The engine cannot start.
     #[error(transparent)]
     Engine(#[from] EngineError),

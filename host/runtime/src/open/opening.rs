@@ -18,12 +18,13 @@ use crate::ledger::{CallLedger, Owner, blocking};
 use crate::outputs::OutputKeeper;
 use crate::places::{HostDirectories, PlaceError};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
+use crate::policy_source::PolicySources;
 use crate::reload;
 use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
 use portcullis_sandbox::{CodeStore, Engine, Network, REVIEW_SLOTS};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -39,17 +40,14 @@ impl HostBuilder {
         if self.calls == 0 || self.calls > CALLS_MAX {
             return Err(OpenError::Calls(self.calls));
         }
-        // Before anything is created, because a text that is no policy is a mistake of the embedder.
+        // Before anything is created, because these are mistakes of the embedder.
+        self.compiler.check()?;
         self.policy.check_text()?;
-        let path = self.state;
-        let OpenState { state, audit, ledger, approvals, owner } = blocking(move || OpenState::open(&path)).await?;
-        let admissions = admissions(self.calls, &state, self.shares_sessions)?;
-        let plugins = PluginDirectory::open(&self.plugins)?;
-        let outputs = OutputKeeper::open(&state, Arc::clone(&ledger), self.outputs_bytes)?;
-        let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
-        let read = self.policy.read(&approvals)?;
-        let network = Network::new(read.policy.name_servers());
-        let in_force = Arc::new(PolicyInForce::new(read, network));
+        let (state, plugins, sources) = (self.state, self.plugins, self.policy);
+        let admission = (self.calls, self.shares_sessions);
+        let places = HostPlaces { state, plugins, sources, admission, outputs_bytes: self.outputs_bytes };
+        let OpenState { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force } =
+            blocking(move || OpenState::open(places)).await?;
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);
         let reserved = Reserved::of(policy);
@@ -60,18 +58,19 @@ impl HostBuilder {
         let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
         let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
-        let FirstCatalog { catalog, seen, background } = first.bound(&loader, &in_force, &state, &self.injection)?;
+        let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
+        let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
         let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
-            sources: self.policy,
+            sources,
             policy_status: watch::Sender::new(status),
             reserved,
             state,
             stores,
             outputs,
-            injection: Arc::new(self.injection),
+            injection: Arc::new(injection),
             time: self.time,
             seed: self.seed,
             loader,
@@ -138,7 +137,22 @@ impl FirstCatalog {
 
 impl UntoldCatalog {
     /// Checks the plugins against the policy, binds them to its grants, and reports to the observer which are ready.
-    fn bound(
+    async fn bound(
+        self,
+        loader: &Arc<Loader>,
+        policy: &Arc<PolicyInForce>,
+        state: HostDirectories,
+        injection: Injection,
+    ) -> Result<(FirstCatalog, HostDirectories, Injection), OpenError> {
+        let (loader, policy) = (Arc::clone(loader), Arc::clone(policy));
+        // This blocks, because it opens directories and certificates.
+        let bind = move || -> Result<_, OpenError> {
+            Ok((self.blocking_bound(&loader, &policy, &state, &injection)?, state, injection))
+        };
+        blocking(bind).await
+    }
+
+    fn blocking_bound(
         self,
         loader: &Loader,
         policy: &PolicyInForce,
@@ -175,23 +189,47 @@ fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Res
     })
 }
 
-/// The opened state directory and its contents.
+/// The settings that name or bound what a host opens on the disk.
+struct HostPlaces {
+    state: PathBuf,
+    plugins: PathBuf,
+    sources: PolicySources,
+    /// The run slots, and whether sessions are shared with other processes.
+    admission: (u32, bool),
+    outputs_bytes: u64,
+}
+
+/// What a host opens on the disk before it loads plugins.
 struct OpenState {
     state: HostDirectories,
     audit: Arc<AuditWriter>,
-    ledger: Arc<CallLedger>,
     approvals: Approvals,
     owner: Arc<Owner>,
+    admissions: Admissions,
+    plugins: PluginDirectory,
+    outputs: OutputKeeper,
+    stores: Stores,
+    sources: PolicySources,
+    in_force: Arc<PolicyInForce>,
 }
 
 impl OpenState {
-    /// Opens the state directory, and settles the calls and requests that dead processes left behind.
-    fn open(path: &Path) -> Result<Self, OpenError> {
-        let state = HostDirectories::open(path)?;
+    /// Opens the state directory, settles the calls and requests that dead processes left behind, and reads the policy.
+    /// It blocks.
+    fn open(places: HostPlaces) -> Result<Self, OpenError> {
+        let HostPlaces { state, plugins, sources, admission: (calls, shares_sessions), outputs_bytes } = places;
+        let state = HostDirectories::open(&state)?;
         let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
         let ledger = Arc::new(CallLedger::open(&state)?);
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;
-        Ok(Self { state, audit, ledger, approvals, owner })
+        let admissions = admissions(calls, &state, shares_sessions)?;
+        let plugins = PluginDirectory::open(&plugins)?;
+        let outputs = OutputKeeper::open(&state, Arc::clone(&ledger), outputs_bytes)?;
+        let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
+        let read = sources.read(&approvals)?;
+        let network = Network::new(read.policy.name_servers());
+        let in_force = Arc::new(PolicyInForce::new(read, network));
+        Ok(Self { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force })
     }
 }

@@ -46,6 +46,10 @@ impl SharedText {
         text
     }
 
+    pub(super) fn host(&self) -> Arc<dyn CallHost> {
+        Arc::clone(&self.lock().host)
+    }
+
     /// Appends text of any length.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), OutputFull> {
         bytes.chunks(OUTPUT_PIECE_BYTES_MAX).try_for_each(|piece| self.lock().push(piece))

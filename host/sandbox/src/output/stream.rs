@@ -5,7 +5,7 @@ use crate::context::OUTPUT_PIECE_BYTES_MAX;
 use bytes::Bytes;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
-/// An output stream that passes each piece on before it accepts the next.
+/// An output stream that passes each piece on. A guest that waits for the stream waits until the host takes another.
 pub(super) struct OutputTextStream(SharedText);
 
 impl OutputTextStream {
@@ -16,7 +16,9 @@ impl OutputTextStream {
 
 #[wasmtime_wasi::async_trait]
 impl Pollable for OutputTextStream {
-    async fn ready(&mut self) {}
+    async fn ready(&mut self) {
+        self.0.host().output_room().await;
+    }
 }
 
 #[wasmtime_wasi::async_trait]
@@ -34,6 +36,6 @@ impl OutputStream for OutputTextStream {
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(OUTPUT_PIECE_BYTES_MAX)
+        Ok(if self.0.host().has_output_room() { OUTPUT_PIECE_BYTES_MAX } else { 0 })
     }
 }

@@ -3,7 +3,7 @@
 use portcullis::approvals::Answering;
 use portcullis::{Answer, Approver, Batch, Caller, Host, Question, Reply};
 use portcullis_providers::{Definitions, Format, HydrateError, HydratedCall};
-use portcullis_tests::{Manifest, Site, Tool, guest};
+use portcullis_tests::{BlockOn, Manifest, Site, Tool, guest};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -151,12 +151,16 @@ impl Desk {
     /// Returns the first audit entry of a call.
     pub(crate) fn recorded(&self, reply: &Reply) -> Value {
         let mut found = Value::Null;
-        let read = self.host.audit().read(|entry| {
-            if entry.document["call"] == reply.id.as_str() && found.is_null() {
-                found = entry.document;
-            }
-            Ok(())
-        });
+        let read = self
+            .host
+            .audit()
+            .read(|entry| {
+                if entry.document["call"] == reply.id.as_str() && found.is_null() {
+                    found = entry.document;
+                }
+                Ok(())
+            })
+            .block_on();
         assert_eq!(read.unwrap().fault, None);
         found
     }

@@ -175,7 +175,7 @@ async fn the_policy_decides_about_hydrated_calls_like_others() {
     let desk = Desk::open("[[rule]]\ntool = \"shop.list\"\ndecision = \"deny\"\n").await;
     let (_, reply) = desk.chat("shop__list", "{}").await;
     assert_eq!(reply.code, Code::PolicyDenied);
-    let closed = Host::builder(desk.site.plugins(), desk.site.path("other"), Compiler::InProcess);
+    let closed = Host::builder(desk.site.plugins(), desk.site.path("other")).compiler(Compiler::InProcess);
     let closed = closed.policy_text(&ALLOW.replace("allow", "deny"), desk.site.path("")).open().await.unwrap();
     let offered = Definitions::of(closed.catalog().offers().collect::<Vec<_>>()).unwrap();
     let answer = message(Format::OpenAiChat, &[("a", "good__run", &Value::from("{}"))]).to_string();

@@ -40,10 +40,10 @@ enum Goes {
 
 /// Approves each request in turn. The first failure decides the exit code.
 pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
-    let approvals = open(context)?;
+    let approvals = open(context).await?;
     let mut questions: Vec<OpenQuestion> = Vec::new();
     for id in &arguments.ids {
-        match find(&approvals, id)? {
+        match find(&approvals, id).await? {
             Ok(IdentifiedApproval::Question(question)) if questions.iter().all(|known| known.id != question.id) => {
                 questions.push(*question);
             }
@@ -62,7 +62,7 @@ pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyh
 }
 
 async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
-    let approvals = open(context)?;
+    let approvals = open(context).await?;
     let goes = match (&question.question, question.status) {
         (Some(asked), Status::Pending) => {
             let answer = match answer(arguments, &asked.offers) {
@@ -72,7 +72,7 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
             if !is_approved(arguments, asked, &approvals, context).await? {
                 return fail("not approved: the request stays open", Exit::Denied, context);
             }
-            match approvals.answer(&question.id, &answer) {
+            match approvals.answer(&question.id, &answer).await {
                 Ok(Onward::There) => look_after(&approvals, &question.id).await?,
                 Ok(Onward::Here) => Goes::Here,
                 Ok(Onward::Ended) => Goes::Nowhere(ApprovalError::Gone),
@@ -90,7 +90,7 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
             drop(approvals);
             resume(question, context).await
         }
-        Goes::Nowhere(error) => refusal::tell_of(&error, &question.id, &approvals, context),
+        Goes::Nowhere(error) => refusal::tell_of(&error, &question.id, &approvals, context).await,
     }
 }
 
@@ -136,10 +136,13 @@ async fn is_approved(
     context: &Context,
 ) -> anyhow::Result<bool> {
     let terminal = context.terminal;
-    let now = || approvals.question(&asked.id).map(|open| open.question.unwrap_or_else(|| asked.clone()));
+    let now = async || {
+        let open = approvals.question(&asked.id).await?;
+        Ok::<_, ApprovalError>(open.question.unwrap_or_else(|| asked.clone()))
+    };
     if arguments.yes {
         if !context.json {
-            terminal.say(&laid_out(&now()?, Extent::Screen, terminal).text);
+            terminal.say(&laid_out(&now().await?, Extent::Screen, terminal).text);
         }
         return Ok(true);
     }
@@ -152,12 +155,16 @@ async fn is_approved(
     let prompt = format!("Approve {}? [y/N/more] ", asked.tool);
     let mut extent = Extent::Screen;
     loop {
-        let shown = now()?;
+        let shown = now().await?;
         let sheet = laid_out(&shown, extent, terminal);
         terminal.say(&sheet.text);
         match (confirmation(terminal, &prompt).await, sheet.unseen) {
-            (Confirmation::Yes, Unseen::Nothing) if now()?.difference == shown.difference => return Ok(true),
-            (Confirmation::Yes, Unseen::Nothing) => terminal.note(FILE_CHANGED),
+            (Confirmation::Yes, Unseen::Nothing) => {
+                if now().await?.difference == shown.difference {
+                    return Ok(true);
+                }
+                terminal.note(FILE_CHANGED);
+            }
             (Confirmation::Yes, Unseen::Some) => terminal.note(CUT),
             (Confirmation::More, _) => extent = Extent::Whole,
             (Confirmation::No, _) => return Ok(false),
@@ -168,7 +175,7 @@ async fn is_approved(
 /// Waits until the process that made the request takes the answer, and returns where the call runs.
 async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
     for _ in 0..LOOKS_MAX {
-        let question = approvals.question(id)?;
+        let question = approvals.question(id).await?;
         match question.status {
             Status::Running | Status::Done => return Ok(Goes::There),
             Status::Approved if !question.waited_for => return Ok(Goes::Here),
@@ -193,14 +200,15 @@ async fn resume(question: &OpenQuestion, context: &Context) -> anyhow::Result<Ex
     match ended {
         Some(Ok(reply)) => {
             reply::show(&host, &reply, context)?;
-            if reply::wants_a_wider_policy(&reply) && host.approvals().question(id)?.status == Status::Approved {
+            let wants_more = reply::wants_a_wider_policy(&reply);
+            if wants_more && host.approvals().question(id).await?.status == Status::Approved {
                 context
                     .terminal
                     .note("the approval is still valid: approve again under the policy of the request (--policy FILE)");
             }
             Ok(Exit::after(&reply))
         }
-        Some(Err(error)) => refusal::tell_of(&error, id, host.approvals(), context),
+        Some(Err(error)) => refusal::tell_of(&error, id, host.approvals(), context).await,
         None => fail(INTERRUPTED, Exit::ToolFailed, context),
     }
 }

@@ -16,12 +16,15 @@ pub(super) enum IdentifiedApproval {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub(super) fn find(approvals: &Approvals, typed: &str) -> Result<Result<IdentifiedApproval, String>, ApprovalError> {
+pub(super) async fn find(
+    approvals: &Approvals,
+    typed: &str,
+) -> Result<Result<IdentifiedApproval, String>, ApprovalError> {
     let typed = typed.to_ascii_lowercase();
     if typed.len() < DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(Err(format!("an id consists of hexadecimal digits: give at least the first {DIGITS_MIN}")));
     }
-    let listing = approvals.list_all()?;
+    let listing = approvals.list_all().await?;
     let questions = listing.questions.into_iter().filter(|question| question.id.starts_with(&typed));
     let answers = listing.answers.into_iter().filter(|answer| answer.id.starts_with(&typed));
     let found = questions.map(|question| IdentifiedApproval::Question(Box::new(question)));

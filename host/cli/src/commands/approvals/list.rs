@@ -12,9 +12,9 @@ use crate::time::{Now, ago, ahead};
 use portcullis::approvals::{HeldAnswer, Listing, OpenQuestion, Status, Subject};
 use portcullis::text::OneLine;
 
-pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Result<Exit> {
-    let approvals = open(context)?;
-    let listing = if arguments.all { approvals.list_all()? } else { approvals.list()? };
+pub(super) async fn run(arguments: &ListArguments, context: &Context) -> anyhow::Result<Exit> {
+    let approvals = open(context).await?;
+    let listing = if arguments.all { approvals.list_all().await? } else { approvals.list().await? };
     if context.json {
         context.terminal.print(&json::line(&listing)?)?;
     } else {

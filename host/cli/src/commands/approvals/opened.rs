@@ -6,10 +6,10 @@ use anyhow::ensure;
 use portcullis::Approvals;
 
 /// Opens existing approvals. A command that only reads must not create a state directory.
-pub(super) fn open(context: &Context) -> anyhow::Result<Approvals> {
+pub(super) async fn open(context: &Context) -> anyhow::Result<Approvals> {
     let state = context.environment.state()?;
     ensure!(state.is_dir(), "there is no state directory {}, so there are no approvals", state.display());
-    let approvals = portcullis::open_approvals(state)?;
+    let approvals = portcullis::open_approvals(state).await?;
     note_rollback(&approvals, context);
     Ok(approvals)
 }

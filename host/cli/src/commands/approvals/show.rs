@@ -13,12 +13,12 @@ use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
 use portcullis::approvals::{HeldAnswer, OpenQuestion};
 
-pub(super) fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
+pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let terminal = context.terminal;
-    let approvals = open(context)?;
-    let text = match find(&approvals, typed)? {
+    let approvals = open(context).await?;
+    let text = match find(&approvals, typed).await? {
         Ok(IdentifiedApproval::Question(question)) => {
-            let question = approvals.question(&question.id)?;
+            let question = approvals.question(&question.id).await?;
             match context.json {
                 true => json::line(&question)?,
                 false => of_question(&question, terminal.style(), terminal.width()),

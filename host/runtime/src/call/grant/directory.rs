@@ -10,6 +10,7 @@ use crate::call::valid_call::ValidCall;
 use crate::catalog::{Plugin, Tool};
 use crate::grants::{BoundDirectory, Grant};
 use crate::reply::Code;
+use crate::text::WithCauses;
 use portcullis_policy::{Access, Binding, DependencyKey, Permission, Permissions, Pointer};
 use portcullis_sandbox::{Directory, Handles};
 use std::collections::BTreeMap;
@@ -55,6 +56,7 @@ fn narrowed(bound: &BoundDirectory, key: &DependencyKey, call: &ValidCall) -> Re
     match wanted(bound.narrow.as_ref(), key, call)? {
         None => Ok(directory),
         Some(path) => directory.narrowed(path).map_err(|error| {
+            let error = WithCauses(&error);
             let message = format!("The path {} cannot be granted from `{key}`: {error}.", shown(path));
             Rejection::new(Code::DependencyNotGranted, message)
         }),
