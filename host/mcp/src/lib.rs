@@ -18,6 +18,7 @@ mod options;
 mod progress;
 mod resources;
 mod result;
+mod rpc_error;
 mod server;
 mod stdio;
 mod stopping;

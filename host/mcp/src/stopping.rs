@@ -1,9 +1,9 @@
 //! How a transport stops. Calls in flight may finish within a grace period. The others are cancelled, and their clients
 //! get an error that says why.
 
+use crate::rpc_error;
 use portcullis::{Host, Outcome, Reply};
 use rmcp::ErrorData;
-use rmcp::model::ErrorCode;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -13,9 +13,6 @@ use tokio_util::sync::CancellationToken;
 const GRACE: Duration = Duration::from_millis(500);
 /// Interval at which to check whether calls are still in flight.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
-
-/// The JSON-RPC code of the errors: the first of the range reserved for servers. SDKs use it for a closed connection.
-const CODE: ErrorCode = ErrorCode(-32000);
 
 /// The stop signal of one transport. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +56,7 @@ impl TransportStop {
     /// The transport is stopping.
     pub(crate) fn admit(&self) -> Result<(), ErrorData> {
         if self.begun.is_cancelled() {
-            return Err(ErrorData::new(CODE, "the server is stopping: the call was not started", None));
+            return Err(rpc_error::stopping("the server is stopping: the call was not started"));
         }
         Ok(())
     }
@@ -70,7 +67,7 @@ impl TransportStop {
             return None;
         }
         let message = "the server is stopping: the call was cancelled, and its side effects until then remain";
-        Some(ErrorData::new(CODE, message, None))
+        Some(rpc_error::stopping(message))
     }
 }
 

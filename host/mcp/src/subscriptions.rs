@@ -1,6 +1,7 @@
 //! Subscribers to changes of the tool list: all peers of the handshake era, and modern clients that subscribe. Each is
 //! notified by its own task or request, so that a slow subscriber does not block the others.
 
+use crate::rpc_error;
 use crate::server::Server;
 use portcullis::plugins::Catalog;
 use rmcp::model::SubscriptionFilter;
@@ -49,7 +50,7 @@ async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<Arc<Catalog>>
 /// There are too many subscribers.
 pub(crate) async fn listen(server: &Server, context: &SubscriptionContext) -> Result<(), ErrorData> {
     let Some(_place) = server.inner().subscribers.place() else {
-        return Err(ErrorData::internal_error("too many subscriptions on this server; cancel one first", None));
+        return Err(rpc_error::limit_exceeded("too many subscriptions on this server; cancel one first"));
     };
     let mut changes = server.inner().host.catalog_changes();
     loop {

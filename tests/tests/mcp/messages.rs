@@ -1,7 +1,7 @@
 //! Invalid messages, messages in the wrong order, and messages that parsers read differently. No tool runs twice, and
 //! none runs without a request for it.
 
-use crate::mcp::wire::{Desk, ERAS, Era, OPEN};
+use crate::mcp::wire::{Desk, ERAS, Era, OPEN, Wire};
 use serde_json::{Value, json};
 
 /// Builds a call of the clerk that writes a note.
@@ -149,4 +149,22 @@ fn a_probe_does_not_decide_the_era() {
             assert_eq!(wire.call("clerk__echo", json!({ "text": "modern" }))["content"][0]["text"], "modern");
         }
     }
+}
+
+/// The maximum requests of one client over pipes.
+const REQUESTS_MAX: usize = 4096;
+
+#[test]
+fn a_request_beyond_the_maximum_in_flight_is_refused_until_another_one_ends() {
+    // The first call waits for ten minutes, and the others for their turn in its session.
+    let desk = Desk::new(&format!("[limits]\ntime = \"600 s\"\n{OPEN}"));
+    let mut wire = desk.client(Era::Legacy);
+    let call = |wire: &mut Wire| wire.request("tools/call", json!({ "name": "clerk__wait", "arguments": {} }));
+    let calls: Vec<i64> = (0..REQUESTS_MAX).map(|_| call(&mut wire)).collect();
+    let answer = wire.ask("tools/list", json!({}));
+    assert_eq!(answer["error"]["code"], -32005, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("4096 requests are in flight"), "{answer}");
+    let last = calls[REQUESTS_MAX - 1];
+    wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": last } }));
+    assert!(wire.result("tools/list", json!({}))["tools"].is_array());
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Maximum requests in flight: more than any client makes. Each costs a task.
-const REQUESTS_MAX: usize = 4096;
+pub(super) const REQUESTS_MAX: usize = 4096;
 
 /// The ids of requests in flight. Clones share them.
 #[derive(Clone, Debug, Default)]

@@ -1,9 +1,10 @@
 //! The transport for the protocol library: messages in and out, one per line.
 
-use super::in_flight::{InFlight, NotLetIn};
+use super::in_flight::{InFlight, NotLetIn, REQUESTS_MAX};
 use super::lines::{InputLine, LINE_BYTES_MAX, LineReader};
 use super::streams::{Input, MessageWriter};
 use crate::judge::{Judged, judge};
+use crate::rpc_error;
 use crate::stopping::TransportStop;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -88,9 +89,10 @@ impl Wire {
                 self.begun |= begins(&request.request);
                 let error = match self.in_flight.begin(&request.id) {
                     Ok(()) => return Some(message),
-                    Err(NotLetIn::Full) => {
-                        ErrorData::internal_error("too many requests in flight; wait for a response first", None)
-                    }
+                    Err(NotLetIn::Full) => rpc_error::limit_exceeded(format!(
+                        "{REQUESTS_MAX} requests are in flight, and there can be no more: send this one again after a \
+                         response, or cancel another one first"
+                    )),
                     Err(NotLetIn::Twice) => ErrorData::invalid_request("a request with this id is in flight", None),
                 };
                 self.refuse(Some(request.id.clone()), error);
