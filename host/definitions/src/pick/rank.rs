@@ -23,7 +23,6 @@ mod tests {
     use serde_json::{Value, json};
 
     /// A tool of a test.
-    #[derive(Clone)]
     struct TestTool {
         name: &'static str,
         title: &'static str,
@@ -46,12 +45,11 @@ mod tests {
         tool(name, "It is what it is.", &json!({ "type": "object" }))
     }
 
-    fn catalog(plugins: &[(&'static str, &'static str, &[TestTool])]) -> TestCatalog {
-        let of = |(plugin, description, tools): &(&'static str, &'static str, &[TestTool])| {
-            let (plugin, description) = (*plugin, *description);
-            tools.to_vec().into_iter().map(move |tool| (format!("{plugin}.{}", tool.name), plugin, description, tool))
-        };
-        let mut tools: Vec<_> = plugins.iter().flat_map(of).collect();
+    fn catalog(plugins: &[(&str, &str, &[TestTool])]) -> TestCatalog {
+        let mut tools = Vec::new();
+        for (plugin, description, of_plugin) in plugins {
+            tools.extend(of_plugin.iter().map(|tool| (format!("{plugin}.{}", tool.name), *plugin, *description, tool)));
+        }
         tools.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         let described = tools.iter().map(|(_, plugin, plugin_description, tool)| DescribedTool {
             name: tool.name,

@@ -26,7 +26,7 @@ enum EntryState {
 struct QueueWriter(Arc<AuditWriter>);
 
 impl AuditWriter {
-    /// Appends one line as [`AuditLog::append`] does, without blocking the thread. Entries of one caller are written in
+    /// Appends one line as [`Self::append`] does, without blocking the thread. Entries of one caller are written in
     /// the order of its calls of this function, even if it does not wait for them.
     ///
     /// # Errors

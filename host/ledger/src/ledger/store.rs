@@ -82,7 +82,7 @@ pub enum Unstored {
     /// The sum would exceed the maximum length of a value.
     #[error("the value is too long")]
     Value,
-    /// There would be more principal stores than [`PRINCIPAL_STORES_MAX`].
+    /// There would be too many principal stores for one key of one plugin.
     #[error("too many stores")]
     Stores,
     /// The value to increment is not a decimal number.
