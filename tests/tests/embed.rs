@@ -5,6 +5,9 @@
 #[path = "embed/opening.rs"]
 mod opening;
 
+#[path = "embed/errors.rs"]
+mod errors;
+
 #[path = "embed/outside.rs"]
 mod outside;
 

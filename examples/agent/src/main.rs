@@ -20,7 +20,7 @@ use clap::Parser;
 use conversation::Conversation;
 use endpoint::Endpoint;
 use person::Person;
-use portcullis::text::Lines;
+use portcullis::text::{Lines, WithCauses};
 use portcullis::{Caller, Host};
 use settings::{Model, Settings};
 use std::process::ExitCode;
@@ -86,7 +86,7 @@ async fn open(settings: &Settings, endpoint: Endpoint, model: String) -> anyhow:
     }
     let host = builder.open().await.context("the host does not open")?;
     for refused in host.catalog().refused() {
-        let told = format!("{} is not used: {}", refused.file, refused.error);
+        let told = format!("{} is not used: {}", refused.file, WithCauses(&*refused.error));
         screen::note(Lines(&told));
     }
     let caller = Caller::new().session(&session()).agent(env!("CARGO_PKG_NAME"));

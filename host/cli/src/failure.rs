@@ -6,7 +6,7 @@ use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::OpenError;
 use portcullis::policy_files::{GrantError, PlaceError, PolicyReadError};
-use portcullis::text::Lines;
+use portcullis::text::{Lines, WithCauses};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -16,14 +16,7 @@ struct CommandFailure<'a> {
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
-    // The library's errors already include their causes, so a cause that the text contains is not repeated.
-    let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if !text.contains(&cause) {
-            let separator = if text.is_empty() { "" } else { ": " };
-            text = text + separator + &cause;
-        }
-    }
+    let text = WithCauses(&**error).to_string();
     if as_json {
         // A text always has JSON. If it cannot be written, there is no reader.
         let _ = json::line(&CommandFailure { error: &text }).map(|line| terminal.print(&line));

@@ -4,7 +4,7 @@ use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::plugins::{LoadError, Observer};
 use portcullis::policy::PluginName;
-use portcullis::text::OneLine;
+use portcullis::text::{OneLine, WithCauses};
 use std::time::Duration;
 
 /// Prints a line when plugins begin to load in the background, and one when each is ready or refused.
@@ -31,6 +31,7 @@ impl Observer for LoadingNotes {
     }
 
     fn refused(&self, plugin: &PluginName, error: &LoadError, took: Duration) {
-        self.note(TextStyle::Bad, &format!("{plugin} was refused after {:.1} s: {error}", took.as_secs_f64()));
+        let (seconds, error) = (took.as_secs_f64(), WithCauses(error));
+        self.note(TextStyle::Bad, &format!("{plugin} was refused after {seconds:.1} s: {error}"));
     }
 }

@@ -31,8 +31,7 @@ pub struct KnownTool<'a> {
 pub struct DeadRule {
     /// The rule.
     pub id: RuleId,
-    /// The reason.
-    #[source]
+    /// The reason. It is part of this error's own message, and not its source.
     pub why: DeadReason,
 }
 

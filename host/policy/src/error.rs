@@ -31,8 +31,7 @@ pub struct PolicyError {
     pub column: usize,
     /// The full path of the key, such as `plugin.web.http.fetch.hosts`, escaped. Empty for the file itself.
     pub key: String,
-    /// What is wrong.
-    #[source]
+    /// What is wrong. It is part of this error's own message, and not its source.
     pub fault: PolicyFault,
 }
 
@@ -53,8 +52,7 @@ fn place(key: &str) -> String {
 pub struct LayerError {
     /// The layer with the error.
     pub layer: Layer,
-    /// The error.
-    #[source]
+    /// The error. It is part of this error's own message, and not its source.
     pub error: PolicyError,
 }
 

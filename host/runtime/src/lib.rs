@@ -28,6 +28,8 @@
 //! Without a policy, everything is denied. A policy file that need not exist is [`HostBuilder::policy_file_if_exists`],
 //! and [`HostBuilder::policy_text`] takes text.
 //!
+//! An error shows its own part, and its cause is its `source()`. [`text::WithCauses`] shows both.
+//!
 //! # Approve
 //!
 //! If the policy says ask, the host asks an approver. Everything in a [`Question`] but its reason is untrusted text.

@@ -19,7 +19,7 @@ const CACHE_DIRECTORY: &str = "cache";
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     /// The system reports an error.
-    #[error("cannot use {} {}: {source}", what, path.display())]
+    #[error("cannot use {} {}", what, path.display())]
     Io {
         /// Which place.
         what: &'static str,

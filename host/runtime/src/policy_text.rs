@@ -16,7 +16,7 @@ pub enum PolicyReadError {
     #[error("the policy file {} does not exist: create it, or correct the path", .0.display())]
     NoPolicy(PathBuf),
     /// The policy has an error.
-    #[error("{}: {error}", path.display())]
+    #[error("the policy {} is not valid", path.display())]
     Policy {
         /// The policy's file.
         path: PathBuf,

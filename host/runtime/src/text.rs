@@ -3,6 +3,7 @@
 use regex::Regex;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt::{self, Display, Write};
 use std::sync::LazyLock;
 
@@ -18,6 +19,38 @@ pub struct OneLine<'a>(pub &'a str);
 /// Shows text with its line breaks and tabs; everything else as [`OneLine`] does.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<'a>(pub &'a str);
+
+/// Shows an error with its causes, each after `: `. The errors of this library show only their own part, and return
+/// the cause as `source()`.
+///
+/// ```
+/// use portcullis::audit::AuditError;
+/// use portcullis::text::WithCauses;
+///
+/// let error = AuditError::Io(std::io::Error::other("the disk is full"));
+/// assert_eq!(error.to_string(), "the audit log cannot be used");
+/// assert_eq!(WithCauses(&error).to_string(), "the audit log cannot be used: the disk is full");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct WithCauses<'a>(pub &'a (dyn Error + 'static));
+
+impl Display for WithCauses<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = self.0.to_string();
+        formatter.write_str(&shown)?;
+        let mut next = self.0.source();
+        while let Some(cause) = next {
+            next = cause.source();
+            let text = cause.to_string();
+            // Errors of other libraries may show their cause themselves.
+            if !shown.contains(&text) {
+                write!(formatter, ": {text}")?;
+                shown.push_str(&text);
+            }
+        }
+        Ok(())
+    }
+}
 
 impl Display for OneLine<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,6 +9,7 @@ use crate::audit::Kind;
 use crate::file_watch::FileWatch;
 use crate::inner::HostState;
 use crate::reload::{self, ReloadError};
+use crate::text::WithCauses;
 use serde::Serialize;
 use signal::Signal;
 use std::path::{Path, PathBuf};
@@ -112,7 +113,7 @@ async fn tell(host: &HostState, told: &mut Option<String>, error: Option<&Reload
         event: &'a str,
         reason: &'a str,
     }
-    let reason = error.map(ToString::to_string);
+    let reason = error.map(|error| WithCauses(error).to_string());
     if let Some(reason) = reason.as_deref().filter(|_| reason != *told) {
         let line = Failed { plugin: "", event: "the plugin directory cannot be reloaded", reason };
         // If the audit log cannot be written, the next reload tries again.

@@ -89,7 +89,7 @@ pub enum CompileError {
     #[error("compiling it took more than {} s, or more memory than the limit allows", COMPILE_TIME_MAX.as_secs())]
     Exhausted,
     /// The worker could not be run.
-    #[error("the compile worker cannot be run: {0}")]
+    #[error("the compile worker cannot be run")]
     Worker(#[from] io::Error),
     /// This program cannot be started as a worker.
     #[error(transparent)]
@@ -225,8 +225,8 @@ pub fn init() {
 }
 
 /// Runs the compile worker: reads a component from stdin, writes code to stdout, and returns the exit code. It sets its
-/// resource limits before it reads a byte. [`init`] calls it. Only a program that is used as [`Compiler::Program`] needs
-/// to call it itself.
+/// resource limits before it reads a byte. [`init`] calls it. Only a program that is used as [`Compiler::Program`]
+/// needs to call it itself.
 pub fn compile_worker() -> i32 {
     match work() {
         Ok(()) => 0,

@@ -31,7 +31,7 @@ const NARROW_PATH_BYTES_MAX: usize = 4096;
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// It could not be opened.
-    #[error("cannot open the directory {}: {source}", path.display())]
+    #[error("cannot open the directory {}", path.display())]
     Open {
         /// The path as it was given.
         path: PathBuf,
@@ -101,7 +101,7 @@ pub enum NarrowError {
     #[error("this system cannot limit a call to one path: it has no openat2, which needs Linux 5.6 or later")]
     Unsupported,
     /// The handle could not be opened.
-    #[error("the directory cannot be opened: {0}")]
+    #[error("the directory cannot be opened")]
     Open(#[source] io::Error),
 }
 

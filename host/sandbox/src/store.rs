@@ -79,7 +79,7 @@ pub enum Fetched<T> {
 
 /// Why an entry could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write to the cache: {0}")]
+#[error("cannot write to the cache")]
 pub struct StoreError(#[from] io::Error);
 
 /// An authenticated store for compiled code.

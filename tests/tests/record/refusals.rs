@@ -81,7 +81,7 @@ async fn a_refusal_that_is_forgotten_is_tried_again() {
         assert_eq!(tries(), 1, "a timeout must not be repeated immediately");
     }
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap();
-    forget_refusal(&site.state(), &guest("good", &Manifest::of("good")), &engine).unwrap();
+    forget_refusal(&site.state(), &guest("good", &Manifest::of("good")), &engine).await.unwrap();
     drop(site.builder_with(&allow_all(""), shell(&line)).open().await.unwrap());
     assert_eq!(tries(), 2);
 }

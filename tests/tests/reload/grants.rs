@@ -84,7 +84,7 @@ async fn a_grant_of_a_project_opens_only_its_trusted_directory() {
     let path = site.path("portcullis.toml");
     fs::write(&path, policy()).unwrap();
     let approvals = open_approvals(&site.state()).await.unwrap();
-    approvals.trust_policy(&ProjectPolicy::read(&path).unwrap().unwrap()).await.unwrap();
+    approvals.trust_policy(&ProjectPolicy::read(&path).await.unwrap().unwrap()).await.unwrap();
     drop(approvals);
     let host = site.builder("").project_policy(&path).open().await.unwrap();
     assert_eq!(host.untrusted_policy(), None);

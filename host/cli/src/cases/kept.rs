@@ -3,6 +3,7 @@
 use portcullis::audit::Entry;
 use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
+use portcullis::text::WithCauses;
 use portcullis::{Host, Output, Reply};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -40,7 +41,7 @@ pub(super) async fn printed(host: &Host, reply: &Reply) -> Printed {
         Ok(())
     };
     if let Err(error) = host.audit().read(each).await {
-        printed.detail = format!("the audit log cannot be read: {error}");
+        printed.detail = WithCauses(&error).to_string();
     }
     printed
 }

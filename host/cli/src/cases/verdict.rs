@@ -8,6 +8,7 @@ use super::scratch::COPIED_BYTES_MAX;
 use portcullis::events::Progress;
 use portcullis::outputs::OutputError;
 use portcullis::policy::DependencyKey;
+use portcullis::text::WithCauses;
 use portcullis::{Output, Reply};
 use portcullis_build::project_file;
 use serde_json::Value;
@@ -111,7 +112,7 @@ fn of_whole(expect: &Expect, left: &Left<'_>) -> Vec<String> {
     let whole = match &left.text {
         Ok(Some(whole)) => whole,
         Ok(None) => return vec![format!("expected a text, found {}", kind(left.reply.output.as_ref()))],
-        Err(error) => return vec![format!("the whole text cannot be read: {error}")],
+        Err(error) => return vec![format!("the whole text cannot be read: {}", WithCauses(error))],
     };
     let mut problems = Vec::new();
     if let Some(expected) = expect.text_bytes.filter(|expected| *expected != whole.bytes) {

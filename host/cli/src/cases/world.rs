@@ -11,6 +11,7 @@ use crate::plugin_file::ReadPluginFile;
 use anyhow::{Context as _, ensure};
 use portcullis::plugins::{FileError, Observer};
 use portcullis::policy::{DependencyKey, PluginName};
+use portcullis::text::WithCauses;
 use portcullis::{Compiler, Host};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -80,7 +81,7 @@ impl World {
         let bytes = match ReadPluginFile::read(component) {
             Ok(file) => file.bytes,
             Err(FileError::Io(error)) => return Err(error).with_context(shown),
-            Err(error) => return Err(RefusedComponent::because(component, &error).into()),
+            Err(error) => return Err(RefusedComponent::because(component, &WithCauses(&error)).into()),
         };
         let project = project.canonicalize().with_context(|| project.display().to_string())?;
         let scratch = Scratch::new()?;
@@ -101,7 +102,7 @@ impl World {
             compiled.keep(&state);
         }
         match host.catalog().refused().first() {
-            Some(refused) => Err(RefusedComponent::because(component, &refused.error).into()),
+            Some(refused) => Err(RefusedComponent::because(component, &WithCauses(&*refused.error)).into()),
             None => Ok(world),
         }
     }

@@ -15,7 +15,7 @@ use crate::{json, opening, remedy, view};
 use anyhow::Context as _;
 use portcullis::plugins::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use portcullis::policy::PluginName;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, WithCauses};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -121,7 +121,7 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
             "remedy": lint.remedy,
         })
     };
-    let problem = |error: &LoadError| json!({ "problem": error.to_string(), "remedy": remedy::of(error) });
+    let problem = |error: &LoadError| json!({ "problem": WithCauses(error).to_string(), "remedy": remedy::of(error) });
     json!({
         "ok": examined.problems.is_empty(),
         "name": examined.manifest.as_ref().map(|manifest| &manifest.name),
@@ -163,7 +163,7 @@ fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) 
     };
     let mut text = format!("{path}: {}, {count}\n", style.paint(TextStyle::Bad, "refused"));
     for problem in &examined.problems {
-        text.push_str(&format!("  - {}\n", Lines(&problem.to_string())));
+        text.push_str(&format!("  - {}\n", Lines(&WithCauses(problem).to_string())));
         if let Some(remedy) = remedy::of(problem) {
             text.push_str(&format!("    {} {remedy}\n", style.paint(TextStyle::Quiet, "remedy:")));
         }

@@ -16,7 +16,7 @@ use crate::{json, opening};
 use calls::{Calls, Messages};
 use kept::LastGoodComponent;
 use portcullis::plugins::Catalog;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, WithCauses};
 use portcullis::{Host, Watch};
 use portcullis_build::{Built, Project, size};
 use portcullis_mcp::http::Running;
@@ -212,7 +212,7 @@ impl<'a> DevSession<'a> {
         let opened = (self.serving.is_none() || self.stale) && self.serve().await?;
         let Some(DevServer { host, .. }) = &self.serving else { return Ok(()) };
         if !opened && let Err(error) = host.reload().await {
-            return self.fail("not-loaded", &error.to_string(), "the new build is not loaded");
+            return self.fail("not-loaded", &WithCauses(&error).to_string(), "the new build is not loaded");
         }
         let name = self.output.file_name().unwrap_or_default();
         let catalog = host.catalog();
@@ -226,7 +226,9 @@ impl<'a> DevSession<'a> {
                 self.tell_refused(&catalog, "; the previous plugin is still served")?;
                 match host.reload().await {
                     Ok(_) => Ok(()),
-                    Err(error) => self.fail("not-loaded", &error.to_string(), "the previous plugin is not loaded"),
+                    Err(error) => {
+                        self.fail("not-loaded", &WithCauses(&error).to_string(), "the previous plugin is not loaded")
+                    }
                 }
             }
             Err(error) => {
@@ -240,7 +242,7 @@ impl<'a> DevSession<'a> {
     fn tell_refused(&self, catalog: &Catalog, then: &str) -> anyhow::Result<()> {
         for refused in catalog.refused() {
             let heading = format!("the host refuses {}{then}", OneLine(&refused.file));
-            self.fail("refused", &refused.error.to_string(), &heading)?;
+            self.fail("refused", &WithCauses(&*refused.error).to_string(), &heading)?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::view::{self, PluginView, ToolView};
 use crate::{opening, schema_summary};
 use anyhow::Context as _;
 use portcullis::plugins::FileError;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, WithCauses};
 use std::fmt::{Display, Write};
 use std::path::Path;
 
@@ -30,7 +30,9 @@ async fn of_directory(name: &str, context: &Context) -> anyhow::Result<Exit> {
         return show(&PluginView::of_plugin(&host, plugin), context);
     }
     let (why, exit) = match host.catalog().refusal(name) {
-        Some(refused) => (format!("the plugin {name} was refused: {}", refused.error), Exit::PluginRefused),
+        Some(refused) => {
+            (format!("the plugin {name} was refused: {}", WithCauses(&*refused.error)), Exit::PluginRefused)
+        }
         None => {
             let known: Vec<String> = host.catalog().plugins().map(|plugin| plugin.name().to_string()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -44,17 +46,18 @@ async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
     let file = match ReadPluginFile::read(path) {
         Ok(file) => file,
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
-        Err(error) => return refused(path, &error, context),
+        Err(error) => return refused(path, &WithCauses(&error), context),
     };
     let Examined { manifest, problems, .. } = check::examine(path, &file, context).await?;
     let Some(manifest) = manifest else {
         return match problems.last() {
-            Some(problem) => refused(path, problem, context),
+            Some(problem) => refused(path, &WithCauses(problem), context),
             None => refused(path, &"it has no description", context),
         };
     };
     let exit = show(&PluginView::of_manifest(&manifest, &file), context)?;
     for problem in &problems {
+        let problem = WithCauses(problem);
         context.terminal.note(Lines(&format!("note: a host would refuse this file: {problem}")));
     }
     Ok(exit)

@@ -13,7 +13,7 @@ use crate::view;
 use portcullis::Host;
 use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::policy::Decision;
-use portcullis::text::OneLine;
+use portcullis::text::{OneLine, WithCauses};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -34,8 +34,9 @@ fn document(host: &Host) -> Value {
     let catalog = host.catalog();
     let plugins: Vec<Value> = catalog.plugins().map(|plugin| plugin_document(host, plugin)).collect();
     let refused = catalog.refused().iter();
-    let refused: Vec<Value> =
-        refused.map(|refused| json!({ "file": refused.file, "reason": refused.error.to_string() })).collect();
+    let refused: Vec<Value> = refused
+        .map(|refused| json!({ "file": refused.file, "reason": WithCauses(&*refused.error).to_string() }))
+        .collect();
     let gaps: Vec<String> = host.rule_gaps().iter().map(ToString::to_string).collect();
     json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps })
 }
@@ -144,7 +145,7 @@ fn refused(catalog: &Catalog) -> Table {
         table.row([
             TableCell::new(TextStyle::Strong, &refused.file),
             TableCell::new(TextStyle::Bad, "refused"),
-            TableCell::plain(&refused.error.to_string()),
+            TableCell::plain(&WithCauses(&*refused.error).to_string()),
         ]);
     }
     table

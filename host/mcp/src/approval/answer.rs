@@ -4,6 +4,7 @@ use super::form::{ALWAYS, COVERS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SES
 use crate::server::Server;
 use portcullis::approvals::ApprovalError;
 use portcullis::policy::Principal;
+use portcullis::text::WithCauses;
 use portcullis::{Answer, Covers, Question};
 use rmcp::ErrorData;
 use rmcp::model::{ElicitResult, ElicitationAction};
@@ -100,7 +101,10 @@ pub(crate) async fn give(
     };
     match given.await {
         Ok(_) | Err(ApprovalError::Settled(_) | ApprovalError::Expired | ApprovalError::Gone) => Ok(()),
-        Err(error) => Err(ErrorData::internal_error(format!("the answer was not recorded: {error}"), None)),
+        Err(error) => {
+            let why = format!("the answer was not recorded: {}", WithCauses(&error));
+            Err(ErrorData::internal_error(why, None))
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::tools::loading;
 use portcullis::Host;
 use portcullis::plugins::{LoadError, RefusedPlugin};
 use portcullis::policy::PluginName;
-use portcullis::text::OneLine;
+use portcullis::text::{OneLine, WithCauses};
 use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -142,7 +142,7 @@ fn reason(error: &LoadError) -> String {
         | LoadError::Definition(_)
         | LoadError::Descriptions(_)
         | LoadError::Changed => {
-            let mut reason = OneLine(&error.to_string()).to_string();
+            let mut reason = OneLine(&WithCauses(error).to_string()).to_string();
             reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
             reason
         }

@@ -14,7 +14,7 @@ pub enum BindingError {
     Path,
     /// A mask covers the whole directory, or is not a valid pattern.
     #[error("invalid mask: {0}")]
-    Mask(#[source] MaskError),
+    Mask(MaskError),
     /// There are too many masks of one kind.
     #[error("there are more than {MASKS_MAX} masks of one kind")]
     Masks,

@@ -8,6 +8,7 @@ use super::shared::Approvals;
 use crate::approver::{Question, Subject};
 use crate::audit::Kind;
 use crate::ledger::{AnswerRow, Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
+use crate::text::WithCauses;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
@@ -145,7 +146,11 @@ impl Approvals {
             Ok(Listing {
                 questions: questions.map(|row| open_question(change, row)).collect(),
                 answers: answers.filter_map(held_answer).collect(),
-                faults: faults.iter().filter(|_| self.within.is_none()).map(ToString::to_string).collect(),
+                faults: faults
+                    .iter()
+                    .filter(|_| self.within.is_none())
+                    .map(|fault| WithCauses(fault).to_string())
+                    .collect(),
             })
         })
     }

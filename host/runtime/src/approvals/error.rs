@@ -35,8 +35,8 @@ pub enum ApprovalError {
     Audit(#[from] AuditError),
     /// The change has taken effect, but its audit entry could not be written yet.
     #[error(
-        "it has taken effect, but the audit log could not be written: {0}; the entry follows as soon as the log can be \
-         written again"
+        "it has taken effect, but its entry in the audit log could not be written; the entry follows as soon as the \
+         log can be written again"
     )]
-    Unrecorded(AuditError),
+    Unrecorded(#[source] AuditError),
 }

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The system reports an error.
-    #[error("the audit log cannot be used: {0}")]
+    #[error("the audit log cannot be used")]
     Io(#[from] io::Error),
     /// This host did not write the head as it is now.
     #[error(
@@ -30,7 +30,7 @@ pub enum AuditError {
     #[error("the audit log was removed while the host had it open: restart the host")]
     Gone,
     /// The entry cannot be serialized.
-    #[error("the audit entry cannot be written: {0}")]
+    #[error("the audit entry cannot be written")]
     Form(#[from] serde_json::Error),
     /// Too many entries wait for the file.
     #[error("too many entries wait for audit.jsonl: another process holds its lock, or the disk is too slow")]

@@ -23,7 +23,7 @@ use crate::provenance::{Provenance, Repair};
 use crate::reply::Code;
 use crate::request::Request;
 use crate::reserved;
-use crate::text::{OneLine, cut};
+use crate::text::{OneLine, WithCauses, cut};
 use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Verdict};
 use portcullis_sandbox::{CallContext, ReviewRequest, Stop, Verdict as Review};
 use std::sync::Arc;
@@ -252,7 +252,10 @@ impl ValidCall {
             Err(error @ (ApprovalError::Ledger(_) | ApprovalError::Audit(_) | ApprovalError::Unrecorded(_))) => {
                 Err(unkept(&error))
             }
-            Err(error) => Err(Rejection::new(Code::ApprovalDenied, format!("The approval does not apply: {error}."))),
+            Err(error) => {
+                let message = format!("The approval does not apply: {}.", WithCauses(&error));
+                Err(Rejection::new(Code::ApprovalDenied, message))
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use super::answer::AnswerText;
 use crate::approvals::{ApprovalError, AskError};
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code, Reply};
+use crate::text::WithCauses;
 use std::fmt::Write;
 use std::time::Duration;
 use tokio::task::spawn_blocking;
@@ -95,5 +96,5 @@ impl From<AskError<Self>> for Rejection {
 /// Rejects a call whose request or approval could not be written.
 pub(super) fn unkept(error: &ApprovalError) -> Rejection {
     Rejection::new(Code::RecordUnavailable, "Not run: the approval could not be written to the ledger.")
-        .with_detail(error.to_string())
+        .with_detail(WithCauses(error).to_string())
 }

@@ -8,7 +8,7 @@ use crate::inner::HostState;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::schema::Mismatch;
-use crate::text::{OneLine, cut};
+use crate::text::{OneLine, WithCauses, cut};
 use portcullis_policy::{Leniency, LocalName, PluginName, Policy, ToolName};
 use serde_json::Value;
 use std::fmt::Write;
@@ -87,7 +87,7 @@ fn loading(plugin: &str) -> Rejection {
 fn unknown(tool: &str, plugin: &str, catalog: &Catalog) -> Rejection {
     if let Some(refused) = catalog.refusal(plugin) {
         let message = format!("The plugin {plugin} is installed but was refused, so none of its tools can be called.");
-        return Rejection::new(Code::PluginRefused, message).with_detail(refused.error.to_string());
+        return Rejection::new(Code::PluginRefused, message).with_detail(WithCauses(&*refused.error).to_string());
     }
     if catalog.left_out.iter().any(|left_out| left_out.as_str() == plugin) {
         let message = format!("The plugin {plugin} is installed, but this host was opened without it.");

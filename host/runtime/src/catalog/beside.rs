@@ -2,6 +2,7 @@
 
 use super::file::{self, FileError};
 use super::placeholders::{DESCRIPTION_FILE_BYTES_MAX, PlaceholderError};
+use crate::text::WithCauses;
 use cap_std::fs::Dir;
 use portcullis_policy::{LocalName, PluginName};
 use sha2::{Digest, Sha256};
@@ -99,7 +100,7 @@ impl Beside {
 fn read(directory: &Dir, name: &str) -> Result<String, DescriptionFault> {
     let bytes = file::read_small(directory, name, DESCRIPTION_FILE_BYTES_MAX).map_err(|error| match error {
         FileError::TooLarge => DescriptionFault::TooLong,
-        error => DescriptionFault::File(error.to_string()),
+        error => DescriptionFault::File(WithCauses(&error).to_string()),
     })?;
     String::from_utf8(bytes).map_err(|_| DescriptionFault::NotText)
 }

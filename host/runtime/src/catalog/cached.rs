@@ -4,11 +4,12 @@ use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin_file::PluginBytes;
 use crate::audit::{AuditError, Kind};
-use crate::text::{cut, hex};
+use crate::text::{WithCauses, cut, hex};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::{Code, Entry, Fetched, Manifest};
 use serde::Serialize;
 use std::sync::Arc;
+use tokio::task::spawn_blocking;
 
 /// Maximum length of an audit event about the cache, in bytes.
 const EVENT_BYTES_MAX: usize = 2048;
@@ -25,7 +26,8 @@ impl Loader {
         match blocking(move || Ok(fetch())).await? {
             Fetched::Hit(Ok(code)) => Ok(Some(code)),
             Fetched::Hit(Err(error)) => {
-                self.note(name, sha256, &format!("cached code not used: {error}")).await?;
+                let event = format!("cached code not used: {}", WithCauses(&error));
+                self.note(name, sha256, &event).await?;
                 Ok(None)
             }
             Fetched::Miss => Ok(None),
@@ -58,7 +60,7 @@ impl Loader {
     pub(super) async fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
         let Ok(bytes) = serde_json::to_vec(manifest) else { return };
         let (store, plugin) = (Arc::clone(&self.store), content.sha256);
-        let _ = blocking(move || Ok(drop(store.put(Entry::Manifest, &plugin, &bytes)))).await;
+        let _ = spawn_blocking(move || store.put(Entry::Manifest, &plugin, &bytes)).await;
     }
 
     /// Records that the cache could not be trusted or used.

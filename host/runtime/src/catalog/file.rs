@@ -48,7 +48,7 @@ pub enum FileError {
         plugin: String,
     },
     /// The system reports an error.
-    #[error("it cannot be read: {0}")]
+    #[error("it cannot be read")]
     Io(#[from] io::Error),
 }
 

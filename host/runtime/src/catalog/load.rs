@@ -12,7 +12,7 @@ use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::refusal::Attempt;
 use crate::grants::PluginGrants;
-use crate::text::hex;
+use crate::text::{WithCauses, hex};
 use cap_std::fs::Dir;
 use portcullis_policy::PluginName;
 use portcullis_sandbox::{Code, Contract, Manifest, Surface, check_component};
@@ -177,7 +177,8 @@ impl Loader {
         let (code, kept) = blocking(map_and_keep).await?;
         if let Err(error) = kept {
             // The cache is optional. Without it, the next start compiles again.
-            self.note(name, &content.sha256, &error.to_string()).await?;
+            let event = WithCauses(&error).to_string();
+            self.note(name, &content.sha256, &event).await?;
         }
         self.make_room().await;
         Ok(code)

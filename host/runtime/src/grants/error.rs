@@ -29,7 +29,7 @@ pub enum GrantError {
         asks: String,
     },
     /// A grant cannot be opened.
-    #[error("the grant {plugin}.{key}: {error}")]
+    #[error("the grant {plugin}.{key} cannot be used")]
     Grant {
         /// The plugin.
         plugin: PluginName,
@@ -58,7 +58,7 @@ pub enum GrantError {
     #[error(transparent)]
     ProjectGrant(#[from] ProjectGrantError),
     /// An HTTP client cannot be created.
-    #[error("the grant {plugin}.{key}: {error}")]
+    #[error("the grant {plugin}.{key} cannot be used")]
     Client {
         /// The plugin.
         plugin: PluginName,

@@ -21,7 +21,7 @@ pub enum InjectError {
         names: Vec<&'static str>,
     },
     /// Its provider failed, or panicked. It is not tried again in the same call.
-    #[error("`{key}` could not be created: {error}")]
+    #[error("`{key}` could not be created")]
     Failed {
         /// The name of the key.
         key: &'static str,

@@ -8,7 +8,7 @@ use super::service::{Service, ServiceError};
 use super::uses::Uses;
 use crate::caught::caught;
 use crate::json;
-use crate::text::{OneLine, cut};
+use crate::text::{OneLine, WithCauses, cut};
 use portcullis_policy::{DependencyKey, Limits, ServiceBinding};
 use portcullis_sandbox::BoxFuture;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl portcullis_sandbox::Service for GrantedService {
         Box::pin(async {
             self.uses.opened(&self.key, &self.binding.name);
             self.service().await.map(drop).map_err(|error| {
-                let detail = error.to_string();
+                let detail = WithCauses(&error).to_string();
                 self.failed(Some(&detail));
                 detail
             })
@@ -121,7 +121,7 @@ impl GrantedService {
             return Err(ServiceRefusal::Calls(self.binding.calls));
         }
         let service = self.service().await.map_err(|error| {
-            self.failed(Some(&error.to_string()));
+            self.failed(Some(&WithCauses(&error).to_string()));
             ServiceRefusal::Unmade
         })?;
         let answer = caught(|| service.call(&self.values.facts, method, input)).await.map_err(|panic| {

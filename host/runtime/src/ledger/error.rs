@@ -7,10 +7,10 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// SQLite reports an error.
-    #[error("the ledger cannot be used: {0}")]
+    #[error("the ledger cannot be used")]
     Sqlite(#[from] rusqlite::Error),
     /// The system reports an error.
-    #[error("the ledger cannot be used: {0}")]
+    #[error("the ledger cannot be used")]
     Io(#[from] io::Error),
     /// A newer version of the host wrote it.
     #[error("the ledger has version {found}, but this host only knows {known}: use a newer host")]

@@ -81,7 +81,7 @@ pub enum OutputError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The file cannot be read.
-    #[error("the output cannot be read: {0}")]
+    #[error("the output cannot be read")]
     Io(#[from] io::Error),
 }
 

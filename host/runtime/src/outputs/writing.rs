@@ -22,7 +22,7 @@ pub(crate) enum KeepError {
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The file cannot be written.
-    #[error("the output cannot be kept: {0}")]
+    #[error("the output cannot be kept")]
     Io(#[from] io::Error),
 }
 

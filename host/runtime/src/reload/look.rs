@@ -13,6 +13,7 @@ use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
 use crate::policy_in_force::PolicyInForce;
+use crate::text::WithCauses;
 use cap_std::fs::Dir;
 use std::io;
 use std::sync::Arc;
@@ -294,8 +295,8 @@ impl<'a> ReloadLook<'a> {
         if sha256.is_none() {
             self.seen.remove(&file);
         }
-        let reason = error.to_string();
-        let same = |known: &RefusedPlugin| known.error.to_string() == reason;
+        let reason = WithCauses(&*error).to_string();
+        let same = |known: &RefusedPlugin| WithCauses(&*known.error).to_string() == reason;
         let last = self.earlier.get(&file).map(|last| last.sha256);
         if last == sha256 && self.before.refusal_of(&file).is_some_and(same) {
             return;

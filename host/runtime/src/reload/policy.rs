@@ -8,7 +8,7 @@ use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus};
-use crate::text::cut;
+use crate::text::{WithCauses, cut};
 use cap_std::fs::Dir;
 use serde::Serialize;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ pub(super) fn took_effect(host: &HostState, policy: &PolicyInForce) {
 
 /// Notes why the policy in the files is not in force, or that it is again. Returns a new fault after it is recorded.
 pub(super) async fn note(host: &HostState, fault: Option<OpenError>) -> Result<Option<String>, ReloadError> {
-    let fault = fault.map(|fault| cut(&fault.to_string(), FAULT_BYTES_MAX).to_owned());
+    let fault = fault.map(|fault| cut(&WithCauses(&fault).to_string(), FAULT_BYTES_MAX).to_owned());
     let status = host.policy_status.borrow().clone();
     if status.fault == fault {
         return Ok(None);

@@ -5,6 +5,7 @@ use super::super::no_result::fail;
 use crate::exit_code::Exit;
 use portcullis::Approvals;
 use portcullis::approvals::{ApprovalError, Status};
+use portcullis::text::WithCauses;
 
 /// The error if the id of an approval is given in place of the id of a request.
 pub(super) const AN_ANSWER: &str = "this is the id of an approval, not of a request: `portcullis approvals revoke` \
@@ -19,7 +20,7 @@ pub(super) async fn tell_of(
 ) -> anyhow::Result<Exit> {
     let ApprovalError::Settled(Status::Withdrawn) = error else { return tell(error, context) };
     match approvals.question(id).await?.note {
-        Some(note) => fail(&format!("{error}: {note}"), exit(error), context),
+        Some(note) => fail(&format!("{}: {note}", WithCauses(error)), exit(error), context),
         None => tell(error, context),
     }
 }
@@ -39,7 +40,7 @@ pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<E
         | ApprovalError::Audit(_)
         | ApprovalError::Unrecorded(_) => "",
     };
-    fail(&format!("{error}{remedy}"), exit(error), context)
+    fail(&format!("{}{remedy}", WithCauses(error)), exit(error), context)
 }
 
 /// Returns the exit code: usage for a wrong command line, denied for an approval that comes too late.

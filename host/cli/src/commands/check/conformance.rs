@@ -4,7 +4,7 @@ use super::examined::Examined;
 use crate::context::Context;
 use crate::style::TextStyle;
 use portcullis::plugins::{Conformance, Level, Lint, Loaded, NotTried};
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, WithCauses};
 use serde_json::{Value, json};
 
 /// Returns the conformance level. Runs the plugin only if nothing else keeps it from the highest level.
@@ -13,7 +13,7 @@ pub(super) async fn of(examined: &Examined, lints: &[Lint]) -> Conformance {
         (Some((engine, loaded)), []) => loaded.conformance(lints, engine).await,
         (_, problems) => Conformance {
             level: Level::Refused,
-            kept_from_next: problems.iter().map(ToString::to_string).collect(),
+            kept_from_next: problems.iter().map(|problem| WithCauses(problem).to_string()).collect(),
             not_tried: Vec::new(),
         },
     }

@@ -8,7 +8,7 @@ use crate::style::TextStyle;
 use portcullis::plugins::Catalog;
 use portcullis::policy::Principal;
 use portcullis::policy_files::PolicyStatus;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, WithCauses};
 use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::Running;
 use std::convert::Infallible;
@@ -74,7 +74,8 @@ impl<'a> Following<'a> {
             Ok(_) if self.status.has_changed().unwrap_or(false) => self.tell_policy(),
             Ok(_) => self.note(TextStyle::Quiet, "reloaded: the policy did not change"),
             Err(error) => {
-                self.note(TextStyle::Bad, &format!("cannot read the plugins: {}", OneLine(&error.to_string())))
+                let why = WithCauses(&error).to_string();
+                self.note(TextStyle::Bad, &format!("cannot read the plugins: {}", OneLine(&why)))
             }
         }
     }

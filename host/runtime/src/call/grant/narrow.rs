@@ -6,7 +6,7 @@ use crate::call::valid_call::ValidCall;
 use crate::catalog::Tool;
 use crate::grants::{BoundDirectory, Grant};
 use crate::reply::Code;
-use crate::text::{OneLine, cut};
+use crate::text::{OneLine, WithCauses, cut};
 use portcullis_policy::{DependencyKey, Destination, HttpRefusal, Permission, Pointer, Unnamed};
 use portcullis_sandbox::{Client, Directory};
 use serde_json::{Map, Value};
@@ -21,6 +21,7 @@ pub(super) fn directory(bound: &BoundDirectory, key: &DependencyKey, call: &Vali
     match wanted(bound.narrow.as_ref(), key, call)? {
         None => Ok(directory),
         Some(path) => directory.narrowed(path).map_err(|error| {
+            let error = WithCauses(&error);
             let message = format!("The path {} cannot be granted from `{key}`: {error}.", shown(path));
             Rejection::new(Code::DependencyNotGranted, message)
         }),

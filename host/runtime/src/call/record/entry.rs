@@ -11,7 +11,7 @@ use crate::call::rejection::Rejection;
 use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
-use crate::text::{cut, new_id};
+use crate::text::{WithCauses, cut, new_id};
 use portcullis_policy::{Layer, Payloads, Source, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -158,5 +158,5 @@ impl CallEntry {
 
 fn unrecorded(error: &AuditError) -> Rejection {
     Rejection::new(Code::RecordUnavailable, "Not run: the call could not be written to the audit log.")
-        .with_detail(error.to_string())
+        .with_detail(WithCauses(error).to_string())
 }
