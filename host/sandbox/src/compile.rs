@@ -236,8 +236,8 @@ pub fn init() {
 }
 
 /// Runs the compile worker: reads a component from stdin, writes code to stdout, and returns the exit code. It sets its
-/// resource limits before it reads a byte. [`init`] calls it. Only a program that is used as [`Compiler::Program`] needs
-/// to call it itself.
+/// resource limits before it reads a byte. [`init`] calls it. Only a program that is used as [`Compiler::Program`]
+/// needs to call it itself.
 pub fn compile_worker() -> i32 {
     match work() {
         Ok(()) => 0,

@@ -107,7 +107,8 @@ impl AnswerText {
         self.unkept
     }
 
-    /// Ends the text. Blocks if it is being kept. There is no reference if the beginning is the whole text, or if the text could not be kept.
+    /// Ends the text. Blocks if it is being kept. There is no reference if the beginning is the whole text, or if the
+    /// text could not be kept.
     pub(super) fn end(self, media_type: &str) -> EndedText {
         let Self { head, bytes, writing, mut unkept, .. } = self;
         let finished = writing.take().map(|writing| writing.finish(media_type, true, unkept.is_none()));

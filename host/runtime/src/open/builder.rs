@@ -49,8 +49,8 @@ impl fmt::Debug for HostBuilder {
 
 impl Host {
     /// Returns a builder for a host of the plugins in one directory. The host keeps its key, cache, ledger and audit
-    /// log in another, `state`. By default, the policy denies everything, there is no approver, and plugins are compiled
-    /// in a child process of this program. `main` must therefore begin with [`init`](crate::init).
+    /// log in another, `state`. By default, the policy denies everything, there is no approver, and plugins are
+    /// compiled in a child process of this program. `main` must therefore begin with [`init`](crate::init).
     pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>) -> HostBuilder {
         HostBuilder::new(plugins.into(), state.into())
     }
@@ -78,8 +78,9 @@ impl HostBuilder {
         }
     }
 
-    /// Sets where plugins are compiled. The default is [`Compiler::Worker`], a child process of this program with limits
-    /// on time and memory. [`Compiler::InProcess`] cannot be stopped, so use it only for your own plugins, as in tests.
+    /// Sets where plugins are compiled. The default is [`Compiler::Worker`], a child process of this program with
+    /// limits on time and memory. [`Compiler::InProcess`] cannot be stopped, so use it only for your own plugins, as in
+    /// tests.
     ///
     /// ```
     /// use portcullis::{Compiler, Host};
