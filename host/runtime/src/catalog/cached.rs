@@ -60,7 +60,11 @@ impl Loader {
     pub(super) async fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
         let Ok(bytes) = serde_json::to_vec(manifest) else { return };
         let (store, plugin) = (Arc::clone(&self.store), content.sha256);
-        let _ = blocking(move || Ok(drop(store.put(Entry::Manifest, &plugin, &bytes)))).await;
+        let kept = move || {
+            let _ = store.put(Entry::Manifest, &plugin, &bytes);
+            Ok(())
+        };
+        let _ = blocking(kept).await;
     }
 
     /// Records that the cache could not be trusted or used.

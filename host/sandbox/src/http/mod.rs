@@ -48,7 +48,8 @@ mod socket;
 mod spellings;
 #[cfg(feature = "http")]
 mod tasks;
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
+#[cfg(feature = "http")]
 mod tests;
 #[cfg(feature = "http")]
 mod tls;
