@@ -167,12 +167,15 @@ async fn a_pending_call_expires_before_and_after_its_approval() {
     let approved = crate::approvals::desk::left_behind(&host, mark(1)).await;
     let yes = host.approvals().answer(&approved, &Answer::Yes).await;
     let pending = crate::approvals::desk::left_behind(&host, mark(2)).await;
+    let repeated = crate::approvals::desk::left_behind(&host, mark(3)).await;
+    let _ = host.approvals().answer(&repeated, &Answer::Yes).await;
     let over = |id: &str| {
         let question = host.approvals().question(id).block_on().unwrap();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
         (question.expires_at.as_millisecond() as u128 <= now).then_some(())
     };
-    crate::approvals::desk::eventually_async("the end of both", || over(&approved).and(over(&pending))).await;
+    let all_over = || over(&approved).and(over(&pending)).and(over(&repeated));
+    crate::approvals::desk::eventually_async("the end of all", all_over).await;
     assert!(matches!(host.approvals().answer(&pending, &Answer::Yes).await, Err(ApprovalError::Expired)));
     // On a slow machine the first one may expire before its approval. Nothing runs either way.
     match (yes, host.resume(&approved).await) {
@@ -182,6 +185,9 @@ async fn a_pending_call_expires_before_and_after_its_approval() {
     assert!(desk.marks().is_empty());
     assert_eq!(host.approvals().question(&approved).await.unwrap().status, Status::Expired);
     assert_eq!(host.approvals().question(&pending).await.unwrap().status, Status::Expired);
+    // Repeating the call does not use the expired approval.
+    assert_ne!(crate::approvals::desk::left_behind(&host, mark(3)).await, repeated);
+    assert!(desk.marks().is_empty());
 }
 
 #[tokio::test]

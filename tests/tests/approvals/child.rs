@@ -1,7 +1,7 @@
 //! This test program as a child process: it performs one task on its parent's site, reports its progress, and can be
 //! stopped and killed at every step.
 
-use crate::approvals::desk::{ASK, alone, builder_at, left_behind, mark, numbered, open, policy};
+use crate::approvals::desk::{ASK, GRANT, alone, builder_at, left_behind, mark, numbered, open, policy, policy_with};
 use crate::approvals::people::Person;
 use portcullis::approvals::Answering;
 use portcullis::hooks::Hooking;
@@ -33,6 +33,8 @@ pub(crate) enum Order {
     AskAnApprover,
     /// Makes calls that wait for an answer from another process. Reports when all wait, and when they have ended.
     AskElsewhere,
+    /// Does the same with one call, whose approval expires soon.
+    AskBriefly,
     /// Makes one call of a tool that asks while it runs, and waits for an answer from another process.
     AskInTheMiddle,
     /// Makes one call of a tool that never ends, and approves it immediately.
@@ -52,10 +54,11 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Greet,
         Self::AskAnApprover,
         Self::AskElsewhere,
+        Self::AskBriefly,
         Self::AskInTheMiddle,
         Self::RunForEver,
         Self::StayBefore,
@@ -173,7 +176,8 @@ fn a_child_performs_its_task() {
     match order {
         Order::Greet => say(&format!("hello {about}")),
         Order::AskAnApprover => alone(ask_an_approver(&root)),
-        Order::AskElsewhere => alone(ask_elsewhere(&root, about.parse().unwrap())),
+        Order::AskElsewhere => alone(ask_elsewhere(&root, &policy(ASK), about.parse().unwrap())),
+        Order::AskBriefly => alone(ask_elsewhere(&root, &brief(), 1)),
         Order::AskInTheMiddle => alone(ask_in_the_middle(&root, &about)),
         Order::RunForEver => alone(run_for_ever(&root)),
         Order::StayBefore | Order::StayAfter => alone(resume_with_a_hook(&root, &about, order == Order::StayBefore)),
@@ -199,8 +203,14 @@ async fn ask_an_approver(root: &Path) {
     host.call(mark(1)).await;
 }
 
-async fn ask_elsewhere(root: &Path, count: usize) {
-    let host = Arc::new(open(builder_at(root, &policy(ASK)).answered_elsewhere()).await);
+/// Returns a policy whose approval requests expire after two seconds.
+fn brief() -> String {
+    let policy = policy_with("repeats = 1000000\npending-time = \"2 s\"", GRANT, ASK);
+    policy.replace("[limits]", "[limits]\napproval-time = \"2 s\"")
+}
+
+async fn ask_elsewhere(root: &Path, policy: &str, count: usize) {
+    let host = Arc::new(open(builder_at(root, policy).answered_elsewhere()).await);
     let call = |number| {
         let host = Arc::clone(&host);
         async move { host.call(mark(number).session(&format!("{}", number / 500))).await.code }

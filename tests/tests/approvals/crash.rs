@@ -8,7 +8,7 @@ use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
 use portcullis::{Answer, Code, Host};
 use portcullis_tests::{BlockOn, Manifest, component, module};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The arguments of a call whose tool asks for exactly what they say.
 pub(crate) const ARGUMENTS_IN_THE_MIDDLE: &str = r#"{"resource":"x"}"#;
@@ -108,6 +108,23 @@ fn stopped_between_approval_and_run_the_process_runs_the_call_when_it_resumes() 
     desk.verifies();
 }
 
+/// Another process makes the same call while the first one is stopped.
+#[test]
+fn an_approval_that_a_stopped_process_waits_for_is_not_used_by_another() {
+    let desk = Desk::new();
+    let mut child = start(&desk, Order::AskElsewhere, "1");
+    child.until("asked");
+    child.stop();
+    let id = the_only(&desk).id;
+    desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap();
+    let again = alone(async { left_behind(&desk.headless().await, mark(0).session("0")).await });
+    assert_eq!(again, id, "the call joins the request");
+    child.go_on();
+    assert_eq!(child.ends(), ["ended completed"]);
+    assert_eq!(desk.marks(), BTreeMap::from([(numbered(0), 1)]));
+    desk.verifies();
+}
+
 /// The approval was revoked before the process resumed, or the request was denied.
 #[test]
 fn an_approval_that_is_revoked_while_the_process_is_stopped_runs_nothing() {
@@ -118,6 +135,24 @@ fn an_approval_that_is_revoked_while_the_process_is_stopped_runs_nothing() {
     let id = the_only(&desk).id;
     desk.approvals().answer(&id, &Answer::Yes).block_on().unwrap();
     desk.approvals().revoke(&id).block_on().unwrap();
+    child.go_on();
+    assert_eq!(child.ends(), ["ended approval-denied"]);
+    assert!(desk.marks().is_empty());
+    desk.verifies();
+}
+
+/// The approval expired before the process resumed.
+#[test]
+fn an_approval_that_expires_while_the_process_is_stopped_runs_nothing() {
+    let desk = Desk::new();
+    let mut child = start(&desk, Order::AskBriefly, "");
+    child.until("asked");
+    child.stop();
+    let asked = the_only(&desk);
+    // On a slow machine it may expire before its approval. Nothing runs either way.
+    let _ = desk.approvals().answer(&asked.id, &Answer::Yes).block_on();
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    eventually("the end of the approval", || (asked.expires_at.as_millisecond() as u128 <= now()).then_some(()));
     child.go_on();
     assert_eq!(child.ends(), ["ended approval-denied"]);
     assert!(desk.marks().is_empty());

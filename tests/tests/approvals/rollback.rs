@@ -118,6 +118,21 @@ fn a_removed_ledger_is_detected() {
     desk.is_asked_again(1);
 }
 
+/// An older ledger names a new generation, which was written without the key.
+#[test]
+fn a_generation_without_a_valid_seal_does_not_hide_an_older_ledger() {
+    let desk = Desk::new();
+    let held = desk.remember(1);
+    desk.back_up(&[LEDGER]);
+    desk.approvals().revoke(&held).block_on().unwrap();
+    desk.restore(&[LEDGER]);
+    let connection = Connection::open(desk.state_file(LEDGER)).unwrap();
+    assert_eq!(connection.execute("UPDATE generation SET number = number + 100", []).unwrap(), 1);
+    drop(connection);
+    assert_eq!(desk.rolled_back().found, 0);
+    desk.is_asked_again(1);
+}
+
 /// The head and the later entries name the newest generation.
 #[test]
 fn an_older_head_does_not_hide_an_older_ledger() {

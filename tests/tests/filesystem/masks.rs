@@ -88,6 +88,10 @@ async fn g09_a_hidden_path_does_not_exist_for_any_function() {
         "dir/../secrets/key",
         "to-secrets/key",
         "to-secrets/../secrets/key",
+        // The way through a hidden directory does not show that it exists.
+        "secrets/../file.txt",
+        "to-secrets/../file.txt",
+        "vault/deep/../open.txt",
         ".env",
         "dir/.env.local",
         ".env.new",
@@ -288,6 +292,7 @@ async fn g10_a_missing_protected_path_cannot_be_created() {
             {"op": "create-directory-at", "path": "docs"},
             {"op": "create-directory-at", "path": "docs/b"},
             {"op": "symlink-at", "path": "docs/c", "to": "../fake/a"},
+            {"op": "rename-at", "path": "link", "to": "docs/e"},
             {"op": "rename-at", "path": "fake/a", "to": "docs/d"},
             {"op": "open-at", "path": ".git", "flags": ["read", "directory"], "keep": "git"},
             {"op": "create-directory-at", "on": "git", "path": "hooks"},
@@ -299,7 +304,27 @@ async fn g10_a_missing_protected_path_cannot_be_created() {
     let errors: Vec<&Value> = made.iter().map(|result| &result["error"]).collect();
     let (no, none) = (json!("read-only"), Value::Null);
     let moved = json!("not-permitted");
-    assert_eq!(errors, [&none, &none, &none, &no, &moved, &none, &no, &no, &no, &none]);
+    assert_eq!(errors, [&none, &none, &none, &no, &no, &moved, &none, &no, &no, &no, &none]);
+}
+
+/// In a worktree, `.git` is a file that names another directory with settings and hooks.
+#[tokio::test]
+async fn g10_a_file_in_place_of_a_protected_directory_cannot_be_changed() {
+    let lab = Lab::masked(Grant::ReadWrite, PROTECTED, None).await;
+    fs::write(lab.path(".git"), "gitdir: elsewhere").unwrap();
+    fs::write(lab.path("planted"), "gitdir: planted").unwrap();
+    lab.refuses(vec![
+        json!({"op": "open-at", "path": ".git", "flags": ["write"]}),
+        json!({"op": "open-at", "path": ".git", "flags": ["read", "truncate"]}),
+        json!({"op": "unlink-file-at", "path": ".git"}),
+        json!({"op": "rename-at", "path": ".git", "to": "moved"}),
+        json!({"op": "rename-at", "path": "planted", "to": ".git"}),
+        // A second name would make the file writable.
+        json!({"op": "link-at", "path": ".git", "to": "linked"}),
+    ])
+    .await;
+    let read = lab.take(json!([{"op": "std-read", "path": "/workspace/.git"}])).await;
+    assert_eq!(read[0]["ok"], "gitdir: elsewhere");
 }
 
 #[tokio::test]

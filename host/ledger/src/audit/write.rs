@@ -107,14 +107,24 @@ mod tests {
     use cap_std::ambient_authority;
     use cap_std::fs::Dir;
     use rustix::fs::{FlockOperation, flock};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts the logs of these tests, so that each has its own directory.
+    static OPENED: AtomicUsize = AtomicUsize::new(0);
+
+    fn opened() -> (Dir, Arc<AuditWriter>) {
+        let name = format!("portcullis-queue-{}-{}", std::process::id(), OPENED.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        Dir::create_ambient_dir_all(&path, ambient_authority()).unwrap();
+        let directory = Dir::open_ambient_dir(&path, ambient_authority()).unwrap();
+        let log = Arc::new(AuditWriter::open(&directory, &[7; 32], 1).unwrap());
+        (directory, log)
+    }
 
     /// While another process holds the lock, callers may give up, but their queued entries are bounded.
     #[tokio::test]
     async fn entries_that_wait_for_the_file_are_bounded() {
-        let path = std::env::temp_dir().join(format!("portcullis-queue-{}", std::process::id()));
-        Dir::create_ambient_dir_all(&path, ambient_authority()).unwrap();
-        let directory = Dir::open_ambient_dir(&path, ambient_authority()).unwrap();
-        let log = Arc::new(AuditWriter::open(&directory, &[7; 32], 1).unwrap());
+        let (directory, log) = opened();
         let held = directory.open(super::super::log::HEAD_FILE).unwrap();
         flock(&held, FlockOperation::LockExclusive).unwrap();
 
@@ -136,6 +146,19 @@ mod tests {
         assert!(refused >= 400 - QUEUE_BYTES_MAX / BODY_BYTES - 1, "{refused}");
         log.write(Kind::Plugin, None::<&()>, &body).await.unwrap();
         assert_eq!(log.verify().unwrap().fault, None);
+        directory.remove_open_dir_all().unwrap();
+    }
+
+    /// The files are free again, and a thread has not yet written the entries before.
+    #[tokio::test]
+    async fn an_entry_does_not_overtake_entries_in_the_queue() {
+        let (directory, log) = opened();
+        log.queued().writing = true;
+        let written = log.write(Kind::Plugin, None::<&()>, &serde_json::json!({}));
+        assert!(matches!(written.0, EntryState::Queued(_)));
+        drop(QueueWriter(Arc::clone(&log)));
+        written.await.unwrap();
+        assert!(matches!(log.write(Kind::Plugin, None::<&()>, &serde_json::json!({})).0, EntryState::Ended(_)));
         directory.remove_open_dir_all().unwrap();
     }
 }

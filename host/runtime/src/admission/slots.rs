@@ -321,11 +321,35 @@ mod tests {
 
     /// Takes a slot without waiting.
     fn taken(slots: &RunSlots, principal: &str) -> Option<RunSlot> {
-        let key = key(principal, "plugin");
-        match pin!(slots.take(&key)).poll(&mut Context::from_waker(Waker::noop())) {
+        taken_for(slots, &key(principal, "plugin"))
+    }
+
+    fn taken_for(slots: &RunSlots, key: &SlotKey) -> Option<RunSlot> {
+        match pin!(slots.take(key)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(slot) => Some(slot),
             Poll::Pending => None,
         }
+    }
+
+    #[test]
+    fn neither_a_plugin_nor_a_principal_gets_all_slots() {
+        let slots = RunSlots::new(8);
+        let [files, web] = ["files", "web"].map(|plugin| key("alice", plugin));
+        let mut context = Context::from_waker(Waker::noop());
+        let of_plugin: Vec<RunSlot> = (0..8).map_while(|_| taken_for(&slots, &files)).collect();
+        assert_eq!(of_plugin.len(), 6);
+        let of_principal = taken_for(&slots, &web).unwrap();
+        assert!(taken_for(&slots, &web).is_none(), "the last slot is for another principal");
+        let other = taken(&slots, "bob").unwrap();
+        let (mut of_files, mut of_web) = (pin!(slots.take(&files)), pin!(slots.take(&web)));
+        assert!(of_files.as_mut().poll(&mut context).is_pending());
+        assert!(of_web.as_mut().poll(&mut context).is_pending());
+        // A slot that becomes free does not lift the maximum of a principal or of a plugin.
+        drop(other);
+        assert!(of_web.as_mut().poll(&mut context).is_pending());
+        drop(of_principal);
+        assert!(of_files.as_mut().poll(&mut context).is_pending());
+        assert!(of_web.as_mut().poll(&mut context).is_ready());
     }
 
     /// However a new call races with the end of another one, the call that waits is next.

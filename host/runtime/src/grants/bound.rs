@@ -171,3 +171,80 @@ impl BindingPlace<'_> {
         })
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the directories, and a link that changes")]
+mod tests {
+    use super::*;
+    use crate::places::{HostDirectories, open_plugins};
+    use crate::policy_in_force::PolicyInForce;
+    use portcullis_policy::GrantPlaceKind;
+    use portcullis_policy::{Access, DirectoryBinding};
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    /// A project with a link `work`, next to the places of a host.
+    struct LinkFixture(PathBuf);
+
+    impl LinkFixture {
+        fn new(name: &str) -> Self {
+            let root = std::env::temp_dir().join(format!("portcullis-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&root);
+            for folder in ["project/one", "project/two", "copy/one", "plugins"] {
+                fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            symlink("one", root.join("project/work")).unwrap();
+            symlink("one", root.join("copy/work")).unwrap();
+            Self(root.canonicalize().unwrap())
+        }
+    }
+
+    impl Drop for LinkFixture {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_grant_that_leads_elsewhere_than_when_it_was_trusted_is_refused() {
+        let fixture = LinkFixture::new("grant-moved");
+        let (plugin, key) = ("files".parse::<PluginName>().unwrap(), DependencyKey::new("workspace").unwrap());
+        let base = PathBase::from(fixture.0.join("project"));
+        let place = BindingPlace { plugin: &plugin, key: &key, base: &base };
+        let trusted = [GrantPlace {
+            plugin: plugin.clone(),
+            key: key.clone(),
+            kind: GrantPlaceKind::Directory,
+            written: "work".to_owned(),
+            resolved: fixture.0.join("project/one"),
+            fault: None,
+        }];
+        place.check_trusted(&trusted).unwrap();
+        fs::remove_file(fixture.0.join("project/work")).unwrap();
+        symlink("two", fixture.0.join("project/work")).unwrap();
+        let refused = place.check_trusted(&trusted).unwrap_err();
+        assert!(refused.to_string().contains("project/two"), "{refused}");
+    }
+
+    /// The directory of the project was replaced after the host opened it.
+    #[test]
+    fn a_directory_that_is_not_at_its_resolved_path_is_refused() {
+        let fixture = LinkFixture::new("grant-replaced");
+        let state = HostDirectories::open(&fixture.0.join("state")).unwrap();
+        let plugins = open_plugins(&fixture.0.join("plugins")).unwrap();
+        let policy = PolicyInForce::deny_all();
+        let (plugin, key) = ("files".parse::<PluginName>().unwrap(), DependencyKey::new("workspace").unwrap());
+        let (path, access, narrow) = ("work".to_owned(), Access::ReadOnly, None);
+        let (hidden, read_only, writable) = (Vec::new(), Vec::new(), Vec::new());
+        let binding = DirectoryBinding { path, access, narrow, hidden, read_only, writable };
+        for (project, is_refused) in [("copy", false), ("project", true)] {
+            let opened = openat(CWD, fixture.0.join("copy"), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+            let base = PathBase::confined(fixture.0.join(project), opened);
+            let place = BindingPlace { plugin: &plugin, key: &key, base: &base };
+            let bound = place.directory(&binding, &policy.opening(&state, &plugins));
+            assert_eq!(bound.is_err_and(|error| error.to_string().contains("project/one")), is_refused, "{project}");
+        }
+    }
+}
