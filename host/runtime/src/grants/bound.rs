@@ -178,8 +178,7 @@ mod tests {
     use super::*;
     use crate::places::{HostDirectories, open_plugins};
     use crate::policy_in_force::PolicyInForce;
-    use portcullis_policy::GrantPlaceKind;
-    use portcullis_policy::{Access, DirectoryBinding};
+    use portcullis_policy::{Access, DirectoryBinding, GrantPlaceKind};
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use std::fs;
     use std::os::unix::fs::symlink;
