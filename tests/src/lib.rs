@@ -6,6 +6,8 @@
 
 mod block_on;
 
+mod eventually;
+
 mod manifest;
 
 mod guest;
@@ -27,6 +29,7 @@ pub mod net;
 
 pub use attack::{Attack, GRACE};
 pub use block_on::BlockOn;
+pub use eventually::{PATIENCE, eventually, eventually_async};
 pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usual_contract, wit, with_fields};
 pub use manifest::{Dependency, DependencyKind, Manifest, Tool};
 pub use ran::Ran;

@@ -1,14 +1,11 @@
 //! The compile worker of a program, which a test can stop to make a compilation last.
 
-use crate::{Manifest, component, module};
+use crate::{Manifest, PATIENCE, component, module};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Write;
 use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-/// Timeout of a test that waits for a program to compile something.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Polling interval. Far shorter than a compilation of [`slow_to_compile`].
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);

@@ -1,12 +1,10 @@
 //! Repeating a call while its approval request is open joins the request. One approval runs one call.
 
-use crate::approvals::desk::{
-    ASK, Desk, GRANT, eventually_async, left_behind, mark, open, policy, policy_with, the_question,
-};
+use crate::approvals::desk::{ASK, Desk, GRANT, left_behind, mark, open, policy, policy_with, the_question};
 use portcullis::approvals::{Onward, Status};
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Host, Reply, Request};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, eventually_async};
 use std::time::Duration;
 
 async fn elsewhere(desk: &Desk) -> Host {

@@ -2,12 +2,12 @@
 //! writes. G08.
 
 use crate::approvals::child::{Child, Order};
-use crate::approvals::desk::{Desk, alone, eventually, left_behind, mark};
+use crate::approvals::desk::{Desk, alone, left_behind, mark};
 use crate::approvals::people::{Person, no};
 use crate::approvals::unavailable::{allow_writes, refuse_writes};
 use portcullis::approvals::{ApprovalError, Status};
 use portcullis::{Answer, Covers};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, eventually};
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;

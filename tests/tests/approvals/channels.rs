@@ -1,14 +1,12 @@
 //! Several ways to answer one request: the first answer counts, on any channel, and a request that no call waits for is
 //! withdrawn. P02 to P04.
 
-use crate::approvals::desk::{
-    ASK, Desk, GRANT, alone, eventually, eventually_async, mark, numbered, open, policy, policy_with, the_question,
-};
+use crate::approvals::desk::{ASK, Desk, GRANT, alone, mark, numbered, open, policy, policy_with, the_question};
 use crate::approvals::people::{Person, Thinker, no};
 use portcullis::approvals::{ApprovalError, Onward, Status};
 use portcullis::{Answer, Approvals, Cancellation, Code, Covers, Host, Steering};
 use portcullis::{Batch, Reply};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, eventually, eventually_async};
 use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::sync::{Arc, Barrier, OnceLock};
@@ -175,7 +173,7 @@ async fn a_pending_call_expires_before_and_after_its_approval() {
         (question.expires_at.as_millisecond() as u128 <= now).then_some(())
     };
     let all_over = || over(&approved).and(over(&pending)).and(over(&repeated));
-    crate::approvals::desk::eventually_async("the end of all", all_over).await;
+    portcullis_tests::eventually_async("the end of all", all_over).await;
     assert!(matches!(host.approvals().answer(&pending, &Answer::Yes).await, Err(ApprovalError::Expired)));
     // On a slow machine the first one may expire before its approval. Nothing runs either way.
     match (yes, host.resume(&approved).await) {
@@ -259,7 +257,7 @@ async fn a_call_dropped_at_any_moment_leaves_no_request() {
         }
         let open = || host.approvals().list().block_on().unwrap().questions;
         let none = || open().is_empty().then_some(());
-        crate::approvals::desk::eventually_async(&format!("no question, {what}"), none).await;
+        portcullis_tests::eventually_async(&format!("no question, {what}"), none).await;
     }
     assert!(desk.marks().into_values().all(|times| times <= 1));
     desk.verifies();
@@ -290,7 +288,7 @@ async fn answers_to_many_waiting_calls_are_not_mixed_up() {
         .collect();
     let approvals = desk.approvals();
     let all = || Some(approvals.list().block_on().unwrap().questions).filter(|questions| questions.len() == CALLS);
-    for question in crate::approvals::desk::eventually_async("all questions", all).await {
+    for question in portcullis_tests::eventually_async("all questions", all).await {
         let arguments = question.question.unwrap().arguments;
         let even = (0..CALLS).step_by(2).any(|number| numbered(number) == arguments);
         approvals.answer(&question.id, &if even { Answer::Yes } else { no() }).await.unwrap();

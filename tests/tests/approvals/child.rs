@@ -218,7 +218,7 @@ async fn ask_elsewhere(root: &Path, policy: &str, count: usize) {
     let mut calls = tokio::task::JoinSet::new();
     (0..count).for_each(|number| drop(calls.spawn(call(number))));
     let waiting = || (host.approvals().list().block_on().unwrap().questions.len() == count).then_some(());
-    crate::approvals::desk::eventually_async("all questions", waiting).await;
+    portcullis_tests::eventually_async("all questions", waiting).await;
     say("asked");
     while let Some(code) = calls.join_next().await {
         say(&format!("ended {}", code.unwrap()));
@@ -313,7 +313,7 @@ async fn leave(host: &Host, number: usize) -> String {
 fn revoke(root: &Path, id: &str) {
     let approvals = open_approvals(&root.join("state")).block_on().unwrap();
     say("open");
-    crate::approvals::desk::eventually("the file", || root.join("go").exists().then_some(()));
+    portcullis_tests::eventually("the file", || root.join("go").exists().then_some(()));
     approvals.revoke(id).block_on().unwrap();
     say("revoked");
 }

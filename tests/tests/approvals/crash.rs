@@ -2,11 +2,11 @@
 //! stays approved, and a call that had started is recorded as lost and never runs again. P22, P23; invariant 9.
 
 use crate::approvals::child::{Child, Order};
-use crate::approvals::desk::{Desk, alone, eventually, left_behind, mark, numbered};
+use crate::approvals::desk::{Desk, alone, left_behind, mark, numbered};
 use crate::approvals::middle::{ASKS, RESOURCE_RULES, asking_for_its_argument};
 use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
 use portcullis::{Answer, Code, Host};
-use portcullis_tests::{BlockOn, Manifest, component, module};
+use portcullis_tests::{BlockOn, Manifest, component, eventually, module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

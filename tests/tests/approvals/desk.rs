@@ -3,16 +3,12 @@
 use portcullis::audit::Fault;
 use portcullis::policy::Unattended;
 use portcullis::{Approvals, Approver, Code, Compiler, Host, HostBuilder, Reply, Request, open_approvals, open_audit};
-use portcullis_tests::{BlockOn, Manifest, Site, component, guest, module};
+use portcullis_tests::{BlockOn, Manifest, Site, component, eventually_async, guest, module};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Timeout of every wait. It only makes a test fail; nothing else depends on it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Appends a line to a file that is named after the call's arguments, and returns. In the plugin `stays`, it never
 /// returns.
@@ -212,31 +208,6 @@ pub(crate) fn question_in(reply: &Reply) -> String {
     let is_id = |word: &&str| word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut words = reply.message.split(|character: char| !character.is_ascii_alphanumeric());
     words.find(is_id).unwrap_or_else(|| panic!("no id in {:?}", reply.message)).to_owned()
-}
-
-/// Polls until there is a value. Fails after a timeout.
-#[track_caller]
-pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < PATIENCE, "timeout: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// Does the same while other tasks of this thread run.
-pub(crate) async fn eventually_async<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(began.elapsed() < PATIENCE, "timeout: {what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
 }
 
 /// Returns the only open approval request.

@@ -1,10 +1,10 @@
 //! A ledger that another program has edited: the edits give no right, and are reported. Invariants 6 and 10.
 
-use crate::approvals::desk::{ASK, Desk, GRANT, alone, eventually_async, left_behind, mark, policy, policy_with};
+use crate::approvals::desk::{ASK, Desk, GRANT, alone, left_behind, mark, policy, policy_with};
 use crate::approvals::people::{Person, no};
 use portcullis::approvals::{ApprovalError, LedgerError, Status};
 use portcullis::{Answer, Code, Covers, OpenError, Request, open_approvals};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, eventually_async};
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;

@@ -2,12 +2,12 @@
 //! files. Invariants 1, 3, 5 and 7.
 
 use crate::approvals::bench::{Bench, GRANTS, applied, attempt, changes, of_planner};
-use crate::approvals::desk::{ALLOW, ASK, alone, eventually_async, left_behind, marks, marks_manifest, question_in};
+use crate::approvals::desk::{ALLOW, ASK, alone, left_behind, marks, marks_manifest, question_in};
 use crate::approvals::people::{Person, Thinker, no};
 use portcullis::approvals::Scripted;
 use portcullis::text::is_deceptive;
 use portcullis::{Answer, Cancellation, Code, Covers, Request, open_approvals};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, eventually_async};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

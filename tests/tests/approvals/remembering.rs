@@ -1,10 +1,10 @@
 //! Remembered approvals: how long they last, where they are listed, and how they are revoked. P11.
 
-use crate::approvals::desk::{ASK, Desk, GRANT, eventually_async, policy, policy_with};
+use crate::approvals::desk::{ASK, Desk, GRANT, policy, policy_with};
 use crate::approvals::people::{Person, no};
 use portcullis::approvals::{ApprovalError, HeldAnswer, Status};
 use portcullis::{Answer, Code, Covers, Host, Request};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, eventually_async};
 use std::sync::Arc;
 
 fn request(session: &str) -> Request {

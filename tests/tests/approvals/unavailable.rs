@@ -1,12 +1,10 @@
 //! A ledger that cannot be written: no call that needs approval runs, and no answer has an effect. P27; invariant 6.
 
-use crate::approvals::desk::{
-    ALLOW, ASK, Desk, eventually_async, left_behind, mark, numbered, open, policy, the_question,
-};
+use crate::approvals::desk::{ALLOW, ASK, Desk, left_behind, mark, numbered, open, policy, the_question};
 use crate::approvals::people::{Person, no};
 use portcullis::approvals::{Answering, ApprovalError, Status};
 use portcullis::{Answer, Approver, Code, Covers, Host, Outcome, Question, Request};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, eventually_async};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
