@@ -9,3 +9,6 @@ pub mod ledger;
 mod mac;
 pub mod outputs;
 pub mod state_directory;
+mod timestamp;
+
+pub use timestamp::Timestamp;

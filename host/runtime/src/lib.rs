@@ -197,6 +197,7 @@ pub use steering::Steering;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 
+pub use portcullis_ledger::Timestamp;
 use portcullis_ledger::ledger;
 use portcullis_policy::json;
 

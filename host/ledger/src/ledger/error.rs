@@ -9,7 +9,7 @@ use std::io;
 pub enum LedgerError {
     /// SQLite reports an error.
     #[error("the ledger cannot be used")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(#[source] SqliteError),
     /// The system reports an error.
     #[error("the ledger cannot be used")]
     Io(#[from] io::Error),
@@ -48,6 +48,17 @@ pub enum LedgerError {
     },
 }
 
+/// An error of SQLite. The library's own type is not part of the API, so that its version can change.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct SqliteError(rusqlite::Error);
+
+impl From<rusqlite::Error> for LedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(SqliteError(error))
+    }
+}
+
 /// Creates an error for a row whose text cannot be parsed.
 pub fn form_error(id: &str, error: impl Display) -> LedgerError {
     LedgerError::Form { id: id.to_owned(), error: error.to_string() }
@@ -65,7 +76,7 @@ pub fn is_disk_full(error: &LedgerError) -> bool {
 
 fn sqlite_code(error: &LedgerError) -> Option<ErrorCode> {
     match error {
-        LedgerError::Sqlite(error) => error.sqlite_error_code(),
+        LedgerError::Sqlite(SqliteError(error)) => error.sqlite_error_code(),
         LedgerError::Io(_)
         | LedgerError::Newer { .. }
         | LedgerError::Foreign

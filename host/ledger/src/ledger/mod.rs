@@ -23,7 +23,7 @@ mod trusted;
 
 pub use answers::{AnswerHold, AnswerRow};
 pub use database::{CallLedger, Committed, Durable, LedgerChange, blocking, drop_blocking, milliseconds, now};
-pub use error::{LedgerError, form_error, is_busy, is_disk_full};
+pub use error::{LedgerError, SqliteError, form_error, is_busy, is_disk_full};
 pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub use outbox::OutboxRow;
 pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};

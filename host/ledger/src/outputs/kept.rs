@@ -3,9 +3,9 @@
 use super::cursor::OutputLines;
 use crate::ledger::{CallLedger, Durable, LedgerChange, LedgerError, OutputRoom, OutputRow, Owner};
 use crate::state_directory::HostDirectories;
+use crate::timestamp::Timestamp;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions};
-use jiff::Timestamp;
 use portcullis_definitions::text::{hex, sha256};
 use portcullis_policy::Principal;
 use portcullis_policy::recovery::RecoverMutex;
@@ -288,7 +288,7 @@ fn kept(row: OutputRow) -> KeptOutput {
         },
         call: row.call,
         tool: row.tool,
-        kept_at: Timestamp::from_millisecond(row.kept_at).unwrap_or_default(),
+        kept_at: Timestamp::from_row(row.kept_at),
     }
 }
 

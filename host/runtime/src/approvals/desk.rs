@@ -9,7 +9,7 @@ use crate::approver::{Question, Subject};
 use crate::audit::Kind;
 use crate::ledger::{AnswerRow, Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
 use crate::text::WithCauses;
-use jiff::Timestamp;
+use portcullis_ledger::Timestamp;
 use serde::{Serialize, Serializer};
 
 /// Settled requests that the ledger keeps for people to see. The audit log keeps all of them.
@@ -35,13 +35,10 @@ pub struct OpenQuestion {
     /// Whether a running process still waits for the answer.
     pub waited_for: bool,
     /// When the request was made.
-    #[serde(serialize_with = "time")]
     pub asked_at: Timestamp,
     /// When the request expires.
-    #[serde(serialize_with = "time")]
     pub expires_at: Timestamp,
     /// When the request was settled.
-    #[serde(serialize_with = "optional_time")]
     pub settled_at: Option<Timestamp>,
     /// The note of the answer, or why the request was withdrawn.
     pub note: Option<String>,
@@ -72,18 +69,14 @@ pub struct HeldAnswer {
     /// The handles that it is bound to.
     pub grants: Vec<String>,
     /// When it was given.
-    #[serde(serialize_with = "time")]
     pub given_at: Timestamp,
     /// When it expires.
-    #[serde(serialize_with = "time")]
     pub expires_at: Timestamp,
     /// When it was last used.
-    #[serde(serialize_with = "optional_time")]
     pub used_at: Option<Timestamp>,
     /// How often it was used.
     pub uses: u64,
     /// When it was revoked.
-    #[serde(serialize_with = "optional_time")]
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -220,9 +213,9 @@ fn open_question(change: &LedgerChange<'_>, row: QuestionRow) -> OpenQuestion {
         session: row.session,
         principal: row.principal,
         status: row.status,
-        asked_at: timestamp(row.asked_at),
-        expires_at: timestamp(row.expires_at),
-        settled_at: row.settled_at.map(timestamp),
+        asked_at: Timestamp::from_row(row.asked_at),
+        expires_at: Timestamp::from_row(row.expires_at),
+        settled_at: row.settled_at.map(Timestamp::from_row),
         note: row.note,
         question,
     }
@@ -241,33 +234,16 @@ fn held_answer(row: AnswerRow) -> Option<HeldAnswer> {
         covers: coverage.describe(),
         plugin_sha256: binding.plugin_sha256,
         grants: binding.grants,
-        given_at: timestamp(row.given_at),
-        expires_at: timestamp(row.expires_at),
-        used_at: row.used_at.map(timestamp),
+        given_at: Timestamp::from_row(row.given_at),
+        expires_at: Timestamp::from_row(row.expires_at),
+        used_at: row.used_at.map(Timestamp::from_row),
         uses: u64::try_from(row.uses).unwrap_or(0),
-        revoked_at: row.revoked_at.map(timestamp),
+        revoked_at: row.revoked_at.map(Timestamp::from_row),
     })
-}
-
-/// Converts a time of the ledger. A time outside the calendar becomes the Unix epoch.
-fn timestamp(milliseconds: i64) -> Timestamp {
-    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 fn word<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(status.as_str())
-}
-
-fn time<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(time)
-}
-
-#[expect(clippy::ref_option, reason = "the signature serde asks for")]
-fn optional_time<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-    match time {
-        Some(time) => serializer.serialize_some(&time.to_string()),
-        None => serializer.serialize_none(),
-    }
 }
 
 impl Question {

@@ -40,7 +40,7 @@ mod waiters;
 
 pub use crate::approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject, approver_fn};
 #[doc(inline)]
-pub use portcullis_ledger::ledger::{LedgerError, Status};
+pub use portcullis_ledger::ledger::{LedgerError, SqliteError, Status};
 
 pub use answer::Onward;
 pub(crate) use answer::{NOTE_BYTES_MAX, proposals, resource_arguments};
