@@ -36,6 +36,7 @@ pub use ran::Ran;
 pub use record::{assert_verifies, outcome_of, outcomes};
 pub use site::{Site, allow_all, built_guest, built_guest_of, program, shipped_plugin, shipped_plugins};
 pub use snapshot::{Snapshot, snapshot};
+pub use warm::made_once;
 pub use worker::{HeldWorker, slow_to_compile};
 
 include!(concat!(env!("OUT_DIR"), "/guests.rs"));

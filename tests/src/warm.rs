@@ -1,5 +1,5 @@
-//! State directories with compiled plugins, cached between tests: compilation is slow, and each test runs in its own
-//! process.
+//! State directories with compiled plugins, and other directories that take long to make, cached between tests: each
+//! test runs in its own process.
 
 use crate::{Site, allow_all};
 use std::fs::{self, File};
@@ -41,6 +41,32 @@ fn states() -> PathBuf {
 
 /// Creates the state directory, unless another test has done so meanwhile.
 fn make(site: &Site, place: &Path) {
+    once(place, |partial| {
+        let like = Site::of_plugins(site);
+        thread::scope(|scope| {
+            // The caller may be in its own runtime, which must not be blocked.
+            let opening = scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                drop(runtime.block_on(like.open(&allow_all(""))));
+            });
+            opening.join().unwrap();
+        });
+        copy_private(&like.state(), partial);
+    });
+}
+
+/// Returns a directory with content that takes long to make, and that is the same for these parts. The first test that
+/// needs it makes it.
+pub fn made_once(parts: &[Vec<u8>], make: impl FnOnce(&Path)) -> PathBuf {
+    let place = states().join(digest(&parts.concat()));
+    if !place.is_dir() {
+        once(&place, make);
+    }
+    place
+}
+
+/// Makes a directory, unless another test has done so meanwhile. It is there with all of its content, or not at all.
+fn once(place: &Path, make: impl FnOnce(&Path)) {
     fs::create_dir_all(states()).unwrap();
     let lock = File::create(place.with_extension("lock")).unwrap();
     lock.lock().unwrap();
@@ -48,19 +74,10 @@ fn make(site: &Site, place: &Path) {
         return;
     }
     forget_old();
-    let like = Site::of_plugins(site);
-    thread::scope(|scope| {
-        // The caller may be in its own runtime, which must not be blocked.
-        let opening = scope.spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            drop(runtime.block_on(like.open(&allow_all(""))));
-        });
-        opening.join().unwrap();
-    });
     let partial = place.with_extension("partial");
     // A killed test may have left it behind.
     let _ = fs::remove_dir_all(&partial);
-    copy_private(&like.state(), &partial);
+    make(&partial);
     fs::rename(&partial, place).unwrap();
 }
 

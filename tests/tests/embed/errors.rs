@@ -49,7 +49,7 @@ fn with_a_cause() -> Vec<Box<dyn Error>> {
         Box::new(AuditError::Io(io())),
         Box::new(AuditError::Form(serde_json::Error::io(io()))),
         Box::new(LedgerError::Io(io())),
-        Box::new(LedgerError::Sqlite(sqlite())),
+        Box::new(LedgerError::from(sqlite())),
         Box::new(approval()),
         Box::new(ApprovalError::Audit(AuditError::Io(io()))),
         Box::new(ApprovalError::Unrecorded(AuditError::Io(io()))),

@@ -2,11 +2,10 @@
 
 use crate::row::repository;
 use crate::templates::shell;
-use portcullis_tests::Ran;
+use portcullis_tests::{Ran, made_once, program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 const APP: &str = r#"
@@ -64,19 +63,33 @@ struct Desk {
     component: PathBuf,
 }
 
-/// Returns the folder of the component, which is built once.
-fn plugins() -> &'static Path {
-    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let place = tempfile::tempdir().unwrap();
-        let sdk = repository().join("sdk/python");
+/// Returns the folder of the component, which is built once for this program and this SDK.
+fn plugins() -> PathBuf {
+    let sdk = repository().join("sdk/python");
+    let program = fs::metadata(program()).unwrap();
+    let built = format!("{:?} {}", program.modified().unwrap(), program.len());
+    made_once(&[APP.into(), built.into(), contents(&sdk)], |place| {
+        fs::create_dir(place).unwrap();
         let about = format!("name = \"databases\"\nlanguage = \"python\"\nsdk = \"{}\"\n", sdk.display());
-        fs::write(place.path().join("plugin.toml"), about).unwrap();
-        fs::write(place.path().join("app.py"), APP).unwrap();
-        shell(place.path(), &place.path().join("state"), "portcullis build").ends(0);
-        place
-    });
-    folder.path()
+        fs::write(place.join("plugin.toml"), about).unwrap();
+        fs::write(place.join("app.py"), APP).unwrap();
+        shell(place, &place.join("state"), "portcullis build").ends(0);
+    })
+}
+
+/// Returns the bytes of all sources of an SDK.
+fn contents(folder: &Path) -> Vec<u8> {
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let mut bytes = Vec::new();
+    for entry in entries {
+        if entry.is_dir() {
+            bytes.extend(contents(&entry));
+        } else if entry.extension().is_some_and(|extension| extension == "py" || extension == "wit") {
+            bytes.extend(fs::read(&entry).unwrap());
+        }
+    }
+    bytes
 }
 
 impl Desk {
