@@ -11,8 +11,8 @@ mod office;
 #[path = "clients/script.rs"]
 mod script;
 
-#[path = "clients/readme.rs"]
-mod readme;
+#[path = "clients/settings.rs"]
+mod settings;
 
 #[path = "clients/inspector.rs"]
 mod inspector;

@@ -11,8 +11,8 @@ mod examples;
 mod packages;
 #[path = "languages/python.rs"]
 mod python;
-#[path = "languages/readme.rs"]
-mod readme;
+#[path = "languages/writing.rs"]
+mod writing;
 #[path = "languages/row.rs"]
 mod row;
 #[path = "languages/shape.rs"]

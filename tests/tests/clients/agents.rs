@@ -1,7 +1,7 @@
-//! Agent frameworks: LangChain through its adapters, and the OpenAI Agents SDK with the program in `README.md`.
+//! Agent frameworks: LangChain through its adapters, and the OpenAI Agents SDK with the program in `docs/agents.md`.
 
 use crate::office::{ASKING, DENYING, Office, PATIENCE, succeeded};
-use crate::readme;
+use crate::settings;
 use crate::script::{LEGACY, MODERN, run, script, told, told_to_connect, told_to_start, with};
 use serde_json::Value;
 use std::process::Stdio;
@@ -31,10 +31,10 @@ fn langchain_over_http() {
 /// A whole turn: the model calls a tool, the call waits, a person approves it at another terminal, and the model reads
 /// the result and repeats it.
 #[test]
-fn the_program_of_the_readme_completes_a_turn_with_an_approval() {
+fn the_program_of_the_page_completes_a_turn_with_an_approval() {
     let office = Office::new(ASKING);
     office.compile();
-    let program = readme::block("python", "MCPServerStdio");
+    let program = settings::block("python", "MCPServerStdio");
     let told = with(told(&office), &[("program", program.into())]);
     let mut script = script(&office, MODERN, "agents_turn", &told);
     let turn = script.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

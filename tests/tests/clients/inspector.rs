@@ -2,7 +2,7 @@
 //! schema that some provider would reject.
 
 use crate::office::{DENYING, Listening, Office, installed};
-use crate::readme;
+use crate::settings;
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
@@ -115,11 +115,11 @@ fn the_inspector_over_http_in_the_modern_era() {
 /// The Inspector reads the same configuration file as Claude Code and Cursor. A failing tool is a failure of the
 /// Inspector.
 #[test]
-fn the_configuration_of_the_readme_starts_the_server() {
+fn the_configuration_of_the_page_starts_the_server() {
     let office = Office::new(DENYING);
     office.compile();
     let configuration = office.path(".mcp.json");
-    fs::write(&configuration, readme::block("json", "mcpServers")).unwrap();
+    fs::write(&configuration, settings::block("json", "mcpServers")).unwrap();
     let mut inspector = inspector(&office, "auto");
     inspector.arg("--config").arg(configuration).args(["--server", "portcullis", "--method", "tools/call"]);
     let failed = see(inspector.args(["--tool-name", "clerk__fail", "--tool-args-json", "{}"]));

@@ -1,15 +1,15 @@
-//! The tools in the README are those that `portcullis new` writes.
+//! The plugins in `docs/writing.md` are those that `portcullis new` writes.
 
 use crate::row::repository;
 use std::fs;
 
-/// Maximum number of lines of a whole plugin in the README.
+/// Maximum number of lines of a whole plugin on that page.
 const LINES_MAX: usize = 25;
 
 #[test]
-fn the_readme_shows_the_templates() {
-    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    let shown = readme.split_once("## Write a tool").unwrap().1.split_once("\n## ").unwrap().0;
+fn the_page_shows_the_templates() {
+    let page = fs::read_to_string(repository().join("docs/writing.md")).unwrap();
+    let shown = page.split_once("## The same plugin in three languages").unwrap().1.split_once("\n## ").unwrap().0;
     for (fence, template) in
         [("rust", "rust/src/lib.rs"), ("ts", "typescript/src/plugin.ts"), ("python", "python/app.py")]
     {
