@@ -11,8 +11,6 @@ mod examples;
 mod packages;
 #[path = "languages/python.rs"]
 mod python;
-#[path = "languages/writing.rs"]
-mod writing;
 #[path = "languages/row.rs"]
 mod row;
 #[path = "languages/shape.rs"]
@@ -29,3 +27,5 @@ mod table;
 mod templates;
 #[path = "languages/units.rs"]
 mod units;
+#[path = "languages/writing.rs"]
+mod writing;

@@ -97,6 +97,7 @@ impl OpenFault {
             | GrantError::Covers { .. }
             | GrantError::ProjectGrant(_)
             | GrantError::Client { .. }
+            | GrantError::NoStores { .. }
             | GrantError::DeadNarrow { .. } => Self::Policy,
             GrantError::Audit(_) | GrantError::Ledger(_) => Self::Other,
         }

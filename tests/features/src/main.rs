@@ -4,8 +4,11 @@
 //! without any feature. It needs the test guest `net` as a plugin.
 
 use anyhow::{Context, Result, ensure};
-use portcullis::{Code, Compiler, Host, OpenError, Request};
+use portcullis::approvals::Scripted;
+use portcullis::text::WithCauses;
+use portcullis::{Answer, Code, Compiler, Host, HostBuilder, OpenError, Request};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A policy that allows every call and grants nothing.
 const ALLOW: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
@@ -13,6 +16,13 @@ const ALLOW: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 /// The same policy with a grant for the network.
 const ALLOW_HTTP: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n\
     [plugin.courier]\nhttp.api = { hosts = [\"example.com\"] }\n";
+
+/// The same policy with a store.
+const ALLOW_STORE: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n\
+    [plugin.courier]\nstore.notes = { scope = \"plugin\" }\n";
+
+/// A policy that asks about every call.
+const ASK: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -30,6 +40,11 @@ async fn main() -> Result<()> {
     if !cfg!(feature = "http") {
         a_grant_of_the_network_is_refused(&plugins, &state).await?;
     }
+    if !cfg!(feature = "sqlite") {
+        nothing_can_be_approved(&plugins, &state).await?;
+        a_store_is_refused(&plugins, &state).await?;
+        a_ledger_of_another_program_is_refused(&plugins, &folder.join("used")).await?;
+    }
     Ok(())
 }
 
@@ -40,8 +55,12 @@ fn install(plugin: &Path, plugins: &Path) -> Result<()> {
     Ok(())
 }
 
+fn builder(plugins: &Path, state: &Path, policy: &str) -> HostBuilder {
+    Host::builder(plugins, state).compiler(Compiler::InProcess).policy_text(policy, plugins)
+}
+
 async fn open(plugins: &Path, state: &Path, policy: &str) -> Result<Host, OpenError> {
-    Host::builder(plugins, state, Compiler::InProcess).policy_text(policy, plugins).open().await
+    builder(plugins, state, policy).open().await
 }
 
 /// Lets the guest send a request through `wasi:http/outgoing-handler`.
@@ -70,8 +89,38 @@ async fn a_guest_gets_what_it_gets_without_a_grant(plugins: &Path, state: &Path)
 }
 
 async fn a_grant_of_the_network_is_refused(plugins: &Path, state: &Path) -> Result<()> {
-    let error = open(plugins, state, ALLOW_HTTP).await.err().context("the host opened with a grant that it lacks")?;
-    let says = error.to_string();
-    ensure!(says == "the grant courier.api: this program was built without the feature `http`", "{says}");
+    let says = refusal(open(plugins, state, ALLOW_HTTP).await)?;
+    ensure!(says.contains("the grant courier.api") && says.contains("without the feature `http`"), "{says}");
     Ok(())
+}
+
+/// An approval could not be kept, so no call runs by one, whatever the approver says.
+async fn nothing_can_be_approved(plugins: &Path, state: &Path) -> Result<()> {
+    let approver = Arc::new(Scripted::new([Answer::Yes]));
+    let host = builder(plugins, state, ASK).approver(approver).open().await?;
+    let reply = host.call(request()).await;
+    ensure!(reply.code == Code::RecordUnavailable, "{}: {}", reply.code, reply.message);
+    ensure!(host.approvals().list().await?.questions.is_empty());
+    Ok(())
+}
+
+async fn a_store_is_refused(plugins: &Path, state: &Path) -> Result<()> {
+    let says = refusal(open(plugins, state, ALLOW_STORE).await)?;
+    ensure!(says.contains("the grant courier.notes") && says.contains("without the feature `sqlite`"), "{says}");
+    Ok(())
+}
+
+/// The ledger may have revocations that this program could not read.
+#[expect(clippy::disallowed_methods, reason = "the folders are those of the test")]
+async fn a_ledger_of_another_program_is_refused(plugins: &Path, state: &Path) -> Result<()> {
+    drop(open(plugins, state, ALLOW).await?);
+    std::fs::write(state.join("ledger.sqlite"), "")?;
+    let says = refusal(open(plugins, state, ALLOW).await)?;
+    ensure!(says.contains("without the feature `sqlite`"), "{says}");
+    Ok(())
+}
+
+fn refusal(opened: Result<Host, OpenError>) -> Result<String> {
+    let error = opened.err().context("the host opened")?;
+    Ok(WithCauses(&error).to_string())
 }

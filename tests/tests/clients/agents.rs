@@ -1,8 +1,8 @@
 //! Agent frameworks: LangChain through its adapters, and the OpenAI Agents SDK with the program in `docs/agents.md`.
 
 use crate::office::{ASKING, DENYING, Office, PATIENCE, succeeded};
-use crate::settings;
 use crate::script::{LEGACY, MODERN, run, script, told, told_to_connect, told_to_start, with};
+use crate::settings;
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::Instant;

@@ -104,11 +104,11 @@ async fn a_denial_is_recorded_with_its_note() {
     assert_eq!((text(&answer.document["answer"]), text(&answer.document["note"])), ("no".into(), "not today".into()));
 }
 
-/// Returns the outcome and the detail of the last entry, which another thread writes when a call is dropped.
-async fn last(desk: &Desk) -> (String, String) {
-    let outcome = || desk.entries().pop().map(|entry| entry.document).filter(|last| last["kind"] == "outcome");
-    let last = eventually_async("the outcome", outcome).await;
-    (text(&last["outcome"]), text(&last["detail"]))
+/// Returns the outcome of the dropped call and its detail. Other threads write it and the withdrawal of its request.
+async fn outcome(desk: &Desk) -> (String, String) {
+    let find = || desk.entries().into_iter().map(|entry| entry.document).find(|entry| entry["kind"] == "outcome");
+    let entry = eventually_async("the outcome", find).await;
+    (text(&entry["outcome"]), text(&entry["detail"]))
 }
 
 /// A future that is dropped during an approval request leaves an outcome that says that nothing ran.
@@ -122,7 +122,7 @@ async fn a_call_that_is_dropped_during_a_request_is_recorded() {
         reply = host.call(Request::new("asked.run", "{}")) => panic!("it ended: {reply:?}"),
         () = asked.happened.notified() => {}
     }
-    let (outcome, detail) = last(&desk).await;
+    let (outcome, detail) = outcome(&desk).await;
     assert_eq!(outcome, "cancelled");
     assert!(detail.contains("before the tool ran"), "{detail}");
     assert_eq!(outcomes(&host).len(), 1);
@@ -135,7 +135,7 @@ async fn a_call_that_is_dropped_while_the_tool_runs_is_recorded() {
     let desk = Desk::new();
     let host = desk.open().await;
     dropped_while_it_runs(&desk, &host).await;
-    let (outcome, detail) = last(&desk).await;
+    let (outcome, detail) = outcome(&desk).await;
     assert_eq!(outcome, "cancelled");
     assert!(detail.contains("while the tool ran"), "{detail}");
     assert_eq!(outcomes(&host).len(), 1);

@@ -2,7 +2,7 @@
 
 use super::database::LedgerChange;
 use super::error::LedgerError;
-use rusqlite::{OptionalExtension, Row, params};
+use super::sqlite::{self, OptionalExtension, Row, params};
 
 /// The table's name in its seals.
 const TABLE: &str = "answer";
@@ -162,7 +162,7 @@ impl LedgerChange<'_> {
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(AnswerRow, Vec<u8>)> {
+fn read(row: &Row<'_>) -> sqlite::Result<(AnswerRow, Vec<u8>)> {
     let answer = AnswerRow {
         id: row.get(0)?,
         question: row.get(1)?,

@@ -2,12 +2,11 @@
 
 use super::error::LedgerError;
 use super::owner::{self, Owner};
-use super::schema::prepare;
 use super::seal::Seal;
+use super::sqlite::{Connection, Transaction, TransactionBehavior};
 use crate::state_directory::HostDirectories;
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use cap_std::fs::Dir;
 use portcullis_policy::recovery::RecoverMutex;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::cell::Cell;
 use std::io;
 use std::sync::Mutex;
@@ -17,12 +16,6 @@ use tokio::runtime::Handle;
 
 /// The file, in the state directory.
 pub(super) const LEDGER_FILE: &str = "ledger.sqlite";
-
-/// How long a process waits for another one that writes. A transaction takes a few milliseconds.
-pub(super) const BUSY_TIME: Duration = Duration::from_secs(10);
-
-/// Size of the cache of prepared statements. All statements fit.
-const STATEMENTS: usize = 64;
 
 /// How long a known version of the ledger is reused. Hundreds of waiting calls then only read it ten times per second.
 const VERSION_AGE: Duration = Duration::from_millis(50);
@@ -52,22 +45,8 @@ impl CallLedger {
     /// # Errors
     /// It cannot be opened, or the file is not a ledger.
     pub fn open(state: &HostDirectories) -> Result<Self, LedgerError> {
-        // SQLite only takes a path. Create the file here first, so that it is private and no link is followed.
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        match state.directory.open_with(LEDGER_FILE, &options) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-            Ok(_) | Err(_) => {}
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(state.path.join(LEDGER_FILE), flags)?;
-        connection.busy_timeout(BUSY_TIME)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let owners = owner::directory(&state.directory)?;
-        // One process at a time, because SQLite does not wait for another one that turns on the write-ahead log.
-        let alone = owner::alone(&owners)?;
-        prepare(&mut connection)?;
-        drop(alone);
+        let connection = connect(state, &owners)?;
         let (connection, version) = (Mutex::new(connection), Mutex::new(None));
         Ok(Self { connection, seal: Seal::new(&state.key), owners, version, seen: AtomicU64::new(0) })
     }
@@ -195,6 +174,35 @@ impl CallLedger {
     /// Returns whether the process with this name still runs.
     pub fn is_alive(&self, owner: &str) -> bool {
         owner::is_alive(&self.owners, owner)
+    }
+}
+
+/// Opens the file, creates it if it does not exist, and migrates it to the newest schema.
+#[cfg(feature = "sqlite")]
+fn connect(state: &HostDirectories, owners: &Dir) -> Result<Connection, LedgerError> {
+    use cap_std::fs::{OpenOptions, OpenOptionsExt};
+    // SQLite only takes a path. Create the file here first, so that it is private and no link is followed.
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    match state.directory.open_with(LEDGER_FILE, &options) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+        Ok(_) | Err(_) => {}
+    }
+    let mut connection = super::sqlite::open_file(&state.path.join(LEDGER_FILE))?;
+    // One process at a time, because SQLite does not wait for another one that turns on the write-ahead log.
+    let alone = owner::alone(owners)?;
+    super::schema::prepare(&mut connection)?;
+    drop(alone);
+    Ok(connection)
+}
+
+/// Returns the empty database. Refuses a state directory with a ledger: what was revoked there would not be known.
+#[cfg(not(feature = "sqlite"))]
+fn connect(state: &HostDirectories, _: &Dir) -> Result<Connection, LedgerError> {
+    match state.directory.symlink_metadata(LEDGER_FILE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Connection::default()),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(super::sqlite::Error::NotBuiltIn.into()),
     }
 }
 

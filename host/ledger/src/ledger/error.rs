@@ -1,6 +1,6 @@
 //! Why the ledger cannot be used.
 
-use rusqlite::ErrorCode;
+use super::sqlite::{self, ErrorCode};
 use std::fmt::Display;
 use std::io;
 
@@ -51,10 +51,10 @@ pub enum LedgerError {
 /// An error of SQLite. The library's own type is not part of the API, so that its version can change.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct SqliteError(rusqlite::Error);
+pub struct SqliteError(sqlite::Error);
 
-impl From<rusqlite::Error> for LedgerError {
-    fn from(error: rusqlite::Error) -> Self {
+impl From<sqlite::Error> for LedgerError {
+    fn from(error: sqlite::Error) -> Self {
         Self::Sqlite(SqliteError(error))
     }
 }

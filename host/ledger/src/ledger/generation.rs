@@ -1,12 +1,12 @@
 //! The generation of the ledger: a sealed number that increases with each change of a sealed row. If the audit log
 //! names a newer generation, the file is an older copy, and its rows do not count.
 
-use super::database::{BUSY_TIME, LEDGER_FILE, LedgerChange, now};
+use super::database::{LEDGER_FILE, LedgerChange, now};
 use super::error::LedgerError;
 use super::seal::Seal;
+use super::sqlite::{self, Connection, OptionalExtension, params};
 use crate::state_directory::HostDirectories;
 use cap_std::fs::Dir;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::io;
 use std::path::PathBuf;
 
@@ -100,10 +100,7 @@ impl LedgerPeek {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             found => found?,
         };
-        // Not read-only, because SQLite could not then read a write-ahead log of another process.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags)?;
-        connection.busy_timeout(BUSY_TIME)?;
+        let connection = sqlite::open_file(&self.path)?;
         let select = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
         if !connection.prepare(select)?.exists([TABLE])? {
             return Ok(Some(FIRST_GENERATION));

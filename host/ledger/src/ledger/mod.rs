@@ -5,6 +5,8 @@
 //! current state. Rows that give a right have a seal with the host's key, so that no other program can add an approval.
 //! This module must not know what a call is or who answers.
 
+#[cfg(not(feature = "sqlite"))]
+mod absent;
 mod answers;
 mod database;
 mod error;
@@ -15,8 +17,10 @@ mod owner;
 mod questions;
 #[cfg(test)]
 mod races;
+#[cfg(feature = "sqlite")]
 mod schema;
 mod seal;
+mod sqlite;
 mod status;
 mod store;
 mod trusted;

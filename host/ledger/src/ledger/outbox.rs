@@ -2,7 +2,7 @@
 
 use super::database::LedgerChange;
 use super::error::{LedgerError, form_error};
-use rusqlite::{Row, params};
+use super::sqlite::{self, Row, params};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -63,6 +63,6 @@ impl LedgerChange<'_> {
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(i64, String, String, Vec<u8>)> {
+fn read(row: &Row<'_>) -> sqlite::Result<(i64, String, String, Vec<u8>)> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
 }

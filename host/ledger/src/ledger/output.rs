@@ -4,8 +4,8 @@
 use super::database::LedgerChange;
 use super::error::LedgerError;
 use super::owner;
+use super::sqlite::{self, OptionalExtension, Row, params};
 use super::store::ROOT_OF_PRINCIPAL;
-use rusqlite::{OptionalExtension, Row, params};
 use std::collections::BTreeSet;
 
 /// A kept output.
@@ -205,7 +205,7 @@ impl LedgerChange<'_> {
         Ok(self.transaction.prepare_cached(&select)?.query_row(values, read).optional()?)
     }
 
-    fn apply(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), LedgerError> {
+    fn apply(&self, sql: &str, values: impl sqlite::Params) -> Result<(), LedgerError> {
         self.transaction.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
@@ -216,7 +216,7 @@ fn of(session: bool) -> &'static str {
     if session { "(session, principal) = (SELECT session, principal FROM output WHERE id = ?1)" } else { "true" }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<OutputRow> {
+fn read(row: &Row<'_>) -> sqlite::Result<OutputRow> {
     Ok(OutputRow {
         id: row.get(0)?,
         call: row.get(1)?,

@@ -4,9 +4,9 @@
 use super::database::{LedgerChange, now};
 use super::error::LedgerError;
 use super::owner;
+use super::sqlite::{self, OptionalExtension, Params, Row, params};
 use super::status::{Status, StatusStep};
 use super::store::{ROOT_OF_PRINCIPAL, root_of_principal};
-use rusqlite::{OptionalExtension, Params, Row, params};
 
 /// The table's name in its seals.
 const TABLE: &str = "question";
@@ -285,9 +285,9 @@ impl LedgerChange<'_> {
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(QuestionRow, Vec<u8>)> {
+fn read(row: &Row<'_>) -> sqlite::Result<(QuestionRow, Vec<u8>)> {
     let word = |index| row.get::<_, String>(index);
-    let unknown = |index| rusqlite::Error::InvalidColumnType(index, "word".to_owned(), rusqlite::types::Type::Text);
+    let unknown = |index| sqlite::Error::InvalidColumnType(index, "word".to_owned(), sqlite::types::Type::Text);
     let (subject, status) = (word(2)?, word(3)?);
     let subject = QuestionSubject::ALL.into_iter().find(|known| known.as_str() == subject).ok_or_else(|| unknown(2))?;
     let question = QuestionRow {

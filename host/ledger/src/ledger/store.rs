@@ -2,7 +2,7 @@
 
 use super::database::{LedgerChange, milliseconds};
 use super::error::LedgerError;
-use rusqlite::{OptionalExtension, params};
+use super::sqlite::{self, OptionalExtension, params};
 use std::time::Duration;
 
 /// Maximum keys of one page of a listing. Such a page takes a few milliseconds.
@@ -265,7 +265,7 @@ impl LedgerChange<'_> {
         let select = "SELECT id, entries, bytes, next, used_at FROM store \
                       WHERE plugin = ?1 AND key = ?2 AND scope = ?3 AND session = ?4 AND principal = ?5";
         let (scope, session, principal) = name.shared();
-        let read = |row: &rusqlite::Row<'_>| {
+        let read = |row: &sqlite::Row<'_>| {
             let (id, entries, bytes) = (row.get(0)?, row.get(1)?, row.get(2)?);
             Ok(BegunStore { id, entries, bytes, next: row.get(3)?, used_at: row.get(4)? })
         };
@@ -332,7 +332,7 @@ impl LedgerChange<'_> {
         self.run(update, params![store.id, store.entries, store.bytes, store.next, store.used_at])
     }
 
-    fn run(&self, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<(), LedgerError> {
+    fn run(&self, sql: &str, values: &[&dyn sqlite::ToSql]) -> Result<(), LedgerError> {
         self.transaction.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use super::database::{LedgerChange, now};
 use super::error::LedgerError;
-use rusqlite::{OptionalExtension, params};
+use super::sqlite::{self, OptionalExtension, params};
 
 /// The table's name in its seals.
 const TABLE: &str = "trusted";
@@ -35,7 +35,7 @@ impl LedgerChange<'_> {
     /// Returns whether an identity is trusted.
     pub fn is_trusted(&self, sha256: &str) -> Result<bool, LedgerError> {
         let select = "SELECT path, trusted_at, seal FROM trusted WHERE sha256 = ?1";
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let read = |row: &sqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         let found: Option<(String, i64, Vec<u8>)> =
             self.transaction.prepare_cached(select)?.query_row([sha256], read).optional()?;
         Ok(found.is_some_and(|(path, at, seal)| self.seal.holds(TABLE, &[sha256, &path, &at.to_string()], &seal)))

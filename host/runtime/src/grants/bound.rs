@@ -108,7 +108,7 @@ impl Opening<'_> {
             let grant = match binding {
                 Binding::Directory(binding) => Grant::Directory(place.directory(binding, self)?),
                 Binding::Http(binding) => Grant::Client(place.client(binding, self.network)?),
-                Binding::Store(binding) => Grant::Store(*binding),
+                Binding::Store(binding) => Grant::Store(place.store(*binding)?),
                 Binding::Service(binding) => Grant::Service(binding.clone()),
             };
             keys.insert(key.clone(), grant);
@@ -161,6 +161,13 @@ impl BindingPlace<'_> {
         let place = place.to_string_lossy().into_owned();
         let directory = directory.masked(binding.masks());
         Ok(BoundDirectory { directory, place, narrow: binding.narrow.clone() })
+    }
+
+    fn store(&self, binding: StoreBinding) -> Result<StoreBinding, GrantError> {
+        if cfg!(feature = "sqlite") {
+            return Ok(binding);
+        }
+        Err(GrantError::NoStores { plugin: self.plugin.clone(), key: self.key.clone() })
     }
 
     fn client(&self, binding: &HttpBinding, network: &Network) -> Result<Client, GrantError> {

@@ -68,6 +68,14 @@ pub enum GrantError {
         #[source]
         error: NetworkError,
     },
+    /// A store is granted, and the program has no database to keep it in.
+    #[error("the grant {plugin}.{key} cannot be used: this program was built without the feature `sqlite`")]
+    NoStores {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+    },
     /// A grant is narrowed by something that is not an argument.
     #[error(
         "the grant {plugin}.{key} is narrowed by {narrow}, but no tool of the plugin has such an argument: correct \
