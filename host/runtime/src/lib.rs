@@ -116,8 +116,8 @@
 //! - Without `http`, a host does not open if the policy grants a loaded plugin an HTTP client. A plugin that imports
 //!   `wasi:http` loads, and gets what it gets without a grant.
 //! - Without `sqlite`, the ledger is empty and cannot be written. A call that the policy asks about is refused with
-//!   [`Code::RecordUnavailable`], because its approval could not be kept. A long answer is cut, and not kept. A host does
-//!   not open if the policy grants a loaded plugin a store, or if the state directory has a ledger.
+//!   [`Code::RecordUnavailable`], because its approval could not be kept. A long answer is cut, and not kept. A host
+//!   does not open if the policy grants a loaded plugin a store, or if the state directory has a ledger.
 //! - Without `watch`, the application calls [`Host::reload`] itself.
 //!
 //! A program can link only one SQLite. The library accepts `rusqlite` 0.38 to 0.43, so that an application can also use

@@ -1,4 +1,4 @@
-//! The database of a program that was built without the feature `sqlite`: it is empty, and nothing can be written to it.
+//! The database of a program that was built without the feature `sqlite`. It is empty, and cannot be written.
 //!
 //! It has the part of rusqlite's interface that this crate uses, so that the code of the ledger is the same with and
 //! without the feature. No approval is found in it, none can be added, and so every call that must be asked about is
