@@ -147,9 +147,7 @@ fn try_approvals(tried: &mut TriedSchemas) {
 
 fn try_cases(desk: &Desk, tried: &mut TriedSchemas) {
     let cases = desk.site.directory("cases");
-    let case = |name: &str, outcome: &str| {
-        json!({ "name": name, "tool": "greet", "arguments": { "name": "Ann" }, "expect": { "outcome": outcome } })
-    };
+    let case = |name: &str, outcome: &str| json!({ "name": name, "tool": "greet", "arguments": { "name": "Ann" }, "expect": { "outcome": outcome } });
     let cases_of = json!([case("good", "completed"), case("bad", "failed")]);
     fs::write(cases.join("hello.json"), cases_of.to_string()).unwrap();
     let line = ["test", "--component", "plugins/hello.wasm", "--cases", "cases"];

@@ -13,9 +13,12 @@ const WIDTHS: [usize; 3] = [60, 80, 200];
 /// The line above those to copy into a policy, which are never broken.
 const POLICY_LINES: &str = "To grant it, add these lines to the policy:";
 
-/// Texts of a plugin that would clear the screen, move the cursor, reverse a line or fill it.
-const HOSTILE: &str = "wide 日本語日本語日本語 and \u{202e}reversed\u{202c} \u{1b}[2J \u{9b}31m `not a command` \
-                       aVeryLongWordWithoutASpaceThatIsLongerThanAnyLineOfSixtyColumnsOnAnyTerminalInTheWorld and more";
+/// A text of a plugin that loads: wide characters, what looks like a command, and a word that no line can hold.
+const WIDE: &str = "wide 日本語日本語日本語日本語 and `not a command, but as long as one` \
+                    aVeryLongWordWithoutASpaceThatIsLongerThanAnyLineOfSixtyColumnsOnAnyTerminalInTheWorld and more";
+
+/// A text of a plugin that is refused: it would clear the screen, reverse a line, and move the cursor.
+const HOSTILE: &str = "\u{202e}reversed\u{202c} \u{1b}[2J\u{1b}[1;1H \u{9b}31m \u{8}\u{8}\u{200b} a\rb";
 
 /// Runs a command on a terminal of some width. Returns what it shows.
 fn shown(desk: &Desk, columns: usize, line: &[&str], code: i32) -> String {
@@ -40,20 +43,26 @@ fn assert_fits(text: &str, width: usize, what: &[&str]) {
     assert_eq!(found, None, "{what:?}: {text:?}");
 }
 
-/// A desk with a plugin whose texts are hostile, with open and settled requests and a remembered approval.
+/// Returns a plugin with this text in every place.
+fn plugin(name: &str, text: &str) -> Vec<u8> {
+    let mut manifest = Manifest::of(name).directory("a-directory-with-a-long-name", true).tool(|tool| {
+        tool.title = Some(text.to_owned());
+        tool.description = format!("{text}\n{text}");
+        let property = json!({ "type": "string", "description": text });
+        tool.schema = json!({ "type": "object", "properties": { text: property } }).to_string();
+    });
+    manifest.description = format!("{text}\n{text}");
+    manifest.dependencies[0].reason = text.to_owned();
+    guest("good", &manifest)
+}
+
+/// A desk with such plugins, with open and settled requests, and with a remembered approval.
 fn desk() -> Desk {
     let desk = Desk::new(ASK);
-    let mut manifest = Manifest::of("hostile").directory("a-directory-with-a-long-name", true).tool(|tool| {
-        tool.title = Some(HOSTILE.to_owned());
-        tool.description = format!("{HOSTILE}\n{HOSTILE}");
-        let schema = json!({ "type": "object", "properties": { HOSTILE: { "type": "string", "description": HOSTILE } } });
-        tool.schema = schema.to_string();
-    });
-    manifest.description = format!("{HOSTILE}\n{HOSTILE}");
-    manifest.dependencies[0].reason = HOSTILE.to_owned();
-    desk.site.plugin("hostile", &guest("good", &manifest));
+    desk.site.plugin("wide", &plugin("wide", WIDE));
+    desk.site.plugin("hostile", &plugin("hostile", HOSTILE));
     for (path, answer) in [("a.txt", &["reject"][..]), ("b.txt", &["approve", "--yes", "--always"]), ("c.txt", &[])] {
-        let arguments = json!({ "path": path, "content": HOSTILE.repeat(3) }).to_string();
+        let arguments = json!({ "path": path, "content": format!("{WIDE}{HOSTILE}") }).to_string();
         let ran = desk.run(&["--json", "call", "files.write", &arguments, "--ask", "pending"]).ends(4);
         let id = ran.document()["approval_request"].as_str().unwrap().to_owned();
         if let Some((word, options)) = answer.split_first() {
@@ -70,13 +79,20 @@ fn screens(desk: &Desk) -> Vec<(Vec<String>, i32, Vec<&'static str>)> {
     let line = |line: &[&str]| line.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let write = r#"{"path":"a.txt","content":"one"}"#;
     vec![
-        (line(&["list"]), 0, vec!["TOOL", "DECISION", "PERMISSIONS", "DESCRIPTION", "files.write", "refused.wasm"]),
+        (
+            line(&["list"]),
+            0,
+            vec!["TOOL", "DECISION", "PERMISSIONS", "DESCRIPTION", "files.write", "wide.run", "refused.wasm"],
+        ),
         (line(&["list", "--tokens"]), 0, vec!["TOOL", "TOKENS"]),
         (line(&["inspect", "files"]), 0, vec!["sha256", "asks for", "imports", "arguments"]),
         (line(&["inspect", "plugins/files.wasm"]), 0, vec!["sha256", "arguments"]),
+        (line(&["inspect", "wide"]), 0, vec!["sha256", "arguments", "日本語"]),
+        (line(&["inspect", "hostile"]), 7, vec!["error:"]),
         (line(&["explain", "files.write", write]), 0, vec!["arguments", "permissions", "handle", "decisive"]),
         (line(&["explain", "files.write", "{}"]), 6, vec!["invalid-arguments"]),
         (line(&["check", "plugins/files.wasm"]), 0, vec!["would load", "conforms", "asks for"]),
+        (line(&["check", "plugins/wide.wasm"]), 0, vec!["would load", "lint:"]),
         (line(&["check", "plugins/hostile.wasm"]), 7, vec!["refused", "remedy:"]),
         (
             line(&["approvals", "list", "--all"]),
@@ -137,7 +153,10 @@ fn every_help_fits() {
             let text = shown(&desk, width, &line, 0);
             // Longer lines are hard to read, also on a wide screen.
             assert_fits(&text, width.min(100), &line);
-            assert!(text.contains("Usage:") && (line.len() == 1 || text.contains("Examples:") || file.matches('-').count() == 1));
+            assert!(
+                text.contains("Usage:")
+                    && (line.len() == 1 || text.contains("Examples:") || file.matches('-').count() == 1)
+            );
         }
     }
 }
