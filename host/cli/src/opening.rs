@@ -211,7 +211,10 @@ pub(crate) async fn load(
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 })?;
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     let shown = PluginName::new(name).ok();
-    shown.iter().for_each(|name| progress.compiling(name));
+    for name in &shown {
+        progress.queued(name, bytes.len() as u64);
+        progress.compiling(name);
+    }
     let loaded = Loaded::load(name, bytes, &engine, &Compiler::default()).await;
     shown.iter().for_each(|name| progress.compiled(name));
     Ok((engine, loaded))

@@ -5,13 +5,16 @@ mod audit;
 mod build;
 mod call;
 mod check;
+mod completions;
 mod conduct;
 mod dev;
 mod explain;
 mod export;
+mod help;
 mod inspect;
 mod list;
 mod making;
+mod man;
 mod new;
 mod no_result;
 mod reply;
@@ -20,6 +23,7 @@ mod streamed;
 mod test;
 mod trust;
 mod typed_arguments;
+mod version;
 mod waiting;
 
 use crate::arguments::{AuditCommand, Command};
@@ -47,5 +51,9 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,
         Command::Dev(arguments) => dev::run(&arguments, context).await,
+        Command::Completions(arguments) => completions::run(&arguments, context),
+        Command::Man(arguments) => man::run(&arguments, context),
+        Command::Help(arguments) => help::run(&arguments, context),
+        Command::Version => version::run(context),
     }
 }
