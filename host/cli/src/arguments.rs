@@ -29,12 +29,16 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct GlobalOptions {
-    /// The plugin directory [default: ./plugins, or PORTCULLIS_PLUGINS]
+    /// The plugin directory [default: PORTCULLIS_PLUGINS, or both portcullis/plugins in your data directory and ./plugins]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
-    /// Your policy file [default: PORTCULLIS_POLICY, or portcullis/policy.toml in your config directory]
+    /// Your policy file [default: PORTCULLIS_POLICY, the policy that `init` wrote for this directory or the nearest one
+    /// above it, or portcullis/policy.toml in your config directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+    /// The project: the directory whose policy, plugins and portcullis.toml are used [default: the working directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
     /// The state directory: audit log, ledger, key [default: PORTCULLIS_STATE, or portcullis in your data directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,

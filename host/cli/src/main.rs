@@ -19,6 +19,7 @@ mod outlook;
 mod plugin_file;
 mod policy_lines;
 mod progress;
+mod project;
 mod prompt;
 mod question;
 mod remedy;
