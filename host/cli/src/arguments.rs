@@ -2,11 +2,13 @@
 
 mod author;
 mod export;
+mod init;
 mod principal;
 mod serve;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use export::ExportArguments;
+pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
 use crate::exit_code::Exit;
@@ -49,6 +51,25 @@ pub(crate) struct GlobalOptions {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Set this project up: write its policy, install the plugins, and register the server with your agents
+    ///
+    /// Asks four questions, or takes flags and --yes. Everything is shown before it is written, and a second run changes
+    /// nothing. The policy is in your configuration directory and applies to this directory and those below it. The
+    /// configurations of agents are merged, and everything else in them stays. At the end, one call is made through what
+    /// was written. docs/start.md shows a run.
+    #[command(verbatim_doc_comment)]
+    Init(InitArguments),
+    /// Check everything that can be wrong with the installation, and name the remedy for each problem
+    ///
+    /// Exits with code 0 if there is no error, and with code 1 otherwise. Warnings do not change the exit code.
+    #[command(verbatim_doc_comment)]
+    Doctor,
+    /// Remove what portcullis wrote outside of the program, after listing it
+    ///
+    /// Removes the entries in the configurations of agents, the policies of projects, the plugins that `init` installed,
+    /// and the state directory. What you have changed since stays.
+    #[command(verbatim_doc_comment)]
+    Uninstall(UninstallArguments),
     /// List the installed tools, their permissions, and what the policy would decide for each
     List(ListToolsArguments),
     /// Show a plugin: its tools, the handles it asks for, and what the policy grants it

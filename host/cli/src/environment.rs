@@ -70,7 +70,7 @@ pub(crate) struct UserPolicyFile {
 }
 
 /// The user's own directories. Each is `None` if the user has no home directory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct UserDirectories {
     pub(crate) home: Option<PathBuf>,
     /// The program's directory in the user's configuration directory.
@@ -89,6 +89,12 @@ pub(crate) struct Environment {
     /// Whether `--plugins` was given.
     pub(crate) plugins_named: bool,
     pub(crate) policy: PolicyPlaces,
+    /// Whether `--policy` or its variable was given.
+    pub(crate) policy_named: bool,
+    /// The directory whose policy and plugins are used.
+    pub(crate) project: PathBuf,
+    /// The absolute paths of the places that are not the defaults, each with its option.
+    pub(crate) named_places: Vec<(&'static str, PathBuf)>,
     state: Option<PathBuf>,
     /// Options with which a command in any shell and directory uses the same paths.
     pub(crate) place_options: Vec<String>,
@@ -110,8 +116,11 @@ impl Environment {
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
         let policy = options.policy.or_else(|| path("PORTCULLIS_POLICY"));
         let state = options.state.or_else(|| path("PORTCULLIS_STATE"));
-        let places =
-            [("--project", &options.project), ("--state", &state), ("--plugins", &plugins), ("--policy", &policy)];
+        let places = [("--state", &state), ("--plugins", &plugins)];
+        let absolute = |path: &PathBuf| std::path::absolute(path).ok();
+        let named = places.into_iter().filter_map(|(option, path)| Some((option, absolute(path.as_ref()?)?)));
+        let named_places: Vec<_> = named.collect();
+        let places = [("--project", &options.project), places[0], places[1], ("--policy", &policy)];
         let place_options = places.into_iter().filter_map(|(option, path)| place_option(option, path.as_deref()?));
         let place_options = place_options.collect();
         let user = UserDirectories::of_environment();
@@ -123,10 +132,34 @@ impl Environment {
         Self {
             plugins: plugins.map_or_else(usual_plugins, PluginPlaces::Named),
             plugins_named,
+            policy_named: policy.is_some(),
+            named_places,
             policy: policy.map_or_else(|| usual_policies(&user, &project), PolicyPlaces::Named),
             state: state.or_else(|| user.data.clone()),
             user,
+            project,
             place_options,
+        }
+    }
+
+    /// Returns the environment of a project, as `--project` sets it, with the policy that is there now.
+    pub(crate) fn for_project(&self, directory: &Path) -> Self {
+        let plugins = match &self.plugins {
+            PluginPlaces::Named(path) => PluginPlaces::Named(path.clone()),
+            PluginPlaces::Usual { user, .. } => {
+                PluginPlaces::Usual { user: user.clone(), project: shown(directory, PROJECT_PLUGINS) }
+            }
+        };
+        Self {
+            user: self.user.clone(),
+            plugins,
+            plugins_named: self.plugins_named,
+            policy: usual_policies(&self.user, directory),
+            policy_named: false,
+            project: directory.to_owned(),
+            named_places: self.named_places.clone(),
+            state: self.state.clone(),
+            place_options: self.place_options.clone(),
         }
     }
 

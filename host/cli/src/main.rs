@@ -6,12 +6,14 @@
 mod answer;
 mod approver;
 mod arguments;
+mod clients;
 mod commands;
 mod confirmation;
 mod context;
 mod environment;
 mod exit_code;
 mod failure;
+mod init_record;
 mod json;
 mod loading_notes;
 mod opening;
@@ -29,6 +31,8 @@ mod table;
 mod terminal;
 mod time;
 mod tty;
+mod unified_diff;
+mod user_files;
 mod view;
 
 use arguments::Arguments;

@@ -36,6 +36,15 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
     finish(context, builder.calls(1), &ApprovalChannel::AsPolicySays).await
 }
 
+/// Opens the host of a command that reports everything itself. Prints no warnings.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_quietly(context: &Context) -> anyhow::Result<Host> {
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
+    Ok(builder.calls(1).open().await?)
+}
+
 /// Opens the host of a command that asks no approver. Loads only what a call of this tool needs.
 ///
 /// # Errors

@@ -7,8 +7,10 @@ mod call;
 mod check;
 mod conduct;
 mod dev;
+mod doctor;
 mod explain;
 mod export;
+mod init;
 mod inspect;
 mod list;
 mod making;
@@ -20,6 +22,7 @@ mod streamed;
 mod test;
 mod trust;
 mod typed_arguments;
+mod uninstall;
 mod waiting;
 
 use crate::arguments::{AuditCommand, Command};
@@ -32,6 +35,9 @@ use crate::exit_code::Exit;
 /// The command failed.
 pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
+        Command::Init(arguments) => init::run(&arguments, context).await,
+        Command::Doctor => doctor::run(context).await,
+        Command::Uninstall(arguments) => uninstall::run(&arguments, context).await,
         Command::List(arguments) => list::run(&arguments, context).await,
         Command::Inspect(arguments) => inspect::run(&arguments, context).await,
         Command::Check(arguments) => check::run(&arguments, context).await,
