@@ -4,6 +4,7 @@ mod author;
 mod examples;
 mod export;
 mod help;
+mod init;
 mod manual;
 mod principal;
 mod serve;
@@ -11,6 +12,7 @@ mod serve;
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use export::ExportArguments;
 pub(crate) use help::{HelpArguments, command, help_width, parse, parser};
+pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
@@ -34,12 +36,16 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct GlobalOptions {
-    /// The plugin directory [default: ./plugins, or PORTCULLIS_PLUGINS]
+    /// The plugin directory [default: PORTCULLIS_PLUGINS, or both portcullis/plugins in your data directory and ./plugins]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
-    /// Your policy file [default: PORTCULLIS_POLICY, or portcullis/policy.toml in your config directory]
+    /// Your policy file [default: PORTCULLIS_POLICY, the policy that `init` wrote for this directory or the nearest one
+    /// above it, or portcullis/policy.toml in your config directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+    /// The project: the directory whose policy, plugins and portcullis.toml are used [default: the working directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
     /// The state directory: audit log, ledger, key [default: PORTCULLIS_STATE, or portcullis in your data directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
@@ -65,6 +71,25 @@ pub(crate) enum ColourChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Set this project up: write its policy, install the plugins, and register the server with your agents
+    ///
+    /// Asks four questions, or takes flags and --yes. Everything is shown before it is written, and a second run changes
+    /// nothing. The policy is in your configuration directory and applies to this directory and those below it. The
+    /// configurations of agents are merged, and everything else in them stays. At the end, one call is made through what
+    /// was written. docs/start.md shows a run.
+    #[command(verbatim_doc_comment)]
+    Init(InitArguments),
+    /// Check everything that can be wrong with the installation, and name the remedy for each problem
+    ///
+    /// Exits with code 0 if there is no error, and with code 1 otherwise. Warnings do not change the exit code.
+    #[command(verbatim_doc_comment)]
+    Doctor,
+    /// Remove what portcullis wrote outside of the program, after listing it
+    ///
+    /// Removes the entries in the configurations of agents, the policies of projects, the plugins that `init` installed,
+    /// and the state directory. What you have changed since stays.
+    #[command(verbatim_doc_comment)]
+    Uninstall(UninstallArguments),
     /// List the tools, their permissions, and what the policy would decide for each
     List(ListToolsArguments),
     /// Show a plugin: its tools, what it asks for, and what the policy grants it

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// The command succeeded.
     Completed = 0,
-    /// The tool ran and failed, the call was cancelled, or a test case failed.
+    /// The tool ran and failed, the call was cancelled, a test case failed, or `doctor` found an error.
     ToolFailed = 1,
     /// The command line is wrong, the approval does not exist, or the host cannot open.
     Usage = 2,
@@ -70,7 +70,7 @@ impl Exit {
     fn meaning(self) -> &'static str {
         match self {
             Self::Completed => "completed",
-            Self::ToolFailed => "the tool failed, the call was cancelled, or a case failed",
+            Self::ToolFailed => "the tool failed, the call was cancelled, a case failed, or `doctor` found an error",
             Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
             Self::Denied => "denied by the policy, a person or a missing grant; or the request is already settled",
             Self::Pending => "the call waits for approval: see `portcullis approvals list`",

@@ -162,9 +162,10 @@ impl OpenFault {
         match error {
             OpenError::Place(error) | OpenError::Policy(PolicyReadError::Place(error)) => Self::of_place(error),
             OpenError::Grants(error) => Self::of_grants(error),
-            OpenError::Policy(PolicyReadError::NoPolicy(_) | PolicyReadError::Policy { .. }) | OpenError::Change(_) => {
-                Self::Policy
-            }
+            OpenError::Policy(
+                PolicyReadError::NoPolicy(_) | PolicyReadError::Policy { .. } | PolicyReadError::NoHome { .. },
+            )
+            | OpenError::Change(_) => Self::Policy,
             OpenError::Policy(PolicyReadError::Approvals(_))
             | OpenError::Engine(_)
             | OpenError::Audit(_)
@@ -195,6 +196,7 @@ impl OpenFault {
             | GrantError::UnknownKey { .. }
             | GrantError::Grant { .. }
             | GrantError::Covers { .. }
+            | GrantError::Unmasked { .. }
             | GrantError::ProjectGrant(_)
             | GrantError::Client { .. }
             | GrantError::NoStores { .. }

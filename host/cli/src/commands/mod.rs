@@ -8,9 +8,11 @@ mod check;
 mod completions;
 mod conduct;
 mod dev;
+mod doctor;
 mod explain;
 mod export;
 mod help;
+mod init;
 mod inspect;
 mod list;
 mod making;
@@ -23,6 +25,7 @@ mod streamed;
 mod test;
 mod trust;
 mod typed_arguments;
+mod uninstall;
 mod version;
 mod waiting;
 
@@ -36,6 +39,9 @@ use crate::exit_code::Exit;
 /// The command failed.
 pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
+        Command::Init(arguments) => init::run(&arguments, context).await,
+        Command::Doctor => doctor::run(context).await,
+        Command::Uninstall(arguments) => uninstall::run(&arguments, context).await,
         Command::List(arguments) => list::run(&arguments, context).await,
         Command::Inspect(arguments) => inspect::run(&arguments, context).await,
         Command::Check(arguments) => check::run(&arguments, context).await,

@@ -1,16 +1,21 @@
-//! Lists the plugin files of a directory, each with its description files.
+//! Lists the plugin files of the plugin directories, each with its description files.
 
 use super::beside::{self, Beside};
 use super::file::{self, EXTENSION, FileError};
+use crate::places::{OwnPlace, PlaceError};
 use cap_std::fs::Dir;
 use portcullis_policy::{LocalName, PluginName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::sync::Arc;
 
-/// A file of the directory.
+/// A file of a plugin directory.
 pub(crate) struct ListedFile {
-    /// The file name. Untrusted text.
+    /// The file name, by which the host knows the file. It begins with the path of the directory if an earlier directory
+    /// has a file of this name. Untrusted text.
     pub(crate) file: String,
+    /// The directory that the file is in.
+    pub(crate) directory: Arc<Dir>,
     /// Its description files, or why the file belongs to no plugin.
     pub(crate) beside: Result<Beside, FileError>,
 }
@@ -24,8 +29,37 @@ fn is_plugin(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(EXTENSION)
 }
 
-/// Lists the plugin files of a directory and the description files that belong to no plugin, sorted.
-pub(crate) fn list(directory: &Dir) -> io::Result<Vec<ListedFile>> {
+/// Lists the files of all directories, sorted. A directory that was removed has none. If two directories have a file of
+/// the same name, the one in the earlier directory is used, even if it is refused. So nothing in a project can take the
+/// place of a plugin that the user has installed.
+pub(crate) fn list_all(places: &[OwnPlace]) -> Result<Vec<ListedFile>, PlaceError> {
+    let mut listed: Vec<ListedFile> = Vec::new();
+    // For each file, the directory that has it first.
+    let mut first: BTreeMap<String, &OwnPlace> = BTreeMap::new();
+    for place in places {
+        let Some(directory) = &place.directory else { continue };
+        let files = match list(directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            files => files.map_err(|source| place.failed(source))?,
+        };
+        for mut listed_file in files {
+            match first.get(&listed_file.file) {
+                Some(earlier) => {
+                    let directory = earlier.written.display().to_string();
+                    listed_file.file = place.written.join(&listed_file.file).display().to_string();
+                    listed_file.beside = Err(FileError::Shadowed { directory });
+                }
+                None => drop(first.insert(listed_file.file.clone(), place)),
+            }
+            listed.push(listed_file);
+        }
+    }
+    listed.sort_by(|one, other| one.file.cmp(&other.file));
+    Ok(listed)
+}
+
+/// Lists the plugin files of a directory and the description files that belong to no plugin.
+fn list(directory: &Arc<Dir>) -> io::Result<Vec<ListedFile>> {
     let (plugins, others): (BTreeSet<String>, BTreeSet<String>) =
         file::list(directory, is_ours)?.into_iter().partition(|name| is_plugin(name));
     let mut tools: BTreeMap<PluginName, Vec<LocalName>> = BTreeMap::new();
@@ -37,14 +71,13 @@ pub(crate) fn list(directory: &Dir) -> io::Result<Vec<ListedFile>> {
         } else {
             let alone = |_| FileError::NoPlugin { plugin: plugin.to_string() };
             let beside = Err(file::checked_name(plugin.as_str()).map_or_else(|error| error, alone));
-            listed.push(ListedFile { file, beside });
+            listed.push(ListedFile { file, directory: Arc::clone(directory), beside });
         }
     }
     for file in plugins {
         let described = file::plugin_name(&file).ok().and_then(|plugin| tools.remove_entry(&plugin));
         let beside = described.map(|(plugin, tools)| Beside::read(directory, &plugin, &tools)).unwrap_or_default();
-        listed.push(ListedFile { file, beside: Ok(beside) });
+        listed.push(ListedFile { file, directory: Arc::clone(directory), beside: Ok(beside) });
     }
-    listed.sort_by(|one, other| one.file.cmp(&other.file));
     Ok(listed)
 }

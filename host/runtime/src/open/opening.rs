@@ -7,7 +7,8 @@ use crate::approvals::{ApprovalError, Approvals, Repetition};
 use crate::audit::{AuditError, AuditWriter};
 use crate::call::redecide_left;
 use crate::catalog::{
-    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, PluginDirectory, Seen,
+    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, NamedPluginDirectory, PluginDirectories,
+    Seen,
 };
 use crate::concurrency::CALLS_MAX;
 use crate::events::Publisher;
@@ -210,7 +211,7 @@ fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Res
 /// The settings that name or bound what a host opens on the disk.
 struct HostPlaces {
     state: PathBuf,
-    plugins: PathBuf,
+    plugins: Vec<NamedPluginDirectory>,
     sources: PolicySources,
     /// The run slots, and whether sessions are shared with other processes.
     admission: (u32, bool),
@@ -226,7 +227,7 @@ struct OpenState {
     approvals: Approvals,
     owner: Arc<Owner>,
     admissions: Admissions,
-    plugins: PluginDirectory,
+    plugins: PluginDirectories,
     outputs: OutputKeeper,
     stores: Stores,
     sources: PolicySources,
@@ -247,7 +248,7 @@ impl OpenState {
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;
         let admissions = admissions(calls, &state, shares_sessions)?;
-        let plugins = PluginDirectory::open(&plugins)?;
+        let plugins = PluginDirectories::open(&plugins)?;
         let outputs = OutputKeeper::open(&state, Arc::clone(&ledger), outputs_bytes)?;
         let alive = |id: &str| ledger.is_alive(id);
         let live = shares_live.then(|| LiveSocket::listen(&state.directory, owner.id(), alive));

@@ -4,8 +4,8 @@
 //! group. It does not kill a process that leaves the group, as a daemon does with `setsid`.
 
 use super::secret_error::SecretError;
+use crate::base::PathBase;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
@@ -21,11 +21,15 @@ const READ_GRACE: Duration = Duration::from_millis(200);
 /// How often the host checks whether the program has ended. A secret is read once, so this costs little.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Runs a program without a shell, in the directory `base`, and returns at most `bytes_max` bytes that it printed.
+/// Runs a program without a shell, in the directory of `base`, and returns at most `bytes_max` bytes that it printed.
 ///
 /// # Errors
 /// The program does not start, fails, takes too long, or prints more.
-pub(super) async fn output(words: &[String], base: &Path, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+pub(super) async fn output(
+    words: &[String],
+    base: &PathBase,
+    bytes_max: usize,
+) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     within(COMMAND_TIME, run(words, base, bytes_max)).await
 }
 
@@ -33,7 +37,7 @@ async fn within<T>(time: Duration, run: impl Future<Output = Result<T, SecretErr
     timeout(time, run).await.unwrap_or(Err(SecretError::Slow))
 }
 
-async fn run(words: &[String], base: &Path, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+async fn run(words: &[String], base: &PathBase, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     let mut child = start(words, base)?;
     // Declared after the child, so that the group is killed before the child is dropped and its process number can be
     // reused.
@@ -47,10 +51,10 @@ async fn run(words: &[String], base: &Path, bytes_max: usize) -> Result<Zeroizin
 }
 
 #[expect(clippy::disallowed_methods, reason = "the policy names the program that prints a secret")]
-fn start(words: &[String], base: &Path) -> Result<Child, SecretError> {
+fn start(words: &[String], base: &PathBase) -> Result<Child, SecretError> {
     let (program, arguments) = words.split_first().ok_or(SecretError::Command)?;
-    let mut command = tokio::process::Command::new(program);
-    command.args(arguments).current_dir(base).process_group(0).kill_on_drop(true);
+    let mut command = tokio::process::Command::new(base.program(program));
+    command.args(arguments).current_dir(base.path()).process_group(0).kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().map_err(|_| SecretError::Command)
 }
@@ -119,6 +123,7 @@ impl Drop for Group {
 mod tests {
     use super::*;
     use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
 
     const BYTES_MAX: usize = 64 * 1024;
 
@@ -126,8 +131,12 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
+    fn root() -> PathBase {
+        PathBase::from(PathBuf::from("/"))
+    }
+
     async fn shell(script: &str) -> Result<Zeroizing<Vec<u8>>, SecretError> {
-        output(&words(&["sh", "-c", script]), Path::new("/"), BYTES_MAX).await
+        output(&words(&["sh", "-c", script]), &root(), BYTES_MAX).await
     }
 
     /// A pipe that a script opens as its descriptor 3. Its reader sees the end once no process holds it any longer.
@@ -158,8 +167,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_is_run_without_a_shell_and_believed_only_when_it_succeeds() {
-        let base = Path::new("/");
-        let run = async |line: &[&str]| output(&words(line), base, BYTES_MAX).await;
+        // `~` is the home directory only in the name of the program.
+        let base = root().with_home(Some(Path::new("/bin")));
+        let run = async |line: &[&str]| output(&words(line), &base, BYTES_MAX).await;
+        assert_eq!(&**run(&["~/echo", "~"]).await.unwrap(), b"~\n");
+        assert_eq!(output(&words(&["~/echo"]), &root(), BYTES_MAX).await, Err(SecretError::Command));
         assert_eq!(&**run(&["echo", "$HOME;", "id"]).await.unwrap(), b"$HOME; id\n");
         assert_eq!(run(&["false"]).await, Err(SecretError::Command));
         assert_eq!(run(&["/nowhere/at/all"]).await, Err(SecretError::Command));
@@ -181,7 +193,7 @@ mod tests {
     async fn a_program_that_takes_too_long_is_killed_with_its_children() {
         let witness = Witness::new();
         let words = words(&["sh", "-c", &(witness.opened() + "sleep 600 & sleep 600")]);
-        let ended = within(Duration::from_secs(1), run(&words, Path::new("/"), BYTES_MAX)).await;
+        let ended = within(Duration::from_secs(1), run(&words, &root(), BYTES_MAX)).await;
         assert_eq!(ended, Err(SecretError::Slow));
         witness.assert_all_gone().await;
     }
