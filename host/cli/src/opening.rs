@@ -211,7 +211,7 @@ pub(crate) async fn load(
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 })?;
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     let shown = PluginName::new(name).ok();
-    for name in &shown {
+    if let Some(name) = &shown {
         progress.queued(name, bytes.len() as u64);
         progress.compiling(name);
     }
