@@ -56,7 +56,7 @@ pub(crate) async fn open_with(
     tool: &str,
 ) -> anyhow::Result<Host> {
     // This process makes one call, and other processes make calls of the same session.
-    let builder = builder(context, status, channel)?.calls(1).only_for(tool).share_sessions();
+    let builder = builder(context, status, channel)?.calls(1).only_for(tool).share_sessions().share_live();
     let host = finish(context, builder, channel).await?;
     note_rule_gaps(context, &host);
     Ok(host)
@@ -78,8 +78,9 @@ pub(crate) struct ServeSettings {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_serving(context: &Context, serving: ServeSettings) -> anyhow::Result<(Host, RuleGapNotes)> {
-    let builder =
-        builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::Elsewhere)?.calls(serving.calls);
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::Elsewhere)?
+        .calls(serving.calls)
+        .share_live();
     let builder = if serving.session_is_named { builder.share_sessions() } else { builder };
     let builder = builder.load_in_background(serving.start_wait).observer(Arc::new(LoadingNotes(context.terminal)));
     let host = finish(context, builder, &ApprovalChannel::Elsewhere).await?;
@@ -128,7 +129,8 @@ pub(crate) async fn open_project(
     let observer = CompileProgress::new(&StatusLine::new(context.terminal));
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
-    let host = builder.open().await?;
+    let host = builder.share_live().open().await?;
+    note_live_fault(context, &host);
     warn(&host, context);
     note_rule_gaps(context, &host);
     Ok(host)
@@ -154,12 +156,21 @@ async fn finish(context: &Context, builder: HostBuilder, channel: &ApprovalChann
         approver.stand_before(&host);
     }
     note_rollback(host.approvals(), context);
+    note_live_fault(context, &host);
     if let Some(untrusted) = host.untrusted_policy() {
         let style = context.terminal.note_style();
         context.terminal.note(style.paint(TextStyle::Doubtful, untrusted_note(&untrusted)));
     }
     warn(&host, context);
     Ok(host)
+}
+
+/// Warns if `portcullis watch` cannot see the calls of this host.
+fn note_live_fault(context: &Context, host: &Host) {
+    if let Some(fault) = host.live_fault() {
+        let line = format!("warning: `portcullis watch` does not see the calls of this process: {fault}");
+        context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, OneLine(&line)));
+    }
 }
 
 /// Prints the warnings about the policy.

@@ -220,7 +220,20 @@ mod tests {
     fn progress_is_not_drawn_over_an_approval_request() {
         let event = |kind| {
             let text = || Arc::from("");
-            Event { call: text(), session: text(), tool: text(), at: std::time::SystemTime::UNIX_EPOCH, kind }
+            let at = std::time::SystemTime::UNIX_EPOCH;
+            let (principal, agent, targets, code) = (text(), None, Arc::default(), None);
+            Event {
+                call: text(),
+                session: text(),
+                tool: text(),
+                principal,
+                agent,
+                targets,
+                started: at,
+                code,
+                at,
+                kind,
+            }
         };
         let mut followed = Followed::default();
         followed.hear(event(EventKind::Progress(Arc::default())));
