@@ -60,3 +60,15 @@ mod lints;
 
 #[path = "binary/tokens.rs"]
 mod tokens;
+
+#[path = "binary/installed.rs"]
+mod installed;
+
+#[path = "binary/init.rs"]
+mod init;
+
+#[path = "binary/questions.rs"]
+mod questions;
+
+#[path = "binary/doctor.rs"]
+mod doctor;

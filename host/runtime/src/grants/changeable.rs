@@ -98,3 +98,110 @@ fn names(inside: &Path) -> Option<Vec<&str>> {
         })
         .collect()
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the directories")]
+mod tests {
+    use super::*;
+    use portcullis_policy::{Mask, Masks};
+    use std::fs;
+    use std::path::PathBuf;
+
+    /// A project with plugins, a policy, and a directory that is named like one on the way to the plugins.
+    struct PlacesFixture(PathBuf);
+
+    impl PlacesFixture {
+        fn new(name: &str) -> Self {
+            let root = std::env::temp_dir().join(format!("portcullis-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&root);
+            fs::create_dir_all(root.join("project/tools/plugins")).unwrap();
+            fs::create_dir_all(root.join("project/conf")).unwrap();
+            for policy in ["portcullis.toml", "conf/portcullis.toml", "conf/other.toml"] {
+                fs::write(root.join("project").join(policy), "").unwrap();
+            }
+            Self(root.canonicalize().unwrap())
+        }
+
+        fn grant(&self, path: &str, access: Access, masks: &[&str]) -> (Directory, PathBuf) {
+            let place = self.0.join(path);
+            let masks = masks.iter().map(|mask| Mask::new(mask).unwrap()).collect();
+            (Directory::open(&place, access).unwrap().masked(Masks::new(Vec::new(), masks)), place)
+        }
+
+        /// Returns the mask that a grant lacks. `Some(None)` means that no mask helps.
+        fn lacks(&self, grant: &(Directory, PathBuf), own: &str) -> Option<Option<String>> {
+            let own = OwnPlace::if_exists("the plugin directory", &self.0.join(own)).unwrap();
+            changeable(&grant.0, &grant.1, &own).unwrap().map(|found| found.mask)
+        }
+
+        fn lacks_for_policy(&self, grant: &(Directory, PathBuf), policy: &str) -> Option<Option<String>> {
+            let policy = PolicyFile::read(&self.0.join(policy)).unwrap().unwrap();
+            changeable_policy(&grant.0, &grant.1, &policy).unwrap().map(|found| found.mask)
+        }
+    }
+
+    impl Drop for PlacesFixture {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_plugin_directory_is_safe_only_behind_a_mask_or_a_read_only_grant() {
+        let fixture = PlacesFixture::new("changeable-plugins");
+        let own = "project/tools/plugins";
+        let needed = Some(Some("tools/plugins/**".to_owned()));
+        for (masks, lacks) in [
+            (&[][..], &needed),
+            (&["tools/plugins/**"], &None),
+            (&["/tools"], &None),
+            (&["tools/**"], &None),
+            (&["tools/plugins/*.wasm"], &needed),
+            (&["other/**"], &needed),
+            // `tools` has no mask of its own, so it could be renamed, and another directory put in its place.
+            (&["plugins"], &needed),
+            (&["**/plugins/**"], &needed),
+        ] {
+            assert_eq!(fixture.lacks(&fixture.grant("project", Access::ReadWrite, masks), own), *lacks, "{masks:?}");
+        }
+        assert_eq!(fixture.lacks(&fixture.grant("project", Access::ReadOnly, &[]), own), None);
+        assert_eq!(fixture.lacks(&fixture.grant("project/conf", Access::ReadWrite, &[]), own), None);
+        // The directory itself, or one in it.
+        assert_eq!(fixture.lacks(&fixture.grant(own, Access::ReadWrite, &["x"]), own), Some(None));
+        assert_eq!(fixture.lacks(&fixture.grant(own, Access::ReadWrite, &[]), "project/tools"), Some(None));
+    }
+
+    #[test]
+    fn a_plugin_directory_that_does_not_exist_cannot_be_created() {
+        let fixture = PlacesFixture::new("changeable-missing");
+        let needed = Some(Some("plugins/**".to_owned()));
+        for (masks, lacks) in [(&[][..], &needed), (&["plugins/**"], &None), (&["/plugins"], &None)] {
+            let grant = fixture.grant("project", Access::ReadWrite, masks);
+            assert_eq!(fixture.lacks(&grant, "project/plugins"), *lacks, "{masks:?}");
+        }
+        let below = fixture.grant("project/conf", Access::ReadWrite, &[]);
+        assert_eq!(fixture.lacks(&below, "project/plugins"), None);
+    }
+
+    #[test]
+    fn a_policy_is_safe_only_behind_a_mask_or_a_read_only_grant() {
+        let fixture = PlacesFixture::new("changeable-policy");
+        let default = &["**/portcullis.toml"][..];
+        let lacks = |masks: &[&str], access, policy: &str| {
+            fixture.lacks_for_policy(&fixture.grant("project", access, masks), policy)
+        };
+        assert_eq!(lacks(default, Access::ReadWrite, "project/portcullis.toml"), None);
+        assert_eq!(lacks(&[], Access::ReadWrite, "project/portcullis.toml"), Some(Some("/portcullis.toml".to_owned())));
+        assert_eq!(lacks(&[], Access::ReadOnly, "project/portcullis.toml"), None);
+        // The default does not keep `conf` from being renamed.
+        let deep = Some(Some("/conf/portcullis.toml".to_owned()));
+        assert_eq!(lacks(default, Access::ReadWrite, "project/conf/portcullis.toml"), deep);
+        assert_eq!(lacks(&["/conf/portcullis.toml"], Access::ReadWrite, "project/conf/portcullis.toml"), None);
+        // A link outside leads to a policy inside.
+        let link = fixture.0.join("link.toml");
+        std::os::unix::fs::symlink("project/conf/other.toml", &link).unwrap();
+        assert_eq!(lacks(default, Access::ReadWrite, "link.toml"), Some(Some("/conf/other.toml".to_owned())));
+        let beside = fixture.grant("project/tools", Access::ReadWrite, &[]);
+        assert_eq!(fixture.lacks_for_policy(&beside, "project/portcullis.toml"), None);
+    }
+}
