@@ -68,6 +68,9 @@ pub(super) async fn run(
         undo_shared(&mut record, &mut undone)?;
     }
     record.write(&places.config)?;
+    if is_last {
+        user_files::remove_empty(&[places.config.clone(), places.config.join("projects")]);
+    }
     show(&undone, context)?;
     Ok(Exit::Completed)
 }
