@@ -62,7 +62,7 @@ fn doctor_names_the_remedy_of_each_fault() {
         (
             &|| set_mode(&installed.policy(), 0o666),
             &|| set_mode(&installed.policy(), 0o600),
-            "error policy: | chmod go-w",
+            "error policy: | chmod o-w",
         ),
         (
             &|| fs::write(state.join("plugins/bad.wasm"), "bad").unwrap(),

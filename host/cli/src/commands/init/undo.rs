@@ -42,10 +42,9 @@ pub(super) async fn run(
         return super::super::no_result::fail(&what, Exit::Usage, context);
     };
     let is_last = record.projects.is_empty();
-    let interactive = !yes && !context.json;
     let mut edited = EditedPolicy::Keep;
-    if interactive {
-        if !context.terminal.can_ask() {
+    if !yes {
+        if context.json || !context.terminal.can_ask() {
             bail!("there is no terminal to ask at: run `portcullis init --undo --yes`");
         }
         for what in listed(&project, &record, is_last) {
