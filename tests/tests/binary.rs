@@ -72,3 +72,15 @@ mod manual;
 
 #[path = "binary/widths.rs"]
 mod widths;
+
+#[path = "binary/installed.rs"]
+mod installed;
+
+#[path = "binary/init.rs"]
+mod init;
+
+#[path = "binary/questions.rs"]
+mod questions;
+
+#[path = "binary/doctor.rs"]
+mod doctor;

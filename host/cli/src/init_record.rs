@@ -111,7 +111,7 @@ impl InitRecord {
         if *self == Self::default() {
             return user_files::remove_all(&file).with_context(context);
         }
-        user_files::create_parents(&file).with_context(context)?;
+        user_files::create_parents(&file, user_files::PRIVATE).with_context(context)?;
         let before = user_files::read(&file).with_context(context)?;
         let mut text = serde_json::to_vec_pretty(self)?;
         text.push(b'\n');

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The directory of the policies of projects, in the program's configuration directory.
 const PROJECTS: &str = "projects";
 
-/// Length of the hash in a file name, in bytes. At 16 bytes, nobody finds two directories with the same hash.
+/// Length of the hash in a file name, in bytes. At 16 bytes, two directories with the same hash cannot be found.
 const HASH_BYTES: usize = 16;
 
 /// Maximum characters of a directory's name in a file name. The name is only for people.

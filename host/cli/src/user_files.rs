@@ -25,8 +25,11 @@ pub(crate) const PRIVATE: u32 = 0o600;
 /// Mode of a new file of a project, which others may need to read.
 pub(crate) const SHARED: u32 = 0o644;
 
-/// Mode of a new directory.
-const DIRECTORY: u32 = 0o700;
+/// Mode of a new directory that only the user needs to read.
+const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// Mode of a new directory of a project. The process's mask applies to it.
+const SHARED_DIRECTORY: u32 = 0o777;
 
 /// Returns the hash of a file's bytes, in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
@@ -62,16 +65,14 @@ pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates the missing directories above a file. Returns them, the outermost first.
+/// Creates the missing directories above a file that is to have this mode.
 ///
 /// # Errors
 /// The system refuses.
-pub(crate) fn create_parents(file: &Path) -> io::Result<Vec<PathBuf>> {
-    let missing = missing_parents(file);
-    if let Some(parent) = file.parent() {
-        DirBuilder::new().recursive(true).mode(DIRECTORY).create(parent)?;
-    }
-    Ok(missing)
+pub(crate) fn create_parents(file: &Path, mode: u32) -> io::Result<()> {
+    let Some(parent) = file.parent() else { return Ok(()) };
+    let mode = if mode == PRIVATE { PRIVATE_DIRECTORY } else { SHARED_DIRECTORY };
+    DirBuilder::new().recursive(true).mode(mode).create(parent)
 }
 
 /// Returns the directories above a file that do not exist, the outermost first.
@@ -103,14 +104,14 @@ pub(crate) fn check_replaceable(path: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// The file changed meanwhile, or the system refuses.
 pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u32) -> anyhow::Result<()> {
-    let mode = match fs::symlink_metadata(path) {
-        Ok(metadata) => metadata.permissions().mode() & 0o7777,
-        Err(error) if error.kind() == ErrorKind::NotFound => mode,
+    let kept = match fs::symlink_metadata(path) {
+        Ok(metadata) => Some(metadata.permissions().mode() & 0o7777),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error.into()),
     };
     let name = path.file_name().context("it has no name")?.to_string_lossy();
     let temporary = path.with_file_name(format!(".{name}.portcullis-{}", std::process::id()));
-    let written = write_new(&temporary, after, mode).map_err(anyhow::Error::from).and_then(|()| {
+    let written = write_new(&temporary, after, mode, kept).map_err(anyhow::Error::from).and_then(|()| {
         if read(path)?.as_deref() != before {
             bail!("it was changed by another program meanwhile: run the command again");
         }
@@ -122,10 +123,13 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u3
     written
 }
 
-fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+fn write_new(path: &Path, bytes: &[u8], mode: u32, kept: Option<u32>) -> io::Result<()> {
+    // Private until it has the mode of the old file.
+    let mode = if kept.is_some() { PRIVATE } else { mode };
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-    // The process's mask may have removed permissions that the old file had.
-    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    if let Some(kept) = kept {
+        file.set_permissions(fs::Permissions::from_mode(kept))?;
+    }
     file.write_all(bytes)?;
     file.sync_all()
 }

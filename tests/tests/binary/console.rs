@@ -40,11 +40,18 @@ impl Session {
 
     /// Starts a shell command line.
     pub(crate) fn shell(desk: &Desk, line: &str) -> Self {
+        Self::shell_in(line, |command| {
+            command.current_dir(desk.site.path("")).env("HOME", desk.site.path("home"));
+            command.env("PORTCULLIS_STATE", desk.site.state()).env("PORTCULLIS_POLICY", "portcullis.toml");
+        })
+    }
+
+    /// Starts a shell command line with these settings, in an otherwise empty environment.
+    pub(crate) fn shell_in(line: &str, set: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new("script");
-        command.args(["-qec", line, "/dev/null"]).current_dir(desk.site.path("")).env_clear();
+        command.args(["-qec", line, "/dev/null"]).env_clear();
         command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("TERM", "dumb").env("NO_COLOR", "1");
-        command.env("HOME", desk.site.path("home")).env("PORTCULLIS_STATE", desk.site.state());
-        command.env("PORTCULLIS_POLICY", "portcullis.toml");
+        set(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("util-linux has `script`");
         let (keys, screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

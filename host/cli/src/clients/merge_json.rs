@@ -54,16 +54,7 @@ impl JsonConfig {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("{}{}", self.mark, self.root);
-        if !text.ends_with('\n') && text.lines().count() > 1 && self.is_new() {
-            text.push('\n');
-        }
-        text
-    }
-
-    /// Returns whether the file was empty before.
-    fn is_new(&self) -> bool {
-        self.object.properties().len() == 1 && self.root.children().len() == 1
+        format!("{}{}", self.mark, self.root)
     }
 }
 

@@ -1,5 +1,5 @@
 //! `portcullis doctor`: checks everything that can be wrong with an installation. Each check is one file, and names the
-//! remedy for what it finds. It changes nothing.
+//! remedy for what it finds. It changes no configuration.
 
 mod agents;
 mod finding;

@@ -31,7 +31,10 @@ pub(super) async fn run(arguments: &InitArguments, context: &Context) -> anyhow:
     if arguments.undo {
         return undo::run(&places, record, arguments.yes, context).await;
     }
-    let interactive = !arguments.yes && !context.json;
+    let interactive = !arguments.yes;
+    if interactive && context.json {
+        bail!("with --json there are no questions: add --yes to use the defaults, and flags for other answers");
+    }
     if interactive && !context.terminal.can_ask() {
         bail!("there is no terminal to ask at: run `portcullis init --yes` to use the defaults");
     }

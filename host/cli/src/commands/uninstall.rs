@@ -46,7 +46,7 @@ pub(super) async fn run(arguments: &UninstallArguments, context: &Context) -> an
         listed.iter().for_each(|what| context.terminal.note(format_args!("remove  {}", OneLine(what))));
     }
     if !arguments.yes {
-        if !context.terminal.can_ask() {
+        if context.json || !context.terminal.can_ask() {
             bail!("there is no terminal to ask at: run `portcullis uninstall --yes`");
         }
         if !confirmed(context.terminal, "Remove all of this?").await {

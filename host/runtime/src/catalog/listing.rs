@@ -81,3 +81,36 @@ fn list(directory: &Arc<Dir>) -> io::Result<Vec<ListedFile>> {
     }
     Ok(listed)
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the directories")]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_file_of_a_later_directory_never_takes_the_place_of_an_earlier_one() {
+        let root = std::env::temp_dir().join(format!("portcullis-listing-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for (file, text) in
+            [("user/a.wasm", "1"), ("project/a.wasm", "2"), ("project/a.t.md", ""), ("project/b.wasm", "")]
+        {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), text).unwrap();
+        }
+        let open = |name: &str| OwnPlace::if_exists("the plugin directory", &root.join(name)).unwrap();
+        let (user, project) = (open("user"), open("project"));
+        let of = |listed: &[ListedFile], file: &str| listed.iter().position(|listed| listed.file == file).unwrap();
+        let listed = list_all(&[user.clone(), project.clone()]).unwrap();
+        let (first, later) = (of(&listed, "a.wasm"), of(&listed, &root.join("project/a.wasm").display().to_string()));
+        assert!(Arc::ptr_eq(&listed[first].directory, user.directory.as_ref().unwrap()));
+        // The description file is next to another plugin, and describes nothing of the user's.
+        assert!(listed[first].beside.as_ref().is_ok_and(Beside::is_none));
+        assert!(matches!(&listed[later].beside, Err(FileError::Shadowed { .. })));
+        assert!(listed[of(&listed, "b.wasm")].beside.is_ok());
+        assert_eq!(listed.len(), 3);
+        let listed = list_all(&[project, user, open("missing")]).unwrap();
+        assert!(listed[of(&listed, "a.wasm")].beside.as_ref().is_ok_and(|beside| !beside.is_none()));
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -10,7 +10,7 @@ use std::path::Path;
 const STATE_OPEN_BITS: u32 = 0o077;
 
 /// Permissions of others with which they could change a policy or a plugin.
-const WRITE_BITS: u32 = 0o022;
+const WRITE_BITS: u32 = 0o002;
 
 /// Checks the directories and the policy.
 pub(super) fn check(context: &Context) -> Vec<DoctorFinding> {
@@ -21,14 +21,14 @@ pub(super) fn check(context: &Context) -> Vec<DoctorFinding> {
         Err(error) => findings.push(DoctorFinding::error("state", error.to_string(), "set HOME, or use --state DIR")),
     }
     if let Some(config) = &environment.user.config {
-        findings.push(place("config", config, WRITE_BITS, "go-w", "does not exist: `portcullis init` creates it"));
+        findings.push(place("config", config, WRITE_BITS, "o-w", "does not exist: `portcullis init` creates it"));
     }
     let policy = match &environment.policy {
         PolicyPlaces::Named(path) => Some(path),
         PolicyPlaces::Usual { user, .. } => user.as_ref().map(|user| &user.path),
     };
     match policy {
-        Some(path) if path.exists() => findings.push(place("policy", path, WRITE_BITS, "go-w", "")),
+        Some(path) if path.exists() => findings.push(place("policy", path, WRITE_BITS, "o-w", "")),
         Some(_) | None => findings.push(DoctorFinding::warning(
             "policy",
             format!("there is none for {}, so everything is denied", environment.project.display()),
@@ -40,7 +40,7 @@ pub(super) fn check(context: &Context) -> Vec<DoctorFinding> {
         PluginPlaces::Usual { user, project } => user.iter().chain([project]).map(|path| path.as_path()).collect(),
     };
     for directory in plugins {
-        findings.push(place("plugins", directory, WRITE_BITS, "go-w", "does not exist"));
+        findings.push(place("plugins", directory, WRITE_BITS, "o-w", "does not exist"));
     }
     findings
 }

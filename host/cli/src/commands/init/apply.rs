@@ -16,7 +16,7 @@ pub(super) fn run(plan: &InitPlan, places: &InitPlaces, record: &mut InitRecord)
         let context = || format!("cannot install the plugin {}", plugin.target.display());
         record.plugins.insert(plugin.target.clone(), user_files::sha256(&plugin.bytes));
         record.write(&places.config)?;
-        user_files::create_parents(&plugin.target).with_context(context)?;
+        user_files::create_parents(&plugin.target, PRIVATE).with_context(context)?;
         user_files::replace(&plugin.target, plugin.before.as_deref(), &plugin.bytes, SHARED).with_context(context)?;
     }
     if let Some(text) = &plan.policy {
@@ -24,7 +24,7 @@ pub(super) fn run(plan: &InitPlan, places: &InitPlaces, record: &mut InitRecord)
         let project = record.projects.entry(places.project.clone()).or_default();
         project.policy = Some((places.policy.clone(), user_files::sha256(text.as_bytes())));
         record.write(&places.config)?;
-        user_files::create_parents(&places.policy).with_context(context)?;
+        user_files::create_parents(&places.policy, PRIVATE).with_context(context)?;
         user_files::replace(&places.policy, None, text.as_bytes(), PRIVATE).with_context(context)?;
     }
     for step in &plan.clients {
@@ -52,10 +52,10 @@ fn write_client(file: &ConfigFile, after: &str, places: &InitPlaces, record: &mu
     records.retain(|known| known.file != change.file);
     records.push(change);
     record.write(&places.config)?;
-    user_files::create_parents(&file.target)?;
     let mode = match file.client.scope() {
         ConfigScope::User => PRIVATE,
         ConfigScope::Project => SHARED,
     };
+    user_files::create_parents(&file.target, mode)?;
     user_files::replace(&file.target, file.before.as_deref().map(str::as_bytes), after.as_bytes(), mode)
 }

@@ -42,10 +42,9 @@ pub(super) async fn run(
         return super::super::no_result::fail(&what, Exit::Usage, context);
     };
     let is_last = record.projects.is_empty();
-    let interactive = !yes && !context.json;
     let mut edited = EditedPolicy::Keep;
-    if interactive {
-        if !context.terminal.can_ask() {
+    if !yes {
+        if context.json || !context.terminal.can_ask() {
             bail!("there is no terminal to ask at: run `portcullis init --undo --yes`");
         }
         for what in listed(&project, &record, is_last) {
@@ -68,6 +67,9 @@ pub(super) async fn run(
         undo_shared(&mut record, &mut undone)?;
     }
     record.write(&places.config)?;
+    if is_last {
+        user_files::remove_empty(&[places.config.clone(), places.config.join("projects")]);
+    }
     show(&undone, context)?;
     Ok(Exit::Completed)
 }
