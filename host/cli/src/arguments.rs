@@ -1,11 +1,13 @@
 //! The parsed command line. Defaults that depend on the environment are filled in elsewhere.
 
 mod author;
+mod console;
 mod export;
 mod principal;
 mod serve;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
+pub(crate) use console::ConsoleArguments;
 pub(crate) use export::ExportArguments;
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
@@ -68,6 +70,13 @@ pub(crate) enum Command {
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
+    /// Answer approval requests and look at calls on a web page of this machine, until stopped
+    ///
+    /// It prints a login link, which works once and for five minutes. SIGUSR1 prints another one. The page shows the
+    /// requests of every host with this state directory, and also calls, tools, remembered approvals and the policy.
+    /// docs/console.md describes it.
+    #[command(verbatim_doc_comment)]
+    Console(ConsoleArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),
     /// Show or verify the audit log

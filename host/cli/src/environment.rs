@@ -77,6 +77,16 @@ impl Environment {
     }
 }
 
+impl PolicyPlaces {
+    /// Returns the files, the user's first. They need not exist.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Named(path) => vec![path.clone()],
+            Self::Usual { user, project } => user.iter().chain([project]).cloned().collect(),
+        }
+    }
+}
+
 fn usual_state() -> Option<PathBuf> {
     of_user("XDG_DATA_HOME", ".local/share")
 }

@@ -15,7 +15,6 @@ mod failure;
 mod json;
 mod loading_notes;
 mod opening;
-mod outlook;
 mod plugin_file;
 mod policy_lines;
 mod progress;

@@ -6,14 +6,13 @@ use super::Context;
 use crate::arguments::ListToolsArguments;
 use crate::exit_code::Exit;
 use crate::opening;
-use crate::outlook::ToolOutlook;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
-use portcullis::Host;
 use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::policy::Decision;
 use portcullis::text::{OneLine, WithCauses};
+use portcullis::{Host, ToolOutlook};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
