@@ -60,3 +60,15 @@ mod lints;
 
 #[path = "binary/tokens.rs"]
 mod tokens;
+
+#[path = "binary/schemas.rs"]
+mod schemas;
+
+#[path = "binary/errors.rs"]
+mod errors;
+
+#[path = "binary/manual.rs"]
+mod manual;
+
+#[path = "binary/widths.rs"]
+mod widths;

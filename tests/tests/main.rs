@@ -29,6 +29,7 @@ mod plugins;
 mod providers;
 mod record;
 mod reload;
+mod schema;
 mod services;
 mod state;
 mod web;

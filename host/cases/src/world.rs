@@ -225,6 +225,10 @@ struct Compiles {
 }
 
 impl Observer for Compiles {
+    fn queued(&self, plugin: &PluginName, bytes: u64) {
+        self.observer.queued(plugin, bytes);
+    }
+
     fn compiling(&self, plugin: &PluginName) {
         self.heard.store(true, Ordering::Relaxed);
         self.observer.compiling(plugin);

@@ -2,13 +2,18 @@
 
 mod author;
 mod console;
+mod examples;
 mod export;
+mod help;
+mod manual;
 mod principal;
 mod serve;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
 pub(crate) use export::ExportArguments;
+pub(crate) use help::{HelpArguments, command, help_width, parse, parser};
+pub(crate) use manual::{CompletionsArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
 use crate::exit_code::Exit;
@@ -17,7 +22,7 @@ use portcullis::policy::Principal;
 use principal::principal;
 use std::path::PathBuf;
 
-/// Run untrusted tools in a sandbox, under your policy.
+/// Run untrusted tools in a sandbox, under your policy
 #[derive(Debug, Parser)]
 #[command(name = "portcullis", version, after_help = Exit::table(), disable_help_subcommand = true)]
 pub(crate) struct Arguments {
@@ -40,24 +45,38 @@ pub(crate) struct GlobalOptions {
     /// The state directory: audit log, ledger, key [default: PORTCULLIS_STATE, or portcullis in your data directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
-    /// Print one JSON document per result
+    /// Print one JSON document per result, also for errors; docs/json.md describes them
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// When to use colour [default: auto; NO_COLOR and CLICOLOR_FORCE are respected]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourChoice::Auto)]
+    #[arg(hide_default_value = true)]
+    pub(crate) color: ColourChoice,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColourChoice {
+    /// On terminals, unless NO_COLOR is set; CLICOLOR_FORCE=1 colours everything
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the installed tools, their permissions, and what the policy would decide for each
+    /// List the tools, their permissions, and what the policy would decide for each
     List(ListToolsArguments),
-    /// Show a plugin: its tools, the handles it asks for, and what the policy grants it
+    /// Show a plugin: its tools, what it asks for, and what the policy grants it
     Inspect(InspectArguments),
-    /// Check whether a plugin loads; report every problem with its remedy, and the conformance level
+    /// Check whether a plugin loads, and report each problem with its remedy
     ///
-    /// To find the level, this runs the plugin: each tool once, with the smallest arguments that its schema accepts,
-    /// and the plugin once for a tool that it does not have. The plugin gets no directory, no network and no other
-    /// handle. Each run is cancelled after one second. Nothing runs while other problems remain. docs/conformance.md
-    /// describes the levels.
-    #[command(verbatim_doc_comment)]
+    /// Also reports the conformance level. To find it, this runs the plugin: each tool once, with the smallest
+    /// arguments that its schema accepts, and the plugin once for a tool that it does not have. The plugin gets no
+    /// directory, no network and no other handle. Each run is cancelled after one second. Nothing runs while other
+    /// problems remain. docs/conformance.md describes the levels.
     Check(CheckArguments),
     /// Call a tool once, under the policy
     Call(CallArguments),
@@ -65,7 +84,7 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Print the tools in the format of a model provider, and report what is lost in it
     Export(ExportArguments),
-    /// Show what would happen to a call, by which rule, with which handles; runs nothing
+    /// Show what would happen to a call, and by which rule; runs nothing
     Explain(ExplainArguments),
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
@@ -90,10 +109,17 @@ pub(crate) enum Command {
     ///
     /// Each case has its own plugin directory, policy and state. --plugins, --policy and --state, and their environment
     /// variables, have no effect here. docs/writing.md describes the format of a case.
-    #[command(verbatim_doc_comment)]
     Test(TestArguments),
     /// Rebuild on every change, serve the tools, and show the calls as they happen
     Dev(DevArguments),
+    /// Print a script that completes commands and options in your shell
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write the pages of all commands to a directory
+    Man(ManArguments),
+    /// Show the help of a command
+    Help(HelpArguments),
+    /// Show the version, the contract versions and the engine
+    Version,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,8 @@
 //! The environment of the process: variables, defaults and the files that a user names. No other file reads any of
 //! them.
 
-use crate::arguments::GlobalOptions;
+use crate::arguments::{ColourChoice, GlobalOptions};
+use crate::failure::{FailureCode, WithCode};
 use anyhow::Context as _;
 use portcullis_build::project_file;
 use std::ffi::OsString;
@@ -39,11 +40,19 @@ pub(crate) struct Environment {
     pub(crate) place_options: Vec<String>,
 }
 
+/// Which streams are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Colour {
+    OnTerminals,
+    Always,
+    Never,
+}
+
 /// What the environment lets a terminal do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capabilities {
-    /// Whether colour is allowed.
-    pub(crate) colour: bool,
+    /// Which streams are coloured.
+    pub(crate) colour: Colour,
     /// Whether the cursor can move, to overwrite a line.
     pub(crate) cursor: bool,
 }
@@ -73,7 +82,8 @@ impl Environment {
     /// # Errors
     /// No directory was given, and the user has no home directory.
     pub(crate) fn state(&self) -> anyhow::Result<&Path> {
-        self.state.as_deref().context("there is no HOME for the state directory: set one with --state DIR")
+        let state = self.state.as_deref().context("there is no HOME for the state directory: set one with --state DIR");
+        state.code(FailureCode::NoState)
     }
 }
 
@@ -126,10 +136,40 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Returns what the environment lets a terminal do.
-pub(crate) fn capabilities() -> Capabilities {
+/// Returns what the options and the environment let a terminal do.
+pub(crate) fn capabilities(choice: ColourChoice) -> Capabilities {
     let dumb = variable("TERM").is_some_and(|term| term == "dumb");
-    Capabilities { colour: variable("NO_COLOR").is_none() && !dumb, cursor: !dumb }
+    let colour = match choice {
+        ColourChoice::Always => Colour::Always,
+        ColourChoice::Never => Colour::Never,
+        ColourChoice::Auto => usual_colour(dumb),
+    };
+    Capabilities { colour, cursor: !dumb }
+}
+
+/// Returns which streams are coloured without `--color`: as no-color.org and bixense.com/clicolors say.
+fn usual_colour(dumb: bool) -> Colour {
+    let is_on = |name| variable(name).map(|value| value != "0");
+    match (variable("NO_COLOR"), is_on("CLICOLOR_FORCE"), is_on("CLICOLOR")) {
+        (Some(_), _, _) => Colour::Never,
+        (None, Some(true), _) => Colour::Always,
+        (None, _, Some(false)) => Colour::Never,
+        (None, _, _) if dumb => Colour::Never,
+        (None, _, _) => Colour::OnTerminals,
+    }
+}
+
+/// Returns whether the command line asks for JSON, if it cannot be parsed otherwise.
+pub(crate) fn asks_for_json() -> bool {
+    std::env::args_os().skip(1).take_while(|argument| argument != "--").any(|argument| argument == "--json")
+}
+
+/// Creates a file for the user, and replaces what exists at the path.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    project_file::create(path)
 }
 
 /// Opens a regular file that the user named. Does not block.

@@ -1,30 +1,51 @@
 //! Reports the error that ends a command.
 
+mod code;
+mod error;
+mod usage;
+
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
+pub(crate) use code::FailureCode;
+pub(crate) use error::{CommandError, WithCode};
 use portcullis::OpenError;
+use portcullis::approvals::ApprovalError;
+use portcullis::audit::AuditError;
 use portcullis::policy_files::{GrantError, PlaceError, PolicyReadError};
 use portcullis::text::{Lines, WithCauses};
 use serde::Serialize;
+use std::error::Error;
+use std::io;
+pub(crate) use usage::show_usage;
 
+/// The document of an error.
 #[derive(Serialize)]
-struct CommandFailure<'a> {
-    error: &'a str,
+struct ErrorDocument<'a> {
+    error: ErrorBody<'a>,
+}
+
+/// An error for programs.
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    code: FailureCode,
+    message: &'a str,
+    /// Why, the nearest cause first.
+    causes: Vec<String>,
+    /// What to do next.
+    help: Option<&'a str>,
 }
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
-    let text = WithCauses(&**error).to_string();
+    let code = code_of(error);
+    let help = help_of(error);
     // A text always has JSON. If it cannot be written, there is no reader.
-    let _ = report(terminal, as_json, &text);
-    if as_json {
-        return Exit::Usage;
-    }
-    if let Some(hint) = error.downcast_ref().and_then(|error| OpenFault::of(error).hint()) {
-        terminal.note(format_args!("  remedy: {hint}"));
-    }
+    let _ = match as_json {
+        true => print(terminal, code, &error.to_string(), causes(error), help.as_deref()),
+        false => report(terminal, false, code, &WithCauses(&**error).to_string(), help.as_deref()),
+    };
     Exit::Usage
 }
 
@@ -32,13 +53,92 @@ pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> 
 ///
 /// # Errors
 /// The result cannot be written.
-pub(crate) fn report(terminal: Terminal, as_json: bool, error: &str) -> anyhow::Result<()> {
+pub(crate) fn report(
+    terminal: Terminal,
+    as_json: bool,
+    code: FailureCode,
+    message: &str,
+    help: Option<&str>,
+) -> anyhow::Result<()> {
     if as_json {
-        terminal.print(&json::line(&CommandFailure { error })?)?;
-    } else {
-        terminal.note(format_args!("{} {}", terminal.note_style().paint(TextStyle::Bad, "error:"), Lines(error)));
+        return print(terminal, code, message, Vec::new(), help);
+    }
+    terminal.note(format_args!("{} {}", terminal.note_style().paint(TextStyle::Bad, "error:"), Lines(message)));
+    if let Some(help) = help {
+        terminal.note(format_args!("  remedy: {}", Lines(help)));
     }
     Ok(())
+}
+
+fn print(
+    terminal: Terminal,
+    code: FailureCode,
+    message: &str,
+    causes: Vec<String>,
+    help: Option<&str>,
+) -> anyhow::Result<()> {
+    let document = ErrorDocument { error: ErrorBody { code, message, causes, help } };
+    Ok(terminal.print(&json::document(DocumentKind::Error, &document)?)?)
+}
+
+/// Returns the causes that an error does not show itself.
+fn causes(error: &anyhow::Error) -> Vec<String> {
+    let (mut shown, mut causes) = (error.to_string(), Vec::new());
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !shown.contains(&cause) {
+            shown.push_str(&cause);
+            causes.push(cause);
+        }
+    }
+    causes
+}
+
+/// Returns the code of an error: that of the first in its chain that has one.
+fn code_of(error: &anyhow::Error) -> FailureCode {
+    error.chain().find_map(known).unwrap_or(FailureCode::Failed)
+}
+
+fn known(error: &(dyn Error + 'static)) -> Option<FailureCode> {
+    if let Some(error) = error.downcast_ref::<CommandError>() {
+        return Some(error.code);
+    }
+    if let Some(error) = error.downcast_ref::<OpenError>() {
+        return Some(OpenFault::of(error).code());
+    }
+    if let Some(error) = error.downcast_ref::<ApprovalError>() {
+        return Some(code_of_approval(error));
+    }
+    if let Some(error) = error.downcast_ref::<PlaceError>() {
+        return Some(OpenFault::of_place(error).code());
+    }
+    if error.is::<AuditError>() {
+        return Some(FailureCode::AuditUnavailable);
+    }
+    error.is::<io::Error>().then_some(FailureCode::Io)
+}
+
+/// Returns the code of an approval that has no effect.
+pub(crate) fn code_of_approval(error: &ApprovalError) -> FailureCode {
+    match error {
+        ApprovalError::Unknown => FailureCode::UnknownApproval,
+        ApprovalError::Settled(_) => FailureCode::ApprovalSettled,
+        ApprovalError::Expired => FailureCode::ApprovalExpired,
+        ApprovalError::Gone => FailureCode::CallEnded,
+        ApprovalError::Changed(_) => FailureCode::CallChanged,
+        ApprovalError::WaitedFor => FailureCode::CallWaits,
+        ApprovalError::NotOffered => FailureCode::NotOffered,
+        ApprovalError::Ledger(_) => FailureCode::LedgerUnavailable,
+        ApprovalError::Audit(_) => FailureCode::AuditUnavailable,
+        ApprovalError::Unrecorded(_) => FailureCode::Unrecorded,
+    }
+}
+
+/// Returns what to do about an error.
+fn help_of(error: &anyhow::Error) -> Option<String> {
+    if let Some(error) = error.downcast_ref::<CommandError>() {
+        return error.help.clone();
+    }
+    error.downcast_ref().and_then(|error| OpenFault::of(error).hint()).map(str::to_owned)
 }
 
 /// The reason why a host cannot open, if the command line can say more about it than the library.
@@ -46,7 +146,7 @@ pub(crate) fn report(terminal: Terminal, as_json: bool, error: &str) -> anyhow::
 pub(crate) enum OpenFault {
     /// The plugin directory.
     Plugins,
-    /// Returns the state directory.
+    /// The state directory.
     State,
     /// The policy.
     Policy,
@@ -100,6 +200,16 @@ impl OpenFault {
             | GrantError::NoStores { .. }
             | GrantError::DeadNarrow { .. } => Self::Policy,
             GrantError::Audit(_) | GrantError::Ledger(_) => Self::Other,
+        }
+    }
+
+    fn code(self) -> FailureCode {
+        match self {
+            Self::Plugins => FailureCode::PluginsUnavailable,
+            Self::State => FailureCode::StateUnavailable,
+            Self::Policy => FailureCode::PolicyInvalid,
+            Self::Service => FailureCode::ServiceMissing,
+            Self::Other => FailureCode::HostUnavailable,
         }
     }
 

@@ -1,11 +1,30 @@
 //! Results for programs: one JSON document on one line.
 
+mod kind;
+
+pub(crate) use kind::DocumentKind;
 pub(crate) use portcullis::text::indent_json as indent;
 use portcullis::text::is_deceptive;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Serializes a document to one line with its line break. Escapes characters that could deceive a reader of a terminal;
+/// A document with its version as the first member.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    version: u32,
+    #[serde(flatten)]
+    document: &'a T,
+}
+
+/// Serializes a document of a kind to one line with its line break, after the version of its kind.
+///
+/// # Errors
+/// The value has no JSON, or is no object.
+pub(crate) fn document(kind: DocumentKind, value: &impl Serialize) -> serde_json::Result<String> {
+    line(&Versioned { version: kind.version(), document: value })
+}
+
+/// Serializes a value to one line with its line break. The documents of commands go through [`document`]. Escapes characters that could deceive a reader of a terminal;
 /// to a program the document is the same.
 ///
 /// # Errors

@@ -28,9 +28,9 @@ mod terminal;
 mod time;
 mod tty;
 mod view;
+mod wrap;
 
-use arguments::Arguments;
-use clap::Parser;
+use arguments::{Arguments, ColourChoice};
 use context::Context;
 use environment::Environment;
 use exit_code::Exit;
@@ -41,11 +41,12 @@ use terminal::Terminal;
 fn main() -> ExitCode {
     portcullis::init();
     leave_no_core();
-    let arguments = match Arguments::try_parse() {
+    let terminal = Terminal::open(environment::capabilities(ColourChoice::Auto));
+    let arguments = match arguments::parse(terminal.width()) {
         Ok(arguments) => arguments,
-        Err(error) => return terminal::show_usage(&error),
+        Err(error) => return failure::show_usage(&error, terminal, environment::asks_for_json()),
     };
-    let terminal = Terminal::open(environment::capabilities());
+    let terminal = Terminal::open(environment::capabilities(arguments.options.color));
     let json = arguments.options.json;
     match run(arguments, terminal) {
         Ok(exit) => exit.into(),

@@ -59,7 +59,7 @@ pub(crate) async fn open_with(
     tool: &str,
 ) -> anyhow::Result<Host> {
     // This process makes one call, and other processes make calls of the same session.
-    let builder = builder(context, status, channel)?.calls(1).only_for(tool).share_sessions();
+    let builder = builder(context, status, channel)?.calls(1).only_for(tool).share_sessions().share_live();
     let host = finish(context, builder, channel).await?;
     note_rule_gaps(context, &host);
     Ok(host)
@@ -81,8 +81,9 @@ pub(crate) struct ServeSettings {
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_serving(context: &Context, serving: ServeSettings) -> anyhow::Result<(Host, RuleGapNotes)> {
-    let builder =
-        builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::Elsewhere)?.calls(serving.calls);
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::Elsewhere)?
+        .calls(serving.calls)
+        .share_live();
     let builder = if serving.session_is_named { builder.share_sessions() } else { builder };
     let builder = builder.load_in_background(serving.start_wait).observer(Arc::new(LoadingNotes(context.terminal)));
     let host = finish(context, builder, &ApprovalChannel::Elsewhere).await?;
@@ -97,7 +98,8 @@ pub(crate) async fn open_serving(context: &Context, serving: ServeSettings) -> a
 /// The host cannot open.
 pub(crate) async fn open_console(context: &Context) -> anyhow::Result<Host> {
     let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::Elsewhere)?;
-    let builder = builder.share_sessions().load_in_background(CONSOLE_START_WAIT).observer(Arc::new(Silent));
+    let builder =
+        builder.share_sessions().share_live().load_in_background(CONSOLE_START_WAIT).observer(Arc::new(Silent));
     Ok(builder.open().await?)
 }
 
@@ -142,7 +144,8 @@ pub(crate) async fn open_project(
     let observer = CompileProgress::new(&StatusLine::new(context.terminal));
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
-    let host = builder.open().await?;
+    let host = builder.share_live().open().await?;
+    note_live_fault(context, &host);
     warn(&host, context);
     note_rule_gaps(context, &host);
     Ok(host)
@@ -168,12 +171,21 @@ async fn finish(context: &Context, builder: HostBuilder, channel: &ApprovalChann
         approver.stand_before(&host);
     }
     note_rollback(host.approvals(), context);
+    note_live_fault(context, &host);
     if let Some(untrusted) = host.untrusted_policy() {
         let style = context.terminal.note_style();
         context.terminal.note(style.paint(TextStyle::Doubtful, untrusted_note(&untrusted)));
     }
     warn(&host, context);
     Ok(host)
+}
+
+/// Warns if `portcullis watch` cannot see the calls of this host.
+fn note_live_fault(context: &Context, host: &Host) {
+    if let Some(fault) = host.live_fault() {
+        let line = format!("warning: `portcullis watch` does not see the calls of this process: {fault}");
+        context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, OneLine(&line)));
+    }
 }
 
 /// Prints the warnings about the policy.
@@ -225,7 +237,10 @@ pub(crate) async fn load(
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 })?;
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     let shown = PluginName::new(name).ok();
-    shown.iter().for_each(|name| progress.compiling(name));
+    for name in &shown {
+        progress.queued(name, bytes.len() as u64);
+        progress.compiling(name);
+    }
     let loaded = Loaded::load(name, bytes, &engine, &Compiler::default()).await;
     shown.iter().for_each(|name| progress.compiled(name));
     Ok((engine, loaded))

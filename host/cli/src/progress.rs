@@ -2,6 +2,7 @@
 
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
+use crate::view::size;
 use portcullis::events::{CallState, Event, EventKind, Events, Progress};
 use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
@@ -54,15 +55,24 @@ impl StatusLine {
     }
 }
 
-/// Shows which plugins are being compiled, and for how long.
+/// Shows which plugins are being compiled, how many are done, and for how long the slowest takes.
 pub(crate) struct CompileProgress {
     line: Arc<StatusLine>,
-    compiling: Arc<Compiling>,
+    compiling: Arc<Mutex<Compiling>>,
     clock: Mutex<Option<ProgressThread>>,
 }
 
-/// The plugins that are being compiled, with their start times.
-type Compiling = Mutex<BTreeMap<PluginName, Instant>>;
+/// What is known about the plugins that load.
+#[derive(Default)]
+struct Compiling {
+    /// The files that have loaded, and all files. Zero if a single plugin is compiled.
+    done: usize,
+    total: usize,
+    /// The sizes of the plugins that are or will be compiled, in bytes.
+    sizes: BTreeMap<PluginName, u64>,
+    /// The plugins that are being compiled, with their start times.
+    begun: BTreeMap<PluginName, Instant>,
+}
 
 /// A thread that draws until its sender is dropped.
 struct ProgressThread {
@@ -78,20 +88,29 @@ impl CompileProgress {
 }
 
 impl Observer for CompileProgress {
+    fn advanced(&self, done: usize, total: usize) {
+        let mut compiling = self.compiling.lock_recovered();
+        (compiling.done, compiling.total) = (done, total);
+    }
+
+    fn queued(&self, plugin: &PluginName, bytes: u64) {
+        self.compiling.lock_recovered().sizes.insert(plugin.clone(), bytes);
+    }
+
     fn compiling(&self, plugin: &PluginName) {
         if !self.line.terminal.can_rewrite() {
             return;
         }
         let mut clock = self.clock.lock_recovered();
-        self.compiling.lock_recovered().insert(plugin.clone(), Instant::now());
+        self.compiling.lock_recovered().begun.insert(plugin.clone(), Instant::now());
         clock.get_or_insert_with(|| ProgressThread::start(&self.line, &self.compiling));
     }
 
     fn compiled(&self, plugin: &PluginName) {
         let mut clock = self.clock.lock_recovered();
         let mut compiling = self.compiling.lock_recovered();
-        compiling.remove(plugin);
-        if !compiling.is_empty() {
+        compiling.begun.remove(plugin);
+        if !compiling.begun.is_empty() {
             return;
         }
         drop(compiling);
@@ -105,12 +124,13 @@ impl Observer for CompileProgress {
 }
 
 impl ProgressThread {
-    fn start(line: &Arc<StatusLine>, compiling: &Arc<Compiling>) -> Self {
+    fn start(line: &Arc<StatusLine>, compiling: &Arc<Mutex<Compiling>>) -> Self {
         let (stop, stopped) = mpsc::channel();
         let (line, compiling) = (Arc::clone(line), Arc::clone(compiling));
         let draw = move || {
             loop {
-                if let Some(text) = compiling_text(&compiling.lock_recovered(), Instant::now()) {
+                let text = compiling.lock_recovered().text(Instant::now());
+                if let Some(text) = text {
                     line.show(&text);
                 }
                 if stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
@@ -122,14 +142,25 @@ impl ProgressThread {
     }
 }
 
-/// Formats the names of the plugins, longest-running first, with the time of that one.
-fn compiling_text(compiling: &BTreeMap<PluginName, Instant>, now: Instant) -> Option<String> {
-    let mut begun: Vec<(&Instant, &PluginName)> = compiling.iter().map(|(plugin, begun)| (begun, plugin)).collect();
-    begun.sort();
-    let (first, _) = begun.first()?;
-    let seconds = now.saturating_duration_since(**first).as_secs_f64();
-    let names: Vec<&str> = begun.iter().map(|(_, plugin)| plugin.as_str()).collect();
-    Some(format!("compiling {} … {seconds:.1} s", names.join(", ")))
+impl Compiling {
+    /// Formats the count and the plugins with their sizes, longest-running first, with the time of that one.
+    fn text(&self, now: Instant) -> Option<String> {
+        let mut begun: Vec<(&Instant, &PluginName)> =
+            self.begun.iter().map(|(plugin, begun)| (begun, plugin)).collect();
+        begun.sort();
+        let (first, _) = begun.first()?;
+        let seconds = now.saturating_duration_since(**first).as_secs_f64();
+        let count = match self.total {
+            0 | 1 => String::new(),
+            total => format!(" {}/{total}:", (self.done + begun.len()).min(total)),
+        };
+        let name = |plugin: &PluginName| match self.sizes.get(plugin) {
+            Some(bytes) => format!("{plugin} ({})", size(*bytes)),
+            None => plugin.to_string(),
+        };
+        let names: Vec<String> = begun.iter().map(|(_, plugin)| name(plugin)).collect();
+        Some(format!("compiling{count} {} … {seconds:.1} s", names.join(", ")))
+    }
 }
 
 /// Shows the progress that the tool of the call reports, for as long as this is polled.
@@ -189,7 +220,20 @@ mod tests {
     fn progress_is_not_drawn_over_an_approval_request() {
         let event = |kind| {
             let text = || Arc::from("");
-            Event { call: text(), session: text(), tool: text(), at: std::time::SystemTime::UNIX_EPOCH, kind }
+            let at = std::time::SystemTime::UNIX_EPOCH;
+            let (principal, agent, targets, code) = (text(), None, Arc::default(), None);
+            Event {
+                call: text(),
+                session: text(),
+                tool: text(),
+                principal,
+                agent,
+                targets,
+                started: at,
+                code,
+                at,
+                kind,
+            }
         };
         let mut followed = Followed::default();
         followed.hear(event(EventKind::Progress(Arc::default())));
@@ -202,13 +246,18 @@ mod tests {
     }
 
     #[test]
-    fn the_plugin_that_takes_longest_is_named_first() {
+    fn the_plugins_are_counted_and_the_one_that_takes_longest_is_named_first() {
         let (began, name) = (Instant::now(), |name| PluginName::new(name).unwrap());
         let later = began + Duration::from_secs(2);
-        let compiling = BTreeMap::from([(name("files"), later), (name("web"), began)]);
-        let text = compiling_text(&compiling, began + Duration::from_millis(3140));
-        assert_eq!(text.as_deref(), Some("compiling web, files … 3.1 s"));
-        assert_eq!(compiling_text(&BTreeMap::new(), began), None);
+        let mut compiling = Compiling::default();
+        assert_eq!(compiling.text(began), None);
+        compiling.begun.insert(name("files"), later);
+        let now = began + Duration::from_millis(3140);
+        assert_eq!(compiling.text(now).as_deref(), Some("compiling files … 1.1 s"));
+        compiling.begun.insert(name("web"), began);
+        compiling.sizes.insert(name("web"), 37 << 20);
+        (compiling.done, compiling.total) = (1, 4);
+        assert_eq!(compiling.text(now).as_deref(), Some("compiling 3/4: web (37.0 MiB), files … 3.1 s"));
     }
 
     #[test]

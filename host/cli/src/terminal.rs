@@ -1,12 +1,10 @@
 //! The three standard streams. No other file writes to them.
 
-use crate::environment::Capabilities;
-use crate::exit_code::Exit;
+use crate::environment::{Capabilities, Colour};
 use crate::style::Style;
-use portcullis::text::Lines;
+use crate::wrap::wrapped;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 
 /// The standard streams, and whether each is a terminal.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +34,18 @@ impl Terminal {
         }
     }
 
-    /// Writes a line to stderr. Ignores errors, because there is nowhere to report them.
+    /// Writes text for people to stdout, broken at the width of the terminal. Errors are those of [`Self::print`].
+    ///
+    /// # Errors
+    /// The text cannot be written.
+    pub(crate) fn show(self, text: &str) -> io::Result<()> {
+        self.print(&wrapped(text, self.width()))
+    }
+
+    /// Writes a line to stderr, broken at the width of the terminal. Ignores errors, because there is nowhere to report
+    /// them.
     pub(crate) fn note(self, text: impl Display) {
-        self.say(&format!("{text}\n"));
+        self.say(&wrapped(&format!("{text}\n"), self.note_width()));
     }
 
     /// Writes to stderr without a line break at the end.
@@ -74,12 +81,12 @@ impl Terminal {
 
     /// Returns the style of stdout.
     pub(crate) fn style(self) -> Style {
-        style(self.stdout && self.capabilities.colour)
+        style(self.capabilities.colour, self.stdout)
     }
 
     /// Returns the style of stderr.
     pub(crate) fn note_style(self) -> Style {
-        style(self.stderr && self.capabilities.colour)
+        style(self.capabilities.colour, self.stderr)
     }
 
     /// Returns the columns of stdout, or `None` if it is not a terminal.
@@ -98,8 +105,12 @@ impl Terminal {
     }
 }
 
-fn style(coloured: bool) -> Style {
-    if coloured { Style::Coloured } else { Style::Plain }
+fn style(colour: Colour, is_terminal: bool) -> Style {
+    match colour {
+        Colour::Always => Style::Coloured,
+        Colour::OnTerminals if is_terminal => Style::Coloured,
+        Colour::OnTerminals | Colour::Never => Style::Plain,
+    }
 }
 
 fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
@@ -110,16 +121,4 @@ fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
 fn height(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     (size.ws_row > 0).then_some(usize::from(size.ws_row))
-}
-
-/// Shows help, the version, or an error of the command line. Encodes the text, because it may quote the arguments.
-pub(crate) fn show_usage(error: &clap::Error) -> ExitCode {
-    let text = Lines(&error.render().to_string()).to_string();
-    let (written, exit) = match error.use_stderr() {
-        true => (io::stderr().write_all(text.as_bytes()), Exit::Usage),
-        false => (io::stdout().write_all(text.as_bytes()), Exit::Completed),
-    };
-    // A write error cannot be reported on any other stream.
-    drop(written);
-    exit.into()
 }

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Serialize)]
 pub(crate) struct PluginView {
     pub(crate) name: String,
+    /// The plugin's own version. `version` is that of the document.
+    #[serde(rename = "plugin_version")]
     pub(crate) version: String,
     pub(crate) description: String,
     pub(crate) sha256: String,

@@ -129,11 +129,13 @@ function connect() {
     connection(true);
     const now = JSON.parse(event.data);
     const restarted = now.process !== document.body.dataset.process;
-    const changed = now.ledger !== seen.ledger || now.log !== seen.log || now.pending !== seen.pending;
-    const ledger = now.ledger !== seen.ledger;
+    const section = document.body.dataset.section;
+    const ledger = now.ledger !== seen.ledger || now.pending !== seen.pending;
+    const changed = ledger || (section === "Log" && now.log !== seen.log)
+      || (section === "Live" && (now.log !== seen.log || now.live !== seen.live));
     seen = now;
     if (restarted) return void visit(location.pathname + location.search, { push: false });
-    if (changed && (ledger || document.body.dataset.section !== "Inbox")) soon();
+    if (changed) soon();
   });
   events.onerror = () => {
     connection(false);

@@ -3,6 +3,7 @@
 use crate::guard::OwnHost;
 use crate::host_slot::HostSource;
 use crate::limits::STREAMS_MAX;
+use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
 use crate::resumed::ResumedCalls;
 use crate::session::ConsoleSessions;
@@ -21,6 +22,7 @@ pub(crate) struct ConsoleState {
     pub(crate) log: CallLog,
     pub(crate) host: HostSource,
     pub(crate) watch: ConsoleWatch,
+    pub(crate) live: LiveCalls,
     pub(crate) resumed: ResumedCalls,
     /// The policy files, the user's first.
     pub(crate) policy_files: Vec<PathBuf>,

@@ -17,6 +17,7 @@ mod hidden;
 mod host_slot;
 mod html;
 mod limits;
+mod live_calls;
 mod log;
 mod notice;
 mod pages;

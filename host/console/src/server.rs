@@ -4,6 +4,7 @@ use crate::assets;
 use crate::console::ConsoleState;
 use crate::guard::{self, OwnHost};
 use crate::host_slot::HostSource;
+use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
 use crate::pages;
 use crate::resumed::ResumedCalls;
@@ -14,6 +15,7 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use portcullis::audit::AuditError;
+use portcullis::live::LiveReader;
 use portcullis::{Approvals, AuditReader};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -31,6 +33,8 @@ const WAITING_CONNECTIONS_MAX: u32 = 128;
 pub struct ConsoleOptions {
     /// The port, or 0 for a free one.
     pub port: u16,
+    /// The state directory, for the feed of the calls of its hosts.
+    pub state: PathBuf,
     /// The approval requests and remembered approvals.
     pub approvals: Approvals,
     /// The audit log.
@@ -83,6 +87,7 @@ pub async fn serve(options: ConsoleOptions) -> Result<Running, ConsoleError> {
         log: CallLog::new(options.audit),
         host: options.host,
         watch: ConsoleWatch::default(),
+        live: LiveCalls::default(),
         resumed: ResumedCalls::default(),
         policy_files: options.policy_files,
         process,
@@ -90,7 +95,7 @@ pub async fn serve(options: ConsoleOptions) -> Result<Running, ConsoleError> {
         stopping: CancellationToken::new(),
     });
     let connections = tokio::spawn(connections::serve(listener, router(&state), state.stopping.clone()));
-    tokio::spawn(watcher::follow(Arc::clone(&state)));
+    tokio::spawn(watcher::follow(Arc::clone(&state), LiveReader::open(options.state)));
     Ok(Running { address, state, connections })
 }
 

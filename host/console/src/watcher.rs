@@ -2,6 +2,7 @@
 
 use crate::console::ConsoleState;
 use portcullis::approvals::{ApprovalChanges, Status};
+use portcullis::live::LiveReader;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -9,6 +10,9 @@ use tokio::time::sleep;
 
 /// How often the end of the audit log is looked for, while a page is open.
 const LOG_LOOK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Pause between two events about calls. A page does not show more.
+const LIVE_PAUSE: Duration = Duration::from_millis(200);
 
 /// Pause after the ledger could not be read.
 const FAULT_PAUSE: Duration = Duration::from_secs(1);
@@ -24,6 +28,8 @@ pub(crate) struct ConsoleSeen {
     pub(crate) remembered: usize,
     /// Entries of the audit log.
     pub(crate) log: u64,
+    /// Changes of calls so far.
+    pub(crate) live: u64,
 }
 
 /// What the pages know, for everyone who waits for a change.
@@ -53,12 +59,13 @@ impl ConsoleWatch {
 }
 
 /// Follows the state directory until the console stops.
-pub(crate) async fn follow(state: Arc<ConsoleState>) {
+pub(crate) async fn follow(state: Arc<ConsoleState>, live: LiveReader) {
     let stopping = state.stopping.clone();
     tokio::select! {
         () = stopping.cancelled() => {}
         () = follow_ledger(&state, state.approvals.changes()) => {}
         () = follow_log(&state) => {}
+        () = follow_live(&state, live) => {}
     }
 }
 
@@ -88,5 +95,17 @@ async fn follow_log(state: &ConsoleState) {
             state.watch.0.send_if_modified(|seen| std::mem::replace(&mut seen.log, entries) != entries);
         }
         sleep(LOG_LOOK_INTERVAL).await;
+    }
+}
+
+async fn follow_live(state: &ConsoleState, mut live: LiveReader) {
+    loop {
+        state.live.apply(live.next().await);
+        // Several changes at once are one for a page.
+        while let Some(event) = live.try_next() {
+            state.live.apply(event);
+        }
+        state.watch.0.send_modify(|seen| seen.live += 1);
+        sleep(LIVE_PAUSE).await;
     }
 }

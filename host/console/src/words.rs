@@ -2,6 +2,7 @@
 
 use portcullis::Question;
 use portcullis::approvals::Subject;
+use portcullis::policy::Targets;
 use serde_json::{Map, Value};
 
 /// Names of tools that are verbs, and so can stand in a sentence. Every other tool is used.
@@ -25,7 +26,7 @@ pub(crate) struct Sentence {
 
 /// Returns who wants what.
 pub(crate) fn sentence(question: &Question) -> Sentence {
-    let who = question.principal.clone();
+    let who = question.agent.clone().unwrap_or_else(|| question.principal.clone());
     match &question.subject {
         Subject::Call => Sentence { who, wants: format!("wants to {}", verb(question)), target: target(question) },
         Subject::Repeat => {
@@ -46,7 +47,12 @@ fn verb(question: &Question) -> String {
 
 /// Returns the argument that names what a call is about.
 pub(crate) fn target(question: &Question) -> Option<String> {
-    of_arguments(&question.arguments)
+    of_arguments(&question.arguments).or_else(|| of_targets(&question.targets))
+}
+
+/// Returns the first of the places that a call names.
+pub(crate) fn of_targets(targets: &Targets) -> Option<String> {
+    targets.iter().next().map(|(_, text)| text.to_owned())
 }
 
 /// Returns the argument that names what a call is about, from its arguments as JSON.

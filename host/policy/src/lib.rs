@@ -66,6 +66,9 @@ mod pointer;
 mod approvals;
 mod record_keeping;
 
+// The places that a call names.
+mod targets;
+
 // How the text is parsed, and its errors.
 mod error;
 mod excerpt;
@@ -114,7 +117,8 @@ pub use pointer::{Pointer, PointerError};
 pub use policy::{Policy, RESOURCE_BYTES};
 pub use policy_size::{POLICY_BYTES, POLICY_RULES};
 pub use question::{Question, ResourceQuestion};
-pub use record_keeping::{Durability, Payloads, RecordKeeping};
+pub use record_keeping::{Durability, Payloads, RecordKeeping, TargetKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
 pub use rule_gap::RuleGap;
+pub use targets::{TARGET_BYTES, TARGETS_MAX, Targets};
 pub use text::{LiteralError, MATCHED_TEXT_BYTES};

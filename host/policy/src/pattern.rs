@@ -20,7 +20,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use argument_names::RESOURCES;
+pub(crate) use argument_names::{RESOURCES, URLS};
 use constraint::Constraint;
 pub use error::PatternError;
 use form::PatternForm;

@@ -24,6 +24,28 @@ impl Payloads {
     }
 }
 
+/// Whether the audit log keeps the places that arguments name, such as a path. A greater value keeps more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TargetKeeping {
+    /// It does not.
+    Drop,
+    /// It keeps them even if it keeps only the digests of arguments.
+    Keep,
+}
+
+impl TargetKeeping {
+    /// Both values, the one that keeps less first.
+    pub const ALL: [Self; 2] = [Self::Drop, Self::Keep];
+
+    /// Returns the word that policies use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Keep => "keep",
+        }
+    }
+}
+
 /// What an entry survives before it takes effect. A greater value survives more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
@@ -51,6 +73,8 @@ impl Durability {
 pub struct RecordKeeping {
     /// What is kept of arguments and outputs.
     pub payloads: Payloads,
+    /// Whether the places that arguments name are kept.
+    pub targets: TargetKeeping,
     /// What an entry survives before it takes effect.
     pub durable: Durability,
 }
@@ -58,7 +82,7 @@ pub struct RecordKeeping {
 impl Default for RecordKeeping {
     /// Returns the defaults.
     fn default() -> Self {
-        Self { payloads: Payloads::Digest, durable: Durability::Process }
+        Self { payloads: Payloads::Digest, targets: TargetKeeping::Keep, durable: Durability::Process }
     }
 }
 
@@ -66,6 +90,7 @@ impl Default for RecordKeeping {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RecordSettings {
     pub(crate) payloads: Option<Payloads>,
+    pub(crate) targets: Option<TargetKeeping>,
     pub(crate) durable: Option<Durability>,
 }
 
@@ -73,6 +98,7 @@ impl RecordKeeping {
     /// Applies the settings of a trusted text.
     pub(crate) fn set(&mut self, settings: &RecordSettings) {
         self.payloads = settings.payloads.unwrap_or(self.payloads);
+        self.targets = settings.targets.unwrap_or(self.targets);
         self.durable = settings.durable.unwrap_or(self.durable);
     }
 
@@ -81,6 +107,7 @@ impl RecordKeeping {
         let mut wanted = *self;
         wanted.set(settings);
         self.payloads = self.payloads.min(wanted.payloads);
+        self.targets = self.targets.min(wanted.targets);
         self.durable = self.durable.max(wanted.durable);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use portcullis_policy::{
     Access, Binding, Caller, Decision, Durability, Explanation, Layer, Limit, Limits, Payloads, Permission,
     Permissions, Policy, PolicyError, PolicyFault, Question, ResourceQuestion, RuleId, SecretSlot, SecretSource,
-    Source, ToolName, Unattended, Verdict,
+    Source, TargetKeeping, ToolName, Unattended, Verdict,
 };
 use serde_json::json;
 
@@ -67,6 +67,7 @@ always-time = "18 d"
 repeats = 19
 [record]
 payloads = "keep"
+targets = "drop"
 durable = "machine"
 [plugin.files]
 directory.workspace = { path = ".", access = "read-only" }
@@ -615,7 +616,7 @@ fn every_refusal_of_a_rule_has_its_own_remedy() {
             "[approvals]\nx = 1".to_owned(),
             "the known keys are `unattended`, `pending-time`, `session-time`, `always-time`, `repeats`",
         ),
-        ("[record]\nx = 1".to_owned(), "the known keys are `payloads`, `durable`"),
+        ("[record]\nx = 1".to_owned(), "the known keys are `payloads`, `targets`, `durable`"),
         (rule("when = 1"), "write a table"),
         (rule("reason = 1"), "write a string in quotes"),
         (rule("when = {}"), "write at least one entry"),
@@ -737,6 +738,7 @@ fn missing_sections_have_their_defaults() {
     assert_eq!((approvals.pending_time, approvals.session_time), (hours(24), hours(24)));
     assert_eq!((approvals.always_time, approvals.repeats), (hours(2160), 3));
     assert_eq!((record.payloads, record.durable), (Payloads::Digest, Durability::Process));
+    assert_eq!(record.targets, TargetKeeping::Keep);
     assert_eq!(parse("[approvals]\n[record]\n").approvals(), approvals);
 }
 
@@ -749,6 +751,7 @@ fn approvals_and_record_can_be_set_up_to_the_ceilings() {
     assert_eq!((approvals.pending_time, approvals.session_time), (hours(16), hours(17)));
     assert_eq!((approvals.always_time, approvals.repeats), (hours(18 * 24), 19));
     assert_eq!((record.payloads, record.durable), (Payloads::Keep, Durability::Machine));
+    assert_eq!(record.targets, TargetKeeping::Drop);
     let highest =
         parse("[approvals]\npending-time = '720 h'\nsession-time = '30 d'\nalways-time = '8760 h'").approvals();
     assert_eq!((highest.pending_time, highest.session_time), (hours(720), hours(720)));

@@ -170,7 +170,8 @@ fn any_settings() -> impl Strategy<Value = String> {
     let lines = ["[limits]\n", "[plugin.files.limits]\n", "[plugin.web.limits]\n"];
     let limits = prop::collection::vec(prop::option::of((1_u64..200, 1_u64..200)), 3);
     let approvals = prop::option::of((select(vec!["pending", "deny"]), 1..700, 1..700, 1..8000));
-    let record = prop::option::of((select(vec!["digest", "keep"]), select(vec!["process", "machine"])));
+    let record = (select(vec!["digest", "keep"]), select(vec!["drop", "keep"]), select(vec!["process", "machine"]));
+    let record = prop::option::of(record);
     let binding = prop::option::of(select(vec!["a", "b"]));
     (limits, approvals, record, binding).prop_map(move |(limits, approvals, record, binding)| {
         let mut text = String::new();
@@ -182,8 +183,9 @@ fn any_settings() -> impl Strategy<Value = String> {
             let always = format!("always-time = \"{always} h\"");
             text.push_str(&format!("[approvals]\nunattended = \"{unattended}\"\n{times}\n{always}\n"));
         }
-        if let Some((payloads, durable)) = record {
-            text.push_str(&format!("[record]\npayloads = \"{payloads}\"\ndurable = \"{durable}\"\n"));
+        if let Some((payloads, targets, durable)) = record {
+            let kept = format!("payloads = \"{payloads}\"\ntargets = \"{targets}\"\n");
+            text.push_str(&format!("[record]\n{kept}durable = \"{durable}\"\n"));
         }
         if let Some(key) = binding {
             text.push_str(&format!("[plugin.web.directory.{key}]\npath = \"x\"\n"));
@@ -444,6 +446,7 @@ proptest! {
         prop_assert!(after.pending_time <= before.pending_time && after.session_time <= before.session_time);
         prop_assert!(after.always_time <= before.always_time && after.repeats <= before.repeats);
         let (before, after) = (alone.record(), both.record());
+        prop_assert!(after.targets <= before.targets);
         prop_assert!(after.payloads <= before.payloads && after.durable >= before.durable);
     }
 

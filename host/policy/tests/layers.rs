@@ -188,9 +188,11 @@ fn the_number_of_rules_is_bounded_over_all_layers() {
 #[test]
 fn approvals_and_records_are_narrowed_by_an_untrusted_project_and_set_by_a_trusted_one() {
     let strict = "[approvals]\nunattended = 'deny'\npending-time = '1 h'\nsession-time = '2 h'\nalways-time = '3 h'\n\
-                  repeats = 2\n[record]\npayloads = 'digest'\ndurable = 'machine'\n";
+                  repeats = 2\n[record]\npayloads = 'digest'\n\
+                  targets = 'drop'\ndurable = 'machine'\n";
     let mild = "[approvals]\nunattended = 'pending'\npending-time = '30 h'\nsession-time = '31 h'\nalways-time = '90 d'\n\
-                repeats = 4\n[record]\npayloads = 'keep'\ndurable = 'process'\n";
+                repeats = 4\n[record]\npayloads = 'keep'\n\
+                targets = 'keep'\ndurable = 'process'\n";
     let (strictest, mildest) = (Policy::parse(strict).unwrap(), Policy::parse(mild).unwrap());
     assert_eq!((mildest.record().payloads, mildest.record().durable), (Payloads::Keep, Durability::Process));
     assert_eq!(mildest.approvals().unattended, Unattended::Pending);

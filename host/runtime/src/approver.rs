@@ -2,7 +2,7 @@
 //! several channels answer a request, the first answer counts.
 
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_policy::{Permissions, ToolName};
+use portcullis_policy::{Permissions, Targets, ToolName};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -23,6 +23,9 @@ pub struct Question {
     pub principal: String,
     /// The origin of the call: `person`, `sub-agent` or `automation`.
     pub origin: String,
+    /// The agent, if the caller named one. Untrusted text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The tool.
     pub tool: ToolName,
     /// The SHA-256 of the plugin, in hexadecimal.
@@ -31,6 +34,9 @@ pub struct Question {
     pub permissions: Permissions,
     /// The arguments, exactly as the tool will receive them.
     pub arguments: String,
+    /// The places that the arguments name, as the audit log keeps them. They are in the arguments too.
+    #[serde(default, skip_serializing_if = "Targets::is_empty")]
+    pub targets: Targets,
     /// The handles that the call would get, one line each.
     pub handles: Vec<String>,
     /// What the request is about.

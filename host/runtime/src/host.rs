@@ -105,6 +105,12 @@ impl Host {
         self.0.events.subscribe()
     }
 
+    /// Returns why the calls of this host are not shared, although [`HostBuilder::share_live`](crate::HostBuilder) was
+    /// set.
+    pub fn live_fault(&self) -> Option<&io::Error> {
+        self.0.live.as_ref().and_then(|live| live.as_ref().err())
+    }
+
     /// Explains what would happen to a call now. Takes the steps of the call up to where it would ask an approver or
     /// run. Asks no approver, and records, counts and spends nothing. The plugin's reviewer runs in its sandbox, where
     /// it cannot change anything. Hooks see that the call is only explained ([`crate::HookCall::explained`]).

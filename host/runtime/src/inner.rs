@@ -9,6 +9,7 @@ use crate::events::Publisher;
 use crate::hooks::Hook;
 use crate::inject::Injection;
 use crate::ledger::Owner;
+use crate::live::{KnownCalls, LiveServer};
 use crate::outputs::OutputKeeper;
 use crate::places::HostDirectories;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
@@ -56,6 +57,10 @@ pub(crate) struct HostState {
     pub(crate) repetition: Repetition,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) events: Arc<Publisher>,
+    /// The calls that readers of the live feed are told about, if the host shares them.
+    pub(crate) live_calls: Option<Arc<KnownCalls>>,
+    /// The live feed of this host, or why it cannot be served. `None` if the host does not share its calls.
+    pub(crate) live: Option<Result<LiveServer, std::io::Error>>,
     /// Counts the calls of this host.
     pub(crate) under_way: CallsUnderWay,
     pub(crate) admissions: Admissions,

@@ -147,6 +147,7 @@ mod inject;
 mod inner;
 mod kept_outputs;
 mod known_tool;
+pub mod live;
 mod open;
 mod origin;
 mod outlook;

@@ -1,6 +1,7 @@
 //! `portcullis dev` on a real project: a change is built and served, a broken change is reported while the old plugin
 //! serves, and calls of other processes are shown as they end. The project is in C, because it builds quickly.
 
+use crate::schema::assert_valid;
 use portcullis_tests::{Ran, program};
 use serde_json::Value;
 use std::fs;
@@ -56,6 +57,7 @@ impl Author {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let event = self.events.recv_timeout(left).unwrap_or_else(|_| panic!("no event {kind} came"));
+            assert_valid("dev", &event);
             if event["event"] == kind {
                 return event;
             }
@@ -298,4 +300,19 @@ fn another_plugin_directory_is_refused() {
     let folder = project("c");
     let ran: Ran = command(&folder.path().join("hello")).args(["dev", "--plugins", "x"]).output().unwrap().into();
     ran.ends(2);
+}
+
+#[test]
+fn a_build_prints_a_valid_document() {
+    let folder = project("c");
+    let project = folder.path().join("hello");
+    let ran: Ran = command(&project).args(["build", "--json"]).output().unwrap().into();
+    let document = ran.ends(0).document();
+    assert_valid("build", &document);
+    assert_eq!(document["name"], "hello");
+    fs::write(project.join("src/plugin.c"), "no C").unwrap();
+    let ran: Ran = command(&project).args(["build", "--json"]).output().unwrap().into();
+    let document = ran.ends(2).document();
+    assert_valid("error", &document);
+    assert_eq!(document["error"]["code"], "build-failed", "{document:#}");
 }

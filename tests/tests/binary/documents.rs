@@ -8,8 +8,8 @@ fn members(document: &Value) -> Vec<&str> {
 }
 
 /// The members of a reply, sorted.
-const REPLY: [&str; 10] =
-    ["code", "id", "message", "metadata", "outcome", "output", "reference", "title", "tool", "usage"];
+const REPLY: [&str; 11] =
+    ["code", "id", "message", "metadata", "outcome", "output", "reference", "title", "tool", "usage", "version"];
 
 /// The members of a reply's usage, sorted.
 const USAGE: [&str; 5] = ["bytes_in", "bytes_out", "cpu_us", "memory_bytes", "wall_us"];
@@ -68,7 +68,7 @@ fn audit_entries_are_documents() {
     let reply = desk.call("hello.greet", &json!({ "name": "Ann" }), 0);
     desk.call("hello.greet", &json!({}), 6);
     let verify = desk.run(&["audit", "verify", "--json"]).ends(0).document();
-    assert_eq!(verify, json!({ "entries": 3, "verifies": true, "fault": null, "ledger_rollbacks": [] }));
+    assert_eq!(verify, json!({ "version": 1, "entries": 3, "verifies": true, "fault": null, "ledger_rollbacks": [] }));
     let shown = desk.run(&["audit", "show", "--json"]).ends(0).out;
     let entries: Vec<Value> = shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(entries.iter().map(|entry| &entry["kind"]).collect::<Vec<_>>(), ["decision", "outcome", "outcome"]);
@@ -83,7 +83,7 @@ fn an_error_is_a_document() {
     let desk = Desk::new(OPEN);
     for arguments in [&["--json", "--plugins", "nowhere", "list"][..], &["--json", "inspect", "missing"]] {
         let ran = desk.run(arguments);
-        assert_eq!(members(&ran.document()), ["error"]);
+        assert_eq!(members(&ran.document()), ["error", "version"]);
     }
 }
 

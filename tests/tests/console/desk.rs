@@ -40,12 +40,19 @@ impl ConsoleDesk {
         site.plugin("files", &shipped_plugin("files"));
         site.directory("work");
         fs::write(site.path("policy.toml"), POLICY).unwrap();
-        let host = site.builder(POLICY).answered_elsewhere().open().await.unwrap();
+        let host = site.builder(POLICY).answered_elsewhere().share_live().open().await.unwrap();
         // The console reads the state directory by itself, as it does for the hosts of other processes.
         let approvals = open_approvals(&site.state()).await.unwrap();
         let audit = open_audit(&site.state()).await.unwrap();
         let policy_files = vec![site.path("policy.toml")];
-        let options = ConsoleOptions { port: 0, approvals, audit, host: HostSource::of(host.clone()), policy_files };
+        let options = ConsoleOptions {
+            port: 0,
+            state: site.state(),
+            approvals,
+            audit,
+            host: HostSource::of(host.clone()),
+            policy_files,
+        };
         let running = serve(options).await.unwrap();
         host.keep_unreachable(running.address());
         Self { site, host, running }

@@ -1,7 +1,9 @@
 //! The pages that show what happened and what would happen.
 
 use crate::console::desk::{ConsoleDesk, POLICY, echo};
+use crate::console::exchange::PATIENCE;
 use std::fs;
+use tokio::time::timeout;
 
 #[tokio::test]
 async fn the_log_finds_calls_by_text_tool_decision_and_day() {
@@ -39,12 +41,21 @@ async fn the_live_page_has_a_call_while_it_waits_and_after_it_ended() {
     let desk = ConsoleDesk::new().await;
     let signed_in = desk.sign_in().await;
     let (id, call) = desk.ask(echo(1)).await;
-    let page = signed_in.get("/live").await.is(200).body;
-    assert!(page.contains("Running <small>1</small>"), "{page}");
+    let counts = async |number: usize| {
+        let counted = timeout(PATIENCE, async {
+            loop {
+                let page = signed_in.get("/live").await.is(200).body;
+                if page.contains(&format!("Under way <small>{number}</small>")) {
+                    return page;
+                }
+            }
+        });
+        counted.await.unwrap()
+    };
+    assert!(counts(1).await.contains("waiting"));
     signed_in.answer(&id, "approve", &[]).await.is(303);
     call.await.unwrap();
-    let page = signed_in.get("/live").await.is(200).body;
-    assert!(page.contains("Running <small>0</small>") && page.contains("completed"), "{page}");
+    assert!(counts(0).await.contains("completed"));
 }
 
 #[tokio::test]

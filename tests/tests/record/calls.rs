@@ -61,6 +61,44 @@ async fn no_text_of_arguments_is_in_the_audit_log() {
     assert!(ENDINGS.iter().all(|(_, arguments, _)| arguments.contains(CANARY)));
 }
 
+/// The places that a call names are kept without its content, without the query of a URL, and without an opened secret.
+#[tokio::test]
+async fn the_targets_of_a_call_are_in_its_decision_unless_the_policy_drops_them() {
+    let arguments = format!(
+        r#"{{"path":"src/main.rs","url":"https://u:{CANARY}@docs.rs/a?q={CANARY}#{CANARY}","content":"{CANARY}","key":"{CANARY}"}}"#
+    );
+    for (setting, kept) in [("", true), ("[record]\ntargets = \"drop\"\n", false)] {
+        let desk = Desk { site: Site::new() };
+        let host = desk.site.open(&portcullis_tests::allow_all(setting)).await;
+        let reply = host.call(Request::new("good.run", arguments.as_str())).await;
+        assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+        let expected = serde_json::json!({ "/path": "src/main.rs", "/url": "https://docs.rs/a" });
+        assert_eq!(facts(&desk, &reply.id).get("targets"), kept.then_some(&expected), "{setting}");
+        assert!(!fs::read_to_string(desk.log()).unwrap().contains(CANARY));
+        assert_verifies(&host);
+    }
+}
+
+/// A denied call has its targets too. They are in its first entry only, and cannot deceive a reader of the file.
+#[tokio::test]
+async fn the_targets_of_a_denied_call_are_escaped() {
+    let desk = Desk { site: Site::new() };
+    let host = desk.site.open("").await;
+    let path = format!("\u{1b}[2J\u{202e}{}", "\u{1}".repeat(5000));
+    let names = ["path", "file", "dir", "url", "uri", "href", "link", "folder", "filename", "endpoint"];
+    let arguments: serde_json::Map<String, Value> =
+        names.map(|name| (name.to_owned(), path.as_str().into())).into_iter().collect();
+    let reply = host.call(Request::new("good.run", Value::Object(arguments).to_string())).await;
+    assert_eq!(reply.code, Code::PolicyDenied, "{}", reply.message);
+    let targets = facts(&desk, &reply.id)["targets"].as_object().unwrap().clone();
+    assert_eq!(targets.len(), portcullis::policy::TARGETS_MAX);
+    assert!(targets.values().all(|text| text.as_str().unwrap().len() <= portcullis::policy::TARGET_BYTES));
+    assert_eq!(outcome_of(&host, &reply.id).get("targets"), None);
+    let record = fs::read_to_string(desk.log()).unwrap();
+    assert_eq!(record.chars().find(|character| is_deceptive(*character) && *character != '\n'), None);
+    assert_verifies(&host);
+}
+
 /// The hash is that of the canonical form, so equal arguments have the same digest in every spelling.
 #[tokio::test]
 async fn the_digest_is_that_of_the_canonical_form() {

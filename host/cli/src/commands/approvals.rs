@@ -9,9 +9,10 @@ mod refusal;
 mod show;
 
 use super::Context;
-use super::no_result::fail;
+use super::no_result::fail_as;
 use crate::arguments::{ApprovalsCommand, RejectArguments};
 use crate::exit_code::Exit;
+use crate::failure::FailureCode;
 use done::done;
 use identify::{IdentifiedApproval, find};
 use opened::open;
@@ -31,8 +32,10 @@ async fn reject(arguments: &RejectArguments, context: &Context) -> anyhow::Resul
     let approvals = open(context).await?;
     let id = match find(&approvals, &arguments.id).await? {
         Ok(IdentifiedApproval::Question(question)) => question.id,
-        Ok(IdentifiedApproval::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
-        Err(why) => return fail(&why, Exit::Usage, context),
+        Ok(IdentifiedApproval::Answer(_)) => {
+            return fail_as(FailureCode::NotARequest, refusal::AN_ANSWER, Exit::Usage, context);
+        }
+        Err(why) => return fail_as(FailureCode::UnknownApproval, &why, Exit::Usage, context),
     };
     let note = arguments.note.clone().unwrap_or_else(|| "the person said no".to_owned());
     match approvals.answer(&id, &Answer::No { note: Some(note) }).await {
@@ -46,7 +49,7 @@ async fn revoke(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     let id = match find(&approvals, typed).await? {
         Ok(IdentifiedApproval::Question(question)) => question.id,
         Ok(IdentifiedApproval::Answer(answer)) => answer.id,
-        Err(why) => return fail(&why, Exit::Usage, context),
+        Err(why) => return fail_as(FailureCode::UnknownApproval, &why, Exit::Usage, context),
     };
     match approvals.revoke(&id).await {
         Ok(()) => done(&id, "revoked", context),

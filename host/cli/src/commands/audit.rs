@@ -3,7 +3,8 @@
 use super::Context;
 use crate::arguments::ShowArguments;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::{CommandError, FailureCode};
+use crate::json::{self, DocumentKind};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use anyhow::ensure;
@@ -40,7 +41,7 @@ pub(super) async fn verify(context: &Context) -> anyhow::Result<Exit> {
         let verifies = fault.is_none();
         let document =
             json!({ "entries": entries, "verifies": verifies, "fault": fault, "ledger_rollbacks": rollbacks });
-        context.terminal.print(&json::line(&document)?)?;
+        context.terminal.print(&json::document(DocumentKind::AuditVerification, &document)?)?;
     } else if verified.fault.is_none() {
         context.terminal.print(&format!("{} verify\n", entries(verified.lines)))?;
     } else {
@@ -64,20 +65,18 @@ pub(super) async fn show(arguments: &ShowArguments, context: &Context) -> anyhow
     if let Some(call) = arguments.call.as_deref().filter(|_| kept.entries.is_empty()) {
         tell_fault(&verified, context);
         // A damaged log may have lost the entries, which says more than an unknown id.
-        ensure!(
-            verified.fault.is_some(),
-            "the audit log has no call {}: to list the calls, run `portcullis audit show`",
-            OneLine(call)
-        );
+        let unknown = || format!("the audit log has no call {}", OneLine(call));
+        let unknown = || CommandError::new(FailureCode::UnknownCall, unknown());
+        ensure!(verified.fault.is_some(), unknown().help("to list the calls, run `portcullis audit show`"));
         return Ok(exit(&verified));
     }
     if context.json {
         for entry in &kept.entries {
-            context.terminal.print(&json::line(&entry.document)?)?;
+            context.terminal.print(&json::document(DocumentKind::AuditEntry, &entry.document)?)?;
         }
     } else {
         let whole = arguments.call.is_some();
-        context.terminal.print(&text(&kept.entries, whole, context.terminal.style()))?;
+        context.terminal.show(&text(&kept.entries, whole, context.terminal.style(), context.terminal.width()))?;
     }
     if kept.left_out > 0 {
         context.terminal.note(format_args!("{} before these are not shown: raise --limit", entries(kept.left_out)));
@@ -89,7 +88,8 @@ pub(super) async fn show(arguments: &ShowArguments, context: &Context) -> anyhow
 /// Opens an existing audit log. Reading must not create one, nor report a wrong path as an intact log.
 async fn open(context: &Context) -> anyhow::Result<AuditReader> {
     let state = context.environment.state()?;
-    ensure!(state.is_dir(), "there is no state directory {}, so there is no audit log", state.display());
+    let none = || format!("there is no state directory {}, so there is no audit log", state.display());
+    ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()));
     Ok(portcullis::open_audit(state).await?)
 }
 
@@ -129,7 +129,7 @@ impl LastEntries {
     }
 }
 
-fn text(entries: &VecDeque<Entry>, whole: bool, style: Style) -> String {
+fn text(entries: &VecDeque<Entry>, whole: bool, style: Style, width: Option<usize>) -> String {
     let mut tools: HashMap<&str, &str> = HashMap::new();
     let mut table = Table::default();
     for entry in entries {
@@ -141,11 +141,11 @@ fn text(entries: &VecDeque<Entry>, whole: bool, style: Style) -> String {
         table.row(cells(entry, tool, whole));
     }
     let mut text = String::new();
-    for (line, entry) in table.lines(style, "", None).zip(entries) {
+    for (line, entry) in table.lines(style, "", width).zip(entries) {
         text.push_str(&line);
         text.push('\n');
         if whole {
-            text.push_str(&details(entry).render(style, "      ", None));
+            text.push_str(&details(entry).render_whole(style, "      ", width));
         }
     }
     text
@@ -241,7 +241,7 @@ mod tests {
             "decision": "allow", "line": 4, "reason": "read it" });
         let outcome = json!({ "time": time, "kind": "outcome", "call": "0123456789", "outcome": "completed",
             "code": "completed", "wall_us": 1500 });
-        let shown = text(&[entry(1, decision), entry(2, outcome)].into(), false, Style::Plain);
+        let shown = text(&[entry(1, decision), entry(2, outcome)].into(), false, Style::Plain, None);
         let expected = "\
 2026-11-22 00:15:02Z     1  decision  01234567  files.read  allow      read it (policy line 4)
 2026-11-22 00:15:02Z     2  outcome   01234567  files.read  completed  1.5 ms
@@ -254,7 +254,7 @@ mod tests {
         let evil = "a\n\u{1b}[2J\u{202e}";
         let document = json!({ "time": evil, "kind": evil, "call": evil, "tool": evil, "outcome": evil, evil: evil });
         for whole in [false, true] {
-            let shown = text(&[entry(1, document.clone())].into(), whole, Style::Plain);
+            let shown = text(&[entry(1, document.clone())].into(), whole, Style::Plain, None);
             assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
             assert_eq!(shown.lines().count(), if whole { 3 } else { 1 }, "{shown}");
         }

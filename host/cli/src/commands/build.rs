@@ -5,7 +5,9 @@ use super::conduct::Interrupts;
 use super::making::{self, Making};
 use crate::arguments::BuildArguments;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::{CommandError, FailureCode, WithCode};
+use crate::json::{self, DocumentKind};
+use crate::wrap::wrapped;
 use anyhow::{Context as _, bail};
 use portcullis::text::OneLine;
 use portcullis_build::{Built, Engine, Language, Project, project_file, size};
@@ -16,27 +18,31 @@ use std::time::Instant;
 pub(super) async fn run(arguments: &BuildArguments, context: &Context) -> anyhow::Result<Exit> {
     let mut interrupts = Interrupts::listen()?;
     Making::configure(&arguments.making);
-    let mut project = Project::open(&arguments.project)?;
+    let mut project = Project::open(&arguments.project).code(FailureCode::ProjectInvalid)?;
     if let Some(engine) = &arguments.engine {
-        project.engine = named(engine, &project)?;
+        project.engine = named(engine, &project).code(FailureCode::Usage)?;
     }
     let out = arguments.out.clone().unwrap_or_else(|| project.output());
     let begun = Instant::now();
-    let Some(built) = making::to_its_end(project.clone(), out, &mut interrupts).await? else {
-        bail!("interrupted: nothing was built");
+    let Some(built) = making::to_its_end(project.clone(), out, &mut interrupts).await.code(FailureCode::BuildFailed)?
+    else {
+        bail!(CommandError::new(FailureCode::Interrupted, "interrupted: nothing was built"));
     };
     let imports = imports(&built.file)?;
     let seconds = begun.elapsed().as_secs_f64();
     let text = match context.json {
-        true => json::line(&json!({
-            "name": project.name,
-            "file": built.file.display().to_string(),
-            "bytes": built.bytes,
-            "bytes_before_strip": built.bytes_before_strip,
-            "imports": imports,
-            "seconds": seconds,
-        }))?,
-        false => text(&built, &imports, seconds),
+        true => json::document(
+            DocumentKind::Build,
+            &json!({
+                "name": project.name,
+                "file": built.file.display().to_string(),
+                "bytes": built.bytes,
+                "bytes_before_strip": built.bytes_before_strip,
+                "imports": imports,
+                "seconds": seconds,
+            }),
+        )?,
+        false => wrapped(&text(&built, &imports, seconds), context.terminal.width()),
     };
     context.terminal.print(&text)?;
     Ok(Exit::Completed)

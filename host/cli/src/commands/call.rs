@@ -1,13 +1,14 @@
 //! `portcullis call`: makes one call, under the policy.
 
 use super::conduct::{INTERRUPTED, to_its_end};
-use super::no_result::fail;
+use super::no_result::fail_as;
 use super::streamed::Streamed;
 use super::typed_arguments::read_arguments;
 use super::{Context, reply, waiting};
 use crate::approver::TerminalApprover;
 use crate::arguments::{AskMode, CallArguments, CallerArguments};
 use crate::exit_code::Exit;
+use crate::failure::{FailureCode, WithCode};
 use crate::opening::{self, ApprovalChannel};
 use crate::progress::StatusLine;
 use anyhow::anyhow;
@@ -49,11 +50,15 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     };
     let ended = to_its_end(&host, &status, &cancellation, call, beside).await?;
     let shown = streamed.end()?;
-    let Some(reply) = ended else { return fail(INTERRUPTED, Exit::ToolFailed, context) };
+    let Some(reply) = ended else { return interrupted(context) };
     reply::show_after(&shown, &host, &reply, context)?;
     remind_of_trust(&host, &reply, context);
     remind_of_check(&host, &reply, context);
     Ok(Exit::after(&reply))
+}
+
+fn interrupted(context: &Context) -> anyhow::Result<Exit> {
+    fail_as(FailureCode::Interrupted, INTERRUPTED, Exit::ToolFailed, context)
 }
 
 /// Applies the caller's options to a request.
@@ -61,7 +66,7 @@ pub(super) fn of_caller(request: Request, caller: &CallerArguments) -> anyhow::R
     let refused = |error: PrincipalError| anyhow!("{error}: {}", error.remedy());
     let principal = caller.principal.clone().unwrap_or_default();
     let principal: Principal = match &caller.sub_agent {
-        Some(name) => principal.attenuated(name).map_err(refused)?,
+        Some(name) => principal.attenuated(name).map_err(refused).code(FailureCode::Usage)?,
         None => principal,
     };
     let request = request.session(&caller.session).principal(principal);

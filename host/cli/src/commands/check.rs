@@ -8,10 +8,12 @@ pub(super) use examined::Examined;
 use super::Context;
 use crate::arguments::CheckArguments;
 use crate::exit_code::Exit;
+use crate::json::{self, DocumentKind};
 use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines::{self, HEADING};
 use crate::style::TextStyle;
-use crate::{json, opening, remedy};
+use crate::wrap::wrapped;
+use crate::{opening, remedy};
 use anyhow::Context as _;
 use portcullis::plugins::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use portcullis::policy::PluginName;
@@ -36,11 +38,13 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
     let lints = examined.manifest.as_ref().map(portcullis::plugins::lints).unwrap_or_default();
     let conformance = conformance::of(&examined, &lints).await;
     let text = match context.json {
-        true => json::line(&document(&examined, &lints, &conformance))?,
+        true => json::document(DocumentKind::Check, &document(&examined, &lints, &conformance))?,
         false => {
             let (line, reasons) = conformance::text(&conformance, loaded(&examined), context);
             let lines = policy_lines(&examined).map(|lines| format!("\n{HEADING}\n\n{lines}"));
-            text(path, &examined, &line, context) + &lint_lines(&lints, context) + &reasons + &lines.unwrap_or_default()
+            let text = text(path, &examined, &line, context) + &lint_lines(&lints, context) + &reasons;
+            // Lines to copy are not broken.
+            wrapped(&text, context.terminal.width()) + &lines.unwrap_or_default()
         }
     };
     context.terminal.print(&text)?;
@@ -125,7 +129,7 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
     json!({
         "ok": examined.problems.is_empty(),
         "name": examined.manifest.as_ref().map(|manifest| &manifest.name),
-        "version": examined.manifest.as_ref().map(|manifest| &manifest.version),
+        "plugin_version": examined.manifest.as_ref().map(|manifest| &manifest.version),
         "tools": examined.manifest.as_ref().map(|manifest| manifest.tools.len()),
         "reviews": loaded(examined).map(Loaded::reviews),
         "previews": loaded(examined).map(Loaded::previews),

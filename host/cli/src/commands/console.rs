@@ -6,7 +6,7 @@ use super::Context;
 use super::conduct::Interrupts;
 use crate::arguments::ConsoleArguments;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::opening;
 use crate::style::TextStyle;
 use portcullis::Host;
@@ -28,7 +28,9 @@ pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyh
     let audit = portcullis::open_audit(state).await?;
     let (host, requests) = HostSource::on_request();
     let policy_files = context.environment.policy.files();
-    let running = serve(ConsoleOptions { port: arguments.port, approvals, audit, host, policy_files }).await?;
+    let running =
+        serve(ConsoleOptions { port: arguments.port, state: state.to_owned(), approvals, audit, host, policy_files })
+            .await?;
     let link = running.link()?;
     tell(&link, context)?;
     if arguments.open && !browser::open(&link) {
@@ -54,7 +56,9 @@ pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyh
 /// Prints a login link: the document for programs, or a line for people.
 fn tell(link: &str, context: &Context) -> anyhow::Result<()> {
     if context.json {
-        return Ok(context.terminal.print(&json::line(&serde_json::json!({ "url": link }))?)?);
+        return Ok(context
+            .terminal
+            .print(&json::document(DocumentKind::ConsoleLink, &serde_json::json!({ "url": link }))?)?);
     }
     context.terminal.print(&format!("{link}\n"))?;
     context.terminal.note(context.terminal.note_style().paint(TextStyle::Quiet, ABOUT_THE_LINK));

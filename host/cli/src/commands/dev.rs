@@ -11,8 +11,10 @@ use super::serve;
 use crate::arguments::DevArguments;
 use crate::environment::PolicyPlaces;
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode, WithCode};
+use crate::json::{self, DocumentKind};
+use crate::opening;
 use crate::style::TextStyle;
-use crate::{json, opening};
 use calls::{Calls, Messages};
 use kept::LastGoodComponent;
 use portcullis::plugins::Catalog;
@@ -35,10 +37,12 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(300);
 const POLICY: &str = "portcullis.toml";
 
 pub(super) async fn run(arguments: &DevArguments, context: &Context) -> anyhow::Result<Exit> {
-    anyhow::ensure!(!context.environment.plugins_named, "`dev` serves the project's own plugins: omit --plugins");
+    let named =
+        || CommandError::new(FailureCode::Usage, "`dev` serves the project's own plugins").help("omit --plugins");
+    anyhow::ensure!(!context.environment.plugins_named, named());
     let mut interrupts = Interrupts::listen()?;
     Making::configure(&arguments.making);
-    let project = Project::open(&arguments.project)?;
+    let project = Project::open(&arguments.project).code(FailureCode::ProjectInvalid)?;
     let mut desk = DevSession::new(project, arguments.http, context)?;
     let worked = tokio::select! {
         // A check may open the host and compile, which takes long. Dropping the future ends that.
@@ -267,7 +271,8 @@ impl<'a> DevSession<'a> {
         let running = serve::at(&host, self.address, self.context).await?;
         let url = running.url();
         if self.context.json {
-            self.context.terminal.print(&json::line(&json!({ "event": "serving", "url": url }))?)?;
+            let document = json!({ "event": "serving", "url": url });
+            self.context.terminal.print(&json::document(DocumentKind::DevEvent, &document)?)?;
         }
         self.serving = Some(DevServer { _watch: host.watch(), host, running });
         Ok(true)
@@ -296,8 +301,12 @@ impl<'a> DevSession<'a> {
     }
 
     fn tell(&self, document: &Value, line: &str) -> anyhow::Result<()> {
-        let text = if self.context.json { json::line(document)? } else { line.to_owned() };
-        Ok(self.context.terminal.print(&text)?)
+        let terminal = self.context.terminal;
+        match self.context.json {
+            true => terminal.print(&json::document(DocumentKind::DevEvent, document)?)?,
+            false => terminal.show(line)?,
+        }
+        Ok(())
     }
 
     /// Shows an error without ending the command.

@@ -5,10 +5,12 @@ use super::typed_arguments::read_arguments;
 use crate::arguments::ExplainArguments;
 use crate::exit_code::Exit;
 use crate::failure::OpenFault;
+use crate::json::{self, DocumentKind};
 use crate::policy_lines::{self, HEADING, WithLines};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
-use crate::{json, opening, view};
+use crate::wrap::wrapped;
+use crate::{opening, view};
 use portcullis::audit::Entry;
 use portcullis::policy::{Decision, MatchedRule, Source};
 use portcullis::text::{Lines, OneLine};
@@ -34,8 +36,8 @@ pub(super) async fn run(arguments: ExplainArguments, context: &Context) -> anyho
             let denied = matches!(explained.outlook, Outlook::Refuse { .. });
             let lines = if denied { policy_lines(&host, &explained) } else { None };
             let mut text = match context.json {
-                true => json::line(&WithLines::new(&explained, lines.as_deref()))?,
-                false => text(&explained, context.terminal.style())?,
+                true => json::document(DocumentKind::Explanation, &WithLines::new(&explained, lines.as_deref()))?,
+                false => wrapped(&text(&explained, context)?, context.terminal.width()),
             };
             if let (Some(lines), false) = (lines, context.json) {
                 text.push_str(&format!("\n{HEADING}\n\n{lines}"));
@@ -90,7 +92,7 @@ async fn last_named(context: &Context) -> Option<NamedPolicy> {
 /// Shows the reply to a call that would end before a decision.
 fn not_decided(reply: &Reply, context: &Context) -> anyhow::Result<Exit> {
     if context.json {
-        context.terminal.print(&json::line(reply)?)?;
+        context.terminal.print(&json::document(DocumentKind::Reply, reply)?)?;
     } else {
         let label = format!("{} ({}):", reply.outcome().as_str(), reply.code);
         let label = context.terminal.note_style().paint(TextStyle::Bad, label);
@@ -99,7 +101,8 @@ fn not_decided(reply: &Reply, context: &Context) -> anyhow::Result<Exit> {
     Ok(Exit::after(reply))
 }
 
-fn text(explained: &Explained, style: Style) -> Result<String, std::fmt::Error> {
+fn text(explained: &Explained, context: &Context) -> Result<String, std::fmt::Error> {
+    let (style, width) = (context.terminal.style(), context.terminal.width());
     let mut text = String::new();
     let verdict = &explained.explanation.verdict;
     let by = match verdict.source {
@@ -119,9 +122,9 @@ fn text(explained: &Explained, style: Style) -> Result<String, std::fmt::Error> 
     if explained.handles.is_empty() {
         facts.row([quiet("handle"), TableCell::plain("none: the plugin asks for none")]);
     }
-    text.push_str(&facts.render(style, "", None));
+    text.push_str(&facts.render_whole(style, "", width));
     write_outlook(&mut text, explained, style)?;
-    write_rules(&mut text, &explained.explanation.matched, style)?;
+    write_rules(&mut text, &explained.explanation.matched, style, width)?;
     write_changes(&mut text, &explained.explanation.changes, style)?;
     for gap in &explained.rule_gaps {
         writeln!(text, "\n{}", style.paint(TextStyle::Doubtful, OneLine(gap)))?;
@@ -165,7 +168,7 @@ fn look(decision: Decision) -> TextStyle {
     }
 }
 
-fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style) -> std::fmt::Result {
+fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style, width: Option<usize>) -> std::fmt::Result {
     if rules.is_empty() {
         return writeln!(text, "\nNo rule matches this call.");
     }
@@ -180,7 +183,7 @@ fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style) -> std::f
             TableCell::plain(&subject(rule)),
         ]);
     }
-    text.push_str(&table.render(style, "  ", None));
+    text.push_str(&table.render_whole(style, "  ", width));
     Ok(())
 }
 

@@ -3,8 +3,9 @@
 use super::Context;
 use crate::arguments::ExportArguments;
 use crate::exit_code::Exit;
+use crate::json::{self, DocumentKind};
+use crate::opening;
 use crate::style::TextStyle;
-use crate::{json, opening};
 use portcullis::Host;
 use portcullis::plugins::Offer;
 use portcullis::policy::Permissions;
@@ -17,7 +18,7 @@ pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyho
     let export = Definitions::of(offers(&host, arguments))?.export(arguments.format);
     let denied = arguments.deny_lossy && !export.losses.is_empty();
     if context.json {
-        context.terminal.print(&json::line(&document(&export, denied))?)?;
+        context.terminal.print(&json::document(DocumentKind::Export, &document(&export, denied))?)?;
     } else {
         export.losses.iter().for_each(|loss| note(loss, context));
         if !denied {

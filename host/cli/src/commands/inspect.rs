@@ -2,14 +2,17 @@
 
 use super::Context;
 use super::check::{self, Examined};
-use super::no_result::fail;
+use super::no_result::{fail, fail_as};
 use crate::arguments::InspectArguments;
 use crate::exit_code::Exit;
+use crate::failure::FailureCode;
+use crate::json::{self, DocumentKind};
 use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines::HEADING;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use crate::view::{self, PluginView, ToolView};
+use crate::wrap::wrapped;
 use crate::{opening, schema_summary};
 use anyhow::Context as _;
 use portcullis::plugins::FileError;
@@ -29,17 +32,19 @@ async fn of_directory(name: &str, context: &Context) -> anyhow::Result<Exit> {
     if let Some(plugin) = host.catalog().plugin(name) {
         return show(&PluginView::of_plugin(&host, plugin), context);
     }
-    let (why, exit) = match host.catalog().refusal(name) {
+    let (code, why, exit) = match host.catalog().refusal(name) {
         Some(refused) => {
-            (format!("the plugin {name} was refused: {}", WithCauses(&*refused.error)), Exit::PluginRefused)
+            let why = format!("the plugin {name} was refused: {}", WithCauses(&*refused.error));
+            (FailureCode::PluginRefused, why, Exit::PluginRefused)
         }
         None => {
             let known: Vec<String> = host.catalog().plugins().map(|plugin| plugin.name().to_string()).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            (format!("there is no plugin {name}; loaded: {known}"), Exit::InvalidArguments)
+            let why = format!("there is no plugin {name}; loaded: {known}");
+            (FailureCode::UnknownPlugin, why, Exit::InvalidArguments)
         }
     };
-    fail(&why, exit, context)
+    fail_as(code, &why, exit, context)
 }
 
 async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
@@ -69,9 +74,15 @@ fn refused(path: &Path, why: &dyn Display, context: &Context) -> anyhow::Result<
 
 fn show(plugin: &PluginView, context: &Context) -> anyhow::Result<Exit> {
     if context.json {
-        context.terminal.print(&crate::json::line(plugin)?)?;
+        context.terminal.print(&json::document(DocumentKind::Plugin, plugin)?)?;
     } else {
-        context.terminal.print(&text(plugin, context.terminal.style(), context.terminal.width())?)?;
+        let width = context.terminal.width();
+        let mut shown = wrapped(&text(plugin, context.terminal.style(), width)?, width);
+        if let Some(lines) = &plugin.policy_lines {
+            // Lines to copy are not broken.
+            shown.push_str(&format!("\n{HEADING}\n\n{lines}"));
+        }
+        context.terminal.print(&shown)?;
     }
     Ok(Exit::Completed)
 }
@@ -108,13 +119,9 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     }
     let imports = if plugin.imports.is_empty() { "nothing".to_owned() } else { plugin.imports.join(", ") };
     facts.row([TableCell::new(TextStyle::Quiet, "imports"), TableCell::plain(&imports)]);
-    text.push_str(&facts.render(style, "", None));
+    text.push_str(&facts.render_whole(style, "", width));
     for tool in &plugin.tools {
         write_tool(&mut text, tool, style, width)?;
-    }
-    if let Some(lines) = &plugin.policy_lines {
-        writeln!(text, "\n{HEADING}\n")?;
-        text.push_str(lines);
     }
     Ok(text)
 }
@@ -138,7 +145,7 @@ fn write_tool(text: &mut String, tool: &ToolView, style: Style, width: Option<us
     if tool.output_schema.is_some() {
         fact("returns", "JSON, with a schema");
     }
-    text.push_str(&facts.render(style, "  ", None));
+    text.push_str(&facts.render_whole(style, "  ", width));
     let arguments = schema_summary::table(&tool.schema);
     if !arguments.is_empty() {
         writeln!(text, "  {}", style.paint(TextStyle::Quiet, "arguments"))?;

@@ -5,6 +5,7 @@ mod tokens;
 use super::Context;
 use crate::arguments::ListToolsArguments;
 use crate::exit_code::Exit;
+use crate::json::{self, DocumentKind};
 use crate::opening;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
@@ -22,9 +23,9 @@ pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> an
         return tokens::show(&host, context);
     }
     if context.json {
-        context.terminal.print(&crate::json::line(&document(&host))?)?;
+        context.terminal.print(&json::document(DocumentKind::Tools, &document(&host))?)?;
     } else {
-        context.terminal.print(&text(&host, context))?;
+        context.terminal.show(&text(&host, context))?;
     }
     Ok(Exit::Completed)
 }
@@ -87,13 +88,13 @@ fn text(host: &Host, context: &Context) -> String {
     if !places.is_empty() {
         text.push('\n');
         // Never cut a place, because the part left out may be what matters.
-        text.push_str(&places.render(style, "", None));
+        text.push_str(&places.render_whole(style, "", width));
     }
     let refused = refused(&catalog);
     if !refused.is_empty() {
         text.push('\n');
         // Never cut a reason, because the user needs all of it.
-        text.push_str(&refused.render(style, "", None));
+        text.push_str(&refused.render_whole(style, "", width));
     }
     for gap in host.rule_gaps() {
         text.push_str(&format!("\n{}\n", style.paint(TextStyle::Doubtful, OneLine(&gap.to_string()))));

@@ -5,14 +5,17 @@ mod audit;
 mod build;
 mod call;
 mod check;
+mod completions;
 mod conduct;
 mod console;
 mod dev;
 mod explain;
 mod export;
+mod help;
 mod inspect;
 mod list;
 mod making;
+mod man;
 mod new;
 mod no_result;
 mod reply;
@@ -21,6 +24,7 @@ mod streamed;
 mod test;
 mod trust;
 mod typed_arguments;
+mod version;
 mod waiting;
 
 use crate::arguments::{AuditCommand, Command};
@@ -49,5 +53,9 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,
         Command::Dev(arguments) => dev::run(&arguments, context).await,
+        Command::Completions(arguments) => completions::run(&arguments, context),
+        Command::Man(arguments) => man::run(&arguments, context),
+        Command::Help(arguments) => help::run(&arguments, context),
+        Command::Version => version::run(context),
     }
 }

@@ -3,20 +3,25 @@
 use super::Context;
 use crate::arguments::NewArguments;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::{CommandError, FailureCode, WithCode};
+use crate::json::{self, DocumentKind};
 use portcullis::policy::PluginName;
 use portcullis_build::Language;
 use serde_json::json;
 use std::path::Path;
 
 pub(super) fn run(arguments: &NewArguments, context: &Context) -> anyhow::Result<Exit> {
-    let language = Language::parse(&arguments.lang)?;
+    let language = Language::parse(&arguments.lang).code(FailureCode::Usage)?;
     let is_reserved = PluginName::new(&arguments.name).is_ok_and(|name| portcullis::plugins::is_reserved(&name));
-    anyhow::ensure!(!is_reserved, "this name is reserved for the host's own tools: choose another name");
-    portcullis_build::create(Path::new("."), &arguments.name, language)?;
+    let reserved = || CommandError::new(FailureCode::Usage, "this name is reserved for the host's own tools");
+    anyhow::ensure!(!is_reserved, reserved().help("choose another name"));
+    portcullis_build::create(Path::new("."), &arguments.name, language).code(FailureCode::ProjectInvalid)?;
     let name = &arguments.name;
     let text = match context.json {
-        true => json::line(&json!({ "name": name, "language": language.name(), "folder": name }))?,
+        true => json::document(
+            DocumentKind::NewProject,
+            &json!({ "name": name, "language": language.name(), "folder": name }),
+        )?,
         false => format!(
             "{name}: a plugin in {}, with one tool\n\n  cd {name}\n  portcullis build\n  portcullis test\n  portcullis call \
              {name}.greet '{{\"name\":\"Ada\"}}' --policy portcullis.toml\n",

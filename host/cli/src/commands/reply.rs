@@ -1,9 +1,10 @@
 //! Prints the reply to a call.
 
 use super::Context;
+use crate::json::{self, DocumentKind};
 use crate::policy_lines::{self, HEADING, WithLines};
 use crate::style::TextStyle;
-use crate::{json, view};
+use crate::view;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Blob, Code, Host, Outcome, Output, Part, Reply};
 use std::io;
@@ -20,7 +21,9 @@ pub(super) fn show(host: &Host, reply: &Reply, context: &Context) -> anyhow::Res
 pub(super) fn show_after(shown: &str, host: &Host, reply: &Reply, context: &Context) -> anyhow::Result<()> {
     let lines = if wants_a_wider_policy(reply) { policy_lines::of_reply(host, reply) } else { None };
     if context.json {
-        return Ok(context.terminal.print(&json::line(&WithLines::new(reply, lines.as_deref()))?)?);
+        return Ok(context
+            .terminal
+            .print(&json::document(DocumentKind::Reply, &WithLines::new(reply, lines.as_deref()))?)?);
     }
     match &reply.output {
         Some(output) => show_output(shown, output, reply, context)?,
@@ -30,7 +33,9 @@ pub(super) fn show_after(shown: &str, host: &Host, reply: &Reply, context: &Cont
             }
             show_failure(reply, context);
             if let Some(lines) = lines {
-                context.terminal.note(format_args!("{HEADING}\n\n{lines}"));
+                // Lines to copy are not broken.
+                context.terminal.note(HEADING);
+                context.terminal.say(&format!("\n{lines}\n"));
             }
         }
     }

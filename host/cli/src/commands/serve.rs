@@ -8,7 +8,8 @@ use super::Context;
 use super::conduct::Interrupts;
 use crate::arguments::{Answers, HttpArguments, ServeArguments, ToolNaming};
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::{FailureCode, WithCode};
+use crate::json::{self, DocumentKind};
 use crate::opening::{self, ServeSettings};
 use crate::style::TextStyle;
 use following::{FollowedAccess, Following};
@@ -117,13 +118,13 @@ async fn over_http(
 ) -> anyhow::Result<()> {
     let Served { server, address, arguments, operator } = served;
     let host = following.host;
-    let told = access::of(arguments, operator, &host.policy(), context)?;
+    let told = access::of(arguments, operator, &host.policy(), context).code(FailureCode::AccessInvalid)?;
     let changes = FileWatch::new(told.file.clone());
     let mut options = HttpOptions::new(address, told.access);
     options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
-    let running = http::serve(server, options).await?;
+    let running = http::serve(server, options).await.code(FailureCode::ListenFailed)?;
     let url = running.url();
     context.terminal.note(format_args!("serving {} at {url}", contents(host)));
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
@@ -132,7 +133,7 @@ async fn over_http(
         context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, line));
     }
     if context.json {
-        context.terminal.print(&json::line(&serde_json::json!({ "url": url }))?)?;
+        context.terminal.print(&json::document(DocumentKind::Server, &serde_json::json!({ "url": url }))?)?;
     }
     let file = told.file.map(|file| FollowedAccess { running: &running, arguments, operator, file, changes });
     let mut following = Following { access: file, ..following };
@@ -151,8 +152,10 @@ async fn over_http(
 /// Serves a host at an address of this machine, to clients with the token of the state directory.
 pub(super) async fn at(host: &Host, address: SocketAddr, context: &Context) -> anyhow::Result<Running> {
     let options = ServerOptions::default();
-    let told = access::of(&HttpArguments::default(), &options.principal, &host.policy(), context)?;
-    let running = http::serve(Server::new(host.clone(), options)?, HttpOptions::new(address, told.access)).await?;
+    let told = access::of(&HttpArguments::default(), &options.principal, &host.policy(), context);
+    let told = told.code(FailureCode::AccessInvalid)?;
+    let running = http::serve(Server::new(host.clone(), options)?, HttpOptions::new(address, told.access)).await;
+    let running = running.code(FailureCode::ListenFailed)?;
     context.terminal.note(format_args!("serving {} at {}", contents(host), running.url()));
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
     Ok(running)

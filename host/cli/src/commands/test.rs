@@ -6,7 +6,8 @@ use super::making::{self, Making};
 use super::no_result::fail;
 use crate::arguments::TestArguments;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::{CommandError, FailureCode, WithCode};
+use crate::json::{self, DocumentKind};
 use crate::plugin_file::ReadPluginFile;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
@@ -30,9 +31,11 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     Making::configure(&arguments.making);
     let folder = arguments.cases.clone().unwrap_or_else(|| arguments.project.join(CASES));
     let wanted = |located: &LocatedCase| arguments.only.as_ref().is_none_or(|text| located.name().contains(text));
-    let cases: Vec<LocatedCase> = portcullis_cases::read(&folder)?.into_iter().filter(wanted).collect();
+    let cases: Vec<LocatedCase> =
+        portcullis_cases::read(&folder).code(FailureCode::NoCases)?.into_iter().filter(wanted).collect();
     // A run without cases must not pass.
-    ensure!(!cases.is_empty(), "{} contains no case{}", folder.display(), chosen(arguments));
+    let none = || format!("{} contains no case{}", folder.display(), chosen(arguments));
+    ensure!(!cases.is_empty(), CommandError::new(FailureCode::NoCases, none()));
     let (plugin, component) = component(arguments, &mut interrupts, context).await?;
     let bytes = match ReadPluginFile::read(&component) {
         Ok(file) => file.bytes,
@@ -52,7 +55,7 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     };
     let report = tokio::select! {
         report = work => report,
-        () = interrupts.next() => bail!("interrupted: not every case was run"),
+        () = interrupts.next() => bail!(CommandError::new(FailureCode::Interrupted, "interrupted: not every case was run")),
     };
     match report {
         Ok(report) => report.end(context),
@@ -84,10 +87,10 @@ async fn component(
         let name = PluginName::new(&name).with_context(|| file.display().to_string())?;
         return Ok((name, file.clone()));
     }
-    let project = Project::open(&arguments.project)?;
+    let project = Project::open(&arguments.project).code(FailureCode::ProjectInvalid)?;
     let (name, out) = (PluginName::new(&project.name)?, project.output());
-    let Some(built) = making::to_its_end(project, out, interrupts).await? else {
-        bail!("interrupted: nothing was tested");
+    let Some(built) = making::to_its_end(project, out, interrupts).await.code(FailureCode::BuildFailed)? else {
+        bail!(CommandError::new(FailureCode::Interrupted, "interrupted: nothing was tested"));
     };
     let style = context.terminal.note_style();
     let file = built.file.display().to_string();
@@ -116,13 +119,16 @@ impl TestReport {
             self.documents.push(document(located, verdict));
             return Ok(());
         }
-        Ok(context.terminal.print(&text(located, verdict, context))?)
+        Ok(context.terminal.show(&text(located, verdict, context))?)
     }
 
     fn end(self, context: &Context) -> anyhow::Result<Exit> {
         let (passed, failed) = (self.passed, self.failed);
         let summary = match context.json {
-            true => json::line(&json!({ "passed": passed, "failed": failed, "cases": self.documents }))?,
+            true => json::document(
+                DocumentKind::TestReport,
+                &json!({ "passed": passed, "failed": failed, "cases": self.documents }),
+            )?,
             false => format!("{passed} passed, {failed} failed\n"),
         };
         context.terminal.print(&summary)?;

@@ -2,11 +2,12 @@
 //! trusts this text at this path with these places.
 
 use super::Context;
-use super::no_result::fail;
+use super::no_result::fail_as;
 use crate::arguments::TrustArguments;
 use crate::confirmation::confirmed;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::{CommandError, FailureCode, WithCode};
+use crate::json::{self, DocumentKind};
 use crate::opening::note_rollback;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
@@ -28,12 +29,13 @@ pub(super) async fn run(arguments: &TrustArguments, context: &Context) -> anyhow
 
 async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
-    let project =
-        ProjectPolicy::read(path).await?.with_context(|| format!("there is no policy at {}", path.display()))?;
-    let policy = Policy::parse(project.text()).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let project = ProjectPolicy::read(path).await.code(FailureCode::PolicyInvalid)?;
+    let project = project.with_context(|| format!("there is no policy at {}", path.display())).code(FailureCode::Io)?;
+    let policy = Policy::parse(project.text()).map_err(|error| anyhow!("{}: {error}", path.display()));
+    let policy = policy.code(FailureCode::PolicyInvalid)?;
     let terminal = context.terminal;
     if !context.json {
-        terminal.print(&summary(&project, &policy, terminal.style()))?;
+        terminal.show(&summary(&project, &policy, terminal.style(), terminal.width()))?;
     }
     if project.fault().is_some() {
         // This fails and names the grant. No answer of the user could help.
@@ -41,15 +43,16 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
     }
     if !arguments.yes {
         if !terminal.can_ask() {
-            bail!("there is no terminal to ask at: review the policy, then trust it with --yes");
+            let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
+            bail!(error.help("review the policy, then trust it with --yes"));
         }
         if !confirmed(terminal, "Trust exactly this text, with these places?").await {
-            return fail("not trusted: nothing was changed", Exit::Denied, context);
+            return fail_as(FailureCode::NotConfirmed, "not trusted: nothing was changed", Exit::Denied, context);
         }
     }
     let identity = approvals(context).await?.trust_policy(&project).await?;
     if context.json {
-        terminal.print(&json::line(&document(&project, &identity))?)?;
+        terminal.print(&json::document(DocumentKind::Trust, &document(&project, &identity))?)?;
     } else {
         terminal.note("trusted until the file or a place that its grants lead to changes");
     }
@@ -80,11 +83,11 @@ async fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
     };
     if !removed {
         let why = format!("no policy was trusted at {}: give the path under which it was trusted", named.display());
-        return fail(&why, Exit::Usage, context);
+        return fail_as(FailureCode::NotTrusted, &why, Exit::Usage, context);
     }
     if context.json {
         let document = json!({ "identity": identity, "file": named.to_string_lossy(), "trusted": false });
-        context.terminal.print(&json::line(&document)?)?;
+        context.terminal.print(&json::document(DocumentKind::Trust, &document)?)?;
     } else {
         context.terminal.note("no longer trusted");
     }
@@ -102,7 +105,7 @@ async fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
 }
 
 /// Summarizes the policy, one line for each rule, grant and setting.
-fn summary(project: &ProjectPolicy, policy: &Policy, style: Style) -> String {
+fn summary(project: &ProjectPolicy, policy: &Policy, style: Style, width: Option<usize>) -> String {
     let path = project.place().display().to_string();
     let mut text = format!("{}\n  sha256 {}\n\n", style.paint(TextStyle::Strong, OneLine(&path)), project.sha256());
     let mut table = Table::default();
@@ -156,7 +159,7 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style) -> String {
         let what = "how approval requests are handled, and how long approvals last";
         table.row([quiet("approvals"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(what)]);
     }
-    text.push_str(&table.render(style, "  ", None));
+    text.push_str(&table.render_whole(style, "  ", width));
     text.push('\n');
     text
 }

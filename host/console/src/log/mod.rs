@@ -72,11 +72,6 @@ impl CallLog {
         table.rows.get(number.checked_sub(table.dropped)?).map(Arc::clone)
     }
 
-    /// Returns the number of calls without an outcome.
-    pub(crate) fn running(&self) -> usize {
-        self.table.lock_recovered().rows.iter().filter(|row| row.is_running()).count()
-    }
-
     /// Returns every entry of a call, from the whole log.
     ///
     /// # Errors

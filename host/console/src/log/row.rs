@@ -42,11 +42,6 @@ impl CallRow {
         Self { call: call.to_owned(), ..Self::default() }
     }
 
-    /// Returns whether the log has a decision and no outcome. A call that was denied has its outcome at once.
-    pub(crate) fn is_running(&self) -> bool {
-        self.outcome.is_none() && !self.decision.is_empty()
-    }
-
     /// Returns who makes the call.
     pub(crate) fn caller(&self) -> &str {
         self.agent.as_deref().unwrap_or(&self.principal)
@@ -70,7 +65,9 @@ pub(super) fn of_entry(row: &mut CallRow, entry: &Entry) {
         row.tool = cut(tool);
         (row.principal, row.session) = (kept("principal"), kept("session"));
         row.agent = text("agent").map(cut);
-        row.target = text("arguments").and_then(words::of_arguments).as_deref().map(cut);
+        let kept = text("arguments").and_then(words::of_arguments);
+        let place = || entry.document.get("targets").and_then(Value::as_object)?.values().find_map(Value::as_str);
+        row.target = kept.as_deref().or_else(place).map(cut);
     }
     match text("kind") {
         Some("decision") => {

@@ -123,6 +123,7 @@ fn status(state: &ConsoleState) -> Markup {
     let status = state.host.opened().map(|host| host.policy_status().borrow().clone());
     html! {
         span #connection.connection data-state="on" { span.dot.ok aria-hidden="true" {} span { "connected" } }
+        " · " (count(state.live.hosts(), "host"))
         @match status {
             Some(status) if status.fault.is_some() => {
                 " · " a.bad href="/policy" { "policy " code { (name) } " cannot be used: an older one is in force" }
@@ -138,7 +139,7 @@ fn sections(state: &ConsoleState, current: Section) -> Markup {
     let tools = state.host.opened().map(|host| host.catalog().tools().count());
     let badge = |section: Section| match section {
         Section::Inbox => Some(seen.pending),
-        Section::Live => Some(state.log.running()),
+        Section::Live => Some(state.live.count()),
         Section::Tools => tools,
         Section::Remembered => Some(seen.remembered),
         Section::Log | Section::Policy => None,

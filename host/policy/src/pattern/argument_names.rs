@@ -4,4 +4,4 @@
 pub(crate) const RESOURCES: [&str; 9] =
     ["dir", "directory", "file", "file_path", "filename", "filepath", "folder", "path", "resource"];
 /// Names of arguments that name a URL.
-pub(super) const URLS: [&str; 6] = ["endpoint", "href", "link", "resource", "uri", "url"];
+pub(crate) const URLS: [&str; 6] = ["endpoint", "href", "link", "resource", "uri", "url"];

@@ -14,11 +14,12 @@ use super::parse::ParsedCall;
 use super::rejection::Rejection;
 use super::valid_call::ValidCall;
 use crate::approvals::Ticket;
-use crate::events::CallState;
+use crate::events::{CallState, Event};
 use crate::inject::Uses;
 use crate::inner::HostState;
+use crate::live::ObservedCall;
 use crate::policy_in_force::PolicyInForce;
-use crate::reply::{Outcome, Reply};
+use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::sha256;
 use crate::under_way::CallUnderWay;
@@ -28,7 +29,7 @@ use entry::{CallEntry, Purpose};
 use portcullis_definitions::tool;
 use portcullis_policy::{Decision, Verdict};
 use portcullis_sandbox::{Effects, Log, Progress, Traffic};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Maximum guest output to stdout and stderr that an entry stores, in bytes.
 const PRINTED_BYTES_MAX: usize = 4096;
@@ -57,6 +58,9 @@ impl CallRecord {
     /// Begins the record of a request. Without randomness, the id is empty, and the call must not be made.
     pub(super) fn begin(host: &HostState, request: &Request, id: Option<String>) -> Self {
         let record = Self::new(host, request, id, Purpose::Call);
+        if let Some(calls) = &host.live_calls {
+            calls.add(Arc::downgrade(&record.shared) as Weak<dyn ObservedCall>);
+        }
         record.shared.publish(CallState::Pending);
         record
     }
@@ -104,9 +108,11 @@ impl CallRecord {
 
     pub(super) fn valid(&mut self, call: &Arc<ValidCall>) {
         self.call = Some(Arc::clone(call));
+        let targets = Arc::new(call.recorded_targets());
         self.shared.entry.note(|facts| {
             facts.plugin_sha256 = Some(Arc::clone(&call.plugin.sha256_hex));
             facts.definition_sha256 = Some(Arc::clone(tool::sha256_hex(&call.tool)));
+            facts.targets = targets;
         });
     }
 
@@ -198,9 +204,9 @@ impl CallRecord {
     pub(super) async fn finish(mut self, reply: Reply) -> Reply {
         let outcome = self.shared.entry.outcome(&reply);
         // The entry is written even if this future is dropped while it waits.
-        self.ending = RecordEnding::Recorded(reply.outcome());
+        self.ending = RecordEnding::Recorded(reply.code);
         let reply = withheld::unless_recorded(reply, outcome.await);
-        self.ending = RecordEnding::Recorded(reply.outcome());
+        self.ending = RecordEnding::Recorded(reply.code);
         if let Some(ticket) = self.ticket.take() {
             ticket.finish().await;
         }
@@ -219,9 +225,9 @@ impl Drop for CallRecord {
         match self.ending {
             RecordEnding::Abandoned => {
                 self.shared.entry.abandoned();
-                self.shared.ended(Outcome::Cancelled);
+                self.shared.ended(Code::Cancelled);
             }
-            RecordEnding::Recorded(outcome) => self.shared.ended(outcome),
+            RecordEnding::Recorded(code) => self.shared.ended(code),
             RecordEnding::Elsewhere => {}
         }
     }
@@ -232,7 +238,13 @@ impl RecordState {
         self.announcer.publish(&self.entry, state);
     }
 
-    fn ended(&self, outcome: Outcome) {
-        self.announcer.ended(&self.entry, outcome);
+    fn ended(&self, code: Code) {
+        self.announcer.ended(&self.entry, code);
+    }
+}
+
+impl ObservedCall for RecordState {
+    fn observe(&self) -> Option<(Event, CallState)> {
+        self.announcer.observe(&self.entry)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::catalog::{Plugin, Tool};
 use crate::policy_in_force::PolicyInForce;
+use portcullis_policy::{TargetKeeping, Targets};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -14,4 +15,21 @@ pub(crate) struct ValidCall {
     pub(crate) tool: Arc<Tool>,
     pub(crate) arguments: Map<String, Value>,
     pub(crate) canonical: String,
+}
+
+impl ValidCall {
+    /// Returns the places that the arguments name, without secrets. There are none if the policy drops them.
+    pub(super) fn recorded_targets(&self) -> Targets {
+        match self.policy.policy.record().targets {
+            TargetKeeping::Drop => Targets::default(),
+            TargetKeeping::Keep => self.targets(),
+        }
+    }
+
+    /// Returns the places that the arguments name, without secrets.
+    pub(super) fn targets(&self) -> Targets {
+        let bindings = self.policy.policy.bindings(&self.plugin.name);
+        let redact = |text| self.policy.network.redact(text);
+        Targets::of(&self.arguments, self.tool.schema().document(), bindings, redact)
+    }
 }

@@ -167,6 +167,7 @@ impl Loader {
     }
 
     async fn compile(&self, name: &PluginName, content: &PluginBytes) -> Result<Code, LoadError> {
+        self.observer.queued(name, content.bytes.len() as u64);
         let slot = self.slots.compilations.acquire().await;
         self.observer.compiling(name);
         let artefact = self.compiler.compile(&content.bytes).await;

@@ -39,8 +39,10 @@ impl Loader {
         let mut listed = listing::list(&directory).map_err(FileError::Io)?;
         let wanted = only_for.map_or(Wanted::All, |tool| Wanted::by_call(tool, &policy.policy, &listed));
         catalog.left_out = wanted.leave_out(&mut listed);
+        let (mut done, total) = (0, listed.len());
         let mut listed = listed.into_iter();
         loop {
+            self.observer.advanced(done, total);
             // A file is in memory while it loads, so more files at a time would only cost memory.
             while loading.len() < compilations() {
                 let Some(listed) = listed.next() else { break };
@@ -50,6 +52,7 @@ impl Loader {
             }
             let Some(loaded) = loading.join_next().await else { break };
             let LoadedFile { file, sighting, loaded } = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
+            done += 1;
             seen.extend(sighting.map(|sighting| (file.clone(), sighting)));
             match loaded {
                 Ok(Some(plugin)) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin))),

@@ -6,6 +6,17 @@ use std::time::Duration;
 
 /// An observer of slow steps while plugins load.
 pub trait Observer: Send + Sync + 'static {
+    /// Called when a host opens, and after each file of the plugin directory: `done` files of `total` have loaded or were
+    /// refused.
+    fn advanced(&self, done: usize, total: usize) {
+        let _ = (done, total);
+    }
+
+    /// Called once before a plugin of this size waits for its turn to be compiled.
+    fn queued(&self, plugin: &PluginName, bytes: u64) {
+        let _ = (plugin, bytes);
+    }
+
     /// Called once before a plugin is compiled.
     fn compiling(&self, plugin: &PluginName);
 

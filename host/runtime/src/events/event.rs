@@ -1,6 +1,7 @@
 //! The events that subscribers receive: the states of a call and the progress of its tool.
 
-use crate::reply::Outcome;
+use crate::reply::{Code, Outcome};
+use portcullis_policy::Targets;
 use portcullis_sandbox::Progress;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -39,6 +40,16 @@ pub struct Event {
     pub session: Arc<str>,
     /// The tool's name as the caller wrote it, as in the audit log. Untrusted text.
     pub tool: Arc<str>,
+    /// The principal of the call.
+    pub principal: Arc<str>,
+    /// The agent, if the caller named one. Untrusted text.
+    pub agent: Option<Arc<str>>,
+    /// The places that the arguments name, as in the audit log. Empty until the call is validated. Untrusted text.
+    pub targets: Arc<Targets>,
+    /// When the call was received.
+    pub started: SystemTime,
+    /// The code of a call that has ended.
+    pub code: Option<Code>,
     /// When it happened.
     pub at: SystemTime,
     /// What happened.

@@ -2,7 +2,9 @@
 
 use super::event::{CallState, Event, EventKind};
 use super::queue::SubscriberQueue;
+use crate::reply::Code;
 use futures_core::Stream;
+use portcullis_policy::Targets;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_sandbox::Progress;
 use std::future::poll_fn;
@@ -18,6 +20,19 @@ pub(crate) struct Heading {
     pub(crate) call: Arc<str>,
     pub(crate) session: Arc<str>,
     pub(crate) tool: Arc<str>,
+    pub(crate) principal: Arc<str>,
+    pub(crate) agent: Option<Arc<str>>,
+    pub(crate) targets: Arc<Targets>,
+    pub(crate) started: SystemTime,
+    pub(crate) code: Option<Code>,
+}
+
+impl Heading {
+    /// Makes an event of the call that happens now.
+    pub(crate) fn event(self, kind: EventKind) -> Event {
+        let Self { call, session, tool, principal, agent, targets, started, code } = self;
+        Event { call, session, tool, principal, agent, targets, started, code, at: SystemTime::now(), kind }
+    }
 }
 
 /// The listener for the events of one request. It closes when the last call of the request has ended.
@@ -108,14 +123,14 @@ impl Publisher {
     }
 
     /// Publishes a state. Without subscribers, this only reads a number and does not create the heading.
-    pub(crate) fn state<'a>(&self, own: Option<&Ear>, heading: impl FnOnce() -> &'a Heading, state: CallState) {
+    pub(crate) fn state(&self, own: Option<&Ear>, heading: impl FnOnce() -> Heading, state: CallState) {
         if own.is_some() || self.is_heard() {
             self.publish(own, heading(), EventKind::State(state));
         }
     }
 
     /// Publishes progress, with the same low cost.
-    pub(crate) fn progress<'a>(&self, own: Option<&Ear>, heading: impl FnOnce() -> &'a Heading, progress: Progress) {
+    pub(crate) fn progress(&self, own: Option<&Ear>, heading: impl FnOnce() -> Heading, progress: Progress) {
         if own.is_some() || self.is_heard() {
             self.publish(own, heading(), EventKind::Progress(Arc::new(progress)));
         }
@@ -125,9 +140,8 @@ impl Publisher {
         self.subscribers.load(Ordering::Acquire) > 0
     }
 
-    fn publish(&self, own: Option<&Ear>, heading: &Heading, kind: EventKind) {
-        let Heading { call, session, tool } = heading.clone();
-        let event = Event { call, session, tool, at: SystemTime::now(), kind };
+    fn publish(&self, own: Option<&Ear>, heading: Heading, kind: EventKind) {
+        let event = heading.event(kind);
         if let Some(Ear(queue)) = own {
             queue.put(event.clone());
         }
@@ -155,7 +169,16 @@ mod tests {
     use super::*;
 
     fn heading() -> Heading {
-        Heading { call: Arc::from("c"), session: Arc::from("s"), tool: Arc::from("t") }
+        Heading {
+            call: Arc::from("c"),
+            session: Arc::from("s"),
+            tool: Arc::from("t"),
+            principal: Arc::from("local"),
+            agent: None,
+            targets: Arc::default(),
+            started: SystemTime::UNIX_EPOCH,
+            code: None,
+        }
     }
 
     fn polled(events: &mut Events) -> Poll<Option<String>> {
@@ -168,8 +191,7 @@ mod tests {
         let publisher = Arc::new(Publisher::default());
         let mut events = publisher.subscribe();
         assert_eq!(polled(&mut events), Poll::Pending);
-        let heading = heading();
-        publisher.state(None, || &heading, CallState::Pending);
+        publisher.state(None, heading, CallState::Pending);
         drop(publisher);
         assert_eq!(polled(&mut events), Poll::Ready(Some("c".to_owned())));
         assert_eq!(polled(&mut events), Poll::Ready(None));

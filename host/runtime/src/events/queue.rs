@@ -126,7 +126,9 @@ mod tests {
 
     fn event(call: usize, kind: EventKind) -> Event {
         let text = || Arc::from("");
-        Event { call: Arc::from(call.to_string()), session: text(), tool: text(), at: SystemTime::UNIX_EPOCH, kind }
+        let at = SystemTime::UNIX_EPOCH;
+        let (call, principal, agent, targets, code) = (Arc::from(call.to_string()), text(), None, Arc::default(), None);
+        Event { call, session: text(), tool: text(), principal, agent, targets, started: at, code, at, kind }
     }
 
     fn state(call: usize) -> Event {

@@ -28,6 +28,7 @@ pub struct HostBuilder {
     pub(super) hooks: Vec<Arc<dyn Hook>>,
     pub(super) calls: u32,
     pub(super) shares_sessions: bool,
+    pub(super) shares_live: bool,
     pub(super) time: Option<Arc<dyn TimeSource>>,
     pub(super) seed: Option<u64>,
     pub(super) outputs_bytes: u64,
@@ -69,6 +70,7 @@ impl HostBuilder {
             hooks: Vec::new(),
             calls: CALLS_DEFAULT,
             shares_sessions: false,
+            shares_live: false,
             time: None,
             seed: None,
             outputs_bytes: OUTPUTS_BYTES_DEFAULT,
@@ -223,6 +225,15 @@ impl HostBuilder {
     #[must_use]
     pub fn share_sessions(mut self) -> Self {
         self.shares_sessions = true;
+        self
+    }
+
+    /// Shares the calls of the host with [`LiveReader`](crate::live::LiveReader)s of the same user, in this and other
+    /// processes. Without a reader, a call costs a lock and a pointer more. If the feed cannot be served, the host
+    /// opens without it, and [`Host::live_fault`] returns the reason.
+    #[must_use]
+    pub fn share_live(mut self) -> Self {
+        self.shares_live = true;
         self
     }
 

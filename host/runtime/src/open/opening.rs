@@ -10,11 +10,13 @@ use crate::catalog::{
     BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, PluginDirectory, Seen,
 };
 use crate::concurrency::CALLS_MAX;
+use crate::events::Publisher;
 use crate::grants;
 use crate::host::Host;
 use crate::inject::Injection;
 use crate::inner::HostState;
 use crate::ledger::{CallLedger, Owner, blocking};
+use crate::live::{KnownCalls, LiveServer, LiveSocket};
 use crate::outputs::OutputKeeper;
 use crate::places::{HostDirectories, PlaceError};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
@@ -24,6 +26,7 @@ use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
 use portcullis_sandbox::{CodeStore, Engine, Network, REVIEW_SLOTS};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,8 +48,9 @@ impl HostBuilder {
         self.policy.check_text()?;
         let (state, plugins, sources) = (self.state, self.plugins, self.policy);
         let admission = (self.calls, self.shares_sessions);
-        let places = HostPlaces { state, plugins, sources, admission, outputs_bytes: self.outputs_bytes };
-        let OpenState { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force } =
+        let (outputs_bytes, shares_live) = (self.outputs_bytes, self.shares_live);
+        let places = HostPlaces { state, plugins, sources, admission, outputs_bytes, shares_live };
+        let OpenState { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force, live } =
             blocking(move || OpenState::open(places)).await?;
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);
@@ -61,6 +65,8 @@ impl HostBuilder {
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
+        let (events, live_calls) = (Arc::default(), shares_live.then(Arc::default));
+        let live = live_calls.as_ref().zip(live).map(|(calls, socket)| serve_live(socket, &owner, &events, calls));
         let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
@@ -83,7 +89,9 @@ impl HostBuilder {
             approval_options: self.approval_options,
             repetition: Repetition::default(),
             hooks: self.hooks,
-            events: Arc::default(),
+            events,
+            live_calls,
+            live,
             under_way: CallsUnderWay::default(),
             admissions,
             reviews: Semaphore::new(REVIEW_SLOTS as usize),
@@ -180,6 +188,16 @@ fn admit_in_background(host: &Arc<HostState>) {
     }
 }
 
+/// Begins to serve the live feed.
+fn serve_live(
+    socket: io::Result<LiveSocket>,
+    owner: &Owner,
+    events: &Arc<Publisher>,
+    calls: &Arc<KnownCalls>,
+) -> io::Result<LiveServer> {
+    LiveServer::begin(socket?, owner.id(), events, calls)
+}
+
 /// Creates the run slots, and opens the lock files of sessions that other processes share.
 fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Result<Admissions, PlaceError> {
     Admissions::new(calls, shares_sessions.then_some(&state.directory)).map_err(|source| PlaceError::Io {
@@ -197,6 +215,8 @@ struct HostPlaces {
     /// The run slots, and whether sessions are shared with other processes.
     admission: (u32, bool),
     outputs_bytes: u64,
+    /// Whether the host serves the live feed.
+    shares_live: bool,
 }
 
 /// What a host opens on the disk before it loads plugins.
@@ -211,13 +231,16 @@ struct OpenState {
     stores: Stores,
     sources: PolicySources,
     in_force: Arc<PolicyInForce>,
+    /// The socket of the live feed, if the host shares its calls.
+    live: Option<io::Result<LiveSocket>>,
 }
 
 impl OpenState {
     /// Opens the state directory, settles the calls and requests that dead processes left behind, and reads the policy.
     /// It blocks.
     fn open(places: HostPlaces) -> Result<Self, OpenError> {
-        let HostPlaces { state, plugins, sources, admission: (calls, shares_sessions), outputs_bytes } = places;
+        let HostPlaces { state, plugins, sources, admission: (calls, shares_sessions), outputs_bytes, shares_live } =
+            places;
         let state = HostDirectories::open(&state)?;
         let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
         let ledger = Arc::new(CallLedger::open(&state)?);
@@ -226,10 +249,12 @@ impl OpenState {
         let admissions = admissions(calls, &state, shares_sessions)?;
         let plugins = PluginDirectory::open(&plugins)?;
         let outputs = OutputKeeper::open(&state, Arc::clone(&ledger), outputs_bytes)?;
+        let alive = |id: &str| ledger.is_alive(id);
+        let live = shares_live.then(|| LiveSocket::listen(&state.directory, owner.id(), alive));
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
         let read = sources.read(&approvals)?;
         let network = Network::new(read.policy.name_servers());
         let in_force = Arc::new(PolicyInForce::new(read, network));
-        Ok(Self { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force })
+        Ok(Self { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force, live })
     }
 }

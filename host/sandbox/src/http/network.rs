@@ -49,6 +49,12 @@ impl Network {
         self.shared.own.write_recovered().push(canonical(address));
     }
 
+    /// Removes every secret that a client of the host has opened from a text.
+    pub fn redact(&self, text: String) -> String {
+        let found = self.shared.opened.whole().and_then(|secrets| secrets.text(&text));
+        found.map_or(text, |(redacted, _)| redacted)
+    }
+
     pub(super) fn is_forbidden(&self, address: SocketAddr) -> bool {
         let address = canonical(address);
         let own = self.shared.own.read_recovered();

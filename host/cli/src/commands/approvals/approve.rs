@@ -1,7 +1,7 @@
 //! `portcullis approvals approve`: approves requests, and runs a call if its process no longer waits for it.
 
 use super::super::conduct::{INTERRUPTED, to_its_end};
-use super::super::no_result::fail;
+use super::super::no_result::fail_as;
 use super::super::{Context, call, reply};
 use super::done::done;
 use super::identify::{IdentifiedApproval, find};
@@ -11,6 +11,7 @@ use crate::answer::{CUT, Unseen, covers};
 use crate::arguments::{ApproveArguments, AskMode};
 use crate::confirmation::{Confirmation, confirmation};
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode};
 use crate::opening;
 use crate::progress::StatusLine;
 use crate::question::{Extent, FILE_CHANGED, laid_out};
@@ -48,8 +49,10 @@ pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyh
                 questions.push(*question);
             }
             Ok(IdentifiedApproval::Question(_)) => {}
-            Ok(IdentifiedApproval::Answer(_)) => return fail(refusal::AN_ANSWER, Exit::Usage, context),
-            Err(why) => return fail(&why, Exit::Usage, context),
+            Ok(IdentifiedApproval::Answer(_)) => {
+                return fail_as(FailureCode::NotARequest, refusal::AN_ANSWER, Exit::Usage, context);
+            }
+            Err(why) => return fail_as(FailureCode::UnknownApproval, &why, Exit::Usage, context),
         }
     }
     drop(approvals);
@@ -67,10 +70,11 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
         (Some(asked), Status::Pending) => {
             let answer = match answer(arguments, &asked.offers) {
                 Ok(answer) => answer,
-                Err(why) => return fail(&why, Exit::Usage, context),
+                Err(why) => return fail_as(FailureCode::NotOffered, &why, Exit::Usage, context),
             };
             if !is_approved(arguments, asked, &approvals, context).await? {
-                return fail("not approved: the request stays open", Exit::Denied, context);
+                let why = "not approved: the request stays open";
+                return fail_as(FailureCode::NotConfirmed, why, Exit::Denied, context);
             }
             match approvals.answer(&question.id, &answer).await {
                 Ok(Onward::There) => look_after(&approvals, &question.id).await?,
@@ -147,10 +151,8 @@ async fn is_approved(
         return Ok(true);
     }
     if !terminal.can_ask() {
-        bail!(
-            "there is no terminal to ask at: review the request with `portcullis approvals show`, then approve it \
-             with --yes"
-        );
+        let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
+        bail!(error.help("review the request with `portcullis approvals show`, then approve it with --yes"));
     }
     let prompt = format!("Approve {}? [y/N/more] ", asked.tool);
     let mut extent = Extent::Screen;
@@ -209,7 +211,7 @@ async fn resume(question: &OpenQuestion, context: &Context) -> anyhow::Result<Ex
             Ok(Exit::after(&reply))
         }
         Some(Err(error)) => refusal::tell_of(&error, id, host.approvals(), context).await,
-        None => fail(INTERRUPTED, Exit::ToolFailed, context),
+        None => fail_as(FailureCode::Interrupted, INTERRUPTED, Exit::ToolFailed, context),
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::waiting::ID_DIGITS;
 use super::opened::open;
 use crate::arguments::ListArguments;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
@@ -16,9 +16,9 @@ pub(super) async fn run(arguments: &ListArguments, context: &Context) -> anyhow:
     let approvals = open(context).await?;
     let listing = if arguments.all { approvals.list_all().await? } else { approvals.list().await? };
     if context.json {
-        context.terminal.print(&json::line(&listing)?)?;
+        context.terminal.print(&json::document(DocumentKind::Approvals, &listing)?)?;
     } else {
-        context.terminal.print(&text(&listing, context.terminal.style(), context.terminal.width()))?;
+        context.terminal.show(&text(&listing, context.terminal.style(), context.terminal.width()))?;
     }
     for fault in &listing.faults {
         let label = context.terminal.note_style().paint(TextStyle::Bad, "a ledger entry is ignored:");

@@ -1,6 +1,7 @@
 //! Opens the approvals of an existing state directory.
 
 use crate::context::Context;
+use crate::failure::{CommandError, FailureCode};
 use crate::opening::note_rollback;
 use anyhow::ensure;
 use portcullis::Approvals;
@@ -8,7 +9,8 @@ use portcullis::Approvals;
 /// Opens existing approvals. A command that only reads must not create a state directory.
 pub(super) async fn open(context: &Context) -> anyhow::Result<Approvals> {
     let state = context.environment.state()?;
-    ensure!(state.is_dir(), "there is no state directory {}, so there are no approvals", state.display());
+    let none = || format!("there is no state directory {}, so there are no approvals", state.display());
+    ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()));
     let approvals = portcullis::open_approvals(state).await?;
     note_rollback(&approvals, context);
     Ok(approvals)

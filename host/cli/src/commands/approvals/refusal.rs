@@ -1,8 +1,9 @@
 //! Reports why an approval has no effect, with the exit code.
 
 use super::super::Context;
-use super::super::no_result::fail;
+use super::super::no_result::fail_with_help;
 use crate::exit_code::Exit;
+use crate::failure::code_of_approval;
 use portcullis::Approvals;
 use portcullis::approvals::{ApprovalError, Status};
 use portcullis::text::WithCauses;
@@ -20,7 +21,10 @@ pub(super) async fn tell_of(
 ) -> anyhow::Result<Exit> {
     let ApprovalError::Settled(Status::Withdrawn) = error else { return tell(error, context) };
     match approvals.question(id).await?.note {
-        Some(note) => fail(&format!("{}: {note}", WithCauses(error)), exit(error), context),
+        Some(note) => {
+            let why = format!("{}: {note}", WithCauses(error));
+            fail_with_help(code_of_approval(error), &why, None, exit(error), context)
+        }
         None => tell(error, context),
     }
 }
@@ -28,7 +32,7 @@ pub(super) async fn tell_of(
 /// Reports an approval that has no effect.
 pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<Exit> {
     let remedy = match error {
-        ApprovalError::Settled(Status::Approved) => "; to revoke it, run `portcullis approvals revoke`",
+        ApprovalError::Settled(Status::Approved) => Some("to revoke it, run `portcullis approvals revoke`"),
         ApprovalError::Settled(_)
         | ApprovalError::Unknown
         | ApprovalError::Expired
@@ -38,9 +42,9 @@ pub(super) fn tell(error: &ApprovalError, context: &Context) -> anyhow::Result<E
         | ApprovalError::NotOffered
         | ApprovalError::Ledger(_)
         | ApprovalError::Audit(_)
-        | ApprovalError::Unrecorded(_) => "",
+        | ApprovalError::Unrecorded(_) => None,
     };
-    fail(&format!("{}{remedy}", WithCauses(error)), exit(error), context)
+    fail_with_help(code_of_approval(error), &WithCauses(error).to_string(), remedy, exit(error), context)
 }
 
 /// Returns the exit code: usage for a wrong command line, denied for an approval that comes too late.

@@ -1,12 +1,13 @@
 //! `portcullis approvals show`: shows one request or approval in full.
 
 use super::super::Context;
-use super::super::no_result::fail;
+use super::super::no_result::fail_as;
 use super::identify::{IdentifiedApproval, find};
 use super::list::{expiry, scope, state};
 use super::opened::open;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::FailureCode;
+use crate::json::{self, DocumentKind};
 use crate::question::{Extent, shown};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
@@ -20,15 +21,21 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
         Ok(IdentifiedApproval::Question(question)) => {
             let question = approvals.question(&question.id).await?;
             match context.json {
-                true => json::line(&question)?,
+                true => json::document(DocumentKind::ApprovalRequest, &question)?,
                 false => of_question(&question, terminal.style(), terminal.width()),
             }
         }
-        Ok(IdentifiedApproval::Answer(answer)) if context.json => json::line(&answer)?,
-        Ok(IdentifiedApproval::Answer(answer)) => of_answer(&answer, terminal.style()),
-        Err(why) => return fail(&why, Exit::Usage, context),
+        Ok(IdentifiedApproval::Answer(answer)) if context.json => {
+            json::document(DocumentKind::RememberedApproval, &answer)?
+        }
+        Ok(IdentifiedApproval::Answer(answer)) => of_answer(&answer, terminal.style(), terminal.width()),
+        Err(why) => return fail_as(FailureCode::UnknownApproval, &why, Exit::Usage, context),
     };
-    terminal.print(&text)?;
+    if context.json {
+        terminal.print(&text)?
+    } else {
+        terminal.show(&text)?
+    }
     Ok(Exit::Completed)
 }
 
@@ -51,14 +58,14 @@ fn of_question(question: &OpenQuestion, style: Style, width: Option<usize>) -> S
         facts.row([quiet("tool"), TableCell::plain(&question.tool)]);
         facts.row([quiet("for"), TableCell::plain(&format!("{}, session {}", question.principal, question.session))]);
     }
-    let mut text = facts.render(style, "  ", None);
+    let mut text = facts.render_whole(style, "  ", width);
     if let Some(asked) = &question.question {
         text = format!("{}\n{text}", shown(asked, Extent::Whole, style, width).text);
     }
     text
 }
 
-fn of_answer(answer: &HeldAnswer, style: Style) -> String {
+fn of_answer(answer: &HeldAnswer, style: Style, width: Option<usize>) -> String {
     let now = Now::read();
     let mut facts = Table::default();
     let mut fact = |label, value: &str| facts.row([quiet(label), TableCell::plain(value)]);
@@ -76,7 +83,7 @@ fn of_answer(answer: &HeldAnswer, style: Style) -> String {
     fact("expires", &expiry(answer, now));
     let used = answer.used_at.map_or_else(|| "never".to_owned(), |at| ago(at.as_millisecond(), now));
     fact("used", &format!("{}, last {used}", answer.uses));
-    facts.render(style, "  ", None)
+    facts.render_whole(style, "  ", width)
 }
 
 fn quiet(label: &str) -> TableCell {

@@ -3,7 +3,7 @@
 
 use super::super::Context;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use portcullis::plugins::{Catalog, Offer};
@@ -47,9 +47,9 @@ struct ShortListCost {
 pub(super) fn show(host: &Host, context: &Context) -> anyhow::Result<Exit> {
     let costs = costs(&host.catalog())?;
     if context.json {
-        context.terminal.print(&json::line(&costs)?)?;
+        context.terminal.print(&json::document(DocumentKind::ToolTokens, &costs)?)?;
     } else {
-        context.terminal.print(&text(&costs, context))?;
+        context.terminal.show(&text(&costs, context))?;
     }
     Ok(Exit::Completed)
 }

@@ -5,7 +5,7 @@ use super::source::SourceLine;
 use super::traffic::TrafficLine;
 use crate::call::effects::EffectsLine;
 use crate::inject::Uses;
-use portcullis_policy::Layer;
+use portcullis_policy::{Layer, Targets};
 use portcullis_sandbox::{Effects, Traffic};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
@@ -30,6 +30,9 @@ pub(super) struct Facts {
     pub(super) stringified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments: Option<String>,
+    /// The places that the arguments name, unless the policy drops them.
+    #[serde(skip_serializing_if = "Targets::is_empty", serialize_with = "Targets::serialize")]
+    pub(super) targets: Arc<Targets>,
     /// The model's message that the arguments came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<SourceLine>,
@@ -39,6 +42,9 @@ pub(super) struct Facts {
     pub(super) running: bool,
     #[serde(skip)]
     pub(super) waiting: bool,
+    /// Whether the end of the call was published.
+    #[serde(skip)]
+    pub(super) ended: bool,
     #[serde(skip)]
     pub(super) detail: Option<String>,
     #[serde(skip)]

@@ -1,0 +1,57 @@
+//! The examples at the end of each command's help. A unit test parses every line, so each is a valid command line.
+
+/// Returns the examples of a command, one per line, each at most 58 columns wide with its indentation.
+pub(super) fn examples(path: &str) -> Option<&'static str> {
+    let lines = match path {
+        "list" => "  portcullis list\n  portcullis list --tokens",
+        "inspect" => "  portcullis inspect files\n  portcullis inspect ./new-plugin.wasm",
+        "check" => "  portcullis check plugins/notes.wasm",
+        "call" => {
+            "  portcullis call files.read '{\"path\":\"README.md\"}'\n  \
+             portcullis call files.list --session review --json\n  \
+             portcullis call files.read - < arguments.json"
+        }
+        "serve" => {
+            "  portcullis serve --stdio\n  \
+             portcullis serve --http 127.0.0.1:8080"
+        }
+        "export" => {
+            "  portcullis export --format openai-responses\n  \
+             portcullis export --format anthropic --tool 'files.*'"
+        }
+        "explain" => "  portcullis explain files.write '{\"path\":\"a.txt\"}'",
+        "approvals list" => "  portcullis approvals list\n  portcullis approvals list --all",
+        "approvals show" => "  portcullis approvals show c02ddb",
+        "approvals approve" => {
+            "  portcullis approvals approve c02ddb\n  \
+             portcullis approvals approve c02ddb --session --for 2"
+        }
+        "approvals reject" => "  portcullis approvals reject c02ddb --note 'not there'",
+        "approvals revoke" => "  portcullis approvals revoke 5f1e20",
+        "console" => "  portcullis console --open\n  portcullis console --port 8090",
+        "trust" => {
+            "  portcullis trust portcullis.toml\n  \
+             portcullis trust portcullis.toml --remove"
+        }
+        "audit show" => {
+            "  portcullis audit show --limit 20\n  \
+             portcullis audit show --call 1c9a03b7"
+        }
+        "audit verify" => "  portcullis audit verify",
+        "new" => "  portcullis new notes\n  portcullis new notes --lang python",
+        "build" => "  portcullis build\n  portcullis build notes --out notes.wasm",
+        "test" => "  portcullis test\n  portcullis test --only 'a name in capitals'",
+        "dev" => "  portcullis dev\n  portcullis dev --http 127.0.0.1:9000",
+        "completions" => {
+            "  portcullis completions bash > portcullis.bash\n  \
+             portcullis completions zsh > _portcullis\n  \
+             portcullis completions fish > portcullis.fish\n  \
+             portcullis completions powershell > portcullis.ps1"
+        }
+        "man" => "  portcullis man | man -l -\n  portcullis man man1",
+        "help" => "  portcullis help call\n  portcullis help approvals list",
+        "version" => "  portcullis version\n  portcullis version --json",
+        _ => return None,
+    };
+    Some(lines)
+}
