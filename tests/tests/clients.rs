@@ -31,3 +31,6 @@ mod browser;
 
 #[path = "clients/tokens.rs"]
 mod tokens;
+
+#[path = "clients/console.rs"]
+mod console;

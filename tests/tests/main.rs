@@ -12,6 +12,7 @@ mod author;
 mod binary;
 mod calls;
 mod conformance;
+mod console;
 mod contract;
 mod embed;
 mod filesystem;

@@ -1,6 +1,7 @@
 //! The parsed command line. Defaults that depend on the environment are filled in elsewhere.
 
 mod author;
+mod console;
 mod examples;
 mod export;
 mod help;
@@ -10,6 +11,7 @@ mod principal;
 mod serve;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
+pub(crate) use console::ConsoleArguments;
 pub(crate) use export::ExportArguments;
 pub(crate) use help::{HelpArguments, command, help_width, parse, parser};
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
@@ -112,6 +114,13 @@ pub(crate) enum Command {
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
+    /// Answer approval requests and look at calls on a web page of this machine, until stopped
+    ///
+    /// It prints a login link, which works once and for five minutes. SIGUSR1 prints another one. The page shows the
+    /// requests of every host with this state directory, and also calls, tools, remembered approvals and the policy.
+    /// docs/console.md describes it.
+    #[command(verbatim_doc_comment)]
+    Console(ConsoleArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),
     /// Show or verify the audit log

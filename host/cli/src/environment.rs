@@ -187,6 +187,16 @@ impl Environment {
     }
 }
 
+impl PolicyPlaces {
+    /// Returns the files, the user's first. They need not exist.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Named(path) => vec![path.clone()],
+            Self::Usual { user, project } => user.iter().map(|user| &user.path).chain([project]).cloned().collect(),
+        }
+    }
+}
+
 impl UserDirectories {
     /// Reads the variables. The XDG base directory specification requires relative paths to be ignored.
     fn of_environment() -> Self {

@@ -70,7 +70,9 @@ impl Exit {
     fn meaning(self) -> &'static str {
         match self {
             Self::Completed => "the command succeeded",
-            Self::ToolFailed => "the tool failed, the call was cancelled, a test case failed, or `doctor` found an error",
+            Self::ToolFailed => {
+                "the tool failed, the call was cancelled, a test case failed, or `doctor` found an error"
+            }
             Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
             Self::Denied => "the policy, a person or a missing grant denied it, or the request is already settled",
             Self::Pending => "the call waits for approval: see `portcullis approvals list`",

@@ -17,7 +17,6 @@ mod init_record;
 mod json;
 mod loading_notes;
 mod opening;
-mod outlook;
 mod plugin_file;
 mod policy_lines;
 mod progress;

@@ -6,7 +6,7 @@ use crate::environment::{PluginPlaces, PolicyPlaces, UserDirectories, UserPolicy
 use crate::loading_notes::LoadingNotes;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
-use portcullis::plugins::{Engine, EngineConfig, LoadError, Loaded, Observer};
+use portcullis::plugins::{Engine, EngineConfig, LoadError, Loaded, Observer, Silent};
 use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Compiler, Hook, Host, HostBuilder};
@@ -14,6 +14,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How long a console waits for plugins that are being compiled. The pages that need them show the others meanwhile.
+const CONSOLE_START_WAIT: Duration = Duration::from_secs(3);
 
 /// Who answers if the policy decides `ask`.
 pub(crate) enum ApprovalChannel {
@@ -95,6 +98,18 @@ pub(crate) async fn open_serving(context: &Context, serving: ServeSettings) -> a
     let host = finish(context, builder, &ApprovalChannel::Elsewhere).await?;
     let gaps = note_rule_gaps(context, &host);
     Ok((host, gaps))
+}
+
+/// Opens the host of a console, which runs approved calls whose own process has ended. Prints nothing: its pages show
+/// what is wrong.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_console(context: &Context) -> anyhow::Result<Host> {
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::Elsewhere)?;
+    let builder =
+        builder.share_sessions().share_live().load_in_background(CONSOLE_START_WAIT).observer(Arc::new(Silent));
+    Ok(builder.open().await?)
 }
 
 /// Warns about rules on a path that tools bypass. Commands that list tools or rules show these gaps themselves.

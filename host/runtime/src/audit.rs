@@ -8,4 +8,4 @@ pub(crate) use portcullis_ledger::audit::{
     Announced, AuditWriter, DeadCallEnding, LedgerMark, LogScan, WrittenEntry, kind_of,
 };
 #[doc(inline)]
-pub use portcullis_ledger::audit::{AuditError, AuditLog, Entry, Fault, Kind, Verified};
+pub use portcullis_ledger::audit::{AuditError, AuditLog, Entry, Fault, Kind, LogPlace, Verified};

@@ -1,7 +1,7 @@
 //! The audit log for embedders. It is a file that other processes lock and that can be long, so every function reads it
 //! on a thread that may block.
 
-use crate::audit::{AuditError, AuditWriter, Entry, Verified};
+use crate::audit::{AuditError, AuditWriter, Entry, LogPlace, Verified};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -53,17 +53,33 @@ impl AuditReader {
     ///
     /// # Errors
     /// The audit log cannot be read, or `each` fails.
-    pub async fn read(&self, mut each: impl FnMut(Entry) -> io::Result<()>) -> Result<Verified, AuditError> {
-        let log = Arc::clone(&self.0);
+    pub async fn read(&self, each: impl FnMut(Entry) -> io::Result<()>) -> Result<Verified, AuditError> {
+        self.read_after(&mut LogPlace::default(), each).await
+    }
+
+    /// Calls `each` with every valid entry after a place, and moves the place behind the last one. Use it to follow a
+    /// log without reading all of it again: the entries before the place were checked when they were read.
+    ///
+    /// # Errors
+    /// The audit log cannot be read, or `each` fails. The place is then unchanged.
+    pub async fn read_after(
+        &self,
+        place: &mut LogPlace,
+        mut each: impl FnMut(Entry) -> io::Result<()>,
+    ) -> Result<Verified, AuditError> {
+        let (log, mut end) = (Arc::clone(&self.0), *place);
         let (sender, mut entries) = mpsc::channel(READ_AHEAD_MAX);
         let reading = spawn_blocking(move || {
             // If the receiver is dropped, its caller has failed or was dropped itself, so the error reaches no one.
-            log.read(|entry| sender.blocking_send(entry).map_err(|_| io::ErrorKind::BrokenPipe.into()))
+            let sent = |entry| sender.blocking_send(entry).map_err(|_| io::ErrorKind::BrokenPipe.into());
+            log.read_after(&mut end, sent).map(|verified| (verified, end))
         });
         while let Some(entry) = entries.recv().await {
             each(entry)?;
         }
-        reading.await.unwrap_or_else(|error| Err(lost(error)))
+        let (verified, end) = reading.await.unwrap_or_else(|error| Err(lost(error)))?;
+        *place = end;
+        Ok(verified)
     }
 }
 

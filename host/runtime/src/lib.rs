@@ -172,6 +172,7 @@ mod steering;
 mod stores;
 mod stream;
 pub mod text;
+mod tool_outlook;
 mod turn;
 mod under_way;
 #[cfg(feature = "watch")]
@@ -199,6 +200,7 @@ pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
 pub use started::Call;
 pub use steering::Steering;
+pub use tool_outlook::ToolOutlook;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 

@@ -10,7 +10,6 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
         "resume" => "  portcullis resume",
         "suggest" => "  portcullis suggest",
         "watch" => "  portcullis watch",
-        "console" => "  portcullis console",
         "log" => "  portcullis log --since yesterday\n  portcullis log --denied\n  portcullis log show 1c9a03b7",
         "log show" => "  portcullis log show 1c9a03b7",
         "list" => "  portcullis list\n  portcullis list --tokens",
@@ -42,6 +41,7 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
         }
         "approvals reject" => "  portcullis approvals reject c02ddb --note 'not there'",
         "approvals revoke" => "  portcullis approvals revoke 5f1e20",
+        "console" => "  portcullis console --open\n  portcullis console --port 8090",
         "trust" => {
             "  portcullis trust portcullis.toml\n  \
              portcullis trust portcullis.toml --remove"

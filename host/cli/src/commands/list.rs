@@ -8,14 +8,13 @@ use crate::environment::{PluginPlaces, PolicyPlaces};
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::opening;
-use crate::outlook::ToolOutlook;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
-use portcullis::Host;
 use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::policy::Decision;
 use portcullis::text::{OneLine, WithCauses};
+use portcullis::{Host, ToolOutlook};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

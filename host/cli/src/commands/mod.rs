@@ -7,6 +7,7 @@ mod call;
 mod check;
 mod completions;
 mod conduct;
+mod console;
 mod dev;
 mod doctor;
 mod explain;
@@ -50,6 +51,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
+        Command::Console(arguments) => console::run(&arguments, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,
         Command::Audit(AuditCommand::Verify) => audit::verify(context).await,

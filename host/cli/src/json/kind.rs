@@ -35,6 +35,7 @@ document_kinds! {
     Export "export" 1,
     Explanation "explain" 1,
     Server "serve" 1,
+    ConsoleLink "console" 1,
     Approvals "approvals-list" 1,
     ApprovalRequest "approvals-request" 1,
     RememberedApproval "approvals-remembered" 1,

@@ -22,5 +22,5 @@ pub use error::AuditError;
 pub use line::{Entry, Kind, kind_of};
 pub use log::{AuditLog, AuditWriter, LedgerLookup};
 pub use settle::{Announced, DeadCallEnding, LogScan, SettledScan};
-pub use verify::{Fault, Verified};
+pub use verify::{Fault, LogPlace, Verified};
 pub use write::WrittenEntry;

@@ -58,6 +58,16 @@ pub enum Fault {
     },
 }
 
+/// A place between two entries, up to which a reader has read the log. The default is before the first entry.
+#[derive(Clone, Copy, Debug)]
+pub struct LogPlace(LogHead);
+
+impl Default for LogPlace {
+    fn default() -> Self {
+        Self(LogHead::EMPTY)
+    }
+}
+
 /// The log at one moment.
 struct LogSnapshot {
     /// `None` if it is damaged.
@@ -88,24 +98,41 @@ impl AuditLog {
     /// # Errors
     /// The audit log cannot be read.
     pub fn verify(&self) -> Result<Verified, AuditError> {
-        self.walk(|_| Ok(()))
+        self.walk(&mut LogPlace::default(), |_| Ok(()))
     }
 
     /// Calls `each` with every valid entry, from the first. Returns the fault after them, if there is one.
     ///
     /// # Errors
     /// The audit log cannot be read, or `each` fails.
-    pub fn read(&self, mut each: impl FnMut(Entry) -> io::Result<()>) -> Result<Verified, AuditError> {
-        self.walk(|(sequence, line)| {
+    pub fn read(&self, each: impl FnMut(Entry) -> io::Result<()>) -> Result<Verified, AuditError> {
+        self.read_after(&mut LogPlace::default(), each)
+    }
+
+    /// Calls `each` with every valid entry after a place, and moves the place behind the last one. The entries before
+    /// the place were checked when they were read, and are not checked again.
+    ///
+    /// # Errors
+    /// The audit log cannot be read, or `each` fails.
+    pub fn read_after(
+        &self,
+        place: &mut LogPlace,
+        mut each: impl FnMut(Entry) -> io::Result<()>,
+    ) -> Result<Verified, AuditError> {
+        self.walk(place, |(sequence, line)| {
             let document: Value = serde_json::from_slice(line)?;
             Ok(each(Entry { sequence, document })?)
         })
     }
 
-    fn walk(&self, mut each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>) -> Result<Verified, AuditError> {
-        let LogSnapshot { head, mark, mut lines } = self.snapshot()?;
-        let mut at = LogHead::EMPTY;
-        let mut met = head == Some(at);
+    fn walk(
+        &self,
+        LogPlace(at): &mut LogPlace,
+        mut each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>,
+    ) -> Result<Verified, AuditError> {
+        let LogSnapshot { head, mark, mut lines } = self.snapshot(at.bytes)?;
+        // The head can be before the place, because it follows the entries of calls that have not ended.
+        let mut met = head == Some(*at) || head.is_some_and(|head| head.bytes < at.bytes);
         while let Some(line) = lines.next()? {
             let whole = line.strip_suffix(b"\n");
             let mac = whole.and_then(|line| line::check(line, self.chain(), &at.mac));
@@ -117,9 +144,9 @@ impl AuditLog {
                 };
                 return Ok(Verified { lines: at.lines, fault: Some(fault(at.lines + 1)) });
             };
-            at = LogHead { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
+            *at = LogHead { bytes: at.bytes + line.len() as u64 + 1, lines: at.lines + 1, mac };
             // Lines after the head belong to calls that have not ended. The chain proves them.
-            met |= head == Some(at);
+            met |= head == Some(*at);
             each((at.lines, line))?;
         }
         let fault = match head {
@@ -132,13 +159,13 @@ impl AuditLog {
 
     /// Holds the lock only to read the head and the length of the log. The file only grows after that length, so its
     /// lines are read without the lock.
-    fn snapshot(&self) -> Result<LogSnapshot, AuditError> {
+    fn snapshot(&self, from: u64) -> Result<LogSnapshot, AuditError> {
         self.alone(|files| {
             let file = HeadFile::read(&files.head, self.chain())?;
             Ok(LogSnapshot {
                 head: file.map(|file| file.head),
                 mark: file.and_then(|file| file.checkpoint).map(|checkpoint| checkpoint.ledger),
-                lines: LogLines::between(&files.log, 0, files.log.metadata()?.len())?,
+                lines: LogLines::between(&files.log, from, files.log.metadata()?.len())?,
             })
         })
     }

@@ -87,3 +87,9 @@ impl Approvals {
         Ok(new)
     }
 }
+
+impl std::fmt::Debug for Approvals {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Approvals").field("within", &self.within).finish_non_exhaustive()
+    }
+}

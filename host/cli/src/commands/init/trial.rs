@@ -55,5 +55,5 @@ fn decision(host: &portcullis::Host) -> Option<Decision> {
     let catalog = host.catalog();
     let plugin = catalog.plugin("files")?;
     let tool = plugin.tools().find(|tool| tool.name().to_string() == LIST)?;
-    Some(crate::outlook::ToolOutlook::of(host, plugin, tool).decision)
+    Some(portcullis::ToolOutlook::of(host, plugin, tool).decision)
 }

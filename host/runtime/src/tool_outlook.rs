@@ -1,8 +1,8 @@
 //! Predicts what happens to a call of a tool whose arguments are not known yet.
 
-use portcullis::Host;
-use portcullis::plugins::{Plugin, Tool};
-use portcullis::policy::{Caller, Decision, Permission, Policy, Principal, Question, Source};
+use crate::catalog::{Plugin, Tool};
+use crate::host::Host;
+use portcullis_policy::{Caller, Decision, Permission, Policy, Principal, Question, Source};
 use serde_json::Map;
 
 /// The session of a call that names none.
@@ -10,21 +10,21 @@ const SESSION_DEFAULT: &str = "default";
 
 /// What the policy and the grants mean for a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ToolOutlook {
+pub struct ToolOutlook {
     /// The decision on a call without arguments.
-    pub(crate) decision: Decision,
+    pub decision: Decision,
     /// Whether other arguments may get another decision.
-    pub(crate) depends_on_arguments: bool,
+    pub depends_on_arguments: bool,
     /// The keys of required handles that are not granted. A call that the rules permit is denied because of them.
-    pub(crate) not_granted: Vec<String>,
+    pub not_granted: Vec<String>,
     /// The directory whose read-only grant keeps the tool from a write that it needs. A call that needs approval is
     /// denied because of it.
-    pub(crate) read_only: Option<String>,
+    pub read_only: Option<String>,
 }
 
 impl ToolOutlook {
     /// Returns the outlook of a tool.
-    pub(crate) fn of(host: &Host, plugin: &Plugin, tool: &Tool) -> Self {
+    pub fn of(host: &Host, plugin: &Plugin, tool: &Tool) -> Self {
         let arguments = Map::new();
         let principal = Principal::default();
         let question = Question {
@@ -78,7 +78,7 @@ fn default_at_most(policy: &Policy, question: &Question<'_>, decision: Decision)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis::policy::Permissions;
+    use portcullis_policy::Permissions;
 
     fn of(policy: &str) -> (Decision, bool) {
         let policy = Policy::parse(policy).unwrap();

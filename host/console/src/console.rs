@@ -1,0 +1,41 @@
+//! What the pages of one console share.
+
+use crate::guard::OwnHost;
+use crate::host_slot::HostSource;
+use crate::limits::STREAMS_MAX;
+use crate::live_calls::LiveCalls;
+use crate::log::CallLog;
+use crate::resumed::ResumedCalls;
+use crate::session::ConsoleSessions;
+use crate::watcher::ConsoleWatch;
+use portcullis::Approvals;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// What the pages of one console share.
+pub(crate) struct ConsoleState {
+    pub(crate) own: Arc<OwnHost>,
+    pub(crate) sessions: ConsoleSessions,
+    pub(crate) approvals: Approvals,
+    pub(crate) log: CallLog,
+    pub(crate) host: HostSource,
+    pub(crate) watch: ConsoleWatch,
+    pub(crate) live: LiveCalls,
+    pub(crate) resumed: ResumedCalls,
+    /// The policy files, the user's first.
+    pub(crate) policy_files: Vec<PathBuf>,
+    /// Identifies this process to its pages, so that a page notices a restart.
+    pub(crate) process: String,
+    /// One permit for each event stream.
+    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) stopping: CancellationToken,
+}
+
+impl ConsoleState {
+    /// Returns the permits of event streams.
+    pub(crate) fn stream_permits() -> Arc<Semaphore> {
+        Arc::new(Semaphore::new(STREAMS_MAX))
+    }
+}

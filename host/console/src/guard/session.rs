@@ -1,0 +1,53 @@
+//! Checks the cookie of a signed-in browser.
+
+use crate::console::ConsoleState;
+use crate::pages;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::HeaderMap;
+use http::header::COOKIE;
+use std::sync::Arc;
+
+/// The name of the cookie, before the port. A browser sends the cookies of all ports to each of them, so two consoles
+/// of one machine need different names.
+pub(crate) const COOKIE_PREFIX: &str = "portcullis-console-";
+
+/// Passes on requests of a signed-in browser, with its session.
+pub(crate) async fn signed_in(State(state): State<Arc<ConsoleState>>, mut request: Request, next: Next) -> Response {
+    let cookie = cookie(request.headers(), state.own.port);
+    match cookie.and_then(|cookie| state.sessions.find(cookie)) {
+        Some(session) => {
+            request.extensions_mut().insert(session);
+            next.run(request).await
+        }
+        None => pages::signed_out(),
+    }
+}
+
+/// Returns the value of the console's cookie, if the request has exactly one.
+fn cookie(headers: &HeaderMap, port: u16) -> Option<&str> {
+    let name = format!("{COOKIE_PREFIX}{port}");
+    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
+    values.next().filter(|_| values.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn only_one_cookie_of_this_port_counts() {
+        let of = |line: &'static str| {
+            let headers: HeaderMap = [(COOKIE, HeaderValue::from_static(line))].into_iter().collect();
+            cookie(&headers, 80).map(str::to_owned)
+        };
+        assert_eq!(of("a=b; portcullis-console-80=x; c=d").as_deref(), Some("x"));
+        assert_eq!(of("portcullis-console-80=x; portcullis-console-80=y"), None);
+        assert_eq!(of("portcullis-console-8080=x"), None);
+        assert_eq!(of("portcullis-console-80"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! The console: a web page on the loopback address for the ledger of a state directory.
+//!
+//! It shows approval requests and takes answers, and it shows the calls, the tools and the policy. It decides nothing:
+//! an answer goes through the ledger like every other one, bound to exactly what its page showed. Every request is
+//! untrusted. It may come from another user of the machine, from a page of another origin, or from a plugin that found
+//! the port. The `guard` module checks each request before a page sees it. This crate must not know terminals or how a
+//! call is decided or run.
+
+mod answer;
+mod assets;
+mod connections;
+mod console;
+mod difference;
+mod events;
+mod guard;
+mod hidden;
+mod host_slot;
+mod html;
+mod limits;
+mod live_calls;
+mod log;
+mod notice;
+mod pages;
+mod policy_text;
+mod proof;
+mod query;
+mod refusal;
+mod resumed;
+mod server;
+mod session;
+mod watcher;
+mod words;
+
+pub use host_slot::{HostRequest, HostRequests, HostSource};
+pub use limits::{
+    CONNECTIONS_MAX, FORM_BYTES_MAX, FORM_TIME, HEADERS_BYTES_MAX, HEADERS_TIME, LINK_TIME, SESSION_TIME, SESSIONS_MAX,
+    STREAMS_MAX,
+};
+pub use server::{ConsoleError, ConsoleOptions, Running, serve};

@@ -1,0 +1,143 @@
+//! Charts as inline SVG, made here: no script draws them. Each has a table with the same numbers.
+
+use crate::html::{count, duration};
+use crate::log::CallRow;
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Hours that the charts cover, the last ones.
+const HOURS: i64 = 24;
+
+const HOUR_MILLISECONDS: i64 = 3_600_000;
+
+/// The size of the drawing. It is scaled to the width of the page.
+const WIDTH: i64 = 720;
+const HEIGHT: i64 = 72;
+
+/// The calls of one hour.
+#[derive(Clone, Debug, Default)]
+struct HourOfCalls {
+    allow: usize,
+    ask: usize,
+    deny: usize,
+    microseconds: Vec<u64>,
+}
+
+impl HourOfCalls {
+    fn all(&self) -> usize {
+        self.allow + self.ask + self.deny
+    }
+
+    fn quantile(&self, percent: usize) -> u64 {
+        let mut sorted = self.microseconds.clone();
+        sorted.sort_unstable();
+        sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0)
+    }
+}
+
+/// Returns the calls per hour by decision, and how long they took, for the last day in which there were calls.
+pub(crate) fn calls(rows: &[Arc<CallRow>]) -> Markup {
+    let Some(last) = rows.iter().map(|row| row.at / HOUR_MILLISECONDS).max() else { return html! {} };
+    let mut hours: BTreeMap<i64, HourOfCalls> =
+        (last - HOURS + 1..=last).map(|hour| (hour, HourOfCalls::default())).collect();
+    for row in rows {
+        let Some(hour) = hours.get_mut(&(row.at / HOUR_MILLISECONDS)) else { continue };
+        match row.decision.as_str() {
+            "allow" => hour.allow += 1,
+            "ask" => hour.ask += 1,
+            _ => hour.deny += 1,
+        }
+        if let Some(outcome) = row.outcome.as_ref().filter(|outcome| outcome.microseconds > 0) {
+            hour.microseconds.push(outcome.microseconds);
+        }
+    }
+    html! {
+        div.charts {
+            figure.chart {
+                figcaption { "Calls per hour " span.key { span.allow {} "allowed " span.ask {} "asked " span.deny {} "denied" } }
+                (bars(&hours))
+            }
+            figure.chart {
+                figcaption { "Time per call " span.key { span.p50 {} "median " span.p95 {} "95 %" } }
+                (times(&hours))
+            }
+        }
+        details.numbers { summary { "The charts as a table" } (table(&hours)) }
+    }
+}
+
+fn bars(hours: &BTreeMap<i64, HourOfCalls>) -> Markup {
+    let most = hours.values().map(HourOfCalls::all).max().unwrap_or(0).max(1);
+    let total: usize = hours.values().map(HourOfCalls::all).sum();
+    let label = format!("{} in {HOURS} hours, at most {most} in an hour", count(total, "call"));
+    html! {
+        svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(label) {
+            @for (place, hour) in hours.values().enumerate() { (bar(place, hour, most)) }
+        }
+    }
+}
+
+fn bar(place: usize, hour: &HourOfCalls, most: usize) -> Markup {
+    let width = WIDTH / HOURS;
+    let x = i64::try_from(place).unwrap_or(0) * width;
+    let scale = |number: usize| i64::try_from(number * 1000 / most).unwrap_or(0) * HEIGHT / 1000;
+    let (allow, ask, deny) = (scale(hour.allow), scale(hour.ask), scale(hour.deny));
+    let part = |class: &str, from: i64, height: i64| {
+        html! { @if height > 0 { rect class=(class) x=(x + 2) y=(HEIGHT - from - height) width=(width - 4) height=(height) {} } }
+    };
+    html! { (part("allow", 0, allow)) (part("ask", allow, ask)) (part("deny", allow + ask, deny)) }
+}
+
+fn times(hours: &BTreeMap<i64, HourOfCalls>) -> Markup {
+    let longest = hours.values().map(|hour| hour.quantile(95)).max().unwrap_or(0).max(1);
+    let line = |percent: usize| {
+        let point = |(place, hour): (usize, &HourOfCalls)| {
+            let x = i64::try_from(place).unwrap_or(0) * WIDTH / HOURS + WIDTH / HOURS / 2;
+            let height = i64::try_from(hour.quantile(percent).saturating_mul(1000) / longest).unwrap_or(0);
+            (!hour.microseconds.is_empty()).then(|| format!("{x},{}", HEIGHT - 4 - height * (HEIGHT - 8) / 1000))
+        };
+        hours.values().enumerate().filter_map(point).collect::<Vec<_>>()
+    };
+    let label = format!("the longest hour has a 95th percentile of {}", duration(longest));
+    let (median, high) = (line(50), line(95));
+    html! {
+        svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(label) {
+            (points("p95", &high)) (points("p50", &median))
+        }
+    }
+}
+
+/// Draws a line, and a mark for a single point.
+fn points(class: &str, points: &[String]) -> Markup {
+    html! {
+        polyline class=(class) points=(points.join(" ")) fill="none" vector-effect="non-scaling-stroke" {}
+        @if let [point] = points {
+            @if let Some((x, y)) = point.split_once(',') { circle class=(class) cx=(x) cy=(y) r="3" {} }
+        }
+    }
+}
+
+fn table(hours: &BTreeMap<i64, HourOfCalls>) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="The charts as a table" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "Hour" } th.number scope="col" { "Allowed" } th.number scope="col" { "Asked" }
+                        th.number scope="col" { "Denied" } th.number scope="col" { "Median" } th.number scope="col" { "95 %" }
+                    }
+                }
+                tbody {
+                    @for (hour, calls) in hours.iter().filter(|(_, calls)| calls.all() > 0) {
+                        tr {
+                            td { (crate::html::exact(hour * HOUR_MILLISECONDS)) }
+                            td.number { (calls.allow) } td.number { (calls.ask) } td.number { (calls.deny) }
+                            td.number { (duration(calls.quantile(50))) } td.number { (duration(calls.quantile(95))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Binds the loopback address, and lays out the routes with their guards.
+
+use crate::assets;
+use crate::console::ConsoleState;
+use crate::guard::{self, OwnHost};
+use crate::host_slot::HostSource;
+use crate::live_calls::LiveCalls;
+use crate::log::CallLog;
+use crate::pages;
+use crate::resumed::ResumedCalls;
+use crate::session::ConsoleSessions;
+use crate::watcher::{self, ConsoleWatch};
+use crate::{answer, connections, events};
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{get, post};
+use portcullis::audit::AuditError;
+use portcullis::live::LiveReader;
+use portcullis::{Approvals, AuditReader};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// Length of the system's queue of connections to accept.
+const WAITING_CONNECTIONS_MAX: u32 = 128;
+
+/// What a console shows, and where.
+#[derive(Debug)]
+pub struct ConsoleOptions {
+    /// The port, or 0 for a free one.
+    pub port: u16,
+    /// The state directory, for the feed of the calls of its hosts.
+    pub state: PathBuf,
+    /// The approval requests and remembered approvals.
+    pub approvals: Approvals,
+    /// The audit log.
+    pub audit: AuditReader,
+    /// The host.
+    pub host: HostSource,
+    /// The policy files, the user's first.
+    pub policy_files: Vec<PathBuf>,
+}
+
+/// The error for a console that cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum ConsoleError {
+    /// The address cannot be bound.
+    #[error("the console cannot listen at {address}: {source}; choose another port with --port, or none")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The audit log cannot be read.
+    #[error("the console cannot read the audit log")]
+    Audit(#[from] AuditError),
+    /// The system provides no randomness.
+    #[error("the system provides no randomness for the login link")]
+    Random,
+}
+
+/// A running console. Dropping it stops it, without waiting for its connections.
+pub struct Running {
+    address: SocketAddr,
+    state: Arc<ConsoleState>,
+    connections: JoinHandle<()>,
+}
+
+/// Starts a console on the loopback address, and makes the address unreachable for every plugin of its host.
+///
+/// # Errors
+/// The address cannot be bound, or the audit log cannot be read.
+pub async fn serve(options: ConsoleOptions) -> Result<Running, ConsoleError> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+    let listener = bind(address).map_err(|source| ConsoleError::Listen { address, source })?;
+    let address = listener.local_addr().map_err(|source| ConsoleError::Listen { address, source })?;
+    let process = ConsoleSessions::default().link().ok_or(ConsoleError::Random)?;
+    let state = Arc::new(ConsoleState {
+        own: Arc::new(OwnHost::new(address)),
+        sessions: ConsoleSessions::default(),
+        approvals: options.approvals,
+        log: CallLog::new(options.audit),
+        host: options.host,
+        watch: ConsoleWatch::default(),
+        live: LiveCalls::default(),
+        resumed: ResumedCalls::default(),
+        policy_files: options.policy_files,
+        process,
+        streams: ConsoleState::stream_permits(),
+        stopping: CancellationToken::new(),
+    });
+    let connections = tokio::spawn(connections::serve(listener, router(&state), state.stopping.clone()));
+    tokio::spawn(watcher::follow(Arc::clone(&state), LiveReader::open(options.state)));
+    Ok(Running { address, state, connections })
+}
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    // The port can be reused immediately after another console has ended, but not while one listens.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_CONNECTIONS_MAX)
+}
+
+impl Running {
+    /// Returns the address that the console listens on. Plugins must not reach it.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Creates a login link. It signs one browser in, once, within [`crate::LINK_TIME`].
+    ///
+    /// # Errors
+    /// The system provides no randomness.
+    pub fn link(&self) -> Result<String, ConsoleError> {
+        let token = self.state.sessions.link().ok_or(ConsoleError::Random)?;
+        Ok(format!("{}/login/{token}", self.state.own.origin))
+    }
+
+    /// Stops the console. Open requests may finish.
+    pub async fn stop(mut self) {
+        self.state.stopping.cancel();
+        // If the task panicked, its connections are gone too.
+        drop((&mut self.connections).await);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.state.stopping.cancel();
+    }
+}
+
+impl std::fmt::Debug for Running {
+    /// Leaves out the sessions.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Running").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Returns the routes with their guards. A layer that is added later runs earlier.
+fn router(state: &Arc<ConsoleState>) -> Router {
+    let inside = Router::new()
+        .route("/", get(pages::home))
+        .route("/inbox", get(pages::inbox::first))
+        .route("/inbox/answer", post(answer::answer))
+        .route("/inbox/review", get(pages::review::show))
+        .route("/inbox/{id}", get(pages::inbox::show))
+        .route("/live", get(pages::live::show))
+        .route("/log", get(pages::log::show))
+        .route("/log/{call}", get(pages::call::show))
+        .route("/tools", get(pages::tools::show))
+        .route("/remembered", get(pages::remembered::show))
+        .route("/remembered/revoke", post(pages::remembered::revoke))
+        .route("/policy", get(pages::policy::show))
+        .route("/policy/explain", post(pages::policy::explain))
+        .route("/sign-out", post(pages::login::sign_out))
+        .route("/events", get(events::stream))
+        .route_layer(from_fn(guard::read_form))
+        .route_layer(from_fn_with_state(Arc::clone(state), guard::signed_in));
+    let outside = Router::new()
+        .route("/login/{token}", get(pages::login::sign_in))
+        .route("/console.css", get(assets::style))
+        .route("/console.js", get(assets::script))
+        .route("/icon.svg", get(assets::icon));
+    inside
+        .merge(outside)
+        .fallback(pages::not_found)
+        .method_not_allowed_fallback(pages::wrong_method)
+        .with_state(Arc::clone(state))
+        .layer(from_fn_with_state(Arc::clone(&state.own), guard::own_origin))
+        .layer(from_fn_with_state(Arc::clone(&state.own), guard::known_host))
+        .layer(from_fn(guard::seal))
+}

@@ -1,0 +1,159 @@
+//! Login links and signed-in browsers. Both exist only in the memory of this process, and only as digests.
+
+use crate::limits::{LINK_TIME, LINKS_MAX, SESSION_TIME, SESSIONS_MAX};
+use crate::notice::Notice;
+use data_encoding::BASE64URL_NOPAD;
+use portcullis::policy::recovery::RecoverMutex;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use subtle::ConstantTimeEq;
+
+/// The digest of a secret of 256 random bits.
+type SecretDigest = [u8; 32];
+
+/// The login links that were not used yet, and the browsers that are signed in.
+#[derive(Default)]
+pub(crate) struct ConsoleSessions(Mutex<SessionTable>);
+
+#[derive(Default)]
+struct SessionTable {
+    links: Vec<LoginLink>,
+    sessions: Vec<SignedIn>,
+}
+
+struct LoginLink {
+    digest: SecretDigest,
+    until: Instant,
+}
+
+/// A browser that is signed in.
+struct SignedIn {
+    digest: SecretDigest,
+    csrf: Arc<str>,
+    until: Instant,
+    /// What the next page tells its reader.
+    notices: Vec<Notice>,
+}
+
+/// The session of one request.
+#[derive(Clone)]
+pub(crate) struct ConsoleSession {
+    digest: SecretDigest,
+    /// The token that every form of the session carries.
+    pub(crate) csrf: Arc<str>,
+}
+
+impl ConsoleSessions {
+    /// Creates a login link. Returns its token, or `None` if the system provides no randomness.
+    pub(crate) fn link(&self) -> Option<String> {
+        let token = secret()?;
+        let mut table = self.0.lock_recovered();
+        table.links.retain(|link| link.until > Instant::now());
+        if table.links.len() == LINKS_MAX {
+            table.links.remove(0);
+        }
+        table.links.push(LoginLink { digest: digest(&token), until: Instant::now() + LINK_TIME });
+        Some(token)
+    }
+
+    /// Spends a login link. Returns the cookie of the new session, or `None` if the link was used, has expired or never
+    /// existed.
+    pub(crate) fn sign_in(&self, token: &str) -> Option<String> {
+        let (wanted, cookie, csrf) = (digest(token), secret()?, secret()?);
+        let mut table = self.0.lock_recovered();
+        let place = table.links.iter().position(|link| same(&link.digest, &wanted))?;
+        let link = table.links.remove(place);
+        if link.until <= Instant::now() {
+            return None;
+        }
+        if table.sessions.len() == SESSIONS_MAX {
+            table.sessions.remove(0);
+        }
+        let until = Instant::now() + SESSION_TIME;
+        table.sessions.push(SignedIn { digest: digest(&cookie), csrf: csrf.into(), until, notices: Vec::new() });
+        Some(cookie)
+    }
+
+    /// Returns the session with this cookie, and keeps it for longer.
+    pub(crate) fn find(&self, cookie: &str) -> Option<ConsoleSession> {
+        let (wanted, now) = (digest(cookie), Instant::now());
+        let mut table = self.0.lock_recovered();
+        table.sessions.retain(|session| session.until > now);
+        let session = table.sessions.iter_mut().find(|session| same(&session.digest, &wanted))?;
+        session.until = now + SESSION_TIME;
+        Some(ConsoleSession { digest: wanted, csrf: Arc::clone(&session.csrf) })
+    }
+
+    /// Ends a session.
+    pub(crate) fn sign_out(&self, session: &ConsoleSession) {
+        self.0.lock_recovered().sessions.retain(|known| known.digest != session.digest);
+    }
+
+    /// Leaves a notice for the next page of a session.
+    pub(crate) fn notify(&self, session: &ConsoleSession, notice: Notice) {
+        let mut table = self.0.lock_recovered();
+        if let Some(known) = table.sessions.iter_mut().find(|known| known.digest == session.digest) {
+            known.notices.push(notice);
+        }
+    }
+
+    /// Takes the notices of a session.
+    pub(crate) fn notices(&self, session: &ConsoleSession) -> Vec<Notice> {
+        let mut table = self.0.lock_recovered();
+        let known = table.sessions.iter_mut().find(|known| known.digest == session.digest);
+        known.map(|known| std::mem::take(&mut known.notices)).unwrap_or_default()
+    }
+}
+
+/// Returns 256 random bits as text.
+fn secret() -> Option<String> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(BASE64URL_NOPAD.encode(&bytes))
+}
+
+fn digest(secret: &str) -> SecretDigest {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+fn same(one: &SecretDigest, other: &SecretDigest) -> bool {
+    bool::from(one.ct_eq(other))
+}
+
+impl ConsoleSession {
+    /// Returns whether a form carries the token of this session.
+    pub(crate) fn has_csrf(&self, token: &str) -> bool {
+        same(&digest(&self.csrf), &digest(token))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_signs_in_once() {
+        let sessions = ConsoleSessions::default();
+        let token = sessions.link().unwrap();
+        let cookie = sessions.sign_in(&token).unwrap();
+        assert!(sessions.sign_in(&token).is_none());
+        let session = sessions.find(&cookie).unwrap();
+        assert!(session.has_csrf(&session.csrf) && !session.has_csrf("") && !session.has_csrf(&cookie));
+        assert!(sessions.find(&token).is_none() && sessions.find("").is_none());
+        sessions.sign_out(&session);
+        assert!(sessions.find(&cookie).is_none());
+    }
+
+    #[test]
+    fn the_oldest_links_and_sessions_make_room() {
+        let sessions = ConsoleSessions::default();
+        let links: Vec<String> = (0..=LINKS_MAX).map(|_| sessions.link().unwrap()).collect();
+        assert!(sessions.sign_in(&links[0]).is_none());
+        let first = sessions.sign_in(&links[1]).unwrap();
+        for _ in 0..SESSIONS_MAX {
+            sessions.sign_in(&sessions.link().unwrap()).unwrap();
+        }
+        assert!(sessions.find(&first).is_none());
+    }
+}

@@ -1,0 +1,105 @@
+//! The console in a real browser: every flow, every attack of a page, and how its pages look. The scenarios are in
+//! `tests/clients/console/scenarios.mjs`.
+
+use crate::office::{installed, portcullis, succeeded};
+use portcullis_tests::{Manifest, Site, guest, shipped_plugin};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Every call needs approval, except reads.
+const POLICY: &str = "# What the agents of this project may do.\n\n\
+    [plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\n\
+    [approvals]\nrepeats = 1000\n\n\
+    # Reads are harmless here.\n[[rule]]\ntool = \"files.{read,list,find,grep}\"\ndecision = \"allow\"\n\n\
+    # A person looks at everything else.\n[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\nreason = \"a person looks before anything changes\"\n";
+
+/// Returns a site with the shipped files plugin, one that echoes, and one whose texts attack a page.
+fn site() -> Site {
+    let site = Site::new();
+    site.plugin("files", &shipped_plugin("files"));
+    let evil = "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)>";
+    let manifest = Manifest::of("evil").tool(|tool| tool.description = evil.to_owned());
+    site.plugin("evil", &guest("good", &manifest));
+    site.directory("work");
+    fs::write(site.path("policy.toml"), POLICY).unwrap();
+    site
+}
+
+/// Runs one scenario in a browser.
+#[track_caller]
+fn run(scenario: &str) {
+    let site = site();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let told = json!({
+        "scenario": scenario,
+        "program": portcullis(),
+        "site": site.path(""),
+        "browser": installed("PORTCULLIS_TEST_BROWSER"),
+        "modules": installed("PORTCULLIS_TEST_NODE_MODULES"),
+        "artefacts": root.join("../target/ci-artefacts/console"),
+    });
+    let mut command = Command::new(installed("PORTCULLIS_TEST_NODE"));
+    command.arg(root.join("clients/console/scenarios.mjs")).arg(told.to_string());
+    // The browser needs a home directory for its own files.
+    command.current_dir(site.path("")).env_clear().env("HOME", site.path("")).env("PATH", "/usr/bin:/bin");
+    let said = succeeded(&command.output().unwrap());
+    println!("{said}");
+}
+
+#[test]
+fn keys_answer_requests() {
+    run("keys");
+}
+
+#[test]
+fn a_new_request_appears_without_moving_the_selected_one() {
+    run("arriving");
+}
+
+#[test]
+fn three_keys_answer_a_hundred_requests() {
+    run("hundred");
+}
+
+#[test]
+fn of_two_tabs_one_answer_counts_and_the_other_tab_is_told() {
+    run("racing");
+}
+
+#[test]
+fn a_request_that_changed_after_it_was_shown_is_not_approved() {
+    run("changed");
+}
+
+#[test]
+fn an_open_page_works_again_after_the_console_was_started_again() {
+    run("restart");
+}
+
+#[test]
+fn remembered_approvals_the_log_and_explain_work() {
+    run("looking");
+}
+
+#[test]
+fn hostile_texts_run_nothing_and_load_nothing() {
+    run("hostile");
+}
+
+#[test]
+fn a_page_of_another_origin_reads_presses_and_frames_nothing() {
+    run("attacker");
+}
+
+#[test]
+fn a_page_with_a_rebound_name_reaches_nothing() {
+    run("rebinding");
+}
+
+/// At 375 and 1440 pixels, light and dark. The screenshots are in `target/ci-artefacts/console`.
+#[test]
+fn every_page_is_accessible_at_both_widths_and_in_both_colour_schemes() {
+    run("looks");
+}

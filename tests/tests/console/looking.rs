@@ -1,0 +1,96 @@
+//! The pages that show what happened and what would happen.
+
+use crate::console::desk::{ConsoleDesk, POLICY, echo};
+use crate::console::exchange::PATIENCE;
+use std::fs;
+use tokio::time::timeout;
+
+#[tokio::test]
+async fn the_log_finds_calls_by_text_tool_decision_and_day() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    let (id, call) = desk.ask(echo(7)).await;
+    signed_in.answer(&id, "approve", &[]).await.is(303);
+    let reply = call.await.unwrap();
+    let count = async |query: &str| {
+        let page = signed_in.get(&format!("/log{query}")).await.is(200).body;
+        page.split("Log <small>").nth(1).unwrap().split(' ').next().unwrap().to_owned()
+    };
+    for (query, calls) in [
+        ("", "1"),
+        ("?q=good", "1"),
+        ("?q=nothing", "0"),
+        ("?tool=good.run", "1"),
+        ("?tool=other.run", "0"),
+        ("?decision=ask", "1"),
+        ("?decision=deny", "0"),
+        ("?day=1999-01-01", "0"),
+        ("?caller=local", "1"),
+    ] {
+        assert_eq!(count(query).await, calls, "{query}");
+    }
+    let page = signed_in.get(&format!("/log/{}", reply.id)).await.is(200).body;
+    for part in ["good.run", "a person looks first", "decision", "answer", "outcome"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    signed_in.get("/log/unknown").await.is(200);
+}
+
+#[tokio::test]
+async fn the_live_page_has_a_call_while_it_waits_and_after_it_ended() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    let (id, call) = desk.ask(echo(1)).await;
+    let counts = async |number: usize| {
+        let counted = timeout(PATIENCE, async {
+            loop {
+                let page = signed_in.get("/live").await.is(200).body;
+                if page.contains(&format!("Under way <small>{number}</small>")) {
+                    return page;
+                }
+            }
+        });
+        counted.await.unwrap()
+    };
+    assert!(counts(1).await.contains("waiting"));
+    signed_in.answer(&id, "approve", &[]).await.is(303);
+    call.await.unwrap();
+    assert!(counts(0).await.contains("completed"));
+}
+
+#[tokio::test]
+async fn tools_have_their_handles_and_what_the_policy_decides() {
+    let desk = ConsoleDesk::new().await;
+    let page = desk.sign_in().await.get("/tools").await.is(200).body;
+    for part in ["files", "read-write", "sha256", "contract", "ask", "good"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn the_policy_has_line_numbers_matches_and_explains_a_call() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    let (id, call) = desk.ask(echo(1)).await;
+    signed_in.answer(&id, "approve", &[]).await.is(303);
+    let reply = call.await.unwrap();
+    let page = signed_in.get("/policy").await.is(200).body;
+    let line = POLICY.lines().position(|line| line == "[[rule]]").unwrap() + 1;
+    assert!(
+        page.contains(&format!("id=\"line-{line}\"><i>{line}</i><small title=\"1 call\">1×</small>[[rule]]")),
+        "{page}"
+    );
+    let csrf = signed_in.get(&format!("/policy?call={}", reply.id)).await;
+    assert_eq!(csrf.field("tool"), "good.run");
+    let csrf = csrf.field("csrf");
+    let known = desk.open().await.len();
+    let explained = signed_in
+        .post("/policy/explain", &[("csrf", &csrf), ("tool", "files.read"), ("arguments", "{\"path\":\"a\"}")]);
+    let explained = explained.await.is(200).body;
+    assert!(explained.contains("It would ask you.") && explained.contains("a person looks first"), "{explained}");
+    let unknown = signed_in.post("/policy/explain", &[("csrf", &csrf), ("tool", "no.tool")]).await.is(200).body;
+    assert!(unknown.contains("unknown-tool"), "{unknown}");
+    assert_eq!(desk.open().await.len(), known, "explaining asks no one");
+    fs::write(desk.site.path("policy.toml"), "not = [valid").unwrap();
+    assert!(signed_in.get("/policy").await.is(200).body.contains("not = [valid"));
+}
