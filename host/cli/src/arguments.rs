@@ -13,9 +13,9 @@ mod serve;
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
 pub(crate) use export::ExportArguments;
-pub(crate) use help::{HelpArguments, command, help_width, parse, parser};
+pub(crate) use help::{command, help_width, parse, parser};
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
-pub(crate) use manual::{CompletionsArguments, ManArguments};
+pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
 use crate::exit_code::Exit;

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     /// The documentation, whose table has one row for each code.
-    const DOCUMENTATION: &str = include_str!("../../../../docs/codes.md");
+    const DOCUMENTATION: &str = include_str!("../../../docs/codes.md");
 
     #[test]
     fn every_code_is_documented_and_no_other() {
