@@ -13,9 +13,9 @@ mod serve;
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
 pub(crate) use export::ExportArguments;
-pub(crate) use help::{HelpArguments, command, help_width, parse, parser};
+pub(crate) use help::{command, help_width, parse, parser};
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
-pub(crate) use manual::{CompletionsArguments, ManArguments};
+pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
 use crate::exit_code::Exit;
@@ -79,18 +79,15 @@ pub(crate) enum Command {
     /// nothing. The policy is in your configuration directory and applies to this directory and those below it. The
     /// configurations of agents are merged, and everything else in them stays. At the end, one call is made through what
     /// was written. docs/start.md shows a run.
-    #[command(verbatim_doc_comment)]
     Init(InitArguments),
     /// Check everything that can be wrong with the installation, and name the remedy for each problem
     ///
     /// Exits with code 0 if there is no error, and with code 1 otherwise. Warnings do not change the exit code.
-    #[command(verbatim_doc_comment)]
     Doctor,
     /// Remove what portcullis wrote outside of the program, after listing it
     ///
     /// Removes the entries in the configurations of agents, the policies of projects, the plugins that `init` installed,
     /// and the state directory. What you have changed since stays.
-    #[command(verbatim_doc_comment)]
     Uninstall(UninstallArguments),
     /// List the tools, their permissions, and what the policy would decide for each
     List(ListToolsArguments),
@@ -119,7 +116,6 @@ pub(crate) enum Command {
     /// It prints a login link, which works once and for five minutes. SIGUSR1 prints another one. The page shows the
     /// requests of every host with this state directory, and also calls, tools, remembered approvals and the policy.
     /// docs/console.md describes it.
-    #[command(verbatim_doc_comment)]
     Console(ConsoleArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),

@@ -2,7 +2,8 @@
 //! them.
 
 use crate::arguments::{ColourChoice, GlobalOptions};
-use crate::failure::{FailureCode, WithCode};
+use crate::command_error::WithCode;
+use crate::failure_code::FailureCode;
 use crate::project::{self, FoundProject};
 use anyhow::Context as _;
 use portcullis_build::project_file;

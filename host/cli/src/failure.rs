@@ -1,15 +1,13 @@
 //! Reports the error that ends a command.
 
-mod code;
-mod error;
 mod usage;
 
+pub(crate) use crate::command_error::{CommandError, WithCode};
 use crate::exit_code::Exit;
+pub(crate) use crate::failure_code::FailureCode;
 use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
-pub(crate) use code::FailureCode;
-pub(crate) use error::{CommandError, WithCode};
 use portcullis::OpenError;
 use portcullis::approvals::ApprovalError;
 use portcullis::audit::AuditError;

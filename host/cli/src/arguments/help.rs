@@ -4,7 +4,7 @@
 
 use super::Arguments;
 use super::examples::examples;
-use clap::{Args, Command, CommandFactory, FromArgMatches};
+use clap::{Command, CommandFactory, FromArgMatches};
 
 /// Maximum width of the help, in columns. Longer lines are hard to read.
 const WIDTH_MAX: usize = 100;
@@ -24,13 +24,6 @@ const OTHER: &str = "Other";
 
 /// The layout of the program's own help. The groups are before the options.
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{options}{after-help}";
-
-#[derive(Debug, Args)]
-pub(crate) struct HelpArguments {
-    /// The command, such as `call` or `approvals list`
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-}
 
 /// Parses the command line of the process.
 ///

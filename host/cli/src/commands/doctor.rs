@@ -12,7 +12,7 @@ use super::Context;
 use super::init::InitPlaces;
 use crate::exit_code::Exit;
 use crate::init_record::InitRecord;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use finding::{DoctorFinding, FindingLevel};
@@ -33,7 +33,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     }
     let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(FindingLevel::Ok);
     let text = match context.json {
-        true => json::line(&document(&findings, worst))?,
+        true => json::document(DocumentKind::Doctor, &document(&findings, worst))?,
         false => text(&findings, context),
     };
     context.terminal.print(&text)?;
@@ -77,7 +77,7 @@ fn text(findings: &[DoctorFinding], context: &Context) -> String {
     }
     let count = |level| findings.iter().filter(|finding| finding.level == level).count();
     let (errors, warnings) = (count(FindingLevel::Error), count(FindingLevel::Warning));
-    let table = table.render(context.terminal.style(), "", None);
+    let table = table.render_whole(context.terminal.style(), "", context.terminal.width());
     format!("{table}\n{errors} {}, {warnings} {}\n", plural(errors, "error"), plural(warnings, "warning"))
 }
 

@@ -18,8 +18,10 @@ pub(super) mod undo;
 pub(super) use places::InitPlaces;
 
 use super::Context;
+use super::no_result::fail_as;
 use crate::arguments::InitArguments;
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode};
 use crate::init_record::InitRecord;
 use answers::Answers;
 use anyhow::bail;
@@ -33,10 +35,12 @@ pub(super) async fn run(arguments: &InitArguments, context: &Context) -> anyhow:
     }
     let interactive = !arguments.yes;
     if interactive && context.json {
-        bail!("with --json there are no questions: add --yes to use the defaults, and flags for other answers");
+        let error = CommandError::new(FailureCode::NoTerminal, "with --json there are no questions");
+        bail!(error.help("add --yes to use the defaults, and flags for other answers"));
     }
     if interactive && !context.terminal.can_ask() {
-        bail!("there is no terminal to ask at: run `portcullis init --yes` to use the defaults");
+        let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
+        bail!(error.help("run `portcullis init --yes` to use the defaults"));
     }
     let answers = match (places.policy.symlink_metadata().is_ok(), interactive) {
         // The policy that is there stays as it is, so there is nothing to ask.
@@ -53,7 +57,7 @@ pub(super) async fn run(arguments: &InitArguments, context: &Context) -> anyhow:
         return report::end(&plan, &places, &call, context);
     }
     if interactive && !prompts::confirmed(context, "Write this? [Y/n] ").await? {
-        return super::no_result::fail("nothing was changed", Exit::Denied, context);
+        return fail_as(FailureCode::NotConfirmed, "nothing was changed", Exit::Denied, context);
     }
     apply::run(&plan, &places, &mut record)?;
     let call = trial::run(&places, context).await?;

@@ -2,10 +2,11 @@
 
 use super::Context;
 use super::init::undo::{self, EditedPolicy, Undone};
-use super::no_result::fail;
+use super::no_result::fail_as;
 use crate::arguments::UninstallArguments;
 use crate::confirmation::confirmed;
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode};
 use crate::init_record::InitRecord;
 use crate::user_files;
 use anyhow::{Context as _, bail};
@@ -40,17 +41,23 @@ pub(super) async fn run(arguments: &UninstallArguments, context: &Context) -> an
     };
     let listed = listed(&record, &state);
     if listed.is_empty() {
-        return fail("there is nothing to remove", Exit::Completed, context);
+        if context.json {
+            undo::show(&Undone::default(), context)?;
+        } else {
+            context.terminal.note("there is nothing to remove");
+        }
+        return Ok(Exit::Completed);
     }
     if !context.json {
         listed.iter().for_each(|what| context.terminal.note(format_args!("remove  {}", OneLine(what))));
     }
     if !arguments.yes {
         if context.json || !context.terminal.can_ask() {
-            bail!("there is no terminal to ask at: run `portcullis uninstall --yes`");
+            let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
+            bail!(error.help("run `portcullis uninstall --yes`"));
         }
         if !confirmed(context.terminal, "Remove all of this?").await {
-            return fail("nothing was changed", Exit::Denied, context);
+            return fail_as(FailureCode::NotConfirmed, "nothing was changed", Exit::Denied, context);
         }
     }
     let mut undone = Undone::default();

@@ -5,7 +5,7 @@ use super::plan::{ClientChange, ClientStep, InitPlan};
 use super::trial::TrialCall;
 use crate::context::Context;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::{Style, TextStyle};
 use crate::unified_diff::unified;
 use portcullis::text::{Lines, OneLine};
@@ -104,7 +104,7 @@ fn unified_text(diff: &str, style: Style) -> String {
 /// The output cannot be written.
 pub(super) fn end(plan: &InitPlan, places: &InitPlaces, call: &TrialCall, context: &Context) -> anyhow::Result<Exit> {
     if context.json {
-        context.terminal.print(&json::line(&document(plan, places, call))?)?;
+        context.terminal.print(&json::document(DocumentKind::Init, &document(plan, places, call))?)?;
         return Ok(call.exit);
     }
     let style = context.terminal.style();

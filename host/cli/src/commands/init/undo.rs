@@ -1,13 +1,15 @@
 //! `portcullis init --undo`: takes back what `init` wrote for a project. What the user has changed since stays, except for
 //! the server's own entry in a configuration.
 
+use super::super::no_result::fail_as;
 use super::places::InitPlaces;
 use super::prompts;
 use crate::clients::{AgentClient, ConfigFile};
 use crate::context::Context;
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode};
 use crate::init_record::{ClientRecord, FileChange, InitRecord, ProjectRecord};
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::user_files;
 use anyhow::{Context as _, bail};
@@ -39,19 +41,20 @@ pub(super) async fn run(
 ) -> anyhow::Result<Exit> {
     let Some(project) = record.projects.remove(&places.project) else {
         let what = format!("`init` wrote nothing for {}: there is nothing to undo", places.project.display());
-        return super::super::no_result::fail(&what, Exit::Usage, context);
+        return fail_as(FailureCode::NothingToUndo, &what, Exit::Usage, context);
     };
     let is_last = record.projects.is_empty();
     let mut edited = EditedPolicy::Keep;
     if !yes {
         if context.json || !context.terminal.can_ask() {
-            bail!("there is no terminal to ask at: run `portcullis init --undo --yes`");
+            let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
+            bail!(error.help("run `portcullis init --undo --yes`"));
         }
         for what in listed(&project, &record, is_last) {
             context.terminal.note(format_args!("remove  {}", OneLine(&what)));
         }
         if !prompts::confirmed(context, "Take this back? [Y/n] ").await? {
-            return super::super::no_result::fail("nothing was changed", Exit::Denied, context);
+            return fail_as(FailureCode::NotConfirmed, "nothing was changed", Exit::Denied, context);
         }
         if is_edited(&project)? {
             let prompt = "You have edited the policy. Remove it too? [y/N] ";
@@ -185,12 +188,12 @@ fn undo_client(record: &ClientRecord, undone: &mut Undone) -> anyhow::Result<()>
 pub(in crate::commands) fn show(undone: &Undone, context: &Context) -> anyhow::Result<()> {
     if context.json {
         let document = json!({ "removed": undone.removed, "kept": undone.kept });
-        return Ok(context.terminal.print(&json::line(&document)?)?);
+        return Ok(context.terminal.print(&json::document(DocumentKind::Undo, &document)?)?);
     }
     let style = context.terminal.style();
     let line =
         |look: TextStyle, label: &str, what: &String| format!("{} {}\n", style.paint(look, label), OneLine(what));
     let removed = undone.removed.iter().map(|what| line(TextStyle::Good, "removed", what));
     let kept = undone.kept.iter().map(|what| line(TextStyle::Doubtful, "kept   ", what));
-    Ok(context.terminal.print(&removed.chain(kept).collect::<String>())?)
+    Ok(context.terminal.show(&removed.chain(kept).collect::<String>())?)
 }
