@@ -105,7 +105,7 @@ fn every_command_is_in_the_table() {
         let is_group = pages.iter().any(|other| other.starts_with(&format!("{page} ")));
         let command = page.trim_start_matches("portcullis").trim();
         let tried = LINES.iter().any(|(line, ..)| format!("{} ", line.join(" ")).starts_with(&format!("{command} ")));
-        assert!(is_group || tried || command == "serve", "add `{command}` to the table");
+        assert!(is_group || tried || ["serve", "console"].contains(&command), "add `{command}` to the table");
     }
 }
 
@@ -156,13 +156,15 @@ fn try_cases(desk: &Desk, tried: &mut TriedSchemas) {
 
 /// The document of a server, which comes while it runs.
 fn try_server(desk: &Desk, tried: &mut TriedSchemas) {
-    let mut command = desk.command();
-    command.args(["serve", "--http", "127.0.0.1:0", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_valid("serve", &serde_json::from_str(&line).unwrap());
-    tried.0.insert("serve".to_owned());
+    for (schema, line) in [("serve", &["serve", "--http", "127.0.0.1:0", "--json"][..]), ("console", &["console", "--json"])] {
+        let mut command = desk.command();
+        command.args(line).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_valid(schema, &serde_json::from_str(&line).unwrap());
+        tried.0.insert(schema.to_owned());
+    }
 }
