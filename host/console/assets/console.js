@@ -38,8 +38,10 @@ async function visit(url, { form, push = true } = {}) {
   if (!main) return location.assign(form ? location.href : url);
   const kept = one(".list ol")?.scrollTop ?? 0;
   const checked = new Set(all("#requests input:checked").map((box) => box.value));
-  const url_ = new URL(loaded.url);
-  if (push) history.pushState(null, "", url_.pathname + url_.search + (new URL(url, location.href).hash || ""));
+  const reached = new URL(loaded.url);
+  // A form that answers with a page of its own has no address that can be loaded again.
+  const isAddress = !form || reached.pathname !== url;
+  if (push && isAddress) history.pushState(null, "", reached.pathname + reached.search + new URL(url, location.href).hash);
   one("#main").replaceWith(document.importNode(main, true));
   one("#sections").replaceWith(document.importNode(one("#sections", loaded.page), true));
   document.title = loaded.page.title;
@@ -185,12 +187,14 @@ function arrange() {
   if (end && approve) {
     approve.disabled = true;
     approve.title = "Scroll to the end of the request first";
+    // What is behind the form at the bottom of the window is not seen.
+    const covered = Math.max(0, one("#answer").offsetHeight - 2);
     watcher = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting || entry.boundingClientRect.top < 0)) return;
       approve.disabled = false;
       approve.title = "";
       watcher.disconnect();
-    });
+    }, { rootMargin: `0px 0px -${covered}px 0px` });
     watcher.observe(end);
   }
   tick();
