@@ -46,6 +46,12 @@ mod terminal;
 #[path = "binary/prompt.rs"]
 mod prompt;
 
+#[path = "binary/log.rs"]
+mod log;
+
+#[path = "binary/watch.rs"]
+mod watch;
+
 #[path = "binary/approvals.rs"]
 mod approvals;
 

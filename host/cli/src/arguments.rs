@@ -2,12 +2,16 @@
 
 mod author;
 mod export;
+mod log;
 mod principal;
 mod serve;
+mod watch;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use export::ExportArguments;
+pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
+pub(crate) use watch::WatchArguments;
 
 use crate::exit_code::Exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -68,8 +72,12 @@ pub(crate) enum Command {
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
+    /// Show the calls of all processes of this state directory as they run, and answer approval requests with one key
+    Watch(WatchArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),
+    /// List the calls in local time: what each named, what became of it, and who approved it
+    Log(LogArguments),
     /// Show or verify the audit log
     #[command(subcommand)]
     Audit(AuditCommand),

@@ -122,6 +122,13 @@ pub(crate) fn capabilities() -> Capabilities {
     Capabilities { colour: variable("NO_COLOR").is_none() && !dumb, cursor: !dumb }
 }
 
+/// Returns the program that shows a notification on the desktop. `None` if there is no desktop.
+#[expect(clippy::disallowed_methods, reason = "the person who watches is at this desktop")]
+pub(crate) fn desktop_notifier() -> Option<tokio::process::Command> {
+    let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(|name| variable(name).is_some());
+    has_desktop.then(|| tokio::process::Command::new("notify-send"))
+}
+
 /// Opens a regular file that the user named. Does not block.
 ///
 /// # Errors

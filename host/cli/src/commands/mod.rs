@@ -11,6 +11,7 @@ mod explain;
 mod export;
 mod inspect;
 mod list;
+mod log;
 mod making;
 mod new;
 mod no_result;
@@ -21,6 +22,7 @@ mod test;
 mod trust;
 mod typed_arguments;
 mod waiting;
+mod watch;
 
 use crate::arguments::{AuditCommand, Command};
 use crate::context::Context;
@@ -40,7 +42,9 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
+        Command::Watch(arguments) => watch::run(&arguments, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,
+        Command::Log(arguments) => log::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,
         Command::Audit(AuditCommand::Verify) => audit::verify(context).await,
         Command::New(arguments) => new::run(&arguments, context),

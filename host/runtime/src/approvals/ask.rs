@@ -222,6 +222,7 @@ impl Approvals {
             message: case.message.clone(),
             agent: case.agent.clone(),
             keeps_payloads: case.keeps_payloads,
+            covered_text: case.covered_text.clone(),
             session_milliseconds: milliseconds(case.times.session),
             always_milliseconds: milliseconds(case.times.always),
             asked_under: case.asked_under.clone(),

@@ -32,6 +32,8 @@ pub(crate) struct ApprovalCase {
     pub(crate) message: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) keeps_payloads: bool,
+    /// What a remembered approval of exactly this shows to people.
+    pub(crate) covered_text: String,
     pub(crate) times: Times,
     pub(crate) asked_under: Option<AskedUnder>,
 }
