@@ -49,6 +49,9 @@ mod prompt;
 #[path = "binary/log.rs"]
 mod log;
 
+#[path = "binary/notify.rs"]
+mod notify;
+
 #[path = "binary/watch.rs"]
 mod watch;
 

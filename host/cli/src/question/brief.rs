@@ -39,16 +39,11 @@ pub(crate) fn brief(question: &Question, extent: Extent, style: Style, width: Op
     if let Some(difference) = &question.difference {
         show_difference(&mut sheet, difference, heading.shows.as_deref().and(arguments.as_ref()), &heading);
     }
-    match &arguments {
-        Some(arguments) => {
-            show_arguments(
-                &mut sheet,
-                question,
-                uncovered(arguments, heading.shows.as_deref(), question.difference.as_deref()),
-            );
-        }
-        None => show_arguments(&mut sheet, question, Uncovered::All),
-    }
+    let left = match &arguments {
+        Some(arguments) => uncovered(arguments, heading.shows.as_deref(), question.difference.as_deref()),
+        None => Uncovered::All,
+    };
+    show_arguments(&mut sheet, question, &left);
     match hidden::count(&question.arguments) {
         Some(0) => {}
         Some(count) => careful(&mut sheet, "the arguments contain", count),
@@ -81,7 +76,7 @@ fn show_difference(sheet: &mut QuestionSheet, difference: &str, arguments: Optio
     }
 }
 
-fn show_arguments(sheet: &mut QuestionSheet, question: &Question, left: Uncovered) {
+fn show_arguments(sheet: &mut QuestionSheet, question: &Question, left: &Uncovered) {
     match left {
         Uncovered::All => {
             let text = &question.arguments;

@@ -26,7 +26,7 @@ pub(super) fn uncovered(arguments: &Value, heading: Option<&str>, difference: Op
     let shown = ShownLines::of(difference);
     let mut left = Vec::new();
     let mut leaves = 0;
-    walk(arguments, String::new(), &mut |pointer, value| {
+    walk(arguments, "", &mut |pointer, value| {
         leaves += 1;
         let covered = match value {
             _ if heading == Some(pointer) => true,
@@ -70,22 +70,22 @@ impl<'a> ShownLines<'a> {
 }
 
 /// Calls `each` with every value that has no members, and its pointer.
-fn walk(value: &Value, pointer: String, each: &mut impl FnMut(&str, &Value)) {
+fn walk(value: &Value, pointer: &str, each: &mut impl FnMut(&str, &Value)) {
     match value {
         Value::Object(members) if !members.is_empty() => {
             for (name, member) in members {
-                walk(member, format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")), each);
+                walk(member, &format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")), each);
             }
         }
         Value::Array(elements) if !elements.is_empty() => {
             for (index, element) in elements.iter().enumerate() {
-                walk(element, format!("{pointer}/{index}"), each);
+                walk(element, &format!("{pointer}/{index}"), each);
             }
         }
         // The object of the arguments itself may be empty, and is then shown by the heading.
         Value::Object(_) if pointer.is_empty() => {}
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-            each(&pointer, value);
+            each(pointer, value);
         }
     }
 }

@@ -172,7 +172,10 @@ impl Approvals {
             Ok(Put::Down(CallAttendance::begin(self, &row.id)))
         })?;
         let attendance = match put {
-            Put::Down(attendance) => attendance,
+            Put::Down(attendance) => {
+                self.shared.notifier.notify(&case);
+                attendance
+            }
             Put::Joined(joined) => {
                 let next = self.joined(joined, &mut case)?;
                 return next.ok_or(ApprovalError::Unknown);

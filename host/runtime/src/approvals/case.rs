@@ -8,6 +8,7 @@ use crate::approver::Question;
 use crate::ledger;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Everything about one approval request.
@@ -34,6 +35,8 @@ pub(crate) struct ApprovalCase {
     pub(crate) keeps_payloads: bool,
     /// What a remembered approval of exactly this shows to people.
     pub(crate) covered_text: String,
+    /// The command that tells a person of the request. There is none if it is empty.
+    pub(crate) notify: Arc<[String]>,
     pub(crate) times: Times,
     pub(crate) asked_under: Option<AskedUnder>,
 }

@@ -14,6 +14,7 @@ use crate::text::{cut, new_id};
 use portcullis_definitions::tool;
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Maximum length of the arguments that a remembered approval shows to people, in bytes. The approval itself is bound to
 /// all of them.
@@ -188,6 +189,7 @@ fn case(
         agent: origin.agent.as_deref().map(str::to_owned),
         keeps_payloads: policy.record().payloads == Payloads::Keep,
         covered_text,
+        notify: Arc::from(policy.notify()),
         times: Times {
             waiting: limits.approval_time,
             leaving: None,

@@ -15,7 +15,7 @@ use crate::terminal::Terminal;
 use crate::time::Now;
 use crate::tty::{Key, KeyMode, Tty};
 use portcullis::approvals::Onward;
-use portcullis::live::LiveReader;
+use portcullis::live::{LiveEvent, LiveReader};
 use portcullis::text::{OneLine, WithCauses};
 use portcullis::{Answer, Approvals, Question};
 use std::time::Duration;
@@ -73,11 +73,9 @@ pub(super) async fn run(
         let (Some(on), Some(typing)) = (&screen, &mode) else { return Ok(Exit::Completed) };
         let key = tokio::select! {
             () = interrupts.next() => return Ok(Exit::Completed),
+            key = typing.key() => key?,
             event = reader.next() => {
-                session.model.apply(event);
-                while let Some(event) = reader.try_next() {
-                    session.model.apply(event);
-                }
+                session.apply(event, &mut reader);
                 continue;
             }
             _ = looks.tick() => {
@@ -89,14 +87,13 @@ pub(super) async fn run(
                 session.draw(on)?;
                 continue;
             }
-            key = typing.key() => key?,
         };
         session.message.clear();
         match session.pressed(key).await? {
             AfterKey::Stay => {}
             AfterKey::Quit => return Ok(Exit::Completed),
             AfterKey::Reason => {
-                mode = None;
+                drop(mode.take());
                 tokio::select! {
                     () = interrupts.next() => return Ok(Exit::Completed),
                     reason = session.reason(on) => session.deny(reason?).await?,
@@ -104,7 +101,7 @@ pub(super) async fn run(
                 mode = Some(tty.keys()?);
             }
             AfterKey::Details => {
-                screen = None;
+                drop(screen.take());
                 tokio::select! {
                     () = interrupts.next() => return Ok(Exit::Completed),
                     after = session.details(&mut mode) => after?,
@@ -119,6 +116,14 @@ pub(super) async fn run(
 }
 
 impl<'t> WatchSession<'t> {
+    /// Applies a change, and those behind it.
+    fn apply(&mut self, event: LiveEvent, reader: &mut LiveReader) {
+        self.model.apply(event);
+        while let Some(event) = reader.try_next() {
+            self.model.apply(event);
+        }
+    }
+
     /// Looks for new requests, and for changes of the files of the open one.
     async fn look(&mut self) -> anyhow::Result<()> {
         let new = self.model.receive(self.approvals.list().await?.questions);
