@@ -46,6 +46,15 @@ mod terminal;
 #[path = "binary/prompt.rs"]
 mod prompt;
 
+#[path = "binary/log.rs"]
+mod log;
+
+#[path = "binary/notify.rs"]
+mod notify;
+
+#[path = "binary/watch.rs"]
+mod watch;
+
 #[path = "binary/approvals.rs"]
 mod approvals;
 

@@ -7,8 +7,10 @@ mod export;
 mod help;
 mod init;
 mod manual;
+mod log;
 mod principal;
 mod serve;
+mod watch;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
@@ -16,7 +18,9 @@ pub(crate) use export::ExportArguments;
 pub(crate) use help::{command, help_width, parse, parser};
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
+pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
+pub(crate) use watch::WatchArguments;
 
 use crate::exit_code::Exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -117,8 +121,12 @@ pub(crate) enum Command {
     /// requests of every host with this state directory, and also calls, tools, remembered approvals and the policy.
     /// docs/console.md describes it.
     Console(ConsoleArguments),
+    /// Show the calls of all processes of this state directory as they run, and answer approval requests with one key
+    Watch(WatchArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),
+    /// List the calls in local time: what each named, what became of it, and who approved it
+    Log(LogArguments),
     /// Show or verify the audit log
     #[command(subcommand)]
     Audit(AuditCommand),

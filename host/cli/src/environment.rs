@@ -288,6 +288,13 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     project_file::create(path)
 }
 
+/// Returns the program that shows a notification on the desktop. `None` if there is no desktop.
+#[expect(clippy::disallowed_methods, reason = "the person who watches is at this desktop")]
+pub(crate) fn desktop_notifier() -> Option<tokio::process::Command> {
+    let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(|name| variable(name).is_some());
+    has_desktop.then(|| tokio::process::Command::new("notify-send"))
+}
+
 /// Opens a regular file that the user named. Does not block.
 ///
 /// # Errors

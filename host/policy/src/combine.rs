@@ -82,6 +82,7 @@ fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
         approvals,
         record,
         named: named(&parts),
+        notify: combine_notify(&parts),
         name_servers: combine_name_servers(&parts),
         rules: parts.iter_mut().flat_map(|part| std::mem::take(&mut part.sections.rules)).collect(),
     })
@@ -105,6 +106,12 @@ fn read<'t>(layers: &Layers<'t>) -> Result<Vec<PolicyPart<'t>>, LayerError> {
         parts.push(PolicyPart { layer, trust, place, sections });
     }
     Ok(parts)
+}
+
+/// Returns the command of the last trusted layer that sets one.
+fn combine_notify(parts: &[PolicyPart<'_>]) -> Vec<String> {
+    let trusted = parts.iter().filter(|part| part.trust == Trust::Trusted);
+    trusted.filter_map(|part| part.sections.notify.clone()).next_back().unwrap_or_default()
 }
 
 /// Returns the strictest default of the trusted layers, or deny if none sets one. An untrusted layer can only make it

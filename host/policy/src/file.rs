@@ -45,6 +45,8 @@ pub(crate) struct Sections {
     pub(crate) plugins: BTreeMap<PluginName, PluginSection>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) approvals: ApprovalSettings,
+    /// The command that is run for a new approval request.
+    pub(crate) notify: Option<Vec<String>>,
     pub(crate) record: RecordSettings,
     pub(crate) name_servers: Option<Vec<SocketAddr>>,
 }
@@ -81,6 +83,7 @@ fn read_sections(
     }
     if let Some(section) = table.get("approvals") {
         sections.approvals = approvals::read(section)?;
+        sections.notify = approvals::read_notify(section)?;
     }
     if let Some(section) = table.get("record") {
         sections.record = record::read(section)?;

@@ -40,6 +40,7 @@ pub struct Policy {
     pub(crate) approvals: Approvals,
     pub(crate) record: RecordKeeping,
     pub(crate) named: BTreeSet<PluginName>,
+    pub(crate) notify: Vec<String>,
     pub(crate) name_servers: Vec<SocketAddr>,
 }
 
@@ -68,6 +69,7 @@ impl Policy {
             approvals: Approvals::default(),
             record: RecordKeeping::default(),
             named: BTreeSet::new(),
+            notify: Vec::new(),
             name_servers: Vec::new(),
         }
     }
@@ -87,6 +89,12 @@ impl Policy {
             return Verdict { decision: Decision::Deny, source: Source::Default, reason };
         }
         self.verdict_on(&Matter::from(question))
+    }
+
+    /// Returns the program, with its arguments, that is run for a new approval request. There is none if it is empty. An
+    /// untrusted project cannot set it.
+    pub fn notify(&self) -> &[String] {
+        &self.notify
     }
 
     /// Returns the plugins that the user's and the project's policy name: those with a section, and those that a rule

@@ -210,6 +210,16 @@ fn approvals_and_records_are_narrowed_by_an_untrusted_project_and_set_by_a_trust
     }
 }
 
+/// A project runs no program on the user's machine before it is trusted.
+#[test]
+fn only_a_trusted_project_sets_the_command_for_a_new_request() {
+    let (user, project) = ("[approvals]\nnotify = ['mine']\n", "[approvals]\nnotify = ['theirs']\n");
+    assert_eq!(with_project(user, project, Trust::Untrusted).notify(), ["mine"]);
+    assert!(with_project("", project, Trust::Untrusted).notify().is_empty());
+    assert_eq!(with_project(user, project, Trust::Trusted).notify(), ["theirs"]);
+    assert_eq!(with_project(user, "", Trust::Trusted).notify(), ["mine"]);
+}
+
 #[test]
 fn an_explanation_names_the_rules_that_need_a_trusted_project() {
     let policy = with_project("", &(rule("allow", "when = { path = 'src/**' }") + &rule("ask", "")), Trust::Untrusted);

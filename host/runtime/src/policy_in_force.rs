@@ -113,7 +113,7 @@ impl PolicyInForce {
                 one.default_limits() != two.default_limits() || plugins().any(|p| one.limits(p) != two.limits(p)),
             ),
             ("settings", plugins().any(|plugin| settings(one, plugin) != settings(two, plugin))),
-            ("approvals", one.approvals() != two.approvals()),
+            ("approvals", one.approvals() != two.approvals() || one.notify() != two.notify()),
             ("record", one.record() != two.record()),
             ("network", one.name_servers() != two.name_servers()),
             ("secrets", self.secrets != other.secrets),

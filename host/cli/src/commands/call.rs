@@ -54,6 +54,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     reply::show_after(&shown, &host, &reply, context)?;
     remind_of_trust(&host, &reply, context);
     remind_of_check(&host, &reply, context);
+    host.approvals().notices_sent().await;
     Ok(Exit::after(&reply))
 }
 

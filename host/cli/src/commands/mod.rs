@@ -16,6 +16,7 @@ mod help;
 mod init;
 mod inspect;
 mod list;
+mod log;
 mod making;
 mod man;
 mod new;
@@ -29,6 +30,7 @@ mod typed_arguments;
 mod uninstall;
 mod version;
 mod waiting;
+mod watch;
 
 use crate::arguments::{AuditCommand, Command};
 use crate::context::Context;
@@ -52,7 +54,9 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Console(arguments) => console::run(&arguments, context).await,
+        Command::Watch(arguments) => watch::run(&arguments, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,
+        Command::Log(arguments) => log::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,
         Command::Audit(AuditCommand::Verify) => audit::verify(context).await,
         Command::New(arguments) => new::run(&arguments, context),

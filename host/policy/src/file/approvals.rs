@@ -11,11 +11,24 @@ use crate::approvals::{
     ALWAYS_CEILING_MILLISECONDS, ApprovalSettings, PENDING_CEILING_MILLISECONDS, REPEATS_CEILING,
     SESSION_CEILING_MILLISECONDS, Unattended,
 };
+use crate::binding;
 use crate::limits::milliseconds;
+
+/// The keys of the section.
+const KEYS: &[&str] = &["unattended", "pending-time", "session-time", "always-time", "repeats", "notify"];
+
+/// Parses the command of the section that is run for a new request: the program and its arguments.
+pub(super) fn read_notify(section: &TomlNode<'_>) -> Result<Option<Vec<String>>, Misplaced> {
+    let section = section.table(KEYS)?;
+    let Some(node) = section.get("notify") else { return Ok(None) };
+    let words = node.list()?;
+    let words: Vec<&str> = words.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
+    binding::read_words(&words).map(Some).map_err(|fault| node.fail(fault))
+}
 
 /// Parses the section.
 pub(super) fn read(section: &TomlNode<'_>) -> Result<ApprovalSettings, Misplaced> {
-    let section = section.table(&["unattended", "pending-time", "session-time", "always-time", "repeats"])?;
+    let section = section.table(KEYS)?;
     let time = |key: &str, ceiling| section.get(key).map(|node| read_time(node, ceiling)).transpose();
     let unattended = section.get("unattended");
     Ok(ApprovalSettings {

@@ -66,8 +66,8 @@ impl HostBuilder {
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
-        let (events, live_calls) = (Arc::default(), shares_live.then(Arc::default));
-        let live = live_calls.as_ref().zip(live).map(|(calls, socket)| serve_live(socket, &owner, &events, calls));
+        let events = Arc::default();
+        let (live_calls, live) = live.map(|socket| serve_live(socket, &owner, &events)).unzip();
         let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
@@ -189,14 +189,15 @@ fn admit_in_background(host: &Arc<HostState>) {
     }
 }
 
-/// Begins to serve the live feed.
+/// Begins to serve the live feed. Returns the calls that it tells new readers about.
 fn serve_live(
     socket: io::Result<LiveSocket>,
     owner: &Owner,
     events: &Arc<Publisher>,
-    calls: &Arc<KnownCalls>,
-) -> io::Result<LiveServer> {
-    LiveServer::begin(socket?, owner.id(), events, calls)
+) -> (Arc<KnownCalls>, io::Result<LiveServer>) {
+    let calls = Arc::default();
+    let server = socket.and_then(|socket| LiveServer::begin(socket, owner.id(), events, &calls));
+    (calls, server)
 }
 
 /// Creates the run slots, and opens the lock files of sessions that other processes share.

@@ -5,7 +5,7 @@
 
 use super::secret_error::SecretError;
 use crate::base::PathBase;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use crate::process_group::ProcessGroup;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
@@ -18,8 +18,6 @@ const COMMAND_TIME: Duration = Duration::from_secs(10);
 /// How long the host keeps reading after the program has ended, while a process that it started keeps the pipe open.
 /// The program's own output is in the pipe by then. The grace is for the last stage of a pipeline.
 const READ_GRACE: Duration = Duration::from_millis(200);
-/// How often the host checks whether the program has ended. A secret is read once, so this costs little.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs a program without a shell, in the directory of `base`, and returns at most `bytes_max` bytes that it printed.
 ///
@@ -41,10 +39,10 @@ async fn run(words: &[String], base: &PathBase, bytes_max: usize) -> Result<Zero
     let mut child = start(words, base)?;
     // Declared after the child, so that the group is killed before the child is dropped and its process number can be
     // reused.
-    let group = Group::of(&child)?;
+    let group = ProcessGroup::of(&child).map_err(|_| SecretError::Command)?;
     let pipe = child.stdout.take().ok_or(SecretError::Command)?;
     let printed = read(pipe, &group, bytes_max).await?;
-    group.leader_ended().await?;
+    group.leader_ended().await.map_err(|_| SecretError::Command)?;
     drop(group);
     let status = child.wait().await.map_err(|_| SecretError::Command)?;
     if status.success() { Ok(printed) } else { Err(SecretError::Command) }
@@ -60,7 +58,11 @@ fn start(words: &[String], base: &PathBase) -> Result<Child, SecretError> {
 }
 
 /// Reads until the pipe is closed, or until [`READ_GRACE`] after the program has ended.
-async fn read(mut pipe: ChildStdout, group: &Group, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+async fn read(
+    mut pipe: ChildStdout,
+    group: &ProcessGroup,
+    bytes_max: usize,
+) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     // Allocate the full capacity, because a growing buffer would leave a copy of the secret behind.
     let mut printed = Zeroizing::new(Vec::with_capacity(bytes_max + 1));
     let over = async {
@@ -80,42 +82,10 @@ async fn read(mut pipe: ChildStdout, group: &Group, bytes_max: usize) -> Result<
                 _ => {}
             },
             ended = &mut over => {
-                ended?;
+                ended.map_err(|_| SecretError::Command)?;
                 return Ok(printed);
             }
         }
-    }
-}
-
-/// The process group of a program that was not reaped yet. Dropping this kills the rest of the group.
-struct Group {
-    leader: Pid,
-}
-
-impl Group {
-    fn of(child: &Child) -> Result<Self, SecretError> {
-        let number = child.id().and_then(|number| i32::try_from(number).ok());
-        let leader = number.and_then(Pid::from_raw).ok_or(SecretError::Command)?;
-        Ok(Self { leader })
-    }
-
-    /// Waits until the program has ended. Leaves its exit status, so that no other process can get its number.
-    async fn leader_ended(&self) -> Result<(), SecretError> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        loop {
-            let ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.leader), options));
-            if ended.map_err(|_| SecretError::Command)?.is_some() {
-                return Ok(());
-            }
-            sleep(LOOK_EVERY).await;
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // This fails if the group is empty.
-        let _ = kill_process_group(self.leader, Signal::KILL);
     }
 }
 
