@@ -16,14 +16,13 @@ use crate::limits::milliseconds;
 /// Parses the section.
 pub(super) fn read(section: &TomlNode<'_>) -> Result<ApprovalSettings, Misplaced> {
     let section = section.table(&["unattended", "pending-time", "session-time", "always-time", "repeats"])?;
-    let time = |key: &str, ceiling| section.get(key).map(|node| read_time(node, ceiling)).transpose();
-    let unattended = section.get("unattended");
+    let time = |key: &str, ceiling| section.read(key, |node| read_time(node, ceiling));
     Ok(ApprovalSettings {
-        unattended: unattended.map(|node| node.word(&Unattended::ALL, Unattended::as_str)).transpose()?,
-        pending_time: time("pending-time", PENDING_CEILING_MILLISECONDS)?,
-        session_time: time("session-time", SESSION_CEILING_MILLISECONDS)?,
-        always_time: time("always-time", ALWAYS_CEILING_MILLISECONDS)?,
-        repeats: section.get("repeats").map(read_repeats).transpose()?,
+        unattended: section.read("unattended", |node| node.word(&Unattended::ALL, Unattended::as_str)),
+        pending_time: time("pending-time", PENDING_CEILING_MILLISECONDS),
+        session_time: time("session-time", SESSION_CEILING_MILLISECONDS),
+        always_time: time("always-time", ALWAYS_CEILING_MILLISECONDS),
+        repeats: section.read("repeats", read_repeats),
     })
 }
 

@@ -8,7 +8,8 @@ use crate::record_keeping::{Durability, Payloads, RecordSettings};
 /// Parses the section.
 pub(super) fn read(section: &TomlNode<'_>) -> Result<RecordSettings, Misplaced> {
     let section = section.table(&["payloads", "durable"])?;
-    let payloads = section.get("payloads").map(|node| node.word(&Payloads::ALL, Payloads::as_str));
-    let durable = section.get("durable").map(|node| node.word(&Durability::ALL, Durability::as_str));
-    Ok(RecordSettings { payloads: payloads.transpose()?, durable: durable.transpose()? })
+    Ok(RecordSettings {
+        payloads: section.read("payloads", |node| node.word(&Payloads::ALL, Payloads::as_str)),
+        durable: section.read("durable", |node| node.word(&Durability::ALL, Durability::as_str)),
+    })
 }
