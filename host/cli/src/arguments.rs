@@ -1,11 +1,15 @@
 //! The parsed command line. Defaults that depend on the environment are filled in elsewhere.
 
 mod author;
+mod editing;
 mod export;
 mod principal;
 mod serve;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
+pub(crate) use editing::{
+    GrantArguments, PauseArguments, ResumeArguments, RuleArguments, SuggestArguments, WhenArgument,
+};
 pub(crate) use export::ExportArguments;
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 
@@ -65,6 +69,24 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Show what would happen to a call, by which rule, with which handles; runs nothing
     Explain(ExplainArguments),
+    /// Allow calls of a tool: edit your policy, after showing the difference and what it changes
+    #[command(after_help = editing::RULE_HELP)]
+    Allow(RuleArguments),
+    /// Require approval for calls of a tool
+    #[command(after_help = editing::RULE_HELP)]
+    Ask(RuleArguments),
+    /// Deny calls of a tool
+    #[command(after_help = editing::RULE_HELP)]
+    Deny(RuleArguments),
+    /// Grant a plugin the directories, hosts and stores that it asks for
+    #[command(after_help = editing::GRANT_HELP)]
+    Grant(GrantArguments),
+    /// Refuse every call from now on, in running servers too; asks nothing
+    Pause(PauseArguments),
+    /// End the pause
+    Resume(ResumeArguments),
+    /// Propose the smallest policy that would have allowed what was approved
+    Suggest(SuggestArguments),
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),

@@ -2,6 +2,7 @@
 
 use crate::exit_code::Exit;
 use crate::json;
+use crate::policy_report;
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::OpenError;
@@ -16,6 +17,10 @@ struct CommandFailure<'a> {
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
+    if !as_json && let Some(report) = policy_report::of_error(error, terminal.note_style()) {
+        terminal.say(&report);
+        return Exit::Usage;
+    }
     let text = WithCauses(&**error).to_string();
     // A text always has JSON. If it cannot be written, there is no reader.
     let _ = report(terminal, as_json, &text);

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt::{self, Display};
 
 #[doc(inline)]
+pub use portcullis_definitions::nearest::nearest;
+#[doc(inline)]
 pub use portcullis_definitions::text::{Lines, OneLine, count_blanks, is_deceptive, is_text_type, rows};
 pub(crate) use portcullis_definitions::text::{cut, excess_mark, hex, is_zero, sha256};
 

@@ -7,6 +7,7 @@ use crate::arguments::ListToolsArguments;
 use crate::exit_code::Exit;
 use crate::opening;
 use crate::outlook::ToolOutlook;
+use crate::pause_note::pause_note;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
@@ -38,7 +39,7 @@ fn document(host: &Host) -> Value {
         .map(|refused| json!({ "file": refused.file, "reason": WithCauses(&*refused.error).to_string() }))
         .collect();
     let gaps: Vec<String> = host.rule_gaps().iter().map(ToString::to_string).collect();
-    json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps })
+    json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps, "paused": host.policy().paused() })
 }
 
 fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
@@ -80,7 +81,11 @@ fn text(host: &Host, context: &Context) -> String {
             TableCell::plain(tool.description().lines().next().unwrap_or_default()),
         ]);
     }
-    let mut text = table.render(style, "", width);
+    let mut text = String::new();
+    if let Some(pause) = host.policy().paused() {
+        text.push_str(&format!("{}\n\n", style.paint(TextStyle::Bad, pause_note(pause))));
+    }
+    text.push_str(&table.render(style, "", width));
     if catalog.plugins().all(Plugin::is_standard) {
         text.push_str("There are only the host's own tools: no plugin in the plugin directory loads.\n");
     }

@@ -7,6 +7,7 @@ mod call;
 mod check;
 mod conduct;
 mod dev;
+mod editing;
 mod explain;
 mod export;
 mod inspect;
@@ -17,6 +18,7 @@ mod no_result;
 mod reply;
 mod serve;
 mod streamed;
+mod suggest;
 mod test;
 mod trust;
 mod typed_arguments;
@@ -25,6 +27,7 @@ mod waiting;
 use crate::arguments::{AuditCommand, Command};
 use crate::context::Context;
 use crate::exit_code::Exit;
+use portcullis::policy::Decision;
 
 /// Runs a command.
 ///
@@ -39,6 +42,13 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Serve(arguments) => serve::run(arguments, context).await,
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
+        Command::Allow(arguments) => editing::rule(Decision::Allow, &arguments, context).await,
+        Command::Ask(arguments) => editing::rule(Decision::Ask, &arguments, context).await,
+        Command::Deny(arguments) => editing::rule(Decision::Deny, &arguments, context).await,
+        Command::Grant(arguments) => editing::grant(&arguments, context).await,
+        Command::Pause(arguments) => editing::pause(&arguments, context),
+        Command::Resume(arguments) => editing::resume(&arguments, context).await,
+        Command::Suggest(arguments) => suggest::run(&arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,
