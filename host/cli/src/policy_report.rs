@@ -90,7 +90,9 @@ fn line(text: &str, error: &PolicyError) -> Option<ReportedLine> {
     let (head, body, tail) = (written.get(..start)?, written.get(start..end)?, written.get(end..)?);
     let [head, body, tail] = [head, body, tail].map(|part| Lines(part).to_string());
     let span = head.len()..head.len() + body.len().max(1);
-    Some(ReportedLine { text: format!("{head}{body}{tail} "), span })
+    // An error at the end of the line needs a character to point at.
+    let end = if body.is_empty() && tail.is_empty() { " " } else { "" };
+    Some(ReportedLine { text: format!("{head}{body}{tail}{end}"), span })
 }
 
 /// Returns the byte of a column, which counts characters from 1.

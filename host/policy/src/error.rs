@@ -55,14 +55,14 @@ impl PolicyError {
     }
 }
 
-/// Returns the errors as text, one line each.
+/// Returns the errors as one line.
 fn plain(error: &PolicyError) -> String {
     let one = |error: &PolicyError| {
         let PolicyError { line, column, key, fault, suggestion, .. } = error;
         let suggestion = suggestion.as_ref().map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default();
         format!("line {line}, column {column}: {}{fault}{suggestion}; {}", place(key), fault.remedy())
     };
-    error.all().map(one).collect::<Vec<_>>().join("\n")
+    error.all().map(one).collect::<Vec<_>>().join("; also ")
 }
 
 fn place(key: &str) -> String {

@@ -221,3 +221,64 @@ fn an_edit_during_another_edit_is_not_lost() {
     }
     assert!(written.starts_with(POLICY), "{written}");
 }
+
+/// Approves a call that waits, from another process.
+fn approve(desk: &Desk, path: &str) {
+    let arguments = write(path).to_string();
+    let pending = desk.run(&["--json", "call", "files.write", &arguments, "--ask", "pending"]).ends(4).document();
+    let id = pending["approval_request"].as_str().unwrap().to_owned();
+    desk.run(&["approvals", "approve", &id, "--yes"]).ends(0);
+}
+
+#[test]
+fn approved_calls_become_the_smallest_rules_that_allow_them() {
+    let grant = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n";
+    let policy = format!("[defaults]\ndecision = \"ask\"\n[record]\npayloads = \"keep\"\n{grant}");
+    let desk = Desk::new(&policy);
+    for path in ["src/a", "src/b", "docs/c"] {
+        approve(&desk, path);
+    }
+    let suggested = desk.run(&["suggest", "--json"]).ends(0).document();
+    let rule = "[[rule]]\ntool = \"files.write\"\nwhen = { path = [\"docs/c\", \"src/*\"] }\ndecision = \"allow\"\n";
+    assert_eq!(suggested["proposals"][0]["rule"], rule, "{suggested}");
+    assert_eq!(suggested["proposals"][0]["calls"], 3);
+    assert_eq!(text(&desk), policy, "nothing is written without --apply");
+    desk.run(&["suggest", "--apply"]).ends(2);
+    desk.run(&["suggest", "--apply", "--yes"]).ends(0);
+    assert_eq!(text(&desk), format!("{policy}\n{rule}"));
+    desk.call("files.write", &write("src/other"), 0);
+    let outside = desk.run(&["--json", "call", "files.write", &write("docs/d").to_string(), "--ask", "pending"]);
+    outside.ends(4);
+    let again = desk.run(&["suggest", "--json"]).ends(0).document();
+    assert_eq!(again["proposals"], json!([]), "{again}");
+}
+
+#[test]
+fn what_only_a_digest_is_left_of_is_said() {
+    let grant = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n";
+    let desk = Desk::new(&format!("[defaults]\ndecision = \"ask\"\n{grant}"));
+    let before = text(&desk);
+    approve(&desk, "src/a");
+    let ran = desk.run(&["suggest"]).ends(0);
+    // With targets in the log there is a proposal. Without them, the digest alone says too little.
+    let told = ran.out.contains("only digests of the arguments") || ran.out.contains("path = \"src/a\"");
+    assert!(told, "{}", ran.out);
+    assert_eq!(text(&desk), before);
+}
+
+#[test]
+fn every_error_of_a_policy_is_shown_with_its_line() {
+    let desk = Desk::new("");
+    desk.policy(
+        "[limit]\ntime = 1\n[[rule]]\ntool = \"a.b\"\ndecision = \"alow\"\nreason = \"\\u001b[2J\"\n# \u{9b}31m\n",
+    );
+    let ran = desk.run(&["list"]).ends(2);
+    for part in
+        ["1 | [limit]", "^^^^^ did you mean `limits`?", "5 | decision = \"alow\"", "did you mean `allow`?", "3 errors"]
+    {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    assert!(!ran.err.contains(['\u{1b}', '\u{9b}']), "{}", ran.err);
+    let document = desk.run(&["list", "--json"]).ends(2).document();
+    assert!(document["error"].as_str().unwrap().contains("line 5, column 1"), "{document}");
+}

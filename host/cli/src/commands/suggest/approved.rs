@@ -115,7 +115,8 @@ fn look(document: &Value, asked: &mut HashMap<String, AskedCall>, approved: &mut
         (Some("answer"), _, Some("yes" | "session" | "always")) if text("subject") == Some(SUBJECT_CALL) => {
             approved.extend(asked.remove(call));
         }
-        (Some("outcome"), _, _) => drop(asked.remove(call)),
+        // A call that waits ends as pending, and its answer comes later.
+        (Some("outcome"), _, _) if text("outcome") != Some("pending") => drop(asked.remove(call)),
         (_, _, _) => {}
     }
 }
@@ -179,6 +180,14 @@ mod tests {
             assert_eq!(names, name.into_iter().collect::<Vec<_>>(), "{more}");
             assert_eq!(evidence.left_out.len(), usize::from(name.is_none()), "{more}");
         }
+    }
+
+    #[test]
+    fn a_call_that_was_approved_after_it_ended_as_pending_is_evidence() {
+        let pending = json!({ "kind": "outcome", "call": "1", "outcome": "pending" });
+        let yes = json!({ "kind": "answer", "call": "1", "answer": "yes", "subject": "the call" });
+        let asked = decision(&json!({ "targets": { "/path": "a/b" } }));
+        assert_eq!(approved(&[asked, pending, yes]).calls.len(), 1);
     }
 
     #[test]
