@@ -7,6 +7,9 @@
 #[path = "binary/desk.rs"]
 mod desk;
 
+#[path = "binary/editing.rs"]
+mod editing;
+
 #[path = "binary/exits.rs"]
 mod exits;
 

@@ -2,23 +2,27 @@
 
 mod author;
 mod console;
+mod editing;
 mod examples;
 mod export;
 mod help;
 mod init;
-mod manual;
 mod log;
+mod manual;
 mod principal;
 mod serve;
 mod watch;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
+pub(crate) use editing::{
+    GrantArguments, PauseArguments, ResumeArguments, RuleArguments, SuggestArguments, WhenArgument,
+};
 pub(crate) use export::ExportArguments;
 pub(crate) use help::{command, help_width, parse, parser};
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
-pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
+pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 pub(crate) use watch::WatchArguments;
 
@@ -112,6 +116,24 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Show what would happen to a call, and by which rule; runs nothing
     Explain(ExplainArguments),
+    /// Allow calls of a tool: edit your policy, after showing the difference and what it changes
+    #[command(after_help = editing::RULE_HELP)]
+    Allow(RuleArguments),
+    /// Require approval for calls of a tool
+    #[command(after_help = editing::RULE_HELP)]
+    Ask(RuleArguments),
+    /// Deny calls of a tool
+    #[command(after_help = editing::RULE_HELP)]
+    Deny(RuleArguments),
+    /// Grant a plugin the directories, hosts and stores that it asks for
+    #[command(after_help = editing::GRANT_HELP)]
+    Grant(GrantArguments),
+    /// Refuse every call from now on, in running servers too; asks nothing
+    Pause(PauseArguments),
+    /// End the pause
+    Resume(ResumeArguments),
+    /// Propose the smallest policy that would have allowed what was approved
+    Suggest(SuggestArguments),
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),

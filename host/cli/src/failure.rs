@@ -6,6 +6,7 @@ pub(crate) use crate::command_error::{CommandError, WithCode};
 use crate::exit_code::Exit;
 pub(crate) use crate::failure_code::FailureCode;
 use crate::json::{self, DocumentKind};
+use crate::policy_report;
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::OpenError;
@@ -37,6 +38,10 @@ struct ErrorBody<'a> {
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
+    if !as_json && let Some(report) = policy_report::of_error(error, terminal.note_style()) {
+        terminal.say(&report);
+        return Exit::Usage;
+    }
     let code = code_of(error);
     let help = help_of(error);
     // A text always has JSON. If it cannot be written, there is no reader.

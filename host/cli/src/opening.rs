@@ -160,6 +160,16 @@ pub(crate) async fn open_project(
     Ok(host)
 }
 
+/// Opens a host under another user's policy, to find out whether it can be used. Prints nothing and asks no approver.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_under(context: &Context, policy: &PolicyPlaces) -> anyhow::Result<Host> {
+    let environment = &context.environment;
+    let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);
+    Ok(with_policies(builder, policy).calls(1).open().await?)
+}
+
 fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChannel) -> anyhow::Result<HostBuilder> {
     let environment = &context.environment;
     let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);

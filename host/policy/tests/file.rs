@@ -555,7 +555,7 @@ fn an_error_names_the_place_the_key_and_the_remedy() {
     let rows = [
         (
             "[limits]\n  memry = 1\n",
-            "line 2, column 3: `limits.memry`: unknown key; the known keys are `memory`, `table-elements`",
+            "line 2, column 3: `limits.memry`: unknown key (did you mean `memory`?); the known keys are `memory`",
         ),
         (
             "[limits]\nmemory = '2 GiB'",

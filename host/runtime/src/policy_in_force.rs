@@ -107,6 +107,7 @@ impl PolicyInForce {
         let plugins = || one.plugins().chain(two.plugins());
         let parts = [
             ("rules", one.rules() != two.rules() || one.default_decision() != two.default_decision()),
+            ("pause", one.paused() != two.paused()),
             ("grants", plugins().any(|plugin| one.bindings(plugin) != two.bindings(plugin))),
             (
                 "limits",

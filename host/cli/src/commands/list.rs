@@ -8,6 +8,7 @@ use crate::environment::{PluginPlaces, PolicyPlaces};
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::opening;
+use crate::pause_note::pause_note;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
@@ -40,7 +41,7 @@ fn document(host: &Host, context: &Context) -> Value {
         .collect();
     let gaps: Vec<String> = host.rule_gaps().iter().map(ToString::to_string).collect();
     let policy = policy_document(context);
-    json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps, "policy": policy })
+    json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps, "policy": policy, "paused": host.policy().paused() })
 }
 
 /// Returns the file of the user's policy that is in force, and the directory that it is for.
@@ -91,7 +92,11 @@ fn text(host: &Host, context: &Context) -> String {
             TableCell::plain(tool.description().lines().next().unwrap_or_default()),
         ]);
     }
-    let mut text = table.render(style, "", width);
+    let mut text = String::new();
+    if let Some(pause) = host.policy().paused() {
+        text.push_str(&format!("{}\n\n", style.paint(TextStyle::Bad, pause_note(pause))));
+    }
+    text.push_str(&table.render(style, "", width));
     if catalog.plugins().all(Plugin::is_standard) {
         text.push_str("There are only the host's own tools: no plugin in the plugin directories loads.\n");
         if matches!(&context.environment.plugins, PluginPlaces::Usual { .. }) {

@@ -10,6 +10,7 @@ mod conduct;
 mod console;
 mod dev;
 mod doctor;
+mod editing;
 mod explain;
 mod export;
 mod help;
@@ -24,6 +25,7 @@ mod no_result;
 mod reply;
 mod serve;
 mod streamed;
+mod suggest;
 mod test;
 mod trust;
 mod typed_arguments;
@@ -35,6 +37,7 @@ mod watch;
 use crate::arguments::{AuditCommand, Command};
 use crate::context::Context;
 use crate::exit_code::Exit;
+use portcullis::policy::Decision;
 
 /// Runs a command.
 ///
@@ -52,6 +55,13 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Serve(arguments) => serve::run(arguments, context).await,
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
+        Command::Allow(arguments) => editing::rule(Decision::Allow, &arguments, context).await,
+        Command::Ask(arguments) => editing::rule(Decision::Ask, &arguments, context).await,
+        Command::Deny(arguments) => editing::rule(Decision::Deny, &arguments, context).await,
+        Command::Grant(arguments) => editing::grant(&arguments, context).await,
+        Command::Pause(arguments) => editing::pause(&arguments, context),
+        Command::Resume(arguments) => editing::resume(&arguments, context).await,
+        Command::Suggest(arguments) => suggest::run(&arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Console(arguments) => console::run(&arguments, context).await,
         Command::Watch(arguments) => watch::run(&arguments, context).await,
