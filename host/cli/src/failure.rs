@@ -111,6 +111,15 @@ fn known(error: &(dyn Error + 'static)) -> Option<FailureCode> {
     if let Some(error) = error.downcast_ref::<ApprovalError>() {
         return Some(code_of_approval(error));
     }
+    if let Some(error) = error.downcast_ref::<PolicyReadError>() {
+        return Some(match error {
+            PolicyReadError::Place(error) => OpenFault::of_place(error).code(),
+            PolicyReadError::Approvals(_) => FailureCode::LedgerUnavailable,
+            PolicyReadError::NoPolicy(_) | PolicyReadError::Policy { .. } | PolicyReadError::NoHome { .. } => {
+                FailureCode::PolicyInvalid
+            }
+        });
+    }
     if let Some(error) = error.downcast_ref::<PlaceError>() {
         return Some(OpenFault::of_place(error).code());
     }

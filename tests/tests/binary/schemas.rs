@@ -14,10 +14,10 @@ use std::process::Stdio;
 const OF_AUTHORS: [&str; 2] = ["build", "dev"];
 
 /// The commands that are not in the table, because they need more than a desk, or print their document while they run.
-const OTHERWISE: [&str; 5] = ["init", "doctor", "uninstall", "serve", "console"];
+const OTHERWISE: [&str; 6] = ["init", "doctor", "uninstall", "serve", "console", "watch"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
-const LINES: [(&[&str], i32, &str); 39] = [
+const LINES: [(&[&str], i32, &str); 51] = [
     (&["list"], 0, "list"),
     (&["list", "--tokens"], 0, "list-tokens"),
     (&["inspect", "files"], 0, "inspect"),
@@ -42,6 +42,18 @@ const LINES: [(&[&str], i32, &str); 39] = [
     (&["approvals", "approve", "12345"], 2, "error"),
     (&["approvals", "reject", "123456"], 2, "error"),
     (&["approvals", "revoke", "123456"], 2, "error"),
+    (&["deny", "web.*", "--yes"], 0, "policy-edit"),
+    (&["ask", "hello.*", "--yes"], 0, "policy-edit"),
+    (&["allow", "hello.*", "--yes"], 0, "policy-edit"),
+    (&["allow", "hello.*"], 0, "policy-edit"),
+    (&["deny", "hello.greet"], 2, "error"),
+    (&["grant", "files", "no-such-key=.", "--yes"], 2, "error"),
+    (&["suggest"], 0, "suggest"),
+    (&["pause"], 0, "pause"),
+    (&["call", "hello.greet", r#"{"name":"Ann"}"#], 3, "call"),
+    (&["resume", "--yes"], 0, "policy-edit"),
+    (&["log"], 0, "log"),
+    (&["log", "show", "nothing"], 2, "error"),
     (&["trust", "portcullis.toml", "--yes"], 0, "trust"),
     (&["trust", "portcullis.toml", "--remove"], 0, "trust"),
     (&["trust", "nowhere.toml", "--yes"], 2, "error"),
@@ -149,6 +161,12 @@ fn try_approvals(tried: &mut TriedSchemas) {
     tried.run(&desk, &["approvals", "revoke", &held], 0, "approvals-change");
     tried.run(&desk, &["approvals", "show", &held], 0, "approvals-remembered");
     tried.run(&desk, &["audit", "show"], 0, "audit-entry");
+    for call in tried.run(&desk, &["log"], 0, "log") {
+        tried.run(&desk, &["log", "show", call["call"].as_str().unwrap()], 0, "log-show");
+    }
+    let open = ["call", "files.write", &write("d.txt"), "--ask", "pending"];
+    tried.run(&desk, &open, 4, "call");
+    try_server(&desk, &["watch"], "watch", tried);
 }
 
 fn try_cases(desk: &Desk, tried: &mut TriedSchemas) {

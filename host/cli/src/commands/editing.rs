@@ -19,4 +19,4 @@ pub(super) use pause::{pause, resume};
 pub(super) use rule::run as rule;
 
 use super::Context;
-use super::no_result::fail;
+use super::no_result::fail_as;

@@ -9,7 +9,7 @@ use super::Context;
 use super::editing::{KnownPolicy, ReviewedEdit, review};
 use crate::arguments::SuggestArguments;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use approved::Evidence;
@@ -63,7 +63,7 @@ pub(super) async fn run(arguments: &SuggestArguments, context: &Context) -> anyh
             "proposals": suggestion.proposals,
             "left_out": suggestion.left_out,
         });
-        context.terminal.print(&json::line(&document)?)?;
+        context.terminal.print(&json::document(DocumentKind::Suggestion, &document)?)?;
     } else if !context.json {
         context.terminal.print(&text(&suggestion, context.terminal.style()))?;
     }

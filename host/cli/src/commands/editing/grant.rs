@@ -3,6 +3,7 @@
 use super::{Context, KnownPolicy, ReviewedEdit, review};
 use crate::arguments::GrantArguments;
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode};
 use crate::policy_lines;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
@@ -82,7 +83,8 @@ async fn ask(host: &Host, plugin: &Plugin, context: &Context) -> anyhow::Result<
         return Ok(Vec::new());
     }
     if !context.terminal.can_ask() {
-        bail!("there is no terminal to ask at: repeat the command with KEY=VALUE for each key, and --yes");
+        let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
+        bail!(error.help("repeat the command with KEY=VALUE for each key, and --yes"));
     }
     let tty = Tty::open()?;
     let mut answers = Vec::new();

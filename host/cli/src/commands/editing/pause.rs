@@ -3,7 +3,7 @@
 use super::{Context, KnownPolicy, ReviewedEdit, review};
 use crate::arguments::{PauseArguments, ResumeArguments};
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::policy_file::EditedPolicyFile;
 use anyhow::anyhow;
 use portcullis::policy::Layers;
@@ -29,7 +29,7 @@ pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) 
     let shown = file.shown.display().to_string();
     if context.json {
         let document = json!({ "policy": shown, "paused": { "layer": "user", "reason": reason } });
-        context.terminal.print(&json::line(&document)?)?;
+        context.terminal.print(&json::document(DocumentKind::Pause, &document)?)?;
     } else {
         context.terminal.note(format_args!(
             "paused: every new call is refused, also by running servers that use {}. `portcullis resume` ends the pause",

@@ -2,10 +2,11 @@
 
 use super::effects::ApprovalEffect;
 use super::known::with_user;
-use super::{Context, KnownPolicy, diff, effects, fail};
+use super::{Context, KnownPolicy, diff, effects, fail_as};
 use crate::confirmation::confirmed;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::{CommandError, FailureCode};
+use crate::json::{self, DocumentKind};
 use crate::opening;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
@@ -38,7 +39,7 @@ pub(crate) async fn review(
     let terminal = context.terminal;
     if edit.text == known.file.text() {
         if context.json {
-            terminal.print(&json::line(&document(known, edit, &[], false))?)?;
+            terminal.print(&json::document(DocumentKind::PolicyEdit, &document(known, edit, &[], false))?)?;
         } else {
             write_notes(edit, context);
             terminal.note("the policy already says this: nothing to change");
@@ -61,15 +62,16 @@ pub(crate) async fn review(
     }
     if !yes {
         if !terminal.can_ask() {
-            bail!("there is no terminal to ask at: review the difference, then repeat the command with --yes");
+            let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
+            bail!(error.help("review the difference, then repeat the command with --yes"));
         }
         if !confirmed(terminal, "Change the policy?").await {
-            return fail("not confirmed: nothing was changed", Exit::Denied, context);
+            return fail_as(FailureCode::NotConfirmed, "not confirmed: nothing was changed", Exit::Denied, context);
         }
     }
     staged.commit()?;
     if context.json {
-        terminal.print(&json::line(&document(known, edit, &approvals, true))?)?;
+        terminal.print(&json::document(DocumentKind::PolicyEdit, &document(known, edit, &approvals, true))?)?;
     } else {
         let shown = known.file.shown.display().to_string();
         terminal.note(format_args!("changed {}; running servers use it within a second", OneLine(&shown)));

@@ -5,9 +5,6 @@ use serde_json::{Map, Value, json};
 /// Digits of an id that are shown to people.
 const ID_DIGITS: usize = 8;
 
-/// The version of the JSON document of a call.
-const DOCUMENT_VERSION: u32 = 1;
-
 /// A call, as far as its entries tell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LoggedCall {
@@ -119,7 +116,6 @@ impl LoggedCall {
     /// Returns the call for programs.
     pub(super) fn document(&self) -> Value {
         json!({
-            "version": DOCUMENT_VERSION,
             "call": self.id,
             "time": self.time,
             "tool": self.tool,

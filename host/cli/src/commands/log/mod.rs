@@ -12,7 +12,7 @@ use super::conduct::Interrupts;
 use crate::arguments::{LogArguments, LogCommand};
 use crate::exit_code::Exit;
 use crate::growing_log::GrowingLog;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::local_time::LocalTime;
 use filter::LogFilter;
 use logged_call::LoggedCall;
@@ -70,7 +70,7 @@ fn print(calls: &[LoggedCall], time: &LocalTime, context: &Context) -> anyhow::R
     let terminal = context.terminal;
     if context.json {
         for call in calls {
-            terminal.print(&json::line(&call.document())?)?;
+            terminal.print(&json::document(DocumentKind::LoggedCall, &call.document())?)?;
         }
     } else if !calls.is_empty() {
         terminal.print(&layout::lines(calls, time, terminal.style(), terminal.width()))?;

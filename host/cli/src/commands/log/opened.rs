@@ -2,6 +2,7 @@
 
 use super::super::Context;
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode};
 use crate::style::TextStyle;
 use anyhow::ensure;
 use portcullis::AuditReader;
@@ -10,7 +11,8 @@ use portcullis::audit::Verified;
 /// Opens an existing audit log. Reading must not create one, nor report a wrong path as an intact log.
 pub(super) async fn open_log(context: &Context) -> anyhow::Result<AuditReader> {
     let state = context.environment.state()?;
-    ensure!(state.is_dir(), "there is no state directory {}, so there is no audit log", state.display());
+    let none = || format!("there is no state directory {}, so there is no audit log", state.display());
+    ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()));
     Ok(portcullis::open_audit(state).await?)
 }
 

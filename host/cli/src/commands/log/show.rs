@@ -1,11 +1,12 @@
 //! `portcullis log show`: everything that the audit log and the ledger have about one call.
 
 use super::super::Context;
-use super::super::no_result::fail;
+use super::super::no_result::fail_with_help;
 use super::logged_call::{LoggedCall, duration};
 use super::opened::{open_log, tell_fault};
 use crate::exit_code::Exit;
-use crate::json;
+use crate::failure::FailureCode;
+use crate::json::{self, DocumentKind};
 use crate::local_time::LocalTime;
 use crate::question::{Extent, shown};
 use crate::style::{Style, TextStyle};
@@ -27,11 +28,8 @@ const SAID: [&str; 9] = ["seq", "time", "kind", "call", "tool", "mac", "session"
 
 pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     if typed.len() < TYPED_DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return fail(
-            "type at least the first six digits of the call's id: `portcullis log` lists them",
-            Exit::Usage,
-            context,
-        );
+        let why = "a call has at least the first six digits of its id";
+        return unknown(why, context);
     }
     let (mut ids, mut entries) = (BTreeSet::new(), Vec::new());
     let collect = |entry: Entry| {
@@ -47,12 +45,11 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
     let id = match (ids.pop_first(), ids.is_empty()) {
         (Some(id), true) => id,
         (Some(_), false) => {
-            return fail("several calls begin with these digits: type more of them", Exit::Usage, context);
+            return unknown("several calls begin with these digits", context);
         }
         (None, _) if exit != Exit::Completed => return Ok(exit),
         (None, _) => {
-            let why = format!("the audit log has no call {}: `portcullis log` lists them", OneLine(typed));
-            return fail(&why, Exit::Usage, context);
+            return unknown(&format!("the audit log has no call {}", OneLine(typed)), context);
         }
     };
     let mut call = LoggedCall::begin(&id, &entries[0].document);
@@ -63,14 +60,24 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
         let mut document = call.document();
         document["entries"] = json!(documents);
         document["approval_request"] = json!(request);
-        json::line(&document)?
+        json::document(DocumentKind::LoggedCallDetails, &document)?
     } else {
         let (style, width) = (context.terminal.style(), context.terminal.width());
         let request = request.map(|request| shown(&request, Extent::Whole, style, width).text);
-        format!("{}{}", of_call(&call, &entries, style), request.map(|text| format!("\n{text}")).unwrap_or_default())
+        format!(
+            "{}{}",
+            of_call(&call, &entries, style, width),
+            request.map(|text| format!("\n{text}")).unwrap_or_default()
+        )
     };
     context.terminal.print(&text)?;
     Ok(exit)
+}
+
+/// Reports that the digits name no call.
+fn unknown(why: &str, context: &Context) -> anyhow::Result<Exit> {
+    let help = "type more digits of the id: `portcullis log` lists the calls";
+    fail_with_help(FailureCode::UnknownCall, why, Some(help), Exit::Usage, context)
 }
 
 /// Returns the approval request of a call, as long as the ledger has it.
@@ -80,7 +87,7 @@ async fn request(call: &LoggedCall, context: &Context) -> Option<Question> {
     approvals.question(call.request.as_deref()?).await.ok()?.question
 }
 
-fn of_call(call: &LoggedCall, entries: &[Entry], style: Style) -> String {
+fn of_call(call: &LoggedCall, entries: &[Entry], style: Style, width: Option<usize>) -> String {
     let time = LocalTime::read();
     let mut facts = Table::default();
     let mut fact = |label: &str, value: &str| {
@@ -98,7 +105,7 @@ fn of_call(call: &LoggedCall, entries: &[Entry], style: Style) -> String {
     fact("began", &time.long(&call.time));
     fact("effect", &call.effect());
     fact("took", &duration(call.wall_us));
-    let mut text = facts.render(style, "  ", None);
+    let mut text = facts.render_whole(style, "  ", width);
     for entry in entries {
         let kind = entry.document.get("kind").and_then(Value::as_str).unwrap_or_default();
         let at = time.long(entry.document.get("time").and_then(Value::as_str).unwrap_or_default());
@@ -106,7 +113,7 @@ fn of_call(call: &LoggedCall, entries: &[Entry], style: Style) -> String {
         text.push_str(&format!(
             "{}\n{}",
             style.paint(TextStyle::Strong, OneLine(&line)),
-            details(entry).render(style, "  ", None)
+            details(entry).render_whole(style, "  ", width)
         ));
     }
     text

@@ -7,7 +7,7 @@ use super::alert;
 use super::call_line::call_line;
 use super::model::WatchModel;
 use crate::exit_code::Exit;
-use crate::json;
+use crate::json::{self, DocumentKind};
 use crate::style::Style;
 use crate::time::Now;
 use portcullis::Approvals;
@@ -22,9 +22,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Columns of a line. A file or a pager has no width, and a target has at most 512 bytes.
 const WIDTH: usize = 1000;
 
-/// The version of the JSON documents.
-const DOCUMENT_VERSION: u32 = 1;
-
 /// Prints until interrupted.
 pub(super) async fn run(mut reader: LiveReader, approvals: &Approvals, context: &Context) -> anyhow::Result<Exit> {
     let mut interrupts = Interrupts::listen()?;
@@ -38,7 +35,7 @@ pub(super) async fn run(mut reader: LiveReader, approvals: &Approvals, context: 
             _ = looks.tick() => {
                 for request in model.receive(approvals.list().await?.questions) {
                     let line = if context.json {
-                        json::line(&json!({ "version": DOCUMENT_VERSION, "event": "request", "request": request }))?
+                        json::document(DocumentKind::WatchEvent, &json!({ "event": "request", "request": request }))?
                     } else {
                         let id = request.id.get(..ID_DIGITS).unwrap_or(&request.id);
                         format!("waits      {}: `portcullis approvals approve {id}`\n", alert::text(&request))
@@ -53,7 +50,7 @@ pub(super) async fn run(mut reader: LiveReader, approvals: &Approvals, context: 
 fn call(event: &LiveEvent, context: &Context) -> anyhow::Result<()> {
     let LiveEvent::Call(call) = event else { return Ok(()) };
     let line = if context.json {
-        json::line(&json!({ "version": DOCUMENT_VERSION, "event": "call", "call": call }))?
+        json::document(DocumentKind::WatchEvent, &json!({ "event": "call", "call": call }))?
     } else {
         call_line(call, Now::read().as_millisecond(), Style::Plain, WIDTH) + "\n"
     };

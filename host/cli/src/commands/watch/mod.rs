@@ -11,6 +11,7 @@ mod session;
 use super::Context;
 use crate::arguments::WatchArguments;
 use crate::exit_code::Exit;
+use crate::failure::{CommandError, FailureCode};
 use crate::opening::note_rollback;
 use crate::tty::Tty;
 use anyhow::ensure;
@@ -19,7 +20,8 @@ use portcullis::live::LiveReader;
 pub(super) async fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Result<Exit> {
     let state = context.environment.state()?;
     // A command that only reads must not create a state directory.
-    ensure!(state.is_dir(), "there is no state directory {}: make a call first", state.display());
+    let none = || format!("there is no state directory {}", state.display());
+    ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()).help("make a call first"));
     let approvals = portcullis::open_approvals(state).await?;
     note_rollback(&approvals, context);
     let reader = LiveReader::open(state);
