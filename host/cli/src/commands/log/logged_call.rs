@@ -211,7 +211,7 @@ mod tests {
                     json!({ "kind": "decision", "decision": "deny", "reason": "never" }),
                     json!({ "kind": "outcome", "outcome": "denied", "code": "policy-denied" }),
                 ],
-                "denied (policy-denied): never",
+                "policy-denied: never",
             ),
             (
                 vec![decision.clone(), json!({ "kind": "answer", "held": "0123456789", "answer": "remembered" }), done],
