@@ -23,7 +23,7 @@ const NOTIFY_TIME_MAX: Duration = Duration::from_secs(10);
 /// Maximum commands of a host that run at the same time.
 const NOTIFIERS_MAX: usize = 4;
 
-/// Maximum requests that wait for a command or have one. A person is told of the others by those.
+/// Maximum requests that wait for a command or have one. A person learns of the others there.
 const NOTIFIED_MAX: usize = 64;
 
 /// The version of the JSON document.

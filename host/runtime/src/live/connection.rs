@@ -15,7 +15,8 @@ use tokio::time::sleep;
 /// How long a reader waits before it connects again to a host that has no room for it.
 const FULL_PAUSE: Duration = Duration::from_secs(5);
 
-/// How often and after which pause a reader tries a host that does not answer yet. A socket has a name before it listens.
+/// How often and after which pause a reader tries a host that does not answer yet. A socket has a name before it
+/// listens.
 const TRIES_MAX: u32 = 3;
 const TRY_PAUSE: Duration = Duration::from_millis(50);
 

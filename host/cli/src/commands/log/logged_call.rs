@@ -189,7 +189,9 @@ mod tests {
         let decision = json!({ "kind": "decision", "tool": "a.b", "decision": "ask", "reason": "look" });
         let asked = json!({ "kind": "asked", "question": "q" });
         let answer = |answer: &str| json!({ "kind": "answer", "question": "q", "answer": answer, "note": "no" });
-        let ended = |outcome: &str, code: &str| json!({ "kind": "outcome", "outcome": outcome, "code": code, "wall_us": 12_345 });
+        let wall = 12_345;
+        let ended =
+            |outcome: &str, code: &str| json!({ "kind": "outcome", "outcome": outcome, "code": code, "wall_us": wall });
         let done = ended("completed", "completed");
         let rows = [
             (vec![decision.clone(), asked.clone()], "waits for approval"),
@@ -207,7 +209,7 @@ mod tests {
                     json!({ "kind": "decision", "decision": "deny", "reason": "never" }),
                     json!({ "kind": "outcome", "outcome": "denied", "code": "policy-denied" }),
                 ],
-                "denied (policy-denied): never",
+                "policy-denied: never",
             ),
             (
                 vec![decision.clone(), json!({ "kind": "answer", "held": "0123456789", "answer": "remembered" }), done],
