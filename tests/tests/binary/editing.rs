@@ -9,8 +9,15 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Stdio;
 
 /// Binds the files plugin, and has a rule with comments.
-const POLICY: &str = "# mine\n[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" } # here\n\n\
-    [[rule]] # one\ntool = \"files.*\"\npermission = \"read\"\ndecision = \"allow\" # reads\n";
+const POLICY: &str = r#"# mine
+[plugin.files]
+directory.workspace = { path = "work", access = "read-write" } # here
+
+[[rule]] # one
+tool = "files.*"
+permission = "read"
+decision = "allow" # reads
+"#;
 
 fn text(desk: &Desk) -> String {
     fs::read_to_string(desk.site.path("portcullis.toml")).unwrap()

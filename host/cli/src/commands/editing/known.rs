@@ -1,6 +1,6 @@
 //! What an edit is checked against: the other layers of the policy, the installed tools and the remembered approvals.
 
-use super::Context;
+use crate::context::Context;
 use crate::environment::PolicyPlaces;
 use crate::failure::OpenFault;
 use crate::opening;

@@ -1,7 +1,9 @@
 //! `portcullis pause` and `portcullis resume`.
 
-use super::{Context, KnownPolicy, ReviewedEdit, review};
+use super::known::KnownPolicy;
+use super::review::{ReviewedEdit, review};
 use crate::arguments::{PauseArguments, ResumeArguments};
+use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json;
 use crate::policy_file::UserPolicyFile;
@@ -32,7 +34,7 @@ pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) 
         context.terminal.print(&json::line(&document)?)?;
     } else {
         context.terminal.note(format_args!(
-            "paused: every new call is refused, also by running servers that use {}. `portcullis resume` ends the pause",
+            "paused: every new call is refused, also by running servers that use {}; `portcullis resume` ends it",
             OneLine(&shown)
         ));
     }
