@@ -48,6 +48,7 @@ pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) 
 pub(in crate::commands) async fn resume(arguments: &ResumeArguments, context: &Context) -> anyhow::Result<Exit> {
     let known = KnownPolicy::read(context).await?;
     let edited = apply(&known.layers(known.file.text()), &PolicyEdit::Resume, &known.tools())?;
-    let edited = ReviewedEdit { text: edited.text, changes: edited.changes, notes: edited.notes };
+    let notes = vec!["the rules decide about every call again".to_owned()];
+    let edited = ReviewedEdit { text: edited.text, changes: edited.changes, notes };
     review(&known, &edited, arguments.yes, context).await
 }
