@@ -53,7 +53,7 @@ impl Difference {
                 Some(_) | None if hunk.old_left + hunk.new_left > 0 => difference.line(line, &mut hunk),
                 Some(b'+') => {
                     files += 1;
-                    DifferenceRow::File(encoded(line.trim_start_matches("+++ ")))
+                    difference.file(line.trim_start_matches("+++ "))
                 }
                 Some(_) | None => DifferenceRow::File(encoded(line.trim_start_matches("--- "))),
             };
@@ -61,6 +61,19 @@ impl Difference {
         }
         difference.is_complete &= files > 0;
         difference
+    }
+
+    /// Returns the row of a file after the call. It replaces the row of the same file before the call.
+    fn file(&mut self, after: &str) -> DifferenceRow {
+        let path = after.strip_prefix("b/").map(encoded);
+        let before = path.as_ref().map(|path| DifferenceRow::File(format!("a/{path}")));
+        match path {
+            Some(path) if before.as_ref() == self.rows.last() => {
+                self.rows.pop();
+                DifferenceRow::File(path)
+            }
+            Some(_) | None => DifferenceRow::File(encoded(after)),
+        }
     }
 
     fn host_line(&mut self, line: &str, hunk: &mut Hunk) -> DifferenceRow {
@@ -132,8 +145,9 @@ mod tests {
                     --- a/y\n+++ b/y\n b\n";
         let difference = Difference::parse(text);
         assert_eq!((difference.added, difference.removed, difference.is_complete), (1, 1, true));
+        assert_eq!(difference.rows[1], DifferenceRow::File("x".to_owned()));
         assert_eq!(
-            difference.rows[4..],
+            difference.rows[3..],
             [
                 DifferenceRow::Same(39, "a".to_owned()),
                 DifferenceRow::Removed(40, "-- a/y".to_owned()),

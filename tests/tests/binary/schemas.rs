@@ -156,7 +156,9 @@ fn try_cases(desk: &Desk, tried: &mut TriedSchemas) {
 
 /// The document of a server, which comes while it runs.
 fn try_server(desk: &Desk, tried: &mut TriedSchemas) {
-    for (schema, line) in [("serve", &["serve", "--http", "127.0.0.1:0", "--json"][..]), ("console", &["console", "--json"])] {
+    for (schema, line) in
+        [("serve", &["serve", "--http", "127.0.0.1:0", "--json"][..]), ("console", &["console", "--json"])]
+    {
         let mut command = desk.command();
         command.args(line).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
