@@ -55,6 +55,7 @@ fn outcome(row: &CallRow) -> Markup {
             html! { span.doubtful { @if row.decision == "ask" && row.answers.is_empty() { "waits" } @else { "running" } } }
         }
         Some(outcome) if outcome.outcome == "completed" => html! { "completed" },
+        Some(outcome) if outcome.outcome == "pending" => html! { span.doubtful { "left waiting" } },
         Some(outcome) => html! { span.bad { (cell(&outcome.code)) } },
     }
 }
