@@ -6,6 +6,9 @@ use portcullis::text::{OneLine, count_blanks};
 const COMPLETE_NOTES: [&str; 5] =
     ["a new file", "the file is removed", "no newline at end of file", "every line ends in CR LF", "nothing changes"];
 
+/// The path of a file that does not exist before or after the call.
+const NO_FILE: &str = "/dev/null";
+
 /// A row of a difference, with its text encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DifferenceRow {
@@ -65,15 +68,19 @@ impl Difference {
 
     /// Returns the row of a file after the call. It replaces the row of the same file before the call.
     fn file(&mut self, after: &str) -> DifferenceRow {
-        let path = after.strip_prefix("b/").map(encoded);
-        let before = path.as_ref().map(|path| DifferenceRow::File(format!("a/{path}")));
-        match path {
-            Some(path) if before.as_ref() == self.rows.last() => {
-                self.rows.pop();
-                DifferenceRow::File(path)
-            }
-            Some(_) | None => DifferenceRow::File(encoded(after)),
-        }
+        let before = match self.rows.last() {
+            Some(DifferenceRow::File(before)) => before.clone(),
+            Some(_) | None => return DifferenceRow::File(encoded(after)),
+        };
+        let path = |side: &str, prefix: &str| side.strip_prefix(prefix).map(str::to_owned);
+        let shown = match (path(&before, "a/"), path(after, "b/").map(|path| encoded(&path))) {
+            (Some(old), Some(new)) if old == new => new,
+            (None, Some(new)) if before == NO_FILE => new,
+            (Some(old), None) if after == NO_FILE => old,
+            _ => return DifferenceRow::File(encoded(after)),
+        };
+        self.rows.pop();
+        DifferenceRow::File(shown)
     }
 
     fn host_line(&mut self, line: &str, hunk: &mut Hunk) -> DifferenceRow {

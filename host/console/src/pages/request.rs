@@ -39,6 +39,8 @@ pub(crate) struct RequestBody {
     hidden: Vec<String>,
     /// Whether something is left out.
     pub(crate) is_cut: bool,
+    /// Whether everything is open, because the reader asked for all of it or reviews several requests.
+    is_opened: bool,
     /// Bytes of everything that is or would be shown.
     pub(crate) bytes: usize,
     members: usize,
@@ -54,7 +56,15 @@ impl RequestBody {
         let rows = arguments.len().max(difference.as_ref().map_or(0, |difference| difference.rows.len()));
         let is_cut = extent == Extent::Screen && (rows > ROWS_MAX || bytes > BYTES_MAX);
         let members = serde_json::from_str::<serde_json::Map<_, _>>(&question.arguments).map_or(0, |map| map.len());
-        Self { difference, arguments, hidden: warnings(question), is_cut, bytes, members }
+        Self {
+            difference,
+            arguments,
+            hidden: warnings(question),
+            is_cut,
+            is_opened: extent == Extent::Whole,
+            bytes,
+            members,
+        }
     }
 
     fn shows_effect(&self) -> bool {
@@ -213,7 +223,7 @@ fn arguments(question: &Question, body: &RequestBody, request: &str) -> Markup {
     let budget = if body.is_cut { BYTES_MAX } else { usize::MAX };
     let lines = within(&body.arguments, rows, budget);
     html! {
-        details open[!body.shows_effect() || body.is_cut] {
+        details open[!body.shows_effect() || body.is_cut || body.is_opened] {
             summary {
                 "Arguments, exactly as they will run "
                 small { (count(body.members, "member")) ", " (size(question.arguments.len())) }
