@@ -105,8 +105,9 @@ pub(crate) fn article(state: &ConsoleState, session: &ConsoleSession, open: &Ope
                     (form(session, open, question, &body))
                 }
                 (question, status) => {
-                    @if let Some(question) = question { (described(open, question, &RequestBody::of(question, extent))) }
-                    @else { header { h2 tabindex="-1" { (shown(&open.tool)) } (byline(open)) } }
+                    @if let Some(question) = question {
+                        (described(open, question, &RequestBody::of(question, extent)))
+                    } @else { header { h2 tabindex="-1" { (shown(&open.tool)) } (byline(open)) } }
                     (settled(open, status))
                     @if let Some(resumed) = resumed { (reply::shown(&resumed)) }
                 }
