@@ -7,6 +7,9 @@
 #[path = "binary/desk.rs"]
 mod desk;
 
+#[path = "binary/editing.rs"]
+mod editing;
+
 #[path = "binary/exits.rs"]
 mod exits;
 
@@ -46,6 +49,15 @@ mod terminal;
 #[path = "binary/prompt.rs"]
 mod prompt;
 
+#[path = "binary/log.rs"]
+mod log;
+
+#[path = "binary/notify.rs"]
+mod notify;
+
+#[path = "binary/watch.rs"]
+mod watch;
+
 #[path = "binary/approvals.rs"]
 mod approvals;
 
@@ -72,3 +84,15 @@ mod manual;
 
 #[path = "binary/widths.rs"]
 mod widths;
+
+#[path = "binary/installed.rs"]
+mod installed;
+
+#[path = "binary/init.rs"]
+mod init;
+
+#[path = "binary/questions.rs"]
+mod questions;
+
+#[path = "binary/doctor.rs"]
+mod doctor;

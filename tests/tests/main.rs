@@ -21,6 +21,7 @@ mod hoard;
 mod hostile;
 mod imports;
 mod input;
+mod live;
 mod mcp;
 mod network;
 mod outputs;

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "mcp/wire.rs"]
-mod wire;
+pub(crate) mod wire;
 
 #[path = "mcp/stdio.rs"]
 mod stdio;

@@ -7,6 +7,9 @@
 #[path = "reload/desk.rs"]
 mod desk;
 
+#[path = "reload/pausing.rs"]
+mod pausing;
+
 #[path = "reload/files.rs"]
 mod files;
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 const OWNED: [(&str, &str); 2] = [("rusqlite", "portcullis-ledger"), ("wasmtime", "portcullis-sandbox")];
 
 /// Crates that compute from values in memory.
-const PURE_CRATES: [&str; 1] = ["portcullis-definitions"];
+const PURE_CRATES: [&str; 2] = ["portcullis-definitions", "portcullis-policy-edit"];
 
 /// What a pure crate must not reach through any number of dependencies: async runtimes, the engine, and crates that
 /// open files.

@@ -16,6 +16,7 @@ mod docs;
 mod features;
 mod fuzz;
 mod guests;
+mod install;
 mod languages;
 mod package;
 mod plugins;
@@ -36,9 +37,11 @@ use portcullis_build::{cache, process, toolchain};
 const HELP: &str = "\
 cargo xtask demo                    build everything and demonstrate the main features
 cargo xtask test [WORD...]          build what the tests need, and run all of them, or those that WORD selects:
-                                    a crate without the engine (build, definitions, ledger, policy, tokens, xtask),
+                                    a crate without the engine (build, definitions, ledger, policy, policy-edit, tokens, xtask),
                                     a module of tests/tests such as `approvals` or `mcp::tasks`, or a part of a
                                     test's name
+cargo xtask install [--prefix DIR]  build the program and the shipped plugins, and put them into bin/ and
+                                    share/portcullis/plugins of DIR [default: ~/.local]
 cargo xtask plugins [--out DIR]     build the shipped plugins into target/plugins
 cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current directory
 cargo xtask guests                  build the test guests into target/guests
@@ -74,6 +77,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         [] | ["help" | "--help" | "-h"] => println!("{HELP}"),
         ["demo"] => demo::play(&own()?)?,
         ["test", filters @ ..] => test::run(&own()?, filters)?,
+        ["install", rest @ ..] => install::install(&own()?, directory("--prefix", rest)?)?,
         ["plugins", rest @ ..] => {
             let out = out(rest)?;
             let own = own()?;
@@ -108,9 +112,16 @@ fn own() -> Result<Workspace> {
 
 /// Parses `--out`. The path is relative to the current directory.
 fn out(words: &[&str]) -> Result<Option<PathBuf>> {
+    directory("--out", words)
+}
+
+/// Parses an option with a directory. The path is relative to the current directory.
+fn directory(option: &str, words: &[&str]) -> Result<Option<PathBuf>> {
     match words {
         [] => Ok(None),
-        ["--out", folder] => Ok(Some(std::env::current_dir().context("no current directory")?.join(folder))),
-        _ => bail!("`{}` is not a valid argument: expected `--out DIR`", words.join(" ")),
+        [name, folder] if *name == option => {
+            Ok(Some(std::env::current_dir().context("no current directory")?.join(folder)))
+        }
+        _ => bail!("`{}` is not a valid argument: expected `{option} DIR`", words.join(" ")),
     }
 }

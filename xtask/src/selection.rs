@@ -3,11 +3,12 @@
 use std::path::Path;
 
 /// Crates whose tests need neither a guest nor the engine. They are built alone, within seconds.
-const PURE_CRATES: [(&str, &str); 6] = [
+const PURE_CRATES: [(&str, &str); 7] = [
     ("build", "portcullis-build"),
     ("definitions", "portcullis-definitions"),
     ("ledger", "portcullis-ledger"),
     ("policy", "portcullis-policy"),
+    ("policy-edit", "portcullis-policy-edit"),
     ("tokens", "portcullis-tokens"),
     ("xtask", "xtask"),
 ];

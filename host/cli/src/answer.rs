@@ -1,15 +1,7 @@
-//! Parses a typed line as an answer. This module does not read the line and shows nothing.
+//! Parses a typed line or key as an answer. This module reads nothing and shows nothing.
 
+use crate::question::{RememberedCovers, Unseen};
 use portcullis::{Answer, Covers};
-
-/// Whether a part of an approval request was not shown on the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unseen {
-    /// All of it was shown.
-    Nothing,
-    /// Something was left out. An approval is accepted only after it was shown.
-    Some,
-}
 
 /// What to do with a typed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,22 +10,29 @@ pub(crate) enum Ruling {
     Answer(Answer),
     /// Show all of the request.
     More,
+    /// Let a remembered approval cover this.
+    Choose(Covers),
     /// It is not an answer. The text is the reply to the user.
     Again(&'static str),
 }
 
 /// The reply to an approval of a request that was cut.
-pub(crate) const CUT: &str = "Part of the request is not shown. Type `more` to see all of it, then answer.";
+pub(crate) const CUT: &str = "Part of the request is not shown. Type ? to see all of it, then answer.";
+
+/// The reply to something that is no answer.
+const UNCLEAR: &str = "Type y, s, a, n or ?.";
 
 /// Parses the answer to a request with this many offers. The end of input denies the call.
-pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen) -> Ruling {
+pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen, remembered: RememberedCovers) -> Ruling {
     let Some(line) = line else { return no("no answer: the input of the terminal ended") };
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match (word.to_ascii_lowercase().as_str(), rest.trim()) {
         ("n" | "no", note) => no(note),
-        ("more", "") => Ruling::More,
+        ("?" | "more", "") => Ruling::More,
         ("y" | "yes", "") => seen(Answer::Yes, unseen),
+        ("s", "") => seen(Answer::Session(remembered.session), unseen),
+        ("a", "") => seen(Answer::Always(remembered.always), unseen),
         (word, "") => for_longer(word, offers, unseen),
         (_, _) => unclear(),
     }
@@ -42,12 +41,10 @@ pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen) -> Rulin
 fn for_longer(word: &str, offers: usize, unseen: Unseen) -> Ruling {
     let numbered = word.strip_prefix('s').map(|number| (Answer::Session as fn(Covers) -> Answer, number));
     let numbered = numbered.or_else(|| word.strip_prefix('a').map(|number| (Answer::Always as _, number)));
-    let Some((answer, number)) = numbered else { return unclear() };
-    let covers = match number {
-        "" => Some(Covers::Exact),
-        number => covers(number, offers),
+    let Some((answer, number)) = numbered else {
+        return covers(word, offers).map_or_else(unclear, Ruling::Choose);
     };
-    match covers {
+    match covers(number, offers) {
         None => unclear(),
         Some(covers) => seen(answer(covers), unseen),
     }
@@ -78,15 +75,17 @@ fn no(note: &str) -> Ruling {
 }
 
 fn unclear() -> Ruling {
-    Ruling::Again("Type y, s, a, n or more.")
+    Ruling::Again(UNCLEAR)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const REMEMBERED: RememberedCovers = RememberedCovers { session: Covers::Exact, always: Covers::Offer(1) };
+
     fn of(line: &str) -> Ruling {
-        ruling(Some(line), 2, Unseen::Nothing)
+        ruling(Some(line), 2, Unseen::Nothing, REMEMBERED)
     }
 
     #[test]
@@ -98,7 +97,7 @@ mod tests {
             assert_eq!(of(line), unclear(), "{line:?}");
         }
         assert_eq!(of("s99999999999999999999999\n"), unclear());
-        assert_eq!(of("More\n"), Ruling::More);
+        assert_eq!((of("More\n"), of("?")), (Ruling::More, Ruling::More));
     }
 
     #[test]
@@ -112,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_end_of_input_denies_without_a_person() {
-        assert_eq!(ruling(None, 0, Unseen::Nothing), no("no answer: the input of the terminal ended"));
+        assert_eq!(ruling(None, 0, Unseen::Nothing, REMEMBERED), no("no answer: the input of the terminal ended"));
     }
 
     #[test]
@@ -121,20 +120,23 @@ mod tests {
             ("s\n", Answer::Session(Covers::Exact)),
             ("S1\n", Answer::Session(Covers::Exact)),
             ("s2\n", Answer::Session(Covers::Offer(0))),
-            ("a\n", Answer::Always(Covers::Exact)),
+            ("a\n", Answer::Always(Covers::Offer(1))),
+            ("a1\n", Answer::Always(Covers::Exact)),
             ("a3\n", Answer::Always(Covers::Offer(1))),
         ];
         for (line, answer) in rows {
             assert_eq!(of(line), Ruling::Answer(answer), "{line:?}");
         }
+        assert_eq!((of("1"), of("3")), (Ruling::Choose(Covers::Exact), Ruling::Choose(Covers::Offer(1))));
+        assert_eq!((of("0"), of("4")), (unclear(), unclear()));
     }
 
     #[test]
     fn approval_needs_the_whole_request_on_the_screen() {
         for line in ["y", "YES", "s", "s2", "a", "a2"] {
-            assert_eq!(ruling(Some(line), 2, Unseen::Some), Ruling::Again(CUT), "{line}");
-            assert!(matches!(ruling(Some(line), 2, Unseen::Nothing), Ruling::Answer(_)), "{line}");
+            assert_eq!(ruling(Some(line), 2, Unseen::Some, REMEMBERED), Ruling::Again(CUT), "{line}");
+            assert!(matches!(of(line), Ruling::Answer(_)), "{line}");
         }
-        assert_eq!(ruling(Some("n"), 2, Unseen::Some), no(""));
+        assert_eq!(ruling(Some("n"), 2, Unseen::Some, REMEMBERED), no(""));
     }
 }

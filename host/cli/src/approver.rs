@@ -1,18 +1,22 @@
 //! The approver at the terminal. Answers when the policy decides `ask`, unless an answer from elsewhere comes first.
 
-use crate::answer::{Ruling, Unseen, ruling};
+use crate::answer::{Ruling, ruling};
 use crate::progress::StatusLine;
-use crate::prompt::Prompt;
-use crate::question::{Extent, FILE_CHANGED, laid_out, legend};
+use crate::prompt::{Prompt, PromptInput};
+use crate::question::{FILE_CHANGED, RememberedCovers, Sheet, Unseen, choices, laid_out};
 use crate::terminal::Terminal;
-use crate::tty::Tty;
+use crate::tty::{Key, Tty};
 use portcullis::approvals::Answering;
 use portcullis::{Answer, Approvals, Approver, Cancellation, Host, Question};
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Maximum unclear lines before the request is denied. A person who types this many is not answering the request.
+/// The note of a denial because nothing more can be typed.
+const CLOSED: &str = "the terminal was closed";
+
+/// Maximum unclear lines or keys before the request is denied. A person who types this many is not answering the request.
 const UNCLEAR_MAX: u32 = 3;
 
 /// Asks at the controlling terminal, one request at a time.
@@ -36,6 +40,14 @@ struct AnsweringHost {
 enum Said {
     Answer(Answer),
     More,
+}
+
+/// What a person has done so far about one request.
+struct Conversation {
+    sheet: Sheet,
+    covers: RememberedCovers,
+    /// How often the input was no answer.
+    unclear: u32,
 }
 
 impl TerminalApprover {
@@ -65,14 +77,17 @@ impl TerminalApprover {
 
     async fn converse(&self, question: &Question) -> Answer {
         let Ok(tty) = Tty::open() else { return no("there is no terminal to ask at") };
-        let (style, times) = (self.terminal.note_style(), self.standing.get().map(|standing| standing.times));
-        let (mut extent, mut unclear) = (Extent::Screen, 0);
+        let covers = RememberedCovers::of(question);
+        let mut conversation = Conversation { sheet: Sheet::Brief, covers, unclear: 0 };
         loop {
             let now = self.as_it_is_now(question).await;
-            let shown = laid_out(&now, extent, self.terminal);
+            let shown = laid_out(&now, conversation.sheet, self.terminal);
             self.terminal.say(&shown.text);
-            self.terminal.say(&legend(question, style, times));
-            match self.hear(&tty, question, shown.unseen, &mut unclear).await {
+            if conversation.sheet == Sheet::Details {
+                let times = self.standing.get().map(|standing| standing.times);
+                self.terminal.say(&choices(question, self.terminal.note_style(), times));
+            }
+            match self.hear(&tty, question, shown.unseen, &mut conversation).await {
                 Said::Answer(answer @ (Answer::Yes | Answer::Session(_) | Answer::Always(_))) => {
                     if self.as_it_is_now(question).await.difference == now.difference {
                         return answer;
@@ -80,7 +95,7 @@ impl TerminalApprover {
                     self.terminal.note(FILE_CHANGED);
                 }
                 Said::Answer(answer) => return answer,
-                Said::More => extent = Extent::Whole,
+                Said::More => conversation.sheet = Sheet::Details,
             }
         }
     }
@@ -96,25 +111,68 @@ impl TerminalApprover {
     }
 
     /// Prompts below one screen until there is an answer, or the user wants to see more.
-    async fn hear(&self, tty: &Tty, question: &Question, unseen: Unseen, unclear: &mut u32) -> Said {
+    async fn hear(&self, tty: &Tty, question: &Question, unseen: Unseen, conversation: &mut Conversation) -> Said {
         loop {
             if tty.forget_typed().is_err() {
-                return Said::Answer(no("the terminal was closed"));
+                return Said::Answer(no(CLOSED));
             }
-            let approvals = self.standing.get().map(|standing| &standing.approvals);
-            let prompt = Prompt::show(self.terminal, question, approvals);
-            let Ok(line) = tty.line().await else { return Said::Answer(no("the terminal was closed")) };
-            prompt.answered(line.as_deref());
-            match ruling(line.as_deref(), question.offers.len(), unseen) {
+            let Ok(typed) = self.typed(tty, question, conversation.covers).await else {
+                return Said::Answer(no(CLOSED));
+            };
+            match ruling(typed.as_deref(), question.offers.len(), unseen, conversation.covers) {
                 Ruling::Answer(answer) => return Said::Answer(answer),
                 Ruling::More => return Said::More,
+                Ruling::Choose(covers) => {
+                    conversation.covers = RememberedCovers::chosen(covers);
+                    continue;
+                }
                 Ruling::Again(why) => self.terminal.note(why),
             }
-            *unclear += 1;
-            if *unclear >= UNCLEAR_MAX {
+            conversation.unclear += 1;
+            if conversation.unclear >= UNCLEAR_MAX {
                 return Said::Answer(no("the person gave no clear answer"));
             }
         }
+    }
+
+    /// Shows the keys and returns what was typed: a line, or what a line with the pressed key would be. `None` is the
+    /// end of input.
+    async fn typed(&self, tty: &Tty, question: &Question, covers: RememberedCovers) -> io::Result<Option<String>> {
+        let approvals = self.standing.get().map(|standing| &standing.approvals);
+        let show = |input| Prompt::show(self.terminal, question, approvals, (covers, input));
+        let mode = if self.terminal.can_rewrite() { tty.keys().ok() } else { None };
+        let Some(mode) = mode else {
+            let prompt = show(PromptInput::Line);
+            let line = tty.line().await?;
+            prompt.answered(line.as_deref());
+            return Ok(line);
+        };
+        let prompt = show(PromptInput::Key);
+        let key = mode.key().await?;
+        let shown = match key {
+            Key::Character(character) => character.to_string(),
+            Key::End | Key::Other => String::new(),
+        };
+        self.terminal.say(&shown);
+        prompt.answered(Some(&shown));
+        match key {
+            Key::End => Ok(None),
+            Key::Character('n' | 'N') => {
+                drop(mode);
+                self.reason(tty).await.map(|reason| Some(format!("n {reason}")))
+            }
+            Key::Character(_) | Key::Other => Ok(Some(shown)),
+        }
+    }
+
+    /// Asks why the call is denied. The end of input is no reason.
+    async fn reason(&self, tty: &Tty) -> io::Result<String> {
+        self.terminal.say("Why? The model reads this; press Enter for no reason: ");
+        let line = tty.line().await?;
+        if !line.as_deref().is_some_and(|line| line.ends_with('\n')) {
+            self.terminal.say("\n");
+        }
+        Ok(line.unwrap_or_default())
     }
 }
 

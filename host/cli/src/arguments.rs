@@ -2,19 +2,29 @@
 
 mod author;
 mod console;
+mod editing;
 mod examples;
 mod export;
 mod help;
+mod init;
+mod log;
 mod manual;
 mod principal;
 mod serve;
+mod watch;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
+pub(crate) use editing::{
+    GrantArguments, PauseArguments, ResumeArguments, RuleArguments, SuggestArguments, WhenArgument,
+};
 pub(crate) use export::ExportArguments;
-pub(crate) use help::{HelpArguments, command, help_width, parse, parser};
-pub(crate) use manual::{CompletionsArguments, ManArguments};
+pub(crate) use help::{command, help_width, parse, parser};
+pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
+pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
+pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
+pub(crate) use watch::WatchArguments;
 
 use crate::exit_code::Exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -36,12 +46,16 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct GlobalOptions {
-    /// The plugin directory [default: ./plugins, or PORTCULLIS_PLUGINS]
+    /// The plugin directory [default: PORTCULLIS_PLUGINS, or both portcullis/plugins in your data directory and ./plugins]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
-    /// Your policy file [default: PORTCULLIS_POLICY, or portcullis/policy.toml in your config directory]
+    /// Your policy file [default: PORTCULLIS_POLICY, the policy that `init` wrote for this directory or the nearest one
+    /// above it, or portcullis/policy.toml in your config directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+    /// The project: the directory whose policy, plugins and portcullis.toml are used [default: the working directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
     /// The state directory: audit log, ledger, key [default: PORTCULLIS_STATE, or portcullis in your data directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
@@ -67,6 +81,22 @@ pub(crate) enum ColourChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Set this project up: write its policy, install the plugins, and register the server with your agents
+    ///
+    /// Asks four questions, or takes flags and --yes. Everything is shown before it is written, and a second run changes
+    /// nothing. The policy is in your configuration directory and applies to this directory and those below it. The
+    /// configurations of agents are merged, and everything else in them stays. At the end, one call is made through what
+    /// was written. docs/start.md shows a run.
+    Init(InitArguments),
+    /// Check everything that can be wrong with the installation, and name the remedy for each problem
+    ///
+    /// Exits with code 0 if there is no error, and with code 1 otherwise. Warnings do not change the exit code.
+    Doctor,
+    /// Remove what portcullis wrote outside of the program, after listing it
+    ///
+    /// Removes the entries in the configurations of agents, the policies of projects, the plugins that `init` installed,
+    /// and the state directory. What you have changed since stays.
+    Uninstall(UninstallArguments),
     /// List the tools, their permissions, and what the policy would decide for each
     List(ListToolsArguments),
     /// Show a plugin: its tools, what it asks for, and what the policy grants it
@@ -86,6 +116,24 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Show what would happen to a call, and by which rule; runs nothing
     Explain(ExplainArguments),
+    /// Allow calls of a tool: edit your policy, after showing the difference and what it changes
+    #[command(after_help = editing::RULE_HELP)]
+    Allow(RuleArguments),
+    /// Require approval for calls of a tool
+    #[command(after_help = editing::RULE_HELP)]
+    Ask(RuleArguments),
+    /// Deny calls of a tool
+    #[command(after_help = editing::RULE_HELP)]
+    Deny(RuleArguments),
+    /// Grant a plugin the directories, hosts and stores that it asks for
+    #[command(after_help = editing::GRANT_HELP)]
+    Grant(GrantArguments),
+    /// Refuse every call from now on, in running servers too; asks nothing
+    Pause(PauseArguments),
+    /// End the pause
+    Resume(ResumeArguments),
+    /// Propose the smallest policy that would have allowed what was approved
+    Suggest(SuggestArguments),
     /// List and answer approval requests, and revoke approvals
     #[command(subcommand)]
     Approvals(ApprovalsCommand),
@@ -94,10 +142,13 @@ pub(crate) enum Command {
     /// It prints a login link, which works once and for five minutes. SIGUSR1 prints another one. The page shows the
     /// requests of every host with this state directory, and also calls, tools, remembered approvals and the policy.
     /// docs/console.md describes it.
-    #[command(verbatim_doc_comment)]
     Console(ConsoleArguments),
+    /// Show the calls of all processes of this state directory as they run, and answer approval requests with one key
+    Watch(WatchArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),
+    /// List the calls in local time: what each named, what became of it, and who approved it
+    Log(LogArguments),
     /// Show or verify the audit log
     #[command(subcommand)]
     Audit(AuditCommand),

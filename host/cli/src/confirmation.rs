@@ -32,7 +32,7 @@ pub(crate) async fn confirmation(terminal: Terminal, prompt: &str) -> Confirmati
     }
     match line.unwrap_or_default().trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Confirmation::Yes,
-        "more" => Confirmation::More,
+        "?" | "more" => Confirmation::More,
         _ => Confirmation::No,
     }
 }

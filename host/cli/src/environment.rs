@@ -2,7 +2,9 @@
 //! them.
 
 use crate::arguments::{ColourChoice, GlobalOptions};
-use crate::failure::{FailureCode, WithCode};
+use crate::command_error::WithCode;
+use crate::failure_code::FailureCode;
+use crate::project::{self, FoundProject};
 use anyhow::Context as _;
 use portcullis_build::project_file;
 use std::ffi::OsString;
@@ -11,8 +13,41 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The project's policy, relative to the working directory.
-const PROJECT_POLICY: &str = "./portcullis.toml";
+/// The policy that comes with a project.
+const PROJECT_POLICY: &str = "portcullis.toml";
+
+/// The plugin directory that comes with a project.
+const PROJECT_PLUGINS: &str = "plugins";
+
+/// The working directory, as it is shown.
+const WORKING_DIRECTORY: &str = ".";
+
+/// Where plugins are looked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PluginPlaces {
+    /// The directory that the user named. It must exist.
+    Named(PathBuf),
+    /// The default directories. The user's plugins win over those of the working directory.
+    Usual {
+        /// The user's own plugins. `None` if the user has no home directory.
+        user: Option<PathBuf>,
+        /// The plugins in the working directory.
+        project: PathBuf,
+    },
+}
+
+impl PluginPlaces {
+    /// Returns the path of a plugin's file: in the first directory that has it.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        match self {
+            Self::Named(directory) => directory.join(name),
+            Self::Usual { user, project } => {
+                let of_user = user.iter().map(|user| user.join(name)).find(|file| file.symlink_metadata().is_ok());
+                of_user.unwrap_or_else(|| project.join(name))
+            }
+        }
+    }
+}
 
 /// Where policies are looked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,19 +57,46 @@ pub(crate) enum PolicyPlaces {
     /// The default paths. If no file exists, everything is denied.
     Usual {
         /// The user's own policy. `None` if the user has no home directory.
-        user: Option<PathBuf>,
+        user: Option<UserPolicyFile>,
         /// The policy in the working directory.
         project: PathBuf,
     },
 }
 
+/// The user's own policy at a default path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UserPolicyFile {
+    pub(crate) path: PathBuf,
+    /// The resolved directory that it is for. `None` if it is the policy for all other directories.
+    pub(crate) project: Option<PathBuf>,
+}
+
+/// The user's own directories. Each is `None` if the user has no home directory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UserDirectories {
+    pub(crate) home: Option<PathBuf>,
+    /// The program's directory in the user's configuration directory.
+    pub(crate) config: Option<PathBuf>,
+    /// The user's configuration directory.
+    pub(crate) config_home: Option<PathBuf>,
+    /// The program's directory in the user's data directory.
+    pub(crate) data: Option<PathBuf>,
+}
+
 /// The resolved paths.
 #[derive(Debug)]
 pub(crate) struct Environment {
-    pub(crate) plugins: PathBuf,
+    pub(crate) user: UserDirectories,
+    pub(crate) plugins: PluginPlaces,
     /// Whether `--plugins` was given.
     pub(crate) plugins_named: bool,
     pub(crate) policy: PolicyPlaces,
+    /// Whether `--policy` or its variable was given.
+    pub(crate) policy_named: bool,
+    /// The directory whose policy and plugins are used.
+    pub(crate) project: PathBuf,
+    /// The absolute paths of the places that are not the defaults, each with its option.
+    pub(crate) named_places: Vec<(&'static str, PathBuf)>,
     state: Option<PathBuf>,
     /// Options with which a command in any shell and directory uses the same paths.
     pub(crate) place_options: Vec<String>,
@@ -64,17 +126,56 @@ impl Environment {
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
         let policy = options.policy.or_else(|| path("PORTCULLIS_POLICY"));
         let state = options.state.or_else(|| path("PORTCULLIS_STATE"));
-        let places = [("--state", &state), ("--plugins", &plugins), ("--policy", &policy)];
+        let places = [("--state", &state), ("--plugins", &plugins)];
+        let absolute = |path: &PathBuf| std::path::absolute(path).ok();
+        let named = places.into_iter().filter_map(|(option, path)| Some((option, absolute(path.as_ref()?)?)));
+        let named_places: Vec<_> = named.collect();
+        let places = [("--project", &options.project), places[0], places[1], ("--policy", &policy)];
         let place_options = places.into_iter().filter_map(|(option, path)| place_option(option, path.as_deref()?));
         let place_options = place_options.collect();
-        let named = policy.map(PolicyPlaces::Named);
+        let user = UserDirectories::of_environment();
+        let project = options.project.unwrap_or_else(|| PathBuf::from(WORKING_DIRECTORY));
+        let usual_plugins = || PluginPlaces::Usual {
+            user: user.data.as_ref().map(|data| data.join("plugins")),
+            project: shown(&project, PROJECT_PLUGINS),
+        };
         Self {
-            plugins: plugins.unwrap_or_else(|| PathBuf::from("plugins")),
+            plugins: plugins.map_or_else(usual_plugins, PluginPlaces::Named),
             plugins_named,
-            policy: named.unwrap_or_else(usual_policies),
-            state: state.or_else(usual_state),
+            policy_named: policy.is_some(),
+            named_places,
+            policy: policy.map_or_else(|| usual_policies(&user, &project), PolicyPlaces::Named),
+            state: state.or_else(|| user.data.clone()),
+            user,
+            project,
             place_options,
         }
+    }
+
+    /// Returns the environment of a project, as `--project` sets it, with the policy that is there now.
+    pub(crate) fn for_project(&self, directory: &Path) -> Self {
+        let plugins = match &self.plugins {
+            PluginPlaces::Named(path) => PluginPlaces::Named(path.clone()),
+            PluginPlaces::Usual { user, .. } => {
+                PluginPlaces::Usual { user: user.clone(), project: shown(directory, PROJECT_PLUGINS) }
+            }
+        };
+        Self {
+            user: self.user.clone(),
+            plugins,
+            plugins_named: self.plugins_named,
+            policy: usual_policies(&self.user, directory),
+            policy_named: false,
+            project: directory.to_owned(),
+            named_places: self.named_places.clone(),
+            state: self.state.clone(),
+            place_options: self.place_options.clone(),
+        }
+    }
+
+    /// Returns what `~` and `$HOME` stand for in a policy.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.user.home.as_deref()
     }
 
     /// Returns the state directory.
@@ -92,26 +193,41 @@ impl PolicyPlaces {
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         match self {
             Self::Named(path) => vec![path.clone()],
-            Self::Usual { user, project } => user.iter().chain([project]).cloned().collect(),
+            Self::Usual { user, project } => user.iter().map(|user| &user.path).chain([project]).cloned().collect(),
         }
     }
 }
 
-fn usual_state() -> Option<PathBuf> {
-    of_user("XDG_DATA_HOME", ".local/share")
+impl UserDirectories {
+    /// Reads the variables. The XDG base directory specification requires relative paths to be ignored.
+    fn of_environment() -> Self {
+        let absolute = |name: &str| path(name).filter(|path| path.is_absolute());
+        let home = absolute("HOME");
+        let of_user = |name: &str, usual: &str| absolute(name).or_else(|| home.as_ref().map(|home| home.join(usual)));
+        let config_home = of_user("XDG_CONFIG_HOME", ".config");
+        let own = |directory: &PathBuf| directory.join("portcullis");
+        let data = of_user("XDG_DATA_HOME", ".local/share");
+        Self { config: config_home.as_ref().map(own), data: data.as_ref().map(own), config_home, home }
+    }
 }
 
-fn usual_policies() -> PolicyPlaces {
-    let user = of_user("XDG_CONFIG_HOME", ".config").map(|directory| directory.join("policy.toml"));
-    PolicyPlaces::Usual { user, project: PathBuf::from(PROJECT_POLICY) }
+/// Returns the default policies: the one for a project or for the nearest directory above it that has one, or the one for
+/// all other directories.
+fn usual_policies(user: &UserDirectories, directory: &Path) -> PolicyPlaces {
+    let own = shown(directory, PROJECT_POLICY);
+    let Some(config) = &user.config else { return PolicyPlaces::Usual { user: None, project: own } };
+    let user = match project::of_directory(config, directory) {
+        Ok(Some(FoundProject { policy, directory })) => UserPolicyFile { path: policy, project: Some(directory) },
+        Ok(None) => UserPolicyFile { path: config.join("policy.toml"), project: None },
+        // The directory cannot be resolved, so it is not known which policy applies. Opening this file fails.
+        Err(_) => return PolicyPlaces::Named(own),
+    };
+    PolicyPlaces::Usual { user: Some(user), project: own }
 }
 
-/// Returns the program's directory in a user directory, which is given by a variable or by its usual place in the home
-/// directory. The XDG base directory specification requires relative paths to be ignored.
-fn of_user(name: &str, usual: &str) -> Option<PathBuf> {
-    let absolute = |path: &PathBuf| path.is_absolute();
-    let home = || path("HOME").filter(absolute).map(|home| home.join(usual));
-    path(name).filter(absolute).or_else(home).map(|directory| directory.join("portcullis"))
+/// Returns the path of a project's file, as it is shown.
+fn shown(project: &Path, name: &str) -> PathBuf {
+    if project == Path::new(WORKING_DIRECTORY) { Path::new("./").join(name) } else { project.join(name) }
 }
 
 /// Returns an option with an absolute path, quoted for a shell. None if the path is not UTF-8.
@@ -170,6 +286,13 @@ pub(crate) fn asks_for_json() -> bool {
 /// The system refuses.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     project_file::create(path)
+}
+
+/// Returns the program that shows a notification on the desktop. `None` if there is no desktop.
+#[expect(clippy::disallowed_methods, reason = "the person who watches is at this desktop")]
+pub(crate) fn desktop_notifier() -> Option<tokio::process::Command> {
+    let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].into_iter().any(|name| variable(name).is_some());
+    has_desktop.then(|| tokio::process::Command::new("notify-send"))
 }
 
 /// Opens a regular file that the user named. Does not block.

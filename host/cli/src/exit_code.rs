@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// The command succeeded.
     Completed = 0,
-    /// The tool ran and failed, the call was cancelled, or a test case failed.
+    /// The tool ran and failed, the call was cancelled, a test case failed, or `doctor` found an error.
     ToolFailed = 1,
     /// The command line is wrong, the approval does not exist, or the host cannot open.
     Usage = 2,
@@ -69,13 +69,15 @@ impl Exit {
 
     fn meaning(self) -> &'static str {
         match self {
-            Self::Completed => "completed",
-            Self::ToolFailed => "the tool failed, the call was cancelled, or a case failed",
+            Self::Completed => "the command succeeded",
+            Self::ToolFailed => {
+                "the tool failed, the call was cancelled, a test case failed, or `doctor` found an error"
+            }
             Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
-            Self::Denied => "denied by the policy, a person or a missing grant; or the request is already settled",
+            Self::Denied => "the policy, a person or a missing grant denied it, or the request is already settled",
             Self::Pending => "the call waits for approval: see `portcullis approvals list`",
-            Self::Limit => "a limit was reached, or the tool crashed",
-            Self::InvalidArguments => "there is no such tool, or its arguments are invalid",
+            Self::Limit => "a limit ended the call, or the tool crashed",
+            Self::InvalidArguments => "the tool does not exist, or its arguments are invalid",
             Self::PluginRefused => "the plugin was refused",
             Self::RecordDamaged => "the audit log or the ledger does not verify",
             Self::Lossy => "the export would lose something, and --deny-lossy was given",
@@ -115,6 +117,14 @@ mod tests {
         for (outcome, number) in expected {
             assert_eq!(Exit::of(outcome).number(), number, "{outcome:?}");
         }
+    }
+
+    #[test]
+    fn the_documentation_has_the_same_table() {
+        let documentation = include_str!("../../../docs/codes.md");
+        let rows: Vec<&str> = documentation.lines().skip_while(|line| !line.starts_with("| exit code")).collect();
+        let expected = Exit::ALL.map(|exit| format!("| {} | {} |", exit.number(), exit.meaning()));
+        assert_eq!(rows[2..2 + expected.len()], expected);
     }
 
     #[test]

@@ -1,15 +1,14 @@
 //! Reports the error that ends a command.
 
-mod code;
-mod error;
 mod usage;
 
+pub(crate) use crate::command_error::{CommandError, WithCode};
 use crate::exit_code::Exit;
+pub(crate) use crate::failure_code::FailureCode;
 use crate::json::{self, DocumentKind};
+use crate::policy_report;
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
-pub(crate) use code::FailureCode;
-pub(crate) use error::{CommandError, WithCode};
 use portcullis::OpenError;
 use portcullis::approvals::ApprovalError;
 use portcullis::audit::AuditError;
@@ -39,6 +38,10 @@ struct ErrorBody<'a> {
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
+    if !as_json && let Some(report) = policy_report::of_error(error, terminal.note_style()) {
+        terminal.say(&report);
+        return Exit::Usage;
+    }
     let code = code_of(error);
     let help = help_of(error);
     // A text always has JSON. If it cannot be written, there is no reader.
@@ -162,9 +165,10 @@ impl OpenFault {
         match error {
             OpenError::Place(error) | OpenError::Policy(PolicyReadError::Place(error)) => Self::of_place(error),
             OpenError::Grants(error) => Self::of_grants(error),
-            OpenError::Policy(PolicyReadError::NoPolicy(_) | PolicyReadError::Policy { .. }) | OpenError::Change(_) => {
-                Self::Policy
-            }
+            OpenError::Policy(
+                PolicyReadError::NoPolicy(_) | PolicyReadError::Policy { .. } | PolicyReadError::NoHome { .. },
+            )
+            | OpenError::Change(_) => Self::Policy,
             OpenError::Policy(PolicyReadError::Approvals(_))
             | OpenError::Engine(_)
             | OpenError::Audit(_)
@@ -195,6 +199,7 @@ impl OpenFault {
             | GrantError::UnknownKey { .. }
             | GrantError::Grant { .. }
             | GrantError::Covers { .. }
+            | GrantError::Unmasked { .. }
             | GrantError::ProjectGrant(_)
             | GrantError::Client { .. }
             | GrantError::NoStores { .. }

@@ -2,7 +2,7 @@
 
 use crate::approver::TerminalApprover;
 use crate::context::Context;
-use crate::environment::PolicyPlaces;
+use crate::environment::{PluginPlaces, PolicyPlaces, UserDirectories, UserPolicyFile};
 use crate::loading_notes::LoadingNotes;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
@@ -37,6 +37,15 @@ pub(crate) enum ApprovalChannel {
 pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
     let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
     finish(context, builder.calls(1), &ApprovalChannel::AsPolicySays).await
+}
+
+/// Opens the host of a command that reports everything itself. Prints no warnings.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_quietly(context: &Context) -> anyhow::Result<Host> {
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
+    Ok(builder.calls(1).open().await?)
 }
 
 /// Opens the host of a command that asks no approver. Loads only what a call of this tool needs.
@@ -140,7 +149,7 @@ pub(crate) async fn open_project(
     hook: Arc<dyn Hook>,
 ) -> anyhow::Result<Host> {
     let environment = &context.environment;
-    let builder = Host::builder(plugins, environment.state()?);
+    let builder = of_user(Host::builder(plugins, environment.state()?), &environment.user);
     let observer = CompileProgress::new(&StatusLine::new(context.terminal));
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
@@ -151,9 +160,19 @@ pub(crate) async fn open_project(
     Ok(host)
 }
 
+/// Opens a host under another user's policy, to find out whether it can be used. Prints nothing and asks no approver.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_under(context: &Context, policy: &PolicyPlaces) -> anyhow::Result<Host> {
+    let environment = &context.environment;
+    let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);
+    Ok(with_policies(builder, policy).calls(1).open().await?)
+}
+
 fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChannel) -> anyhow::Result<HostBuilder> {
     let environment = &context.environment;
-    let builder = Host::builder(&environment.plugins, environment.state()?);
+    let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);
     let builder = with_policies(builder, &environment.policy);
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = match channel {
@@ -165,6 +184,28 @@ fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChanne
     Ok(builder.observer(Arc::new(CompileProgress::new(status))))
 }
 
+/// Returns the builder of a host with these plugin directories.
+fn of_plugins(places: &PluginPlaces, state: &Path) -> HostBuilder {
+    match places {
+        PluginPlaces::Named(directory) => Host::builder(directory, state),
+        PluginPlaces::Usual { user: Some(user), project } => {
+            Host::builder(user, state).further_plugins(project).plugins_may_be_missing()
+        }
+        PluginPlaces::Usual { user: None, project } => Host::builder(project, state).plugins_may_be_missing(),
+    }
+}
+
+/// Tells a builder where the user's own directories are.
+fn of_user(mut builder: HostBuilder, user: &UserDirectories) -> HostBuilder {
+    if let Some(home) = &user.home {
+        builder = builder.home(home);
+    }
+    if let Some(config) = &user.config {
+        builder = builder.policy_directory(config);
+    }
+    builder
+}
+
 async fn finish(context: &Context, builder: HostBuilder, channel: &ApprovalChannel) -> anyhow::Result<Host> {
     let host = builder.open().await?;
     if let ApprovalChannel::Terminal(approver) = channel {
@@ -174,7 +215,7 @@ async fn finish(context: &Context, builder: HostBuilder, channel: &ApprovalChann
     note_live_fault(context, &host);
     if let Some(untrusted) = host.untrusted_policy() {
         let style = context.terminal.note_style();
-        context.terminal.note(style.paint(TextStyle::Doubtful, untrusted_note(&untrusted)));
+        context.terminal.note(style.paint(TextStyle::Doubtful, untrusted_note(&untrusted, context)));
     }
     warn(&host, context);
     Ok(host)
@@ -200,7 +241,7 @@ fn with_policies(builder: HostBuilder, places: &PolicyPlaces) -> HostBuilder {
     match places {
         PolicyPlaces::Named(path) => builder.policy_file(path),
         PolicyPlaces::Usual { user: Some(user), project } => {
-            builder.policy_file_if_exists(user).project_policy(project)
+            builder.policy_file_if_exists(&user.path).project_policy(project)
         }
         PolicyPlaces::Usual { user: None, project } => builder.project_policy(project),
     }
@@ -215,14 +256,35 @@ pub(crate) fn note_rollback(approvals: &Approvals, context: &Context) {
 }
 
 /// Returns what to do about a project's policy that is not trusted.
-pub(crate) fn untrusted_note(path: &Path) -> String {
+pub(crate) fn untrusted_note(path: &Path, context: &Context) -> String {
     let shown = path.display().to_string();
     let typed = shown.strip_prefix("./").unwrap_or(&shown);
     format!(
-        "{} is not trusted yet, so it can only narrow: review it, then run `portcullis trust {}`",
+        "{} is not trusted yet, so it can only narrow {}: review it, then run `portcullis trust {}`",
         OneLine(&shown),
+        in_force(context),
         OneLine(typed)
     )
+}
+
+/// Returns the line about the policy of the user that is in force.
+pub(crate) fn in_force_line(context: &Context) -> String {
+    format!("decided by {}", in_force(context))
+}
+
+/// Says which policy of the user is in force.
+pub(crate) fn in_force(context: &Context) -> String {
+    let shown = |path: &Path| OneLine(&path.display().to_string()).to_string();
+    match &context.environment.policy {
+        PolicyPlaces::Named(path) => format!("the policy {}", shown(path)),
+        PolicyPlaces::Usual { user: Some(UserPolicyFile { path, project: Some(project) }), .. } => {
+            format!("the policy {} for {}", shown(path), shown(project))
+        }
+        PolicyPlaces::Usual { user: Some(UserPolicyFile { path, project: None }), .. } if path.exists() => {
+            format!("the policy {}", shown(path))
+        }
+        PolicyPlaces::Usual { .. } => "the default, which denies everything".to_owned(),
+    }
 }
 
 /// Loads a component under a name, up to its description, without a host. Returns the engine that can run it.
@@ -237,7 +299,7 @@ pub(crate) async fn load(
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 })?;
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     let shown = PluginName::new(name).ok();
-    for name in &shown {
+    if let Some(name) = &shown {
         progress.queued(name, bytes.len() as u64);
         progress.compiling(name);
     }

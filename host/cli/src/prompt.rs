@@ -1,5 +1,6 @@
 //! The prompt line of an approval request. However it ends, the next output starts on a new line.
 
+use crate::question::{RememberedCovers, keys};
 use crate::style::TextStyle;
 use crate::terminal::Terminal;
 use portcullis::approvals::{Status, Subject};
@@ -14,6 +15,15 @@ pub(crate) struct Prompt<'a> {
     stands: Stands,
 }
 
+/// How the person answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PromptInput {
+    /// With one key.
+    Key,
+    /// With a line.
+    Line,
+}
+
 /// The state of the prompt line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stands {
@@ -23,14 +33,23 @@ enum Stands {
 }
 
 impl<'a> Prompt<'a> {
-    /// Shows the prompt. It names the tool again, because a small screen has scrolled the top of the request away.
-    pub(crate) fn show(terminal: Terminal, question: &'a Question, approvals: Option<&'a Approvals>) -> Self {
+    /// Shows the keys. If an answer is a line, a prompt for it follows, which names the tool again.
+    pub(crate) fn show(
+        terminal: Terminal,
+        question: &'a Question,
+        approvals: Option<&'a Approvals>,
+        (covers, input): (RememberedCovers, PromptInput),
+    ) -> Self {
         let what = match question.subject {
             Subject::Call => "",
             Subject::Repeat => " once more",
             Subject::Resource { .. } => " to continue",
         };
-        terminal.say(&format!("Allow {}{what}? [y/s/a/n/more] ", question.tool));
+        let keys = keys(question, covers, terminal.note_style(), terminal.note_width());
+        match input {
+            PromptInput::Key => terminal.say(&format!("{keys} ")),
+            PromptInput::Line => terminal.say(&format!("{keys}\nAllow {}{what}? [y/s/a/n/?] ", question.tool)),
+        }
         Self { terminal, approvals, question: &question.id, stands: Stands::Open }
     }
 

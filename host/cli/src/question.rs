@@ -2,19 +2,26 @@
 //!
 //! This module does no I/O. It builds text, and encodes every character that comes from a model or a plugin.
 
+mod brief;
+mod covered;
+mod heading;
 mod hidden;
+mod keys;
+mod parts;
 mod sheet;
 
-use crate::answer::Unseen;
 use crate::json;
 use crate::style::{Style, TextStyle};
 use crate::terminal::Terminal;
 use crate::time::span;
+pub(crate) use keys::{RememberedCovers, keys};
+pub(crate) use parts::ShownQuestion;
+use parts::{careful, diff_style, show_resource};
 use portcullis::Question;
 use portcullis::approvals::Subject;
 use portcullis::text::{Lines, OneLine};
-pub(crate) use sheet::Extent;
 use sheet::QuestionSheet;
+pub(crate) use sheet::{Extent, Unseen};
 use std::time::Duration;
 
 /// The reply to an approval if the file has changed since the request was shown.
@@ -23,8 +30,8 @@ pub(crate) const FILE_CHANGED: &str = "The file has changed since the request wa
 /// Rows of a screen of unknown height.
 const HEIGHT_DEFAULT: usize = 24;
 
-/// Rows below a request: the legend, and the line for the answer.
-const ANSWER_ROWS: usize = 3;
+/// Rows below a request: the keys, which may be wrapped, and the line for the answer.
+const ANSWER_ROWS: usize = 4;
 
 /// Rows of a screen that the arguments may take.
 const ARGUMENT_ROWS_MAX: usize = 10;
@@ -41,21 +48,40 @@ const OFFERS_MAX: usize = 6;
 /// Digits of a hash that are shown, enough to distinguish a user's plugins. The audit log has all of them.
 const HASH_DIGITS: usize = 12;
 
-/// A request as text, and whether the text leaves something out.
-pub(crate) struct ShownQuestion {
-    pub(crate) text: String,
-    pub(crate) unseen: Unseen,
+/// What an approver is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sheet {
+    /// What is decided, cut to one screen.
+    Brief,
+    /// Everything that the host knows, whole.
+    Details,
 }
 
-/// Lays a request out for a terminal: whole if it fits the screen, otherwise cut to one screen.
-pub(crate) fn laid_out(question: &Question, extent: Extent, terminal: Terminal) -> ShownQuestion {
+/// Lays a request out for a terminal.
+pub(crate) fn laid_out(question: &Question, sheet: Sheet, terminal: Terminal) -> ShownQuestion {
     let (style, width) = (terminal.note_style(), terminal.note_width());
-    let whole = shown(question, Extent::Whole, style, width);
-    let room = terminal.note_height().unwrap_or(HEIGHT_DEFAULT).saturating_sub(ANSWER_ROWS);
-    if extent == Extent::Whole || whole.text.lines().count() <= room {
-        return whole;
+    laid_out_in(question, sheet, style, (width, terminal.note_height()))
+}
+
+/// Lays a request out for a screen with these columns and rows.
+pub(crate) fn laid_out_in(
+    question: &Question,
+    sheet: Sheet,
+    style: Style,
+    (width, height): (Option<usize>, Option<usize>),
+) -> ShownQuestion {
+    match sheet {
+        Sheet::Details => shown(question, Extent::Whole, style, width),
+        Sheet::Brief => {
+            let whole = brief::brief(question, Extent::Whole, style, width);
+            let room = height.unwrap_or(HEIGHT_DEFAULT).saturating_sub(ANSWER_ROWS);
+            if whole.text.lines().count() <= room {
+                whole
+            } else {
+                brief::brief(question, Extent::Screen, style, width)
+            }
+        }
     }
-    shown(question, Extent::Screen, style, width)
 }
 
 /// Lays out a request without its prompt.
@@ -85,17 +111,17 @@ pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Op
     ShownQuestion { unseen: sheet.unseen(), text: sheet.text }
 }
 
-/// Returns the lines that list the possible answers. The times are how long a session and an always approval last.
-pub(crate) fn legend(question: &Question, style: Style, times: Option<(Duration, Duration)>) -> String {
+/// Returns the lines below the details that say how long a remembered approval lasts, and how to choose what it covers.
+pub(crate) fn choices(question: &Question, style: Style, times: Option<(Duration, Duration)>) -> String {
     let mut sheet = QuestionSheet::new(Extent::Screen, style, None);
-    let [session, always] = match times {
-        Some((session, always)) => [session, always].map(|time| format!(" ({})", span(time))),
-        None => Default::default(),
-    };
+    if let Some((session, always)) = times {
+        let (session, always) = (span(session), span(always));
+        sheet.line(TextStyle::Quiet, &format!("  a session approval lasts {session}, an always approval {always}"));
+    }
     let last = question.offers.len() + 1;
-    let numbers = if last == 1 { String::new() } else { format!(", or s2, a2 … to {last}") };
-    sheet.line(TextStyle::Quiet, &format!("  y once, s this session{session}, a always{always}{numbers}"));
-    sheet.line(TextStyle::Quiet, "  n deny (text after n goes to the model as a note), more shows everything");
+    if last > 1 {
+        sheet.line(TextStyle::Quiet, &format!("  1 to {last} chooses what s and a cover"));
+    }
     sheet.text
 }
 
@@ -128,28 +154,11 @@ fn arguments(sheet: &mut QuestionSheet, question: &Question) {
 fn show_difference(sheet: &mut QuestionSheet, difference: &str) {
     sheet.line(TextStyle::Plain, "  what would change, as claimed by the plugin (only the arguments decide):");
     let encoded: Vec<String> = difference.split_terminator('\n').map(|line| OneLine(line).to_string()).collect();
-    let look = |line: &str| match line.as_bytes().first() {
-        Some(b'+') => TextStyle::Good,
-        Some(b'-') => TextStyle::Bad,
-        Some(b'@') => TextStyle::Quiet,
-        Some(_) | None => TextStyle::Plain,
-    };
-    let lines = encoded.iter().map(|line| (look(line), line.as_str()));
+    let lines = encoded.iter().map(|line| (diff_style(line), line.as_str()));
     sheet.block(lines, DIFFERENCE_ROWS_MAX);
     let count = hidden::of_text(difference);
     if count > 0 {
         careful(sheet, "the change contains", count);
-    }
-}
-
-fn show_resource(sheet: &mut QuestionSheet, permission: &str, resource: &str, reason: &str) {
-    sheet.field("wants to", permission, TextStyle::Plain);
-    sheet.line(TextStyle::Plain, "  in the tool's own words, not checked:");
-    sheet.field("  what", resource, TextStyle::Plain);
-    sheet.field("  why", reason, TextStyle::Plain);
-    let count = hidden::of_text(resource) + hidden::of_text(reason);
-    if count > 0 {
-        careful(sheet, "these words contain", count);
     }
 }
 
@@ -164,155 +173,5 @@ fn show_offers(sheet: &mut QuestionSheet, question: &Question) {
     sheet.numbered_list(lines, OFFERS_MAX, "offers");
 }
 
-fn careful(sheet: &mut QuestionSheet, what: &str, count: usize) {
-    let characters =
-        if count == 1 { "1 invisible character".to_owned() } else { format!("{count} invisible characters") };
-    sheet.line(TextStyle::Bad, &format!("  Warning: {what} {characters}, shown as escapes."));
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use portcullis::policy::Permissions;
-    use portcullis::text::is_deceptive;
-
-    fn question(arguments: &str) -> Question {
-        Question {
-            id: "d".repeat(32),
-            call: "c".repeat(32),
-            session: "default".to_owned(),
-            principal: "local".to_owned(),
-            origin: "person".to_owned(),
-            tool: "files.write".parse().unwrap(),
-            plugin_sha256: "ab".repeat(32),
-            permissions: Permissions::NONE,
-            arguments: arguments.to_owned(),
-            handles: vec!["directory workspace: ., read-write".to_owned()],
-            subject: Subject::Call,
-            reason: "rule 1 (line 3): a person looks".to_owned(),
-            changed: None,
-            difference: None,
-            offers: vec!["path = \"src/**\"".to_owned()],
-        }
-    }
-
-    fn text(question: &Question, extent: Extent) -> String {
-        shown(question, extent, Style::Plain, Some(80)).text
-    }
-
-    /// A request whose texts are as large and as hostile as they can be.
-    fn monster() -> Question {
-        let mut question = question(&format!(r#"{{"a":"{}"}}"#, "x\\n".repeat(100_000)));
-        question.reason = "r".repeat(2000);
-        question.changed = Some("c".repeat(2000));
-        question.difference = Some(format!("+{}\n", "d".repeat(400)).repeat(400));
-        question.handles = vec!["h".repeat(79); 40];
-        question.offers = vec!["o".repeat(2000); 40];
-        let long = "w".repeat(4000);
-        question.subject = Subject::Resource { permission: "write".to_owned(), resource: long.clone(), reason: long };
-        question
-    }
-
-    #[test]
-    fn a_request_fits_a_small_screen_however_long_its_texts_are() {
-        let question = monster();
-        let screen = text(&question, Extent::Screen);
-        assert!(screen.lines().count() < 72, "{screen}");
-        assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
-        assert!(screen.contains("more bytes; type `more` to see all"), "{screen}");
-        assert!(text(&question, Extent::Whole).len() > 300_000);
-    }
-
-    /// The offers are always the last rows, and they are few.
-    #[test]
-    fn the_offers_are_the_last_rows() {
-        let mut question = monster();
-        question.offers = vec!["path = \"src/**\"".to_owned()];
-        let screen = text(&question, Extent::Screen);
-        let last: Vec<&str> = screen.lines().rev().take(3).collect();
-        assert_eq!(last[0], "    2  path = \"src/**\"", "{screen}");
-        assert_eq!(last[2], "  a session or always approval covers one of these:", "{screen}");
-    }
-
-    #[test]
-    fn a_long_content_does_not_hide_the_path_after_it() {
-        let question = question(&format!(r#"{{"content":"{}","path":"etc/passwd"}}"#, "x".repeat(5000)));
-        assert!(text(&question, Extent::Screen).contains(r#""path": "etc/passwd""#));
-    }
-
-    #[test]
-    fn a_cut_request_is_marked_as_partly_unseen() {
-        let of = |bytes: usize, extent| {
-            let question = question(&format!(r#"{{"content":"{}"}}"#, "x".repeat(bytes)));
-            shown(&question, extent, Style::Plain, Some(80)).unseen
-        };
-        assert_eq!(of(100, Extent::Screen), Unseen::Nothing);
-        assert_eq!(of(500, Extent::Screen), Unseen::Some);
-        assert_eq!(of(5000, Extent::Whole), Unseen::Nothing);
-    }
-
-    /// Blanks cannot hide harmful text, whatever the width of the terminal.
-    #[test]
-    fn blanks_do_not_push_the_rest_off_the_screen() {
-        for blank in [" ", "\u{a0}", "\u{3000}", "\u{2800}"] {
-            let content = format!("ls{}; rm -rf /", blank.repeat(1500));
-            let question = question(&serde_json::json!({ "content": content }).to_string());
-            for width in [60, 80, 2000] {
-                let shown = shown(&question, Extent::Screen, Style::Plain, Some(width));
-                assert!(shown.text.contains("ls[1500 blanks]; rm -rf /"), "{}", shown.text);
-                assert_eq!(shown.unseen, Unseen::Nothing);
-            }
-        }
-    }
-
-    #[test]
-    fn blanks_of_a_reason_and_of_an_offer_are_counted() {
-        let long = format!("first{}last", " ".repeat(1500));
-        let mut question = question("{}");
-        (question.reason, question.offers) = (long.clone(), vec![long]);
-        let shown = shown(&question, Extent::Screen, Style::Plain, Some(80));
-        assert_eq!(shown.text.matches("first[1500 blanks]last").count(), 2, "{}", shown.text);
-        assert_eq!(shown.unseen, Unseen::Nothing);
-    }
-
-    #[test]
-    fn a_cut_list_is_marked_as_partly_unseen() {
-        let rows = [
-            (HANDLES_MAX, OFFERS_MAX, Unseen::Nothing),
-            (HANDLES_MAX + 1, OFFERS_MAX, Unseen::Some),
-            (HANDLES_MAX, OFFERS_MAX + 1, Unseen::Some),
-        ];
-        for (handles, offers, unseen) in rows {
-            let mut question = question("{}");
-            question.handles = vec!["directory work: ., read-only".to_owned(); handles];
-            question.offers = vec!["path = \"src/**\"".to_owned(); offers];
-            let shown = shown(&question, Extent::Screen, Style::Plain, Some(80));
-            assert_eq!(shown.unseen, unseen, "{handles} {offers}: {}", shown.text);
-        }
-    }
-
-    #[test]
-    fn no_text_moves_the_cursor_or_hides() {
-        let evil = "\u{1b}[2J\r\u{202e}\u{200b}";
-        let mut question = question(&serde_json::json!({ "a": evil }).to_string());
-        question.reason = evil.to_owned();
-        question.changed = Some(evil.to_owned());
-        question.difference = Some(format!("+{evil}\n-{evil}\n"));
-        question.offers = vec![format!("{evil}\n1  everything")];
-        question.session = format!("{evil}\nallowed");
-        question.subject = Subject::Resource { permission: evil.into(), resource: evil.into(), reason: evil.into() };
-        for extent in [Extent::Screen, Extent::Whole] {
-            let shown = text(&question, extent);
-            assert!(!shown.chars().any(|character| is_deceptive(character) && character != '\n'), "{shown:?}");
-            assert!(shown.contains("the arguments contain 3 invisible characters"), "{shown}");
-        }
-    }
-
-    #[test]
-    fn the_legend_lists_the_answers() {
-        let times = Some((Duration::from_secs(86_400), Duration::from_secs(90 * 86_400)));
-        let legend = legend(&question("{}"), Style::Plain, times);
-        assert!(legend.contains("s this session (24 hours), a always (90 days), or s2, a2 … to 2"), "{legend}");
-        assert!(legend.lines().all(|line| line.chars().count() <= 80), "{legend}");
-    }
-}
+mod tests;

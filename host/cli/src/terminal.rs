@@ -69,6 +69,11 @@ impl Terminal {
         self.stderr && self.capabilities.cursor
     }
 
+    /// Returns whether a person sees whole screens on stdout, and types below them.
+    pub(crate) fn draws_screens(self) -> bool {
+        self.stdin && self.stdout && self.capabilities.cursor
+    }
+
     /// Returns whether a user can be prompted.
     pub(crate) fn can_ask(self) -> bool {
         self.stdin && self.stderr
@@ -92,6 +97,11 @@ impl Terminal {
     /// Returns the columns of stdout, or `None` if it is not a terminal.
     pub(crate) fn width(self) -> Option<usize> {
         if self.stdout { columns(io::stdout()) } else { None }
+    }
+
+    /// Returns the rows of stdout, or `None` if it is not a terminal.
+    pub(crate) fn height(self) -> Option<usize> {
+        if self.stdout { height(io::stdout()) } else { None }
     }
 
     /// Returns the columns of stderr, or `None` if it is not a terminal.

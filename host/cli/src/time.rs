@@ -12,6 +12,11 @@ impl Now {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
+
+    /// Returns the milliseconds since 1970.
+    pub(crate) fn as_millisecond(self) -> i64 {
+        self.0
+    }
 }
 
 /// Formats a time in the past.

@@ -13,7 +13,8 @@ pub mod tokens;
 pub mod manifest;
 
 // The schemas of arguments and outputs.
-pub mod nearest;
+#[doc(hidden)]
+pub use portcullis_policy::nearest;
 pub mod schema;
 
 // A checked definition.

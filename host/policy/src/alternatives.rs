@@ -19,6 +19,9 @@ impl Policy {
     /// Returns the less strict rules for the same tool with other arguments, one line each. There are none if the call
     /// is not denied, or if a rule denies the tool for all arguments.
     pub fn alternatives(&self, question: &Question<'_>) -> Vec<String> {
+        if self.paused.is_some() {
+            return Vec::new();
+        }
         let matter = Matter::from(question);
         let weighings: Vec<_> = matter.weighings(&self.rules, self.default).collect();
         let denials: Vec<Denial<'_>> =

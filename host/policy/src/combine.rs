@@ -15,6 +15,7 @@ use crate::layer::{Layer, Layers, Trust};
 use crate::limit::LimitSettings;
 use crate::limits::Limits;
 use crate::name::PluginName;
+use crate::pause::Pause;
 use crate::policy::{PluginPolicy, Policy, default_reason};
 use crate::policy_size::POLICY_RULES;
 use crate::record_keeping::RecordKeeping;
@@ -82,7 +83,9 @@ fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
         approvals,
         record,
         named: named(&parts),
+        notify: combine_notify(&parts),
         name_servers: combine_name_servers(&parts),
+        paused: combine_pause(&parts),
         rules: parts.iter_mut().flat_map(|part| std::mem::take(&mut part.sections.rules)).collect(),
     })
 }
@@ -105,6 +108,12 @@ fn read<'t>(layers: &Layers<'t>) -> Result<Vec<PolicyPart<'t>>, LayerError> {
         parts.push(PolicyPart { layer, trust, place, sections });
     }
     Ok(parts)
+}
+
+/// Returns the command of the last trusted layer that sets one.
+fn combine_notify(parts: &[PolicyPart<'_>]) -> Vec<String> {
+    let trusted = parts.iter().filter(|part| part.trust == Trust::Trusted);
+    trusted.filter_map(|part| part.sections.notify.clone()).next_back().unwrap_or_default()
 }
 
 /// Returns the strictest default of the trusted layers, or deny if none sets one. An untrusted layer can only make it
@@ -191,6 +200,12 @@ fn combine_word<T: Copy + Default + Ord>(
 fn combine_name_servers(parts: &[PolicyPart<'_>]) -> Vec<SocketAddr> {
     let trusted = parts.iter().filter(|part| part.trust == Trust::Trusted);
     trusted.filter_map(|part| part.sections.name_servers.clone()).next_back().unwrap_or_default()
+}
+
+/// Returns the pause of the first layer that has one. A pause only restricts, so the layer's trust does not matter.
+fn combine_pause(parts: &[PolicyPart<'_>]) -> Option<Pause> {
+    let pause = |part: &PolicyPart<'_>| Some(Pause { layer: part.layer, reason: part.sections.paused.clone()? });
+    parts.iter().find_map(pause)
 }
 
 /// Returns the plugins that the user or the project names. The built-in policy may name plugins that are not installed.

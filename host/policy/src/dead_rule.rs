@@ -8,6 +8,7 @@ use crate::excerpt::Excerpt;
 use crate::hint::Hint;
 use crate::layer::Layer;
 use crate::name::{PluginName, ToolName};
+use crate::nearest::nearest;
 use crate::permission::{Permission, Permissions};
 use crate::policy::Policy;
 use crate::rule::Rule;
@@ -39,7 +40,7 @@ impl DeadRule {
     /// Returns how to fix it.
     pub fn remedy(&self) -> &'static str {
         match &self.why {
-            DeadReason::Tool { plugins } if plugins.len() > 1 => {
+            DeadReason::Tool { plugins, .. } if plugins.len() > 1 => {
                 "write the name of a tool of one of the plugins; `portcullis list` shows them"
             }
             DeadReason::Tool { .. } => "write the name of a tool of the plugin; `portcullis list` shows them",
@@ -54,10 +55,12 @@ impl DeadRule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeadReason {
     /// The named plugins have no such tool.
-    #[error("{} no such tool", having(plugins))]
+    #[error("{} no such tool{}", having(plugins), meant(similar.as_ref()))]
     Tool {
         /// The named plugins.
         plugins: Vec<PluginName>,
+        /// A tool with almost the same name.
+        similar: Option<ToolName>,
     },
     /// None of the tools declares its permission.
     #[error("no such tool declares the permission `{permission}`")]
@@ -94,15 +97,28 @@ fn having(plugins: &[PluginName]) -> String {
     if plugins.len() > 1 { format!("the plugins {} have", names()) } else { "the plugin has".to_owned() }
 }
 
+/// Returns a suggestion at the end of a message.
+fn meant(similar: Option<&ToolName>) -> String {
+    similar.map(|tool| format!("; did you mean `{tool}`?")).unwrap_or_default()
+}
+
+/// Returns the tool that was probably meant by the pattern of a rule that matches none.
+fn similar(rule: &Rule, tools: &[KnownTool<'_>]) -> Option<ToolName> {
+    let names: Vec<String> = tools.iter().map(|tool| tool.name.to_string()).collect();
+    let meant = nearest(&rule.tool.to_string(), names.iter().map(String::as_str))?;
+    tools.iter().map(|tool| tool.name).find(|name| name.to_string() == meant).cloned()
+}
+
 /// Returns why a rule is dead, or none if it is not.
-fn dead(rule: &Rule, tools: &[KnownTool<'_>]) -> Option<DeadReason> {
-    let is_loaded = |plugin| tools.iter().any(|tool| tool.name.plugin == plugin);
+fn dead(rule: &Rule, known: &[KnownTool<'_>]) -> Option<DeadReason> {
+    let is_loaded = |plugin| known.iter().any(|tool| tool.name.plugin == plugin);
     if !rule.tool.names_every_plugin() || !rule.tool.named_plugins().all(is_loaded) {
         return None;
     }
-    let mut tools: Vec<&KnownTool<'_>> = tools.iter().filter(|tool| rule.tool.matches(tool.name)).collect();
+    let mut tools: Vec<&KnownTool<'_>> = known.iter().filter(|tool| rule.tool.matches(tool.name)).collect();
     if tools.is_empty() {
-        return Some(DeadReason::Tool { plugins: rule.tool.named_plugins().collect() });
+        let plugins = rule.tool.named_plugins().collect();
+        return Some(DeadReason::Tool { plugins, similar: similar(rule, known) });
     }
     if let Some(permission) = rule.permission {
         tools.retain(|tool| tool.permissions.contains(permission));

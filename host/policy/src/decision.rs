@@ -96,6 +96,8 @@ pub enum Source {
     Rule(RuleId),
     /// No rule decided, so the default applies.
     Default,
+    /// This layer pauses the policy, so no rule was asked.
+    Paused(Layer),
 }
 
 /// The decision on a call, its source, and the reason.

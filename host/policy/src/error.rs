@@ -3,6 +3,8 @@
 //! Errors never repeat a value of the policy, because it may be a secret. Names are shown escaped and shortened. This
 //! file must not know how the text is parsed.
 
+use std::ops::Range;
+
 use crate::address::AddressError;
 use crate::amount::AmountError;
 use crate::argument::ArgumentKeyError;
@@ -23,7 +25,7 @@ use crate::text::LiteralError;
 
 /// An error that makes the whole policy invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {}{fault}; {}", place(.key), .fault.remedy())]
+#[error("{}", plain(self))]
 pub struct PolicyError {
     /// The line, counted from 1.
     pub line: usize,
@@ -33,6 +35,12 @@ pub struct PolicyError {
     pub key: String,
     /// What is wrong. It is part of this error's own message, and not its source.
     pub fault: PolicyFault,
+    /// The bytes of the text that are wrong: a key or a value. It may be empty.
+    pub span: Range<usize>,
+    /// The known word that was probably meant.
+    pub suggestion: Option<String>,
+    /// The other errors of the same text, in its order. Each of them has none itself.
+    pub more: Vec<Self>,
 }
 
 impl PolicyError {
@@ -40,6 +48,21 @@ impl PolicyError {
     pub fn remedy(&self) -> String {
         self.fault.remedy()
     }
+
+    /// Returns all errors of the text: this one and the others.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.more)
+    }
+}
+
+/// Returns the errors as one line.
+fn plain(error: &PolicyError) -> String {
+    let one = |error: &PolicyError| {
+        let PolicyError { line, column, key, fault, suggestion, .. } = error;
+        let suggestion = suggestion.as_ref().map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default();
+        format!("line {line}, column {column}: {}{fault}{suggestion}; {}", place(key), fault.remedy())
+    };
+    error.all().map(one).collect::<Vec<_>>().join("; also ")
 }
 
 fn place(key: &str) -> String {

@@ -5,9 +5,9 @@
 use serde::Serialize;
 
 use crate::caller::Member;
-use crate::decision::{Decision, RuleId, Verdict};
+use crate::decision::{Decision, RuleId, Source, Verdict};
 use crate::evaluate::{Matter, Weighing};
-use crate::layer::Trust;
+use crate::layer::{Layer, Trust};
 use crate::matcher::RuleReading;
 use crate::permission::Permission;
 use crate::policy::Policy;
@@ -65,7 +65,19 @@ impl Policy {
     /// Decides on a call and explains the decision. The verdict is that of [`Policy::decide`].
     pub fn explain(&self, question: &Question<'_>) -> Explanation {
         let verdict = self.decide(question);
+        if let Source::Paused(layer) = verdict.source {
+            let changes = vec![end_of_pause(layer)];
+            return Explanation { verdict, matched: Vec::new(), changes };
+        }
         explain(self, question, verdict)
+    }
+}
+
+/// Returns how to end a pause.
+fn end_of_pause(layer: Layer) -> String {
+    match layer {
+        Layer::User => "To end the pause, run `portcullis resume`.".to_owned(),
+        Layer::BuiltIn | Layer::Project => format!("To end the pause, remove `paused` from {}.", layer.phrase()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! it is stored.
 
 mod approvals;
+mod faults;
 mod limits;
 mod network;
 mod node;
@@ -16,6 +17,7 @@ mod when;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
@@ -29,13 +31,16 @@ use crate::name::PluginName;
 use crate::policy_size::POLICY_BYTES;
 use crate::record_keeping::RecordSettings;
 use crate::rule::Rule;
+pub use faults::POLICY_ERRORS_MAX;
+
+use faults::FaultLog;
 pub(crate) use node::Misplaced;
 use node::TomlNode;
 pub(crate) use place::PolicyText;
 pub(crate) use plugin::PluginSection;
 
 /// The sections of a policy.
-const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "network", "plugin", "record", "rule"];
+const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "network", "paused", "plugin", "record", "rule"];
 
 /// The parsed content of one policy text.
 #[derive(Debug, Default)]
@@ -45,18 +50,35 @@ pub(crate) struct Sections {
     pub(crate) plugins: BTreeMap<PluginName, PluginSection>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) approvals: ApprovalSettings,
+    /// The command that is run for a new approval request.
+    pub(crate) notify: Option<Vec<String>>,
     pub(crate) record: RecordSettings,
     pub(crate) name_servers: Option<Vec<SocketAddr>>,
+    pub(crate) paused: Option<Arc<str>>,
 }
 
-/// Parses one text. It is accepted or refused as a whole, whatever its trust.
+/// Parses one text. It is accepted or refused as a whole, whatever its trust. The error has every independent fault.
 pub(crate) fn read(place: &PolicyText<'_>, layer: Layer, trust: Trust) -> Result<Sections, PolicyError> {
     if place.text.len() > POLICY_BYTES {
         return Err(place.error_at_top(PolicyFault::TooLong));
     }
-    let document = DeTable::parse(place.text).map_err(|error| place.error(syntax_error(&error)))?;
-    let document = DeValue::Table(document.into_inner());
-    read_sections(&TomlNode::top(&document), place, layer, trust).map_err(|misplaced| place.error(misplaced))
+    let (document, errors) = DeTable::parse_recoverable(place.text);
+    let syntax = errors.iter().take(POLICY_ERRORS_MAX).map(syntax_error).collect();
+    if let Some(error) = place.errors(syntax) {
+        // What a damaged text means is a guess, so its keys are not looked at.
+        return Err(error);
+    }
+    let (document, faults) = (DeValue::Table(document.into_inner()), FaultLog::default());
+    let sections = {
+        let top = TomlNode::top(&document, &faults);
+        top.keep(read_sections(&top, place, layer, trust))
+    };
+    match (place.errors(faults.into_faults()), sections) {
+        (Some(error), _) => Err(error),
+        (None, Some(sections)) => Ok(sections),
+        // Every failure adds a fault, so this cannot be.
+        (None, None) => Err(place.error_at_top(PolicyFault::Empty)),
+    }
 }
 
 fn read_sections(
@@ -66,29 +88,18 @@ fn read_sections(
     trust: Trust,
 ) -> Result<Sections, Misplaced> {
     let table = top.table(SECTIONS)?;
-    let mut sections = Sections::default();
-    if let Some(section) = table.get("defaults") {
-        sections.default = Some(read_default(section)?);
-    }
-    if let Some(section) = table.get("limits") {
-        sections.limits = limits::read(section)?;
-    }
-    if let Some(section) = table.get("plugin") {
-        sections.plugins = plugin::read(section)?;
-    }
-    if let Some(section) = table.get("rule") {
-        sections.rules = rules::read(section, place, layer, trust)?;
-    }
-    if let Some(section) = table.get("approvals") {
-        sections.approvals = approvals::read(section)?;
-    }
-    if let Some(section) = table.get("record") {
-        sections.record = record::read(section)?;
-    }
-    if let Some(section) = table.get("network") {
-        sections.name_servers = network::read(section)?;
-    }
-    Ok(sections)
+    let (approvals, notify) = table.read("approvals", approvals::read).unwrap_or_default();
+    Ok(Sections {
+        default: table.read("defaults", read_default),
+        limits: table.read("limits", limits::read).unwrap_or_default(),
+        plugins: table.read("plugin", plugin::read).unwrap_or_default(),
+        rules: table.read("rule", |section| rules::read(section, place, layer, trust)).unwrap_or_default(),
+        approvals,
+        notify,
+        record: table.read("record", record::read).unwrap_or_default(),
+        name_servers: table.read("network", network::read).flatten(),
+        paused: table.read("paused", rules::read_reason),
+    })
 }
 
 /// Parses `[defaults]`. If the section exists, `decision` is required, because the user meant to set it.
@@ -103,6 +114,7 @@ fn syntax_error(error: &toml::de::Error) -> Misplaced {
     let message = Excerpt::of(error.message()).to_string();
     Misplaced {
         offset: error.span().map_or(0, |span| span.start),
+        span: error.span().unwrap_or_default(),
         key: String::new(),
         fault: PolicyFault::Syntax { message },
     }

@@ -11,6 +11,10 @@ pub mod json;
 #[doc(hidden)]
 pub mod recovery;
 
+// The known name that was probably meant by another. Shared by the crates of the host.
+#[doc(hidden)]
+pub mod nearest;
+
 // The vocabulary of policies.
 mod caller;
 mod hint;
@@ -57,6 +61,7 @@ mod amount;
 mod binding;
 mod clock;
 mod destination;
+mod home;
 mod host_pattern;
 mod leniency;
 mod limit;
@@ -74,7 +79,9 @@ mod error;
 mod excerpt;
 mod file;
 mod layer;
+mod pause;
 mod policy_size;
+mod suggestion;
 
 mod combine;
 
@@ -99,8 +106,10 @@ pub use decision::{Decision, DecisionError, RuleId, Source, Verdict};
 pub use destination::{Destination, DestinationError, Host, Scheme, URL_BYTES};
 pub use error::{LayerError, PolicyError, PolicyFault};
 pub use explain::{Explanation, MatchedRule};
+pub use file::POLICY_ERRORS_MAX;
 pub use glob::{EXPANDED_TOKENS, Glob, GlobError, PATTERN_CHARACTERS};
 pub use hint::{Hint, HintError};
+pub use home::below_home;
 pub use host_pattern::{HostError, HostPattern};
 pub use layer::{Layer, Layers, Trust};
 pub use leniency::Leniency;
@@ -112,6 +121,7 @@ pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, Tool
 pub use pattern::{
     EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, PROPOSALS_MAX, Pattern, PatternError, RESOURCE_PATH_BYTES, Variation,
 };
+pub use pause::Pause;
 pub use permission::{Permission, PermissionError, Permissions};
 pub use pointer::{Pointer, PointerError};
 pub use policy::{Policy, RESOURCE_BYTES};

@@ -16,6 +16,7 @@ use crate::layer::Layer;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::name::{DependencyKey, PluginName, ToolName};
+use crate::pause::Pause;
 use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
 use crate::record_keeping::RecordKeeping;
@@ -40,7 +41,9 @@ pub struct Policy {
     pub(crate) approvals: Approvals,
     pub(crate) record: RecordKeeping,
     pub(crate) named: BTreeSet<PluginName>,
+    pub(crate) notify: Vec<String>,
     pub(crate) name_servers: Vec<SocketAddr>,
+    pub(crate) paused: Option<Pause>,
 }
 
 /// The policy for one plugin.
@@ -68,25 +71,38 @@ impl Policy {
             approvals: Approvals::default(),
             record: RecordKeeping::default(),
             named: BTreeSet::new(),
+            notify: Vec::new(),
             name_servers: Vec::new(),
+            paused: None,
         }
     }
 
     /// Decides on a call. The decision is the strictest of those for the caller and for each of its parents.
     pub fn decide(&self, question: &Question<'_>) -> Verdict {
-        self.verdict_on(&Matter::from(question))
+        self.pause_verdict().unwrap_or_else(|| self.decide_unpaused(question))
     }
 
     /// Decides on a permission that a tool requests for a resource during a call. Only rules without a `when` apply,
     /// because the resource is not an argument. A resource that an approver could not read is always denied: an empty
     /// one, one with a control character, and one of more than [`RESOURCE_BYTES`].
     pub fn decide_resource(&self, question: &ResourceQuestion<'_>) -> Verdict {
+        self.pause_verdict().unwrap_or_else(|| self.decide_resource_unpaused(question))
+    }
+
+    /// Decides like [`Policy::decide_resource`], as if no layer paused the policy.
+    pub fn decide_resource_unpaused(&self, question: &ResourceQuestion<'_>) -> Verdict {
         let resource = question.resource;
         if resource.is_empty() || resource.len() > RESOURCE_BYTES || resource.chars().any(char::is_control) {
             let reason = Arc::from("the resource is empty or too long, or contains control characters");
             return Verdict { decision: Decision::Deny, source: Source::Default, reason };
         }
-        self.verdict_on(&Matter::from(question))
+        self.weigh(&Matter::from(question))
+    }
+
+    /// Returns the program, with its arguments, that is run for a new approval request. There is none if it is empty. An
+    /// untrusted project cannot set it.
+    pub fn notify(&self) -> &[String] {
+        &self.notify
     }
 
     /// Returns the plugins that the user's and the project's policy name: those with a section, and those that a rule
@@ -211,7 +227,24 @@ impl Policy {
         self.rules.iter().any(|rule| rule.denies_everything() && rule.concerns(tool, permissions, hints))
     }
 
-    fn verdict_on(&self, matter: &Matter<'_>) -> Verdict {
+    /// Returns the pause, if a layer sets one. [`Policy::decide`] then denies every call.
+    pub fn paused(&self) -> Option<&Pause> {
+        self.paused.as_ref()
+    }
+
+    /// Decides on a call as if no layer paused the policy. A call that waits for an approver waits on while the policy
+    /// is paused, and this says whether it still needs approval.
+    pub fn decide_unpaused(&self, question: &Question<'_>) -> Verdict {
+        self.weigh(&Matter::from(question))
+    }
+
+    /// Returns the verdict on everything while a layer pauses the policy.
+    fn pause_verdict(&self) -> Option<Verdict> {
+        let Pause { layer, reason } = self.paused.as_ref()?;
+        Some(Verdict { decision: Decision::Deny, source: Source::Paused(*layer), reason: Arc::clone(reason) })
+    }
+
+    fn weigh(&self, matter: &Matter<'_>) -> Verdict {
         let weighings = matter.weighings(&self.rules, self.default);
         let settled = weighings.map(|(_, weighing)| weighing.settle()).reduce(WeighedDecision::stricter);
         let settled = settled.unwrap_or(WeighedDecision::DENY);

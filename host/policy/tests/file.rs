@@ -555,7 +555,7 @@ fn an_error_names_the_place_the_key_and_the_remedy() {
     let rows = [
         (
             "[limits]\n  memry = 1\n",
-            "line 2, column 3: `limits.memry`: unknown key; the known keys are `memory`, `table-elements`",
+            "line 2, column 3: `limits.memry`: unknown key (did you mean `memory`?); the known keys are `memory`",
         ),
         (
             "[limits]\nmemory = '2 GiB'",
@@ -614,7 +614,7 @@ fn every_refusal_of_a_rule_has_its_own_remedy() {
         (rule("x = 1"), "the known keys are `tool`, `permission`, `hint`, `session`, `principal`, `origin`, `when`"),
         (
             "[approvals]\nx = 1".to_owned(),
-            "the known keys are `unattended`, `pending-time`, `session-time`, `always-time`, `repeats`",
+            "the known keys are `unattended`, `pending-time`, `session-time`, `always-time`, `repeats`, `notify`",
         ),
         ("[record]\nx = 1".to_owned(), "the known keys are `payloads`, `targets`, `durable`"),
         (rule("when = 1"), "write a table"),
@@ -757,6 +757,16 @@ fn approvals_and_record_can_be_set_up_to_the_ceilings() {
     assert_eq!((highest.pending_time, highest.session_time), (hours(720), hours(720)));
     assert_eq!(highest.always_time, hours(8760));
     assert_eq!(parse("[approvals]\nrepeats = 1000000").approvals().repeats, 1_000_000);
+}
+
+#[test]
+fn the_command_for_a_new_request_is_a_program_with_arguments() {
+    let policy = parse("[approvals]\nnotify = ['notify-send', 'Portcullis']");
+    assert_eq!(policy.notify(), ["notify-send", "Portcullis"]);
+    assert!(Policy::deny_all().notify().is_empty());
+    for wrong in ["'notify-send'", "[]", "['']", "[1]", "{ command = ['a'] }"] {
+        refused(&format!("[approvals]\nnotify = {wrong}"));
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn dead(text: &str) -> Option<String> {
     let policy = Policy::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     policy.dead_rule(&tools).map(|dead| {
         let remedy = match &dead.why {
-            DeadReason::Tool { plugins } if plugins.len() > 1 => "write the name of a tool of one of the plugins",
+            DeadReason::Tool { plugins, .. } if plugins.len() > 1 => "write the name of a tool of one of the plugins",
             DeadReason::Tool { .. } => "write the name of a tool of the plugin",
             DeadReason::Permission { .. } => "remove the permission",
             DeadReason::Hint { .. } => "remove the hint",

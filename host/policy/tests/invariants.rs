@@ -351,7 +351,7 @@ proptest! {
         let decisive: Vec<_> = explanation.matched.iter().filter(|rule| rule.decisive).collect();
         match explanation.verdict.source {
             Source::Rule(id) => prop_assert!(decisive.iter().any(|rule| rule.rule == id)),
-            Source::Default => prop_assert!(decisive.is_empty()),
+            Source::Default | Source::Paused(_) => prop_assert!(decisive.is_empty()),
         }
     }
 

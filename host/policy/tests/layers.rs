@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use portcullis_policy::{
-    Caller, Decision, Durability, Explanation, Layer, LayerError, Layers, Limit, Payloads, Permissions, Policy,
-    PolicyFault, Question, RuleId, Source, Trust, Unattended,
+    Caller, Decision, Durability, Explanation, Layer, LayerError, Layers, Limit, Payloads, Permission, Permissions,
+    Policy, PolicyFault, Principal, Question, ResourceQuestion, RuleId, Source, Trust, Unattended,
 };
 use serde_json::json;
 
@@ -210,6 +210,16 @@ fn approvals_and_records_are_narrowed_by_an_untrusted_project_and_set_by_a_trust
     }
 }
 
+/// A project runs no program on the user's machine before it is trusted.
+#[test]
+fn only_a_trusted_project_sets_the_command_for_a_new_request() {
+    let (user, project) = ("[approvals]\nnotify = ['mine']\n", "[approvals]\nnotify = ['theirs']\n");
+    assert_eq!(with_project(user, project, Trust::Untrusted).notify(), ["mine"]);
+    assert!(with_project("", project, Trust::Untrusted).notify().is_empty());
+    assert_eq!(with_project(user, project, Trust::Trusted).notify(), ["theirs"]);
+    assert_eq!(with_project(user, "", Trust::Trusted).notify(), ["mine"]);
+}
+
 #[test]
 fn an_explanation_names_the_rules_that_need_a_trusted_project() {
     let policy = with_project("", &(rule("allow", "when = { path = 'src/**' }") + &rule("ask", "")), Trust::Untrusted);
@@ -249,5 +259,37 @@ fn every_layer_has_its_own_word() {
         let [built_in, user, project] = texts;
         let error = layered(built_in, user, project, Trust::Trusted).unwrap_err();
         assert!(error.to_string().starts_with(phrase), "{error}");
+    }
+}
+
+#[test]
+fn a_pause_of_any_layer_denies_every_call_and_only_its_end_lifts_it() {
+    let allow = "[[rule]]\ntool = '*.*'\ndecision = 'allow'\n";
+    let paused = format!("paused = 'wait'\n{allow}");
+    let rows = [
+        (Layers { user: Some(&paused), ..Layers::default() }, Layer::User),
+        (Layers { user: Some(allow), project: Some((&paused, Trust::Untrusted)), ..Layers::default() }, Layer::Project),
+        (Layers { user: Some(&paused), project: Some((&paused, Trust::Trusted)), ..Layers::default() }, Layer::User),
+    ];
+    for (layers, layer) in rows {
+        let policy = Policy::layered(&layers).unwrap();
+        let (tool, arguments, principal) = ("a.b".parse().unwrap(), serde_json::Map::new(), Principal::default());
+        let caller = Caller { session: "s", principal: &principal, automated: false };
+        let question =
+            Question { tool: &tool, permissions: Permissions::default(), hints: &[], arguments: &arguments, caller };
+        let verdict = policy.decide(&question);
+        assert_eq!(
+            (verdict.decision, verdict.source, &*verdict.reason),
+            (Decision::Deny, Source::Paused(layer), "wait")
+        );
+        assert_eq!(policy.decide_unpaused(&question).decision, Decision::Allow);
+        assert!(policy.alternatives(&question).is_empty());
+        let resource =
+            ResourceQuestion { tool: &tool, permission: Permission::Read, hints: &[], resource: "x", caller };
+        assert_eq!(policy.decide_resource(&resource).decision, Decision::Deny);
+        assert_eq!(policy.decide_resource_unpaused(&resource).decision, Decision::Allow);
+    }
+    for text in ["paused = ''", "paused = true", "paused = \"a\\u0007\"", "paused = \"a\\nb\""] {
+        assert!(Policy::parse(text).is_err(), "{text}");
     }
 }

@@ -6,6 +6,7 @@ mod matching;
 mod file;
 mod layers;
 
+mod all_errors;
 mod bindings;
 mod destinations;
 mod hosts;

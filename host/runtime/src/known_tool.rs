@@ -5,7 +5,7 @@ use portcullis_definitions::schema;
 use portcullis_policy::KnownTool;
 
 /// Returns a tool in the form that the policy checks its rules against.
-pub(crate) fn known(tool: &Tool) -> KnownTool<'_> {
+pub fn known(tool: &Tool) -> KnownTool<'_> {
     KnownTool {
         name: tool.name(),
         permissions: tool.permissions(),

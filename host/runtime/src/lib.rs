@@ -226,6 +226,7 @@ pub mod plugins {
         Silent, ToolNames, check, describe_beside, forget_refusal,
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
+    pub use crate::known_tool::known as known_tool;
     pub use crate::reserved::{EXPLAIN_TOOL, is_reserved};
     #[doc(inline)]
     pub use portcullis_definitions::{
@@ -253,6 +254,7 @@ pub mod policy_files {
     pub use crate::policy_text::PolicyReadError;
     pub use crate::policy_warning::PolicyWarning;
     pub use crate::project_policy::{GrantPlace, GrantPlaceFault, ProjectGrantError, ProjectPolicy};
+    pub use crate::standard::POLICY as BUILT_IN_POLICY;
     pub use portcullis_policy::GrantPlaceKind;
 }
 

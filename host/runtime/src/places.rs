@@ -5,6 +5,7 @@ use cap_std::fs::{Dir, OpenOptions};
 use portcullis_policy::POLICY_BYTES;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 #[doc(inline)]
 pub use portcullis_ledger::state_directory::PlaceError;
@@ -30,7 +31,39 @@ pub(crate) fn stamp(path: &Path) -> Option<FileStamp> {
     })
 }
 
-/// Opens the plugin directory.
+/// A directory of the host's own that no plugin may change. It need not exist.
+#[derive(Clone)]
+pub(crate) struct OwnPlace {
+    /// What it is, for messages.
+    pub(crate) what: &'static str,
+    /// The path as the embedder named it, for messages.
+    pub(crate) written: Arc<Path>,
+    /// The absolute path.
+    pub(crate) path: Arc<Path>,
+    /// The open directory, if it exists.
+    pub(crate) directory: Option<Arc<Dir>>,
+}
+
+impl OwnPlace {
+    /// Adds the path to a system error.
+    pub(crate) fn failed(&self, source: io::Error) -> PlaceError {
+        PlaceError::Io { what: self.what, path: self.path.to_path_buf(), source }
+    }
+
+    /// Opens a directory that need not exist.
+    pub(crate) fn if_exists(what: &'static str, written: &Path) -> Result<Self, PlaceError> {
+        let failed = |source| PlaceError::Io { what, path: written.to_owned(), source };
+        let path = std::path::absolute(written).map_err(failed)?.into();
+        let directory = match open_directory(written) {
+            Ok(directory) => Some(Arc::new(directory)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(error)),
+        };
+        Ok(Self { what, written: written.into(), path, directory })
+    }
+}
+
+/// Opens a plugin directory.
 pub(crate) fn open_plugins(path: &Path) -> Result<Dir, PlaceError> {
     let what = "the plugin directory";
     let directory = open_directory(path).map_err(|source| PlaceError::Io { what, path: path.to_owned(), source })?;
@@ -46,6 +79,8 @@ pub(crate) fn open_plugins(path: &Path) -> Result<Dir, PlaceError> {
 /// A policy file that was read.
 pub(crate) struct PolicyFile {
     pub(crate) text: String,
+    /// The path as it was named.
+    pub(crate) path: PathBuf,
     /// The directory of the file, from which its relative paths start.
     pub(crate) directory: PathBuf,
     pub(crate) handle: Dir,
@@ -75,7 +110,7 @@ impl PolicyFile {
         let mut bytes = Vec::new();
         file.take(POLICY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
         let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8"))?;
-        Ok(Some(Self { text, directory, handle }))
+        Ok(Some(Self { text, path: path.to_owned(), directory, handle }))
     }
 }
 

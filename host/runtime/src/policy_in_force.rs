@@ -3,11 +3,10 @@
 //! A reload makes a new snapshot and never changes one, so a running call keeps the policy that decided it.
 
 use crate::grants::{Bases, Opening, Own};
-use crate::places::{HostDirectories, PolicyFile};
+use crate::places::{HostDirectories, OwnPlace, PolicyFile};
 use crate::policy_change::PolicyChangeError;
 use crate::policy_source::Read;
 use crate::secret_file::SecretFile;
-use cap_std::fs::Dir;
 use portcullis_policy::{Binding, ClockResolution, Leniency, Limit, Limits, PluginName, Policy, StoreBinding};
 use portcullis_sandbox::{EngineConfig, Network};
 use std::collections::BTreeMap;
@@ -25,6 +24,8 @@ pub(crate) struct PolicyInForce {
     pub(crate) bases: Bases,
     /// The files it was read from. No grant may contain them.
     pub(crate) files: Vec<PolicyFile>,
+    /// The directories where the user's policies are kept. No plugin may change them.
+    pub(crate) policy_directories: Vec<OwnPlace>,
     /// The project's policy, if it is not trusted.
     pub(crate) untrusted: Option<PathBuf>,
     /// The files of its secrets, with their stamps from when the policy was read. A changed secret needs new clients.
@@ -70,14 +71,15 @@ const RESERVED_LIMITS: [Limit; 12] = [
 impl PolicyInForce {
     /// Makes a snapshot from a policy that was read and the network that it names.
     pub(crate) fn new(read: Read, network: Network) -> Self {
-        let Read { policy, sha256, bases, files, untrusted, secrets, source } = read;
-        Self { policy: Arc::new(policy), sha256, source, bases, files, untrusted, secrets, network }
+        let Read { policy, sha256, bases, files, policy_directories, untrusted, secrets, source } = read;
+        let policy = Arc::new(policy);
+        Self { policy, sha256, source, bases, files, policy_directories, untrusted, secrets, network }
     }
 
     /// Returns what is needed to open its grants.
-    pub(crate) fn opening<'a>(&'a self, state: &'a HostDirectories, plugins: &'a Dir) -> Opening<'a> {
-        let own = Own { state, policies: &self.files };
-        Opening { policy: &self.policy, bases: &self.bases, own, plugins, network: &self.network }
+    pub(crate) fn opening<'a>(&'a self, state: &'a HostDirectories, plugins: &'a [OwnPlace]) -> Opening<'a> {
+        let own = Own { state, plugins, policies: &self.files, policy_directories: &self.policy_directories };
+        Opening { policy: &self.policy, bases: &self.bases, own, network: &self.network }
     }
 
     /// Returns whether the policy that was read is this one, with the same secrets and with the same places of a
@@ -105,13 +107,14 @@ impl PolicyInForce {
         let plugins = || one.plugins().chain(two.plugins());
         let parts = [
             ("rules", one.rules() != two.rules() || one.default_decision() != two.default_decision()),
+            ("pause", one.paused() != two.paused()),
             ("grants", plugins().any(|plugin| one.bindings(plugin) != two.bindings(plugin))),
             (
                 "limits",
                 one.default_limits() != two.default_limits() || plugins().any(|p| one.limits(p) != two.limits(p)),
             ),
             ("settings", plugins().any(|plugin| settings(one, plugin) != settings(two, plugin))),
-            ("approvals", one.approvals() != two.approvals()),
+            ("approvals", one.approvals() != two.approvals() || one.notify() != two.notify()),
             ("record", one.record() != two.record()),
             ("network", one.name_servers() != two.name_servers()),
             ("secrets", self.secrets != other.secrets),
@@ -137,6 +140,7 @@ impl PolicyInForce {
             source: String::new(),
             bases,
             files: Vec::new(),
+            policy_directories: Vec::new(),
             untrusted: None,
             secrets: Vec::new(),
             network,

@@ -2,13 +2,14 @@
 
 use crate::approvals::Approvals;
 use crate::grants::Bases;
-use crate::places::{PolicyFile, resolve};
+use crate::places::{OwnPlace, PolicyFile, resolve};
 use crate::policy_text::{self, PolicyReadError};
 use crate::project_policy::ProjectPolicy;
 use crate::secret_file::SecretFile;
 use crate::standard;
 use crate::text::sha256;
-use portcullis_policy::{Layer, Layers, Policy, Trust};
+use portcullis_policy::{Layer, Layers, Policy, Trust, below_home};
+use portcullis_sandbox::PathBase;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,10 @@ const TEXT_PATH: &str = "policy";
 pub(crate) struct PolicySources {
     pub(crate) user: Option<UserPolicy>,
     pub(crate) project: Option<PathBuf>,
+    /// What `~` and `$HOME` stand for in the paths of every layer.
+    pub(crate) home: Option<PathBuf>,
+    /// Directories where the user's policies are kept, present or not.
+    pub(crate) directories: Vec<PathBuf>,
 }
 
 /// The user's own policy.
@@ -36,6 +41,8 @@ pub(crate) struct Read {
     pub(crate) bases: Bases,
     /// The files it was read from.
     pub(crate) files: Vec<PolicyFile>,
+    /// The directories where the user's policies are kept.
+    pub(crate) policy_directories: Vec<OwnPlace>,
     /// The project's policy, if there is one that the user does not trust.
     pub(crate) untrusted: Option<PathBuf>,
     /// The files of its secrets.
@@ -82,6 +89,22 @@ impl PolicySources {
         Ok(())
     }
 
+    /// Refuses a policy that binds a path in the home directory, if that is not known.
+    fn check_home(&self, policy: &Policy, path_of: impl Fn(Layer) -> PathBuf) -> Result<(), PolicyReadError> {
+        if self.home.is_some() {
+            return Ok(());
+        }
+        for plugin in policy.plugins() {
+            for (key, binding) in policy.bindings(plugin) {
+                if let Some((_, written)) = binding.places().iter().find(|(_, place)| below_home(place).is_some()) {
+                    let path = path_of(policy.binding_layer(plugin, key).unwrap_or(Layer::User));
+                    return Err(PolicyReadError::NoHome { path, written: (*written).to_owned() });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Reads every layer.
     pub(crate) fn read(&self, approvals: &Approvals) -> Result<Read, PolicyReadError> {
         let mut files = Vec::new();
@@ -97,7 +120,7 @@ impl PolicySources {
             None => None,
         };
         let project = match &self.project {
-            Some(path) => ProjectPolicy::blocking_read(path)?,
+            Some(path) => ProjectPolicy::blocking_read(path, self.home.as_deref())?,
             None => None,
         };
         let trust = match &project {
@@ -105,7 +128,7 @@ impl PolicySources {
             Some(_) | None => Trust::Untrusted,
         };
         let (project_base, project_grants) = match &project {
-            Some(project) => (project.base()?, project.grants().to_vec()),
+            Some(project) => (project.base()?.with_home(self.home.as_deref()), project.grants().to_vec()),
             None => (PathBuf::from(".").into(), Vec::new()),
         };
         let project = project.map(|project| of_file(project.file, &project.path, &mut files));
@@ -124,12 +147,15 @@ impl PolicySources {
         })?;
         let user_base = user.as_ref().map_or_else(|| PathBuf::from("."), |user| user.base.clone());
         let bases = Bases {
-            user: user_base.into(),
+            user: PathBase::from(user_base).with_home(self.home.as_deref()),
             user_file: path_of(Layer::User),
             project: project_base,
             project_grants,
             project_file: path_of(Layer::Project),
         };
+        self.check_home(&policy, path_of)?;
+        let open = |path: &PathBuf| OwnPlace::if_exists("the directory of your policies", path);
+        let policy_directories = self.directories.iter().map(open).collect::<Result<_, _>>()?;
         let secrets = SecretFile::of(&policy, &bases);
         Ok(Read {
             policy,
@@ -139,6 +165,7 @@ impl PolicySources {
             source: self.identity(),
             untrusted: project.filter(|_| trust == Trust::Untrusted).map(|project| project.path),
             files,
+            policy_directories,
         })
     }
 }
@@ -185,7 +212,7 @@ mod tests {
         assert_eq!(digest(&[Some("user"), Some("project")]), sha256(both));
         assert_eq!(digest(&[None, Some("project")]), sha256(format!("\n\n{}", sha256("project"))));
         let user = UserPolicy::Text { text: "user".to_owned(), base: PathBuf::from(".") };
-        let sources = PolicySources { user: Some(user), project: None };
+        let sources = PolicySources { user: Some(user), ..PolicySources::default() };
         assert_eq!(sources.identity(), sha256(format!("\n{}\n", sha256("user"))));
     }
 }

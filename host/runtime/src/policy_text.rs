@@ -24,6 +24,17 @@ pub enum PolicyReadError {
         #[source]
         error: Box<PolicyError>,
     },
+    /// A path begins with the home directory, which is not known.
+    #[error(
+        "the policy {} has the path {written}, but the home directory is not known: set HOME, or write an absolute path",
+        path.display()
+    )]
+    NoHome {
+        /// The policy's file.
+        path: PathBuf,
+        /// The path in the policy.
+        written: String,
+    },
     /// The ledger cannot be used, so it is not known whether the policy is trusted.
     #[error(transparent)]
     Approvals(#[from] ApprovalError),

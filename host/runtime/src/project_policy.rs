@@ -62,24 +62,34 @@ pub enum ProjectGrantError {
 }
 
 impl ProjectPolicy {
-    /// Reads a project's policy and resolves the places of its grants. Returns `None` if there is no file.
+    /// Reads a project's policy and resolves the places of its grants. Returns `None` if there is no file. A grant of a
+    /// path that begins with `~` or `$HOME` is at fault, because no home directory is known.
     ///
     /// # Errors
     /// The file cannot be read or is not a policy.
     pub async fn read(path: &Path) -> Result<Option<Self>, PolicyReadError> {
-        let path = path.to_owned();
-        blocking(move || Self::blocking_read(&path)).await
+        Self::read_with_home(path, None).await
     }
 
-    /// Reads a project's policy like [`ProjectPolicy::read`], on a thread that may block.
-    pub(crate) fn blocking_read(path: &Path) -> Result<Option<Self>, PolicyReadError> {
+    /// Reads a project's policy like [`ProjectPolicy::read`]. `home` is what `~` and `$HOME` stand for in its paths, and
+    /// must be the same as for the host ([`crate::HostBuilder::home`]).
+    ///
+    /// # Errors
+    /// The file cannot be read or is not a policy.
+    pub async fn read_with_home(path: &Path, home: Option<&Path>) -> Result<Option<Self>, PolicyReadError> {
+        let (path, home) = (path.to_owned(), home.map(Path::to_owned));
+        blocking(move || Self::blocking_read(&path, home.as_deref())).await
+    }
+
+    /// Reads a project's policy on a thread that may block.
+    pub(crate) fn blocking_read(path: &Path, home: Option<&Path>) -> Result<Option<Self>, PolicyReadError> {
         let Some(file) = PolicyFile::read(path)? else { return Ok(None) };
         let policy = policy_text::parse(&file.text, path)?;
         let failed = |source| PlaceError::Io { what: "the policy", path: path.to_owned(), source };
         let root = resolve(&file.directory).map_err(failed)?;
         // The place of the file itself, even if it is a link, because its grants start from its directory.
         let place = root.join(path.file_name().unwrap_or_default());
-        let grants = grant_places(&policy, &root);
+        let grants = grant_places(&policy, &root, home);
         Ok(Some(Self { file, path: path.to_owned(), place, grants }))
     }
 

@@ -1,4 +1,4 @@
-//! Reloads the plugin directory and the policy while calls run. New plugins are loaded and get their grants exactly as
+//! Reloads the plugin directories and the policy while calls run. New plugins are loaded and get their grants exactly as
 //! when the host opens, and then the whole catalog is replaced at once. If a file cannot be loaded, the old plugin
 //! stays. If a policy cannot be used, the one in force stays.
 
@@ -16,7 +16,7 @@ use crate::catalog::{BackgroundLoads, Seen};
 use crate::inner::HostState;
 use crate::open::OpenError;
 use crate::policy_in_force::PolicyInForce;
-use look::{FoundFile, ReloadLook};
+use look::ReloadLook;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -111,12 +111,12 @@ async fn look(
     seen: &Seen,
     policy: Option<&Arc<PolicyInForce>>,
 ) -> Result<(Reloaded, Seen), LookError> {
-    let directory = look::directory(host)?;
-    let files = look::list(&directory).await.map_err(|error| ReloadError::from(host.loader.plugins.failed(error)))?;
-    let mut look = ReloadLook::new(host, directory, seen, policy);
+    let directories = look::directories(host)?;
+    let files = look::list(&directories).await?;
+    let mut look = ReloadLook::new(host, directories, seen, policy);
     look.without(&files);
-    for FoundFile { file, at } in files {
-        look.at(file, at).await?;
+    for file in files {
+        look.at(file).await?;
     }
     look.bind_again().await.map_err(LookError::Policy)?;
     Ok(look.take_effect().await?)

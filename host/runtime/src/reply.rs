@@ -80,6 +80,8 @@ pub enum Code {
     NoSchema,
     /// The policy denied the call.
     PolicyDenied,
+    /// The policy is paused, so every call is refused.
+    Paused,
     /// An approver denied the call, or its approval does not apply.
     ApprovalDenied,
     /// The call waits for an approver. Its approval request stays open.
@@ -129,6 +131,7 @@ impl Code {
             | Self::CallerRefused => Outcome::Invalid,
             Self::NoSchema
             | Self::PolicyDenied
+            | Self::Paused
             | Self::ApprovalDenied
             | Self::ReviewRefused
             | Self::HookRefused
@@ -158,6 +161,7 @@ impl Code {
             Self::CallerRefused => "caller-refused",
             Self::NoSchema => "no-schema",
             Self::PolicyDenied => "policy-denied",
+            Self::Paused => "paused",
             Self::ApprovalDenied => "approval-denied",
             Self::ApprovalPending => "approval-pending",
             Self::ReviewRefused => "review-refused",

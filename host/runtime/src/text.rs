@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 
 #[doc(inline)]
 pub use portcullis_definitions::json_layout::indent_json;
+pub use portcullis_definitions::nearest::nearest;
 #[doc(inline)]
 pub use portcullis_definitions::text::{Lines, OneLine, count_blanks, is_deceptive, is_text_type, rows};
 pub(crate) use portcullis_definitions::text::{cut, excess_mark, hex, is_zero, sha256};

@@ -55,6 +55,7 @@ fn decide(policy: &Policy, question: &Question<'_>) -> (Decision, bool) {
         }
         // This rule may not match other arguments.
         Source::Rule(_) => false,
+        Source::Paused(_) => true,
         Source::Default => of_arguments.all(|rule| rule.decision == decision),
     };
     (decision, !firm)

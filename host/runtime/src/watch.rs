@@ -1,6 +1,6 @@
-//! Watches the plugin directory and the policy: tasks that reload when something in them changes.
+//! Watches the plugin directories and the policy: tasks that reload when something in them changes.
 //!
-//! On Linux the system reports changes of the open directory itself, and no path is followed. On other systems, and for
+//! On Linux the system reports changes of the open directories themselves, and no path is followed. On other systems, and for
 //! changes that are not reported, such as a new directory at the same path, the task polls.
 
 mod signal;
@@ -90,16 +90,16 @@ async fn watch_policy(host: Weak<HostState>, mut watched: FileWatch) {
 async fn watch(host: Weak<HostState>) {
     let (mut watched, mut failure) = (None, None);
     while let Some(host) = host.upgrade() {
-        let directory = host.loader.plugins.held();
+        let directories = host.loader.plugins.held();
         // Create the signal before the reload, so that no change is missed in between.
         let signal = match watched.take() {
-            Some((known, signal)) if Arc::ptr_eq(&known, &directory) => Some(signal),
-            Some(_) | None => Signal::of(&directory).ok(),
+            Some((known, signal)) if Arc::ptr_eq(&known, &directories) => Some(signal),
+            Some(_) | None => Signal::of(directories.iter().filter_map(|place| place.directory.as_deref())).ok(),
         };
         let looked = reload::reload(&host).await;
-        let moved = !Arc::ptr_eq(&directory, &host.loader.plugins.held());
+        let moved = !Arc::ptr_eq(&directories, &host.loader.plugins.held());
         tell(&host, &mut failure, looked.as_ref().err()).await;
-        let in_place = host.loader.plugins.is_in_place();
+        let in_place = host.loader.plugins.are_in_place();
         drop(host);
         if moved {
             continue;
@@ -108,7 +108,7 @@ async fn watch(host: Weak<HostState>) {
             Some(mut signal) if looked.is_ok() && in_place => {
                 // A lost signal is created again in the next round.
                 if wait(&mut signal).await.is_ok() {
-                    watched = Some((directory, signal));
+                    watched = Some((directories, signal));
                 }
             }
             Some(_) | None => sleep(POLL_INTERVAL).await,

@@ -1,5 +1,6 @@
 //! The base of a binding's relative paths, and whether they may leave it.
 
+use portcullis_policy::below_home;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 use std::fs::File;
@@ -14,13 +15,22 @@ pub struct PathBase {
     path: PathBuf,
     /// The directory that relative paths must not leave.
     root: Option<Arc<File>>,
+    /// The directory that `~` and `$HOME` stand for, if it is known.
+    home: Option<Arc<Path>>,
 }
 
 impl PathBase {
     /// Returns a base for the paths of a project's policy. A relative path must stay inside `root`, the open directory
     /// at `path`, also through links. An absolute path may lead outside.
     pub fn confined(path: PathBuf, root: OwnedFd) -> Self {
-        Self { path, root: Some(Arc::new(File::from(root))) }
+        Self { path, root: Some(Arc::new(File::from(root))), home: None }
+    }
+
+    /// Sets the directory that `~` and `$HOME` stand for at the beginning of a path. A path that begins with them counts
+    /// as absolute.
+    #[must_use]
+    pub fn with_home(self, home: Option<&Path>) -> Self {
+        Self { home: home.map(Arc::from), ..self }
     }
 
     /// Returns the directory that relative paths start from.
@@ -28,14 +38,32 @@ impl PathBase {
         &self.path
     }
 
-    /// Returns the path of a binding for display. It opens nothing.
+    /// Returns the path of a binding for display. It opens nothing. If the home directory is needed and not known, the
+    /// path stays as it is written.
     pub fn join(&self, path: impl AsRef<Path>) -> PathBuf {
-        self.path.join(path)
+        let path = path.as_ref();
+        self.in_home(path).flatten().unwrap_or_else(|| self.path.join(path))
+    }
+
+    /// Returns the path of a program. Unlike a file, a name without a slash is not relative to the base.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.in_home(Path::new(name)).flatten().unwrap_or_else(|| PathBuf::from(name))
+    }
+
+    /// Returns the place of a path that begins with the home directory. The inner `None` means that the home directory
+    /// is not known.
+    fn in_home(&self, path: &Path) -> Option<Option<PathBuf>> {
+        let rest = below_home(path.to_str()?)?;
+        Some(self.home.as_deref().map(|home| home.join(rest)))
     }
 
     /// Opens the path of a binding.
     pub(crate) fn open(&self, path: impl AsRef<Path>, flags: OFlags) -> io::Result<OwnedFd> {
         let (path, flags) = (path.as_ref(), flags | OFlags::CLOEXEC);
+        if let Some(place) = self.in_home(path) {
+            let unknown = || io::Error::new(io::ErrorKind::NotFound, "the home directory is not known: set HOME");
+            return Ok(openat(CWD, place.ok_or_else(unknown)?, flags, Mode::empty())?);
+        }
         let Some(root) = self.root.as_deref().filter(|_| path.is_relative()) else {
             return Ok(openat(CWD, self.path.join(path), flags, Mode::empty())?);
         };
@@ -57,7 +85,7 @@ impl PathBase {
 impl From<PathBuf> for PathBase {
     /// Returns a base for the paths of the user's policy. They may lead anywhere.
     fn from(path: PathBuf) -> Self {
-        Self { path, root: None }
+        Self { path, root: None, home: None }
     }
 }
 
@@ -98,6 +126,12 @@ mod tests {
             assert!(free.open(path, OFlags::DIRECTORY).is_ok(), "{path}");
         }
         assert!(confined.open(&absolute, OFlags::DIRECTORY).is_ok());
+        for path in ["~", "~/outside", "$HOME/outside/../outside"] {
+            assert!(confined.open(path, OFlags::DIRECTORY).is_err(), "{path} without a known home directory");
+            let at_home = confined.clone().with_home(Some(&folder));
+            assert!(at_home.open(path, OFlags::DIRECTORY).is_ok(), "{path}");
+            assert!(at_home.join(path).starts_with(&folder), "{path}");
+        }
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -275,7 +275,8 @@ impl Directory {
         &self.dir.dir
     }
 
-    pub(crate) fn masks(&self) -> Option<&Arc<Masks>> {
+    /// Returns its masks, if it has any.
+    pub fn masks(&self) -> Option<&Arc<Masks>> {
         self.masks.as_ref()
     }
 

@@ -31,6 +31,7 @@ mod log;
 mod meter;
 mod output;
 mod own_program;
+mod process_group;
 mod run;
 mod service;
 mod settings;
@@ -58,6 +59,7 @@ pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, 
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;
 pub use own_program::WorkerError;
+pub use process_group::ProcessGroup;
 pub use run::{Ran, RunSetup, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};

@@ -134,14 +134,16 @@ async fn the_note_of_a_denial_reaches_the_model_escaped() {
     desk.verifies();
 }
 
-/// A remembered approval shows the arguments if the policy keeps payloads, and otherwise their digest.
+/// A remembered approval shows the arguments that it covers, also if the audit log keeps only their digest.
 #[tokio::test]
-async fn a_remembered_approval_shows_payloads_only_if_they_are_kept() {
-    for (payloads, shown) in [("keep", true), ("digest", false)] {
+async fn a_remembered_approval_shows_the_arguments_that_it_covers() {
+    for payloads in ["keep", "digest"] {
         let desk = Desk::new();
         let policy = format!("{}\n[record]\npayloads = \"{payloads}\"\n", policy(ASK));
         let (host, _) = answered(&desk, &policy, Answer::Always(Covers::Exact)).await;
         let covers = the_answer(&host, false).covers;
-        assert_eq!(covers.contains(r#"{"a":1}"#), shown, "{payloads}: {covers}");
+        assert_eq!(covers, r#"exactly {"a":1}"#, "{payloads}");
+        let record = std::fs::read_to_string(desk.site.state().join("audit.jsonl")).unwrap();
+        assert_eq!(record.contains(r#"{\"a\":1}"#), payloads == "keep", "{record}");
     }
 }

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// The end of the prompt.
-pub(crate) const PROMPT: &str = "? [y/s/a/n/more] ";
+pub(crate) const PROMPT: &str = "? [y/s/a/n/?] ";
 
 /// Asks about everything.
 pub(crate) const ASK: &str = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\
@@ -38,13 +38,40 @@ impl Session {
         Self::shell(desk, &line)
     }
 
+    /// Starts a call in a terminal of this many columns that delivers single keys.
+    pub(crate) fn with_keys(desk: &Desk, columns: u32, tool: &str, arguments: &Value) -> Self {
+        let arguments = arguments.to_string().replace('\'', "\\u0027");
+        Self::wide(desk, columns, &format!("{} call '{tool}' '{arguments}'", program().display()))
+    }
+
+    /// Starts a shell command line in a terminal of this many columns that delivers single keys. When it ends, it says
+    /// whether the terminal is as before.
+    pub(crate) fn wide(desk: &Desk, columns: u32, line: &str) -> Self {
+        let line = format!(
+            "stty cols {columns} rows 24; before=$(stty -g); {line}; code=$?; \
+             [ \"$before\" = \"$(stty -g)\" ] && echo restored; exit $code"
+        );
+        Self::start(desk, &line, "xterm")
+    }
+
     /// Starts a shell command line.
     pub(crate) fn shell(desk: &Desk, line: &str) -> Self {
+        Self::start(desk, line, "dumb")
+    }
+
+    fn start(desk: &Desk, line: &str, term: &str) -> Self {
+        Self::shell_in(line, |command| {
+            command.current_dir(desk.site.path("")).env("TERM", term).env("HOME", desk.site.path("home"));
+            command.env("PORTCULLIS_STATE", desk.site.state()).env("PORTCULLIS_POLICY", "portcullis.toml");
+        })
+    }
+
+    /// Starts a shell command line with these settings, in an otherwise empty environment.
+    pub(crate) fn shell_in(line: &str, set: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new("script");
-        command.args(["-qec", line, "/dev/null"]).current_dir(desk.site.path("")).env_clear();
+        command.args(["-qec", line, "/dev/null"]).env_clear();
         command.env("PATH", env::var_os("PATH").unwrap_or_default()).env("TERM", "dumb").env("NO_COLOR", "1");
-        command.env("HOME", desk.site.path("home")).env("PORTCULLIS_STATE", desk.site.state());
-        command.env("PORTCULLIS_POLICY", "portcullis.toml");
+        set(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("util-linux has `script`");
         let (keys, screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

@@ -75,3 +75,52 @@ fn a_policy_that_names_a_plugin_which_is_not_installed_warns_and_starts() {
         }
     }
 }
+
+/// `~` and `$HOME` are the home directory at the beginning of every path of a policy, also of a trusted project.
+#[test]
+fn a_policy_can_name_the_home_directory() {
+    let desk = Desk::new(OPEN);
+    fs::write(desk.site.directory("home/work").join("home.txt"), "at home\n").unwrap();
+    let read = ["call", "files.read", r#"{"path":"home.txt"}"#];
+    for path in ["~/work", "$HOME/work"] {
+        desk.policy(&OPEN.replace("\"work\"", &format!("\"{path}\"")));
+        assert!(desk.run(&read).ends(0).out.contains("at home"), "{path}");
+        desk.run_in_project(&read).ends(3);
+        let shown = desk.run_in_project(&["trust", "portcullis.toml", "--yes"]).ends(0).out;
+        let place = desk.site.path("home/work").canonicalize().unwrap();
+        assert!(shown.contains(&format!("{path} leads to {}", place.display())), "{shown}");
+        desk.run_in_project(&read).ends(0);
+        // Without a home directory, it is not known what the path means.
+        let mut command = desk.command();
+        command.env_remove("HOME").args(read).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ran = finish(command.spawn().unwrap()).ends(2);
+        assert!(ran.err.contains(path) && ran.err.contains("set HOME"), "{}", ran.err);
+    }
+    for path in ["~ann", "./~", "${HOME}/work"] {
+        desk.policy(&OPEN.replace("\"work\"", &format!("\"{path}\"")));
+        desk.run(&read).ends(2);
+    }
+}
+
+/// The user's plugins win over those of the working directory, and a missing directory is no error.
+#[test]
+fn plugins_come_from_the_data_directory_and_from_the_working_directory() {
+    let desk = Desk::new(OPEN);
+    let own = desk.site.path("home/.local/share/portcullis/plugins");
+    fs::create_dir_all(&own).unwrap();
+    fs::rename(desk.site.plugins().join("hello.wasm"), own.join("hello.wasm")).unwrap();
+    let listed = desk.run(&["list"]).ends(0).out;
+    assert!(listed.contains("hello.greet") && listed.contains("files.read"), "{listed}");
+    // Even a refused file of the user keeps its name.
+    fs::write(own.join("files.wasm"), "no component").unwrap();
+    let listed = desk.run(&["--json", "list"]).ends(0).document();
+    let refused: Vec<&str> =
+        listed["refused"].as_array().unwrap().iter().filter_map(|one| one["file"].as_str()).collect();
+    assert_eq!(refused, ["./plugins/files.wasm", "files.wasm", "refused.wasm"]);
+    desk.run(&["call", "files.read", r#"{"path":"poem.txt"}"#]).ends(7);
+    fs::remove_dir_all(desk.site.plugins()).unwrap();
+    assert!(desk.run(&["list"]).ends(0).out.contains("hello.greet"));
+    fs::remove_dir_all(&own).unwrap();
+    assert!(desk.run(&["list"]).ends(0).out.contains("portcullis init"));
+    desk.run(&["--plugins", "plugins", "list"]).ends(2);
+}

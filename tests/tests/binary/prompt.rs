@@ -25,6 +25,8 @@ fn harmless(screen: &str) {
 fn an_approval_for_the_session_covers_its_numbered_choice() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "files.write", &write("src/a.md", "one\n"));
+    assert!(session.question().contains("[a] always for src/**"));
+    session.types("?\n");
     let question = session.question();
     let number = question.lines().find_map(|line| line.trim().strip_suffix("path = \"src/**\"")?.split(' ').next());
     let number = number.unwrap_or_else(|| panic!("{question}"));
@@ -53,6 +55,8 @@ fn an_approval_for_the_session_covers_the_host_of_its_choice() {
     ));
     let url = |server: &Server, path: &str| json!({ "url": format!("http://127.0.0.1:{}{path}", server.port()) });
     let mut session = Session::of(&desk, "web.fetch", &url(&server, "/a?b"));
+    session.question();
+    session.types("?\n");
     let question = session.question();
     let offer = format!("url = every path of http://127.0.0.1:{}", server.port());
     let number = question.lines().find_map(|line| line.trim().strip_suffix(&*offer)?.split(' ').next());
@@ -84,22 +88,26 @@ fn an_invalid_answer_is_asked_again() {
         session.question();
         session.types(unclear);
     }
-    assert!(session.question().contains("Type y, s, a, n or more."));
+    assert!(session.question().contains("Type y, s, a, n or ?."));
     session.types("y\n");
     assert!(session.ends(0).contains("Hello, Ann!"));
 }
 
-/// The change to the file, labelled as the plugin's claim, is shown below the arguments.
+/// The change to the file is shown, and in the details it is labelled as the plugin's claim, below the arguments.
 #[test]
 fn the_difference_is_shown() {
     let desk = Desk::new(ASK);
     let mut session = Session::of(&desk, "files.write", &write("poem.txt", "roses are red\nviolets are violet\n"));
+    let brief = session.question();
+    assert!(brief.starts_with("local wants to write poem.txt  (files.write)\n    @@ -1,2 +1,2 @@\n"), "{brief}");
+    session.types("?\n");
     let question = session.question();
     let claim = "\n  what would change, as claimed by the plugin (only the arguments decide):\n    \
                  @@ files computes that this call would change 1 file @@\n    --- a/poem.txt\n    +++ b/poem.txt\n";
     let (arguments, claimed) = (question.find("arguments, exactly as they will run"), question.find(claim));
     assert!(arguments.is_some() && arguments < claimed, "{question}");
     for line in ["    -violets are blue", "    +violets are violet", "     roses are red"] {
+        assert!(brief.lines().any(|shown| shown == line), "{line}: {brief}");
         assert!(question.lines().any(|shown| shown == line), "{line}: {question}");
     }
     session.types("n\n");
@@ -132,7 +140,7 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     let mut session = Session::of(&desk, "files.write", &write("long.txt", &content));
     assert!(!session.question().contains("rm -rf"));
     session.types("y\n");
-    assert!(session.question().contains("Type `more`"));
+    assert!(session.question().contains("Type ?"));
     assert!(!desk.site.path("work/long.txt").exists());
     session.types("more\n");
     assert!(session.question().contains("rm -rf"));
@@ -145,7 +153,7 @@ fn a_cut_argument_cannot_be_approved_unseen() {
     assert!(!session.question().contains("xrm"));
     for answer in ["y\n", "a2\n"] {
         session.types(answer);
-        assert!(session.question().contains("Type `more`"));
+        assert!(session.question().contains("Type ?"));
     }
     session.types("more\n");
     assert!(session.question().contains("xrm"));
@@ -184,10 +192,92 @@ fn hostile_arguments_neither_escape_nor_hide_the_choices() {
         }
         harmless(&question);
         let last: Vec<&str> = question.lines().rev().take(7).collect();
-        assert!(last.iter().any(|line| line.ends_with("path = \"src/**\"")), "{question}");
-        assert!(last.contains(&"    1  exactly these arguments"), "{question}");
+        assert!(last.iter().any(|line| line.contains("[a] always for src/**")), "{question}");
         assert!(question.lines().count() < 48, "{question}");
         session.types("n\n");
         harmless(&session.ends(3));
     }
+}
+
+/// The keys at three widths: one key answers, without Enter, and the terminal is as before.
+#[test]
+fn one_key_answers_and_the_terminal_is_restored() {
+    let desk = Desk::new(ASK);
+    for columns in [60, 80, 200] {
+        let mut session =
+            Session::with_keys(&desk, columns, "files.write", &write("src/a.md", &format!("{columns}\n")));
+        let screen = session.until("[?] details ");
+        assert!(screen.starts_with("local wants to write src/a.md  (files.write)\n"), "{screen}");
+        assert!(screen.lines().all(|line| line.chars().count() <= columns as usize), "{screen}");
+        assert!(screen.contains("[a] always for src/**"), "{screen}");
+        session.types("y");
+        assert!(session.ends(0).contains("restored"));
+        assert_eq!(fs::read_to_string(desk.site.path("work/src/a.md")).unwrap(), format!("{columns}\n"));
+    }
+    desk.verifies();
+}
+
+/// Whatever ends the prompt, the terminal is as before: a denial with a reason, Ctrl-D, Ctrl-C, an answer elsewhere.
+#[test]
+fn the_terminal_is_restored_however_the_prompt_ends() {
+    let desk = Desk::new(ASK);
+    for (keys, reason) in [
+        (&["n", "use src/\n"][..], "use src/"),
+        (&["n", "\n"], "approval-denied"),
+        (&["\u{4}"], "ended"),
+        (&["\u{3}"], ""),
+    ] {
+        let mut session = Session::with_keys(&desk, 80, "files.write", &write("b.md", "b\n"));
+        session.until("[?] details ");
+        session.types(keys[0]);
+        if let Some(line) = keys.get(1) {
+            session.until("for no reason: ");
+            session.types(line);
+        }
+        let said = session.ends(if keys == ["\u{3}"] { 6 } else { 3 });
+        assert!(said.contains("restored") && said.contains(reason), "{keys:?}: {said}");
+        assert!(!desk.site.path("work/b.md").exists());
+    }
+    let mut session = Session::with_keys(&desk, 80, "files.write", &write("c.md", "c\n"));
+    session.until("[?] details ");
+    let listed: Value = serde_json::from_str(&desk.run(&["approvals", "list", "--json"]).ends(0).out).unwrap();
+    let id = listed["questions"][0]["id"].as_str().unwrap().to_owned();
+    desk.run(&["approvals", "approve", &id, "--yes"]).ends(0);
+    let said = session.ends(0);
+    assert!(said.contains("Approved elsewhere") && said.contains("restored"), "{said}");
+}
+
+/// Keys before the prompt, pasted text and unknown keys are no answers.
+#[test]
+fn pasted_text_and_other_keys_are_not_answers() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::with_keys(&desk, 80, "files.write", &write("d.md", "d\n"));
+    session.types("yyy");
+    session.until("[?] details ");
+    for keys in ["yes", "\u{1b}[A"] {
+        session.types(keys);
+        session.until("Type y, s, a, n or ?.");
+        session.until("[?] details ");
+    }
+    session.types("n");
+    session.until("for no reason: ");
+    session.types("\n");
+    assert!(session.ends(3).contains("restored"));
+    assert!(!desk.site.path("work/d.md").exists());
+}
+
+/// A digit chooses what `s` and `a` cover, and the keys say so.
+#[test]
+fn a_digit_chooses_what_a_remembered_approval_covers() {
+    let desk = Desk::new(ASK);
+    let mut session = Session::with_keys(&desk, 80, "files.write", &write("src/e.md", "e\n"));
+    session.until("[?] details ");
+    session.types("1");
+    assert!(session.until("[?] details ").contains("[a] always for exactly this"));
+    session.types("3");
+    assert!(session.until("[?] details ").contains("[s] this session for src/**"));
+    session.types("s");
+    session.ends(0);
+    desk.call("files.write", &write("src/f.md", "f\n"), 0);
+    desk.call("files.write", &write("g.md", "g\n"), 4);
 }

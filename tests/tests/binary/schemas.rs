@@ -2,6 +2,7 @@
 
 use crate::binary::console::ASK;
 use crate::binary::desk::{Desk, OPEN};
+use crate::binary::installed::Installed;
 use crate::schema::{assert_valid, names};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -11,6 +12,9 @@ use std::process::Stdio;
 
 /// The commands whose documents need a toolchain. `author/dev.rs` validates them.
 const OF_AUTHORS: [&str; 2] = ["build", "dev"];
+
+/// The commands that are not in the table, because they need more than a desk, or print their document while they run.
+const OTHERWISE: [&str; 5] = ["init", "doctor", "uninstall", "serve", "console"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
 const LINES: [(&[&str], i32, &str); 39] = [
@@ -85,7 +89,9 @@ fn every_document_is_valid_under_its_schema() {
     try_denied(&mut tried);
     try_approvals(&mut tried);
     try_cases(&desk, &mut tried);
-    try_server(&desk, &mut tried);
+    try_server(&desk, &["serve", "--http", "127.0.0.1:0"], "serve", &mut tried);
+    try_server(&desk, &["console", "--port", "0"], "console", &mut tried);
+    try_installed(&mut tried);
     tried.0.extend(OF_AUTHORS.map(str::to_owned));
     assert_eq!(tried.0.into_iter().collect::<Vec<_>>(), names(), "a schema was not tried");
 }
@@ -105,7 +111,7 @@ fn every_command_is_in_the_table() {
         let is_group = pages.iter().any(|other| other.starts_with(&format!("{page} ")));
         let command = page.trim_start_matches("portcullis").trim();
         let tried = LINES.iter().any(|(line, ..)| format!("{} ", line.join(" ")).starts_with(&format!("{command} ")));
-        assert!(is_group || tried || ["serve", "console"].contains(&command), "add `{command}` to the table");
+        assert!(is_group || tried || OTHERWISE.contains(&command), "add `{command}` to the table");
     }
 }
 
@@ -155,18 +161,32 @@ fn try_cases(desk: &Desk, tried: &mut TriedSchemas) {
 }
 
 /// The document of a server, which comes while it runs.
-fn try_server(desk: &Desk, tried: &mut TriedSchemas) {
-    for (schema, line) in
-        [("serve", &["serve", "--http", "127.0.0.1:0", "--json"][..]), ("console", &["console", "--json"])]
-    {
-        let mut command = desk.command();
-        command.args(line).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_valid(schema, &serde_json::from_str(&line).unwrap());
+fn try_server(desk: &Desk, line: &[&str], schema: &str, tried: &mut TriedSchemas) {
+    let mut command = desk.command();
+    command.args(line).arg("--json").stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_valid(schema, &serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}")));
+    tried.0.insert(schema.to_owned());
+}
+
+/// The commands that write outside of the state directory.
+fn try_installed(tried: &mut TriedSchemas) {
+    let installed = Installed::new();
+    let lines: [(&[&str], i32, &str); 7] = [
+        (&["init"], 2, "error"),
+        (&["init", "--yes"], 0, "init"),
+        (&["doctor"], 0, "doctor"),
+        (&["init", "--undo", "--yes"], 0, "undo"),
+        (&["init", "--undo", "--yes"], 2, "error"),
+        (&["uninstall", "--yes"], 0, "undo"),
+        (&["uninstall", "--yes"], 0, "undo"),
+    ];
+    for (line, code, schema) in lines {
+        assert_valid(schema, &installed.run(&[line, &["--json"]].concat()).ends(code).document());
         tried.0.insert(schema.to_owned());
     }
 }

@@ -16,6 +16,10 @@ fn an_approval_runs_the_call_once() {
         let desk = Desk::new(ASK);
         let mut session = Session::of(&desk, "hello.greet", &greet());
         let question = session.question();
+        assert!(question.starts_with("local wants to call hello.greet\n"), "{question}");
+        assert!(question.contains("\"name\": \"Ann\""), "{question}");
+        session.types("?\n");
+        let question = session.question();
         for told in ["hello.greet", "\"name\": \"Ann\"", "a person looks", "permissions", "handles"] {
             assert!(question.contains(told), "{told}: {question}");
         }
@@ -51,7 +55,7 @@ fn an_answer_decides_about_the_effect() {
     let desk = Desk::new(ASK);
     for (answer, code) in [("n\n", 3), ("y\n", 0)] {
         let mut session = Session::of(&desk, "files.write", &json!({ "path": "new.txt", "content": "one" }));
-        assert!(session.question().contains("read-write"));
+        assert!(session.question().contains("wants to write new.txt"));
         assert!(!desk.site.path("work/new.txt").exists(), "the file exists before the answer");
         session.types(answer);
         session.ends(code);
@@ -98,7 +102,7 @@ fn more_shows_everything() {
     let name: String = (0..200).map(|line| format!("line {line}\n")).collect();
     let mut session = Session::of(&desk, "hello.greet", &json!({ "name": name }));
     let question = session.question();
-    assert!(question.contains("type `more` to see all") && !question.contains("line 199"), "{question}");
+    assert!(question.contains("? shows all") && !question.contains("line 199"), "{question}");
     session.types("more\n");
     assert!(session.question().contains("line 199"));
     session.types("y\n");

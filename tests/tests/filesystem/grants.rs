@@ -9,9 +9,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// Opens a host that grants this path, relative to the site.
+/// Opens a host that grants write access to this path, relative to the site.
 async fn granted(site: &Site, path: &str) -> Result<Host, OpenError> {
-    let plugin = format!("[plugin.probe]\ndirectory.workspace = {{ path = \"{path}\" }}\n");
+    let directory = format!("{{ path = \"{path}\", access = \"read-write\" }}");
+    let plugin = format!("[plugin.probe]\ndirectory.workspace = {directory}\n");
     site.builder(&format!("{}{plugin}", allow_all(""))).open().await
 }
 
@@ -87,26 +88,43 @@ async fn f30_the_hosts_own_directories_cannot_be_granted() {
     }
 }
 
+/// What a plugin cannot change may be granted.
 #[tokio::test]
-async fn f30_the_directory_of_the_policy_cannot_be_granted() {
+async fn the_plugin_directory_can_be_granted_read_only() {
     let site = site();
-    for (folder, path, granted) in [
-        ("policies", "policies", false),
-        ("policies", ".", false),
-        ("policies", "policies/beside", true),
-        ("work/policies", "work", false),
-        ("policies", "linked", false),
+    for path in ["plugins", "to-plugins"] {
+        let _ = symlink("plugins", site.path("to-plugins"));
+        let plugin = format!("[plugin.probe]\ndirectory.workspace = {{ path = \"{path}\" }}\n");
+        site.open(&format!("{}{plugin}", allow_all(""))).await;
+    }
+}
+
+#[tokio::test]
+async fn f30_the_directory_of_the_policy_can_be_granted_only_if_the_policy_stays_as_it_is() {
+    let site = site();
+    for (folder, path, rights, granted) in [
+        ("policies", "policies", "writable = [\"portcullis.toml\"]", false),
+        ("policies", ".", "", false),
+        ("policies", "policies/beside", "", true),
+        ("work/policies", "work", "", false),
+        ("policies", "linked", "writable = [\"portcullis.toml\"]", false),
+        // The default masks protect it in the granted directory itself.
+        ("policies", "policies", "", true),
+        ("policies", "policies", "writable = [\"portcullis.toml\"], hidden = [\"/portcullis.toml\"]", true),
+        ("work/policies", "work", "read-only = [\"policies/**\"]", true),
     ] {
         let policy = site.directory(folder).join("portcullis.toml");
         site.directory("policies/beside");
         let _ = symlink("policies", site.path("linked"));
         let path = site.path(path);
-        let line = format!("[plugin.probe]\ndirectory.workspace = {{ path = {path:?} }}\n");
+        let rights = if rights.is_empty() { String::new() } else { format!(", {rights}") };
+        let directory = format!("{{ path = {path:?}, access = \"read-write\"{rights} }}");
+        let line = format!("[plugin.probe]\ndirectory.workspace = {directory}\n");
         fs::write(&policy, line).unwrap();
         let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(1);
         match builder.policy_file(&policy).open().await {
             Ok(_) => assert!(granted, "{} was granted", path.display()),
-            Err(OpenError::Grants(GrantError::Covers { .. })) => {
+            Err(OpenError::Grants(GrantError::Covers { .. } | GrantError::Unmasked { .. })) => {
                 assert!(!granted, "{} was not granted", path.display())
             }
             Err(error) => panic!("{}: {error}", path.display()),

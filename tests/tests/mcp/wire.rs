@@ -132,7 +132,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    fn start(mut command: Command, era: Era) -> Self {
+    /// Starts this command, which must serve pipes.
+    pub(crate) fn start(mut command: Command, era: Era) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();

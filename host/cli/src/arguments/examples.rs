@@ -3,6 +3,15 @@
 /// Returns the examples of a command, one per line, each at most 58 columns wide with its indentation.
 pub(super) fn examples(path: &str) -> Option<&'static str> {
     let lines = match path {
+        "init" => "  portcullis init\n  portcullis init --yes\n  portcullis init --undo",
+        "doctor" => "  portcullis doctor",
+        "uninstall" => "  portcullis uninstall",
+        "pause" => "  portcullis pause",
+        "resume" => "  portcullis resume",
+        "suggest" => "  portcullis suggest",
+        "watch" => "  portcullis watch",
+        "log" => "  portcullis log --since yesterday\n  portcullis log --denied\n  portcullis log show 1c9a03b7",
+        "log show" => "  portcullis log show 1c9a03b7",
         "list" => "  portcullis list\n  portcullis list --tokens",
         "inspect" => "  portcullis inspect files\n  portcullis inspect ./new-plugin.wasm",
         "check" => "  portcullis check plugins/notes.wasm",
@@ -19,6 +28,10 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
             "  portcullis export --format openai-responses\n  \
              portcullis export --format anthropic --tool 'files.*'"
         }
+        "allow" => "  portcullis allow files.write --when path='src/**'",
+        "ask" => "  portcullis ask 'web.*'",
+        "deny" => "  portcullis deny files.write",
+        "grant" => "  portcullis grant files",
         "explain" => "  portcullis explain files.write '{\"path\":\"a.txt\"}'",
         "approvals list" => "  portcullis approvals list\n  portcullis approvals list --all",
         "approvals show" => "  portcullis approvals show c02ddb",

@@ -1,4 +1,4 @@
-//! The arguments of `portcullis completions` and `portcullis man`.
+//! The arguments of `portcullis completions`, `portcullis man` and `portcullis help`.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -16,4 +16,11 @@ pub(crate) struct ManArguments {
     /// The directory for the pages of all commands, such as ~/.local/share/man/man1
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HelpArguments {
+    /// The command, such as `call` or `approvals list`
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }

@@ -54,6 +54,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     reply::show_after(&shown, &host, &reply, context)?;
     remind_of_trust(&host, &reply, context);
     remind_of_check(&host, &reply, context);
+    host.approvals().notices_sent().await;
     Ok(Exit::after(&reply))
 }
 
@@ -97,7 +98,7 @@ fn remind_of_check(host: &portcullis::Host, reply: &Reply, context: &Context) {
     let plugin = reply.tool.split('.').next().unwrap_or_default();
     let refused = catalog.refusal(plugin).filter(|_| reply.code == portcullis::Code::PluginRefused);
     if let Some(refused) = refused {
-        let file = context.environment.plugins.join(&refused.file).display().to_string();
+        let file = context.environment.plugins.file(&refused.file).display().to_string();
         context.terminal.note(format_args!("`portcullis check {}` shows why, and what to do", OneLine(&file)));
     }
 }
@@ -105,6 +106,6 @@ fn remind_of_check(host: &portcullis::Host, reply: &Reply, context: &Context) {
 /// After a denial, notes that an untrusted policy exists, which might have allowed the call.
 fn remind_of_trust(host: &portcullis::Host, reply: &Reply, context: &Context) {
     if let Some(path) = host.untrusted_policy().filter(|_| reply::wants_a_wider_policy(reply)) {
-        context.terminal.note(opening::untrusted_note(&path));
+        context.terminal.note(opening::untrusted_note(&path, context));
     }
 }

@@ -107,6 +107,7 @@ fn text(explained: &Explained, context: &Context) -> Result<String, std::fmt::Er
     let verdict = &explained.explanation.verdict;
     let by = match verdict.source {
         Source::Rule(rule) => rule.to_string(),
+        Source::Paused(_) => "because the policy is paused".to_owned(),
         Source::Default => "by default".to_owned(),
     };
     let decision = style.paint(look(verdict.decision), verdict.decision);

@@ -4,9 +4,11 @@ mod tokens;
 
 use super::Context;
 use crate::arguments::ListToolsArguments;
+use crate::environment::{PluginPlaces, PolicyPlaces};
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::opening;
+use crate::pause_note::pause_note;
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
@@ -23,14 +25,14 @@ pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> an
         return tokens::show(&host, context);
     }
     if context.json {
-        context.terminal.print(&json::document(DocumentKind::Tools, &document(&host))?)?;
+        context.terminal.print(&json::document(DocumentKind::Tools, &document(&host, context))?)?;
     } else {
         context.terminal.show(&text(&host, context))?;
     }
     Ok(Exit::Completed)
 }
 
-fn document(host: &Host) -> Value {
+fn document(host: &Host, context: &Context) -> Value {
     let catalog = host.catalog();
     let plugins: Vec<Value> = catalog.plugins().map(|plugin| plugin_document(host, plugin)).collect();
     let refused = catalog.refused().iter();
@@ -38,7 +40,17 @@ fn document(host: &Host) -> Value {
         .map(|refused| json!({ "file": refused.file, "reason": WithCauses(&*refused.error).to_string() }))
         .collect();
     let gaps: Vec<String> = host.rule_gaps().iter().map(ToString::to_string).collect();
-    json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps })
+    let policy = policy_document(context);
+    json!({ "plugins": plugins, "refused": refused, "rule_gaps": gaps, "policy": policy, "paused": host.policy().paused() })
+}
+
+/// Returns the file of the user's policy that is in force, and the directory that it is for.
+fn policy_document(context: &Context) -> Value {
+    match &context.environment.policy {
+        PolicyPlaces::Named(path) => json!({ "file": path, "project": null }),
+        PolicyPlaces::Usual { user: Some(user), .. } => json!({ "file": user.path, "project": user.project }),
+        PolicyPlaces::Usual { user: None, .. } => json!({ "file": null, "project": null }),
+    }
 }
 
 fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
@@ -80,9 +92,16 @@ fn text(host: &Host, context: &Context) -> String {
             TableCell::plain(tool.description().lines().next().unwrap_or_default()),
         ]);
     }
-    let mut text = table.render(style, "", width);
+    let mut text = String::new();
+    if let Some(pause) = host.policy().paused() {
+        text.push_str(&format!("{}\n\n", style.paint(TextStyle::Bad, pause_note(pause))));
+    }
+    text.push_str(&table.render(style, "", width));
     if catalog.plugins().all(Plugin::is_standard) {
-        text.push_str("There are only the host's own tools: no plugin in the plugin directory loads.\n");
+        text.push_str("There are only the host's own tools: no plugin in the plugin directories loads.\n");
+        if matches!(&context.environment.plugins, PluginPlaces::Usual { .. }) {
+            text.push_str("To install the plugins that come with the program, run `portcullis init`.\n");
+        }
     }
     let places = places(host, &catalog);
     if !places.is_empty() {
@@ -90,6 +109,7 @@ fn text(host: &Host, context: &Context) -> String {
         // Never cut a place, because the part left out may be what matters.
         text.push_str(&places.render_whole(style, "", width));
     }
+    text.push_str(&format!("\n{}\n", style.paint(TextStyle::Quiet, opening::in_force_line(context))));
     let refused = refused(&catalog);
     if !refused.is_empty() {
         text.push('\n');

@@ -9,11 +9,15 @@ mod completions;
 mod conduct;
 mod console;
 mod dev;
+mod doctor;
+mod editing;
 mod explain;
 mod export;
 mod help;
+mod init;
 mod inspect;
 mod list;
+mod log;
 mod making;
 mod man;
 mod new;
@@ -21,15 +25,19 @@ mod no_result;
 mod reply;
 mod serve;
 mod streamed;
+mod suggest;
 mod test;
 mod trust;
 mod typed_arguments;
+mod uninstall;
 mod version;
 mod waiting;
+mod watch;
 
 use crate::arguments::{AuditCommand, Command};
 use crate::context::Context;
 use crate::exit_code::Exit;
+use portcullis::policy::Decision;
 
 /// Runs a command.
 ///
@@ -37,6 +45,9 @@ use crate::exit_code::Exit;
 /// The command failed.
 pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
+        Command::Init(arguments) => init::run(&arguments, context).await,
+        Command::Doctor => doctor::run(context).await,
+        Command::Uninstall(arguments) => uninstall::run(&arguments, context).await,
         Command::List(arguments) => list::run(&arguments, context).await,
         Command::Inspect(arguments) => inspect::run(&arguments, context).await,
         Command::Check(arguments) => check::run(&arguments, context).await,
@@ -44,9 +55,18 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Serve(arguments) => serve::run(arguments, context).await,
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
+        Command::Allow(arguments) => editing::rule(Decision::Allow, &arguments, context).await,
+        Command::Ask(arguments) => editing::rule(Decision::Ask, &arguments, context).await,
+        Command::Deny(arguments) => editing::rule(Decision::Deny, &arguments, context).await,
+        Command::Grant(arguments) => editing::grant(&arguments, context).await,
+        Command::Pause(arguments) => editing::pause(&arguments, context),
+        Command::Resume(arguments) => editing::resume(&arguments, context).await,
+        Command::Suggest(arguments) => suggest::run(&arguments, context).await,
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Console(arguments) => console::run(&arguments, context).await,
+        Command::Watch(arguments) => watch::run(&arguments, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,
+        Command::Log(arguments) => log::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,
         Command::Audit(AuditCommand::Verify) => audit::verify(context).await,
         Command::New(arguments) => new::run(&arguments, context),

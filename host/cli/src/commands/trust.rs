@@ -29,7 +29,8 @@ pub(super) async fn run(arguments: &TrustArguments, context: &Context) -> anyhow
 
 async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
-    let project = ProjectPolicy::read(path).await.code(FailureCode::PolicyInvalid)?;
+    let project =
+        ProjectPolicy::read_with_home(path, context.environment.home()).await.code(FailureCode::PolicyInvalid)?;
     let project = project.with_context(|| format!("there is no policy at {}", path.display())).code(FailureCode::Io)?;
     let policy = Policy::parse(project.text()).map_err(|error| anyhow!("{}: {error}", path.display()));
     let policy = policy.code(FailureCode::PolicyInvalid)?;

@@ -27,6 +27,9 @@ macro_rules! document_kinds {
 }
 
 document_kinds! {
+    Init "init" 1,
+    Undo "undo" 1,
+    Doctor "doctor" 1,
     Tools "list" 1,
     ToolTokens "list-tokens" 1,
     Plugin "inspect" 1,

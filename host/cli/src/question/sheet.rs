@@ -1,6 +1,5 @@
 //! Rows of a screen. Encodes every text, cuts it to its maximum number of rows, and counts what is left out.
 
-use crate::answer::Unseen;
 use crate::style::{Style, TextStyle};
 use portcullis::text::{OneLine, count_blanks, rows};
 use std::fmt::Write;
@@ -15,7 +14,7 @@ const BLOCK_LINE_ROWS_MAX: usize = 3;
 const WIDTH_DEFAULT: usize = 80;
 
 /// Minimum width of the layout. A narrower terminal wraps the lines itself.
-const WIDTH_MIN: usize = 40;
+pub(super) const WIDTH_MIN: usize = 40;
 
 /// The column in which the values of fields begin.
 const FIELD_COLUMN: usize = 15;
@@ -30,6 +29,15 @@ pub(crate) enum Extent {
     Screen,
     /// Everything.
     Whole,
+}
+
+/// Whether a part of an approval request was not shown on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unseen {
+    /// All of it was shown.
+    Nothing,
+    /// Something was left out. An approval is accepted only after it was shown.
+    Some,
 }
 
 /// Text that grows row by row.
@@ -51,6 +59,19 @@ impl QuestionSheet {
     /// Returns whether anything was left out.
     pub(super) fn unseen(&self) -> Unseen {
         self.unseen
+    }
+
+    /// Returns the columns of the screen.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Adds the first line, which is encoded and never cut. The tool is quiet behind it.
+    pub(super) fn heading(&mut self, text: &str, tool: Option<&str>) {
+        let whole = tool.map_or_else(|| text.to_owned(), |tool| format!("{text}  ({tool})"));
+        for row in rows(&whole, self.width) {
+            self.line(TextStyle::Strong, row);
+        }
     }
 
     /// Adds a line of the host's own text.
@@ -83,7 +104,7 @@ impl QuestionSheet {
         }
         if values.len() > kept {
             self.unseen = Unseen::Some;
-            let left = format!("… {} more {noun}; type `more` to see all", values.len() - kept);
+            let left = format!("… {} more {noun}; ? shows all", values.len() - kept);
             self.line(TextStyle::Doubtful, &format!("{:FIELD_COLUMN$}{left}", ""));
         }
     }
@@ -135,7 +156,7 @@ impl QuestionSheet {
         }
         if count > kept {
             self.unseen = Unseen::Some;
-            let left = format!("… {} more {noun}; type `more` to see all", count - kept);
+            let left = format!("… {} more {noun}; ? shows all", count - kept);
             self.line(TextStyle::Doubtful, &format!("{:BLOCK_COLUMN$}{left}", ""));
         }
     }
@@ -156,7 +177,7 @@ impl QuestionSheet {
     fn leave_out_bytes(&mut self, bytes: usize, column: usize) {
         if bytes > 0 {
             self.unseen = Unseen::Some;
-            self.line(TextStyle::Doubtful, &format!("{:column$}… {bytes} more bytes; type `more` to see all", ""));
+            self.line(TextStyle::Doubtful, &format!("{:column$}… {bytes} more bytes; ? shows all", ""));
         }
     }
 }

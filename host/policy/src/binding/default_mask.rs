@@ -67,8 +67,8 @@ impl DefaultMask {
             Self::GitHub => "**/.github",
             Self::Policy => "**/portcullis.toml",
             Self::Environment => "**/.env*",
-            Self::Editors => "**/{.vscode,.idea,.vimrc,.exrc,.nvimrc}",
-            Self::Agents => "**/{.mcp.json,.claude,.cursor,.gemini,.codex}",
+            Self::Editors => "**/{.vscode,.zed,.idea,.vimrc,.exrc,.nvimrc}",
+            Self::Agents => "**/{.mcp.json,.claude,.cursor,.gemini,.codex,.opencode,opencode.json,opencode.jsonc}",
             Self::Ssh => "**/.ssh",
             Self::Shells => {
                 "**/{.profile,.bashrc,.bash_profile,.bash_login,.bash_logout,.zshrc,.zshenv,.zprofile,.zlogin,.zlogout}"

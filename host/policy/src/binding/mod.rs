@@ -40,7 +40,7 @@ pub(crate) use http::{read_method, read_path_prefix};
 pub(crate) use http_headers::read_header;
 pub(crate) use http_limits::HttpLimit;
 pub(crate) use limited::{BindingLimit, Limited};
-pub(crate) use secret::{read_command, read_query_name, read_source, read_template, read_user};
+pub(crate) use secret::{read_command, read_query_name, read_source, read_template, read_user, read_words};
 pub(crate) use service::{CALLS_CEILING, read_service_name};
 pub(crate) use store::StoreLimit;
 

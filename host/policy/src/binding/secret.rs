@@ -155,10 +155,15 @@ pub(crate) fn read_source(text: &str) -> Result<SecretSource, BindingError> {
 }
 
 pub(crate) fn read_command(words: &[&str]) -> Result<SecretSource, BindingError> {
+    read_words(words).map(SecretSource::Command)
+}
+
+/// Checks a program and its arguments.
+pub(crate) fn read_words(words: &[&str]) -> Result<Vec<String>, BindingError> {
     let long = |word: &&str| word.len() > ARGUMENT_BYTES || word.contains('\0');
     let sound = (1..=ARGUMENTS).contains(&words.len()) && !words.iter().any(long) && !words[0].is_empty();
     let owned = || words.iter().map(|word| (*word).to_owned()).collect();
-    if sound { Ok(SecretSource::Command(owned())) } else { Err(BindingError::Command) }
+    if sound { Ok(owned()) } else { Err(BindingError::Command) }
 }
 
 /// Returns whether `name` is a valid name of a shell variable.

@@ -53,7 +53,8 @@ pub enum StoreScope {
 
 impl StoreScope {
     /// Every scope, widest first.
-    pub(crate) const ALL: [Self; 3] = [Self::Plugin, Self::Principal, Self::Session];
+    /// Every scope, in display order.
+    pub const ALL: [Self; 3] = [Self::Plugin, Self::Principal, Self::Session];
 
     /// Returns the word that policies use.
     pub fn as_str(self) -> &'static str {

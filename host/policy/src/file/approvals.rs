@@ -11,20 +11,24 @@ use crate::approvals::{
     ALWAYS_CEILING_MILLISECONDS, ApprovalSettings, PENDING_CEILING_MILLISECONDS, REPEATS_CEILING,
     SESSION_CEILING_MILLISECONDS, Unattended,
 };
+use crate::binding;
 use crate::limits::milliseconds;
 
-/// Parses the section.
-pub(super) fn read(section: &TomlNode<'_>) -> Result<ApprovalSettings, Misplaced> {
-    let section = section.table(&["unattended", "pending-time", "session-time", "always-time", "repeats"])?;
-    let time = |key: &str, ceiling| section.get(key).map(|node| read_time(node, ceiling)).transpose();
-    let unattended = section.get("unattended");
-    Ok(ApprovalSettings {
-        unattended: unattended.map(|node| node.word(&Unattended::ALL, Unattended::as_str)).transpose()?,
-        pending_time: time("pending-time", PENDING_CEILING_MILLISECONDS)?,
-        session_time: time("session-time", SESSION_CEILING_MILLISECONDS)?,
-        always_time: time("always-time", ALWAYS_CEILING_MILLISECONDS)?,
-        repeats: section.get("repeats").map(read_repeats).transpose()?,
-    })
+/// The keys of the section.
+const KEYS: &[&str] = &["unattended", "pending-time", "session-time", "always-time", "repeats", "notify"];
+
+/// Parses the section: its settings, and the command that is run for a new request.
+pub(super) fn read(section: &TomlNode<'_>) -> Result<(ApprovalSettings, Option<Vec<String>>), Misplaced> {
+    let section = section.table(KEYS)?;
+    let time = |key: &str, ceiling| section.read(key, |node| read_time(node, ceiling));
+    let settings = ApprovalSettings {
+        unattended: section.read("unattended", |node| node.word(&Unattended::ALL, Unattended::as_str)),
+        pending_time: time("pending-time", PENDING_CEILING_MILLISECONDS),
+        session_time: time("session-time", SESSION_CEILING_MILLISECONDS),
+        always_time: time("always-time", ALWAYS_CEILING_MILLISECONDS),
+        repeats: section.read("repeats", read_repeats),
+    };
+    Ok((settings, section.read("notify", read_command)))
 }
 
 fn read_repeats(node: &TomlNode<'_>) -> Result<u64, Misplaced> {
@@ -36,4 +40,11 @@ fn read_time(node: &TomlNode<'_>, ceiling: usize) -> Result<Duration, Misplaced>
     let unit = Unit::Milliseconds;
     let admitted = unit.admit(read_amount(node, unit)?, ceiling);
     admitted.map(milliseconds).map_err(|fault| node.fail(fault))
+}
+
+/// Parses a program and its arguments.
+fn read_command(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
+    let words = node.list()?;
+    let words: Vec<&str> = words.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
+    binding::read_words(&words).map_err(|fault| node.fail(fault))
 }

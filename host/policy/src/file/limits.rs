@@ -13,10 +13,10 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<LimitSettings, Misplaced> {
     let mut settings = LimitSettings::default();
     let section = section.table(&Limit::ALL.map(Limit::key))?;
     for limit in Limit::ALL {
-        if let Some(node) = section.get(limit.key()) {
+        section.read(limit.key(), |node| {
             let amount = read_amount(node, limit.unit())?;
-            settings.add(limit, amount).map_err(|fault| node.fail(fault))?;
-        }
+            settings.add(limit, amount).map_err(|fault| node.fail(fault))
+        });
     }
     Ok(settings)
 }

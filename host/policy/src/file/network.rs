@@ -15,7 +15,7 @@ const NAME_SERVER_PORT: u16 = 53;
 /// Parses the section and returns its name servers.
 pub(super) fn read(section: &TomlNode<'_>) -> Result<Option<Vec<SocketAddr>>, Misplaced> {
     let section = section.table(&["name-servers"])?;
-    section.get("name-servers").map(read_name_servers).transpose()
+    Ok(section.read("name-servers", read_name_servers))
 }
 
 fn read_name_servers(node: &TomlNode<'_>) -> Result<Vec<SocketAddr>, Misplaced> {
@@ -23,7 +23,7 @@ fn read_name_servers(node: &TomlNode<'_>) -> Result<Vec<SocketAddr>, Misplaced> 
     if servers.len() > NAME_SERVERS {
         return Err(node.fail(BindingError::NameServers));
     }
-    servers.iter().map(read_name_server).collect()
+    Ok(node.each(&servers, read_name_server))
 }
 
 /// Parses an address with an optional port, which must not be 0.

@@ -3,8 +3,11 @@
 //! A table is parsed with the list of all keys that it may have, so that an unknown key is always an error. This file
 //! must not know what any key means.
 
+use std::ops::Range;
+
 use toml::de::{DeTable, DeValue};
 
+use super::faults::FaultLog;
 use crate::error::PolicyFault;
 use crate::excerpt::Excerpt;
 
@@ -13,6 +16,8 @@ use crate::excerpt::Excerpt;
 pub(crate) struct Misplaced {
     /// The byte offset in the text.
     pub(crate) offset: usize,
+    /// The bytes that are wrong: a key, a value or a table.
+    pub(crate) span: Range<usize>,
     /// The full path of the key.
     pub(crate) key: String,
     pub(crate) fault: PolicyFault,
@@ -22,25 +27,30 @@ pub(crate) struct Misplaced {
 #[derive(Debug, Clone)]
 pub(super) struct TomlNode<'t> {
     key: String,
-    offset: usize,
+    /// The bytes of the key. For an element of a list, those of the value.
+    key_span: Range<usize>,
+    span: Range<usize>,
     value: &'t DeValue<'t>,
+    faults: &'t FaultLog,
 }
 
-/// A table that has no unknown keys.
+/// A table whose unknown keys were noted.
 pub(super) struct TomlTable<'n, 't> {
     node: &'n TomlNode<'t>,
     entries: Vec<(&'t str, TomlNode<'t>)>,
+    /// Whether it has only known keys.
+    complete: bool,
 }
 
 impl<'t> TomlNode<'t> {
     /// Returns the root of a document.
-    pub(super) fn top(value: &'t DeValue<'t>) -> Self {
-        Self { key: String::new(), offset: 0, value }
+    pub(super) fn top(value: &'t DeValue<'t>, faults: &'t FaultLog) -> Self {
+        Self { key: String::new(), key_span: 0..0, span: 0..0, value, faults }
     }
 
     /// Returns the byte offset of the value in the text.
     pub(super) fn offset(&self) -> usize {
-        self.offset
+        self.key_span.start
     }
 
     /// Returns the full path of the key.
@@ -55,7 +65,22 @@ impl<'t> TomlNode<'t> {
 
     /// Returns `fault` with the position of this value.
     pub(super) fn fail(&self, fault: impl Into<PolicyFault>) -> Misplaced {
-        Misplaced { offset: self.offset, key: self.key.clone(), fault: fault.into() }
+        Misplaced { offset: self.key_span.start, span: self.span.clone(), key: self.key.clone(), fault: fault.into() }
+    }
+
+    /// Notes a fault and goes on, or returns the value.
+    pub(super) fn keep<T>(&self, result: Result<T, Misplaced>) -> Option<T> {
+        self.faults.keep(result)
+    }
+
+    /// Reads several nodes, notes their faults, and returns the values of the others.
+    pub(super) fn each<T>(&self, nodes: &[Self], read: impl Fn(&Self) -> Result<T, Misplaced>) -> Vec<T> {
+        nodes.iter().filter_map(|node| self.keep(read(node))).collect()
+    }
+
+    /// Returns the position of the value.
+    pub(super) fn span(&self) -> Range<usize> {
+        self.span.clone()
     }
 
     fn wrong_type(&self, wanted: &'static str) -> Misplaced {
@@ -96,8 +121,10 @@ impl<'t> TomlNode<'t> {
         }
         let element = |value: &'t toml::Spanned<DeValue<'t>>| Self {
             key: self.key.clone(),
-            offset: value.span().start,
+            key_span: value.span(),
+            span: value.span(),
             value: value.get_ref(),
+            faults: self.faults,
         };
         Ok(elements.iter().map(element).collect())
     }
@@ -107,13 +134,38 @@ impl<'t> TomlNode<'t> {
         Ok(self.as_table()?.iter().map(|(key, value)| (key.get_ref().as_ref(), self.child(key, value))).collect())
     }
 
-    /// Returns the value as a table. A key that is not in `known` is an error.
+    /// Returns the value as a table. Notes every key that is not in `known`.
     pub(super) fn table<'n>(&'n self, known: &[&'static str]) -> Result<TomlTable<'n, 't>, Misplaced> {
         let entries = self.entries()?;
-        match entries.iter().find(|(key, _)| !known.contains(key)) {
-            Some((_, unknown)) => Err(unknown.fail(PolicyFault::UnknownKey { known: known.to_vec() })),
-            None => Ok(TomlTable { node: self, entries }),
+        let unknown: Vec<Misplaced> = self.unknown(&entries, known).collect();
+        let complete = unknown.is_empty();
+        unknown.into_iter().for_each(|fault| self.faults.add(fault));
+        Ok(TomlTable { node: self, entries, complete })
+    }
+
+    /// Returns the value as a table whose keys depend on each other. Notes every unknown key but the last, which is the
+    /// error: what the other keys mean without it is a guess.
+    pub(super) fn closed_table<'n>(&'n self, known: &[&'static str]) -> Result<TomlTable<'n, 't>, Misplaced> {
+        let entries = self.entries()?;
+        let mut unknown: Vec<Misplaced> = self.unknown(&entries, known).collect();
+        match unknown.pop() {
+            Some(last) => {
+                unknown.into_iter().for_each(|fault| self.faults.add(fault));
+                Err(last)
+            }
+            None => Ok(TomlTable { node: self, entries, complete: true }),
         }
+    }
+
+    fn unknown<'e>(
+        &self,
+        entries: &'e [(&'t str, Self)],
+        known: &'e [&'static str],
+    ) -> impl Iterator<Item = Misplaced> + use<'e, 't> {
+        entries.iter().filter(|(key, _)| !known.contains(key)).map(|(_, unknown)| {
+            let fault = unknown.fail(PolicyFault::UnknownKey { known: known.to_vec() });
+            Misplaced { span: unknown.key_span.clone(), ..fault }
+        })
     }
 
     fn as_table(&self) -> Result<&'t DeTable<'t>, Misplaced> {
@@ -126,7 +178,7 @@ impl<'t> TomlNode<'t> {
     fn child(&self, key: &toml::Spanned<std::borrow::Cow<'_, str>>, value: &'t toml::Spanned<DeValue<'t>>) -> Self {
         let name = bare_or_escaped(key.get_ref());
         let path = if self.key.is_empty() { name } else { format!("{}.{name}", self.key) };
-        Self { key: path, offset: key.span().start, value: value.get_ref() }
+        Self { key: path, key_span: key.span(), span: value.span(), value: value.get_ref(), faults: self.faults }
     }
 }
 
@@ -134,6 +186,24 @@ impl<'t> TomlTable<'_, 't> {
     /// Returns the value of `key`, if the table has it.
     pub(super) fn get(&self, key: &str) -> Option<&TomlNode<'t>> {
         self.entries.iter().find(|(name, _)| *name == key).map(|(_, node)| node)
+    }
+
+    /// Reads the value of `key`, if the table has it. Notes its fault.
+    pub(super) fn read<T>(&self, key: &str, read: impl FnOnce(&TomlNode<'t>) -> Result<T, Misplaced>) -> Option<T> {
+        self.node.keep(read(self.get(key)?))
+    }
+
+    /// Reads the value of `key`. Notes its fault, also if the key is missing.
+    pub(super) fn need<T>(
+        &self,
+        key: &'static str,
+        read: impl FnOnce(&TomlNode<'t>) -> Result<T, Misplaced>,
+    ) -> Option<T> {
+        match self.get(key) {
+            // One of the unknown keys, which were noted, is probably the missing one.
+            None if !self.complete => None,
+            _found_or_missing => self.node.keep(self.require(key).and_then(read)),
+        }
     }
 
     /// Returns the value of `key`. A missing key is an error.

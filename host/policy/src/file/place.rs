@@ -2,6 +2,7 @@
 
 use super::node::Misplaced;
 use crate::error::{PolicyError, PolicyFault};
+use crate::suggestion::suggestion;
 
 /// The text of a policy, for computing lines and columns.
 #[derive(Debug, Clone, Copy)]
@@ -38,16 +39,27 @@ impl PolicyText<'_> {
 
     /// Returns an error for the text as a whole.
     pub(crate) fn error_at_top(&self, fault: PolicyFault) -> PolicyError {
-        self.error(Misplaced { offset: 0, key: String::new(), fault })
+        self.error(Misplaced { offset: 0, span: 0..0, key: String::new(), fault })
+    }
+
+    /// Returns the errors for several faults, which must not be empty.
+    pub(super) fn errors(&self, faults: Vec<Misplaced>) -> Option<PolicyError> {
+        let mut errors = faults.into_iter().map(|fault| self.error(fault));
+        let first = errors.next()?;
+        Some(PolicyError { more: errors.collect(), ..first })
     }
 
     /// Returns an error for one position.
     pub(crate) fn error(&self, misplaced: Misplaced) -> PolicyError {
+        let written = self.text.get(misplaced.span.clone()).unwrap_or_default();
         PolicyError {
             line: self.line(misplaced.offset),
             column: self.column(misplaced.offset),
+            suggestion: suggestion(&misplaced.fault, written),
+            span: misplaced.span,
             key: misplaced.key,
             fault: misplaced.fault,
+            more: Vec::new(),
         }
     }
 }

@@ -40,8 +40,9 @@ pub(crate) struct PluginSection {
 pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
     let mut plugins = BTreeMap::new();
     for (name, node) in section.entries()? {
-        let name = PluginName::new(name).map_err(|fault| node.fail(fault))?;
-        plugins.insert(name, read_plugin(&node)?);
+        let name = node.keep(PluginName::new(name).map_err(|fault| node.fail(fault)));
+        let plugin = node.keep(read_plugin(&node));
+        plugins.extend(name.zip(plugin));
     }
     Ok(plugins)
 }
@@ -49,23 +50,17 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, Plugin
 fn read_plugin(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
     let keys: Vec<&str> = DependencyKind::ALL.map(DependencyKind::as_str).into_iter().chain(SETTINGS).collect();
     let section = node.table(&keys)?;
-    let mut plugin = PluginSection::default();
-    if let Some(limits) = section.get("limits") {
-        plugin.limits = limits::read(limits)?;
-    }
-    if let Some(config) = section.get("config") {
-        plugin.config = config::read(config)?;
-    }
-    if let Some(clock) = section.get("clock") {
-        plugin.clock = Some(clock.word(&ClockResolution::ALL, ClockResolution::as_str)?);
-    }
-    let lenient = |key: &str| section.get(key).map(|node| node.word(&Leniency::ALL, Leniency::as_str)).transpose();
-    plugin.repair = lenient("repair")?;
-    plugin.unvalidated = lenient("unvalidated")?;
+    let lenient = |key: &str| section.read(key, |node| node.word(&Leniency::ALL, Leniency::as_str));
+    let mut plugin = PluginSection {
+        limits: section.read("limits", limits::read).unwrap_or_default(),
+        config: section.read("config", config::read).unwrap_or_default(),
+        clock: section.read("clock", |node| node.word(&ClockResolution::ALL, ClockResolution::as_str)),
+        repair: lenient("repair"),
+        unvalidated: lenient("unvalidated"),
+        ..PluginSection::default()
+    };
     for kind in DependencyKind::ALL {
-        if let Some(bindings) = section.get(kind.as_str()) {
-            bind(&mut plugin, bindings, |node| read_binding(kind, node))?;
-        }
+        section.read(kind.as_str(), |bindings| bind(&mut plugin, bindings, |node| read_binding(kind, node)));
     }
     Ok(plugin)
 }
@@ -86,9 +81,11 @@ fn bind(
     read_binding: impl Fn(&TomlNode<'_>) -> Result<Binding, Misplaced>,
 ) -> Result<(), Misplaced> {
     for (key, node) in kind.entries()? {
-        let key = DependencyKey::new(key).map_err(|fault| node.fail(fault))?;
-        if plugin.bindings.insert(key, PlacedValue::new(read_binding(&node)?, &node)).is_some() {
-            return Err(node.fail(PolicyFault::BoundTwice));
+        let key = node.keep(DependencyKey::new(key).map_err(|fault| node.fail(fault)));
+        let binding = node.keep(read_binding(&node));
+        let Some((key, binding)) = key.zip(binding) else { continue };
+        if plugin.bindings.insert(key, PlacedValue::new(binding, &node)).is_some() {
+            node.keep::<()>(Err(node.fail(PolicyFault::BoundTwice)));
         }
     }
     Ok(())

@@ -8,8 +8,9 @@ use crate::record_keeping::{Durability, Payloads, RecordSettings, TargetKeeping}
 /// Parses the section.
 pub(super) fn read(section: &TomlNode<'_>) -> Result<RecordSettings, Misplaced> {
     let section = section.table(&["payloads", "targets", "durable"])?;
-    let payloads = section.get("payloads").map(|node| node.word(&Payloads::ALL, Payloads::as_str));
-    let targets = section.get("targets").map(|node| node.word(&TargetKeeping::ALL, TargetKeeping::as_str));
-    let durable = section.get("durable").map(|node| node.word(&Durability::ALL, Durability::as_str));
-    Ok(RecordSettings { payloads: payloads.transpose()?, targets: targets.transpose()?, durable: durable.transpose()? })
+    Ok(RecordSettings {
+        payloads: section.read("payloads", |node| node.word(&Payloads::ALL, Payloads::as_str)),
+        targets: section.read("targets", |node| node.word(&TargetKeeping::ALL, TargetKeeping::as_str)),
+        durable: section.read("durable", |node| node.word(&Durability::ALL, Durability::as_str)),
+    })
 }

@@ -5,14 +5,13 @@
 
 use std::sync::Arc;
 
-use super::node::{Misplaced, TomlNode, TomlTable};
+use super::node::{Misplaced, TomlNode};
 use super::place::PolicyText;
 use super::{subject, when};
 use crate::decision::{Decision, RuleId};
 use crate::error::PolicyFault;
 use crate::hint::Hint;
 use crate::layer::{Layer, Trust};
-use crate::permission::Permission;
 use crate::policy_size::POLICY_RULES;
 use crate::rule::{REASON_BYTES, Rule, ToolPattern};
 
@@ -29,31 +28,28 @@ pub(super) fn read(
     }
     let lines = place.lines(nodes.iter().map(TomlNode::offset));
     let ids = (1..).zip(lines).map(|(number, line)| RuleId { layer, number, line });
-    nodes.iter().zip(ids).map(|(node, id)| read_rule(node, id, trust)).collect()
+    Ok(nodes.iter().zip(ids).filter_map(|(node, id)| read_rule(node, id, trust)).collect())
 }
 
 /// The keys of a rule.
 const KEYS: &[&str] = &["tool", "permission", "hint", "session", "principal", "origin", "when", "decision", "reason"];
 
-fn read_rule(node: &TomlNode<'_>, id: RuleId, trust: Trust) -> Result<Rule, Misplaced> {
-    let section = node.table(KEYS)?;
-    let tool = section.require("tool")?;
-    let decision = section.require("decision")?;
-    let decision: Decision = decision.text()?.parse().map_err(|fault| decision.fail(fault))?;
-    let reason = section.get("reason").map(read_reason).transpose()?;
+/// Parses a rule. Notes every fault of it. Returns none if there is no rule without the faulty keys.
+fn read_rule(node: &TomlNode<'_>, id: RuleId, trust: Trust) -> Option<Rule> {
+    let section = node.keep(node.table(KEYS))?;
+    let tool = section.need("tool", |node| ToolPattern::new(node.text()?).map_err(|fault| node.fail(fault)));
+    let decision: Option<Decision> =
+        section.need("decision", |node| node.text()?.parse().map_err(|fault| node.fail(fault)));
+    // The other keys are checked even if the decision is misspelt. Deny has the fewest demands on them.
+    let assumed = decision.unwrap_or(Decision::Deny);
+    let permission = section.read("permission", |node| node.text()?.parse().map_err(|fault| node.fail(fault)));
+    let hint = section.read("hint", |node| read_hint(node, assumed));
+    let subject = subject::read(&section);
+    let when = section.read("when", |node| when::read(node, assumed));
+    let reason = section.read("reason", read_reason);
+    let (tool, decision) = (tool?, decision?);
     let explanation = reason.clone().unwrap_or_else(|| Arc::from(sentence(id, decision)));
-    Ok(Rule {
-        id,
-        tool: ToolPattern::new(tool.text()?).map_err(|fault| tool.fail(fault))?,
-        permission: read_permission(&section)?,
-        hint: section.get("hint").map(|hint| read_hint(hint, decision)).transpose()?,
-        subject: subject::read(&section)?,
-        when: section.get("when").map(|node| when::read(node, decision)).transpose()?,
-        decision,
-        reason,
-        explanation,
-        trust,
-    })
+    Some(Rule { id, tool, permission, hint, subject, when, decision, reason, explanation, trust })
 }
 
 /// Returns the reason of a verdict if the rule gives none.
@@ -73,12 +69,8 @@ fn read_hint(node: &TomlNode<'_>, decision: Decision) -> Result<Hint, Misplaced>
     }
 }
 
-fn read_permission(section: &TomlTable<'_, '_>) -> Result<Option<Permission>, Misplaced> {
-    let Some(node) = section.get("permission") else { return Ok(None) };
-    node.text()?.parse().map(Some).map_err(|fault| node.fail(fault))
-}
-
-fn read_reason(node: &TomlNode<'_>) -> Result<Arc<str>, Misplaced> {
+/// Parses a reason, which is one line.
+pub(super) fn read_reason(node: &TomlNode<'_>) -> Result<Arc<str>, Misplaced> {
     let text = node.text()?;
     let sound = !text.trim().is_empty() && text.len() <= REASON_BYTES && !text.chars().any(char::is_control);
     if sound { Ok(Arc::from(text)) } else { Err(node.fail(PolicyFault::Reason)) }

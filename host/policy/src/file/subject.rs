@@ -11,19 +11,19 @@ use crate::subject::RuleSubject;
 use crate::text::TextPattern;
 
 /// Parses the callers that a rule applies to.
-pub(super) fn read(section: &TomlTable<'_, '_>) -> Result<RuleSubject, Misplaced> {
-    Ok(RuleSubject {
-        session: section.get("session").map(read_session).transpose()?,
-        principals: section.get("principal").map(|node| read_all(node, read_principal)).transpose()?,
-        origins: section.get("origin").map(|node| read_all(node, read_origin)).transpose()?,
-    })
+pub(super) fn read(section: &TomlTable<'_, '_>) -> RuleSubject {
+    RuleSubject {
+        session: section.read("session", read_session),
+        principals: section.read("principal", |node| read_all(node, read_principal)),
+        origins: section.read("origin", |node| read_all(node, read_origin)),
+    }
 }
 
 fn read_all<T>(
     node: &TomlNode<'_>,
     read_one: impl Fn(&TomlNode<'_>) -> Result<T, Misplaced>,
 ) -> Result<Vec<T>, Misplaced> {
-    node.one_or_more()?.iter().map(read_one).collect()
+    Ok(node.each(&node.one_or_more()?, read_one))
 }
 
 fn read_session(node: &TomlNode<'_>) -> Result<TextPattern, Misplaced> {

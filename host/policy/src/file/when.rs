@@ -17,10 +17,11 @@ use crate::text::{LiteralError, TextPattern};
 pub(super) fn read(node: &TomlNode<'_>, decision: Decision) -> Result<When, Misplaced> {
     let mut entries = Vec::new();
     for (key, value) in node.entries()? {
-        let key = ArgumentKey::new(key).map_err(|fault| value.fail(fault))?;
-        entries.push(ArgumentCondition { key, accepted: read_accepted(&value)? });
+        let key = value.keep(ArgumentKey::new(key).map_err(|fault| value.fail(fault)));
+        let accepted = value.keep(read_accepted(&value));
+        entries.extend(key.zip(accepted).map(|(key, accepted)| ArgumentCondition { key, accepted }));
     }
-    if entries.is_empty() {
+    if node.entries()?.is_empty() {
         return Err(node.fail(PolicyFault::Empty));
     }
     let when = When::new(entries);
@@ -43,7 +44,7 @@ fn check_segments(when: &When, decision: Decision) -> Result<(), PolicyFault> {
 }
 
 fn read_accepted(node: &TomlNode<'_>) -> Result<Vec<Accepted>, Misplaced> {
-    node.one_or_more()?.iter().map(read_one).collect()
+    Ok(node.each(&node.one_or_more()?, read_one))
 }
 
 fn read_one(node: &TomlNode<'_>) -> Result<Accepted, Misplaced> {
@@ -60,7 +61,7 @@ fn read_one(node: &TomlNode<'_>) -> Result<Accepted, Misplaced> {
 
 /// Parses a table of one of the three kinds.
 fn read_test(node: &TomlNode<'_>) -> Result<Accepted, Misplaced> {
-    let table = node.table(&["prefix", "equals", "at-least", "at-most"])?;
+    let table = node.closed_table(&["prefix", "equals", "at-least", "at-most"])?;
     let bounds = [table.get("at-least"), table.get("at-most")];
     match (table.get("prefix"), table.get("equals"), bounds) {
         (Some(prefix), None, [None, None]) => {

@@ -19,9 +19,6 @@ use serde_json::{Map, Value};
 /// Maximum length of an approver's note, in bytes.
 pub(crate) const NOTE_BYTES_MAX: usize = 1024;
 
-/// Maximum length of the beginning of exact arguments that is stored for people to recognise them, in bytes.
-const SHOWN_BYTES_MAX: usize = 256;
-
 /// Where an answered call continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Onward {
@@ -156,8 +153,7 @@ fn coverage(row: &QuestionRow, body: &QuestionBody, covers: Covers) -> Result<Co
         Covers::Exact => {
             let covered = covered(&row.id, body)?;
             let canonical = crate::json::canonical(&covered);
-            let shown = if body.keeps_payloads { cut(&canonical, SHOWN_BYTES_MAX) } else { "" };
-            Ok(Coverage::exact(&canonical, shown.to_owned()).seeing(body.concerns()))
+            Ok(Coverage::exact(&canonical, body.covered_text.clone()).seeing(body.concerns()))
         }
         Covers::Offer(place) => match body.patterns.get(place).cloned() {
             Some(pattern) => Ok(Coverage::Pattern(pattern).seeing(body.concerns())),

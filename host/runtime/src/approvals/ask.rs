@@ -172,7 +172,10 @@ impl Approvals {
             Ok(Put::Down(CallAttendance::begin(self, &row.id)))
         })?;
         let attendance = match put {
-            Put::Down(attendance) => attendance,
+            Put::Down(attendance) => {
+                self.shared.notifier.notify(&case);
+                attendance
+            }
             Put::Joined(joined) => {
                 let next = self.joined(joined, &mut case)?;
                 return next.ok_or(ApprovalError::Unknown);
@@ -222,6 +225,7 @@ impl Approvals {
             message: case.message.clone(),
             agent: case.agent.clone(),
             keeps_payloads: case.keeps_payloads,
+            covered_text: case.covered_text.clone(),
             session_milliseconds: milliseconds(case.times.session),
             always_milliseconds: milliseconds(case.times.always),
             asked_under: case.asked_under.clone(),

@@ -101,6 +101,15 @@ impl Coverage {
         }
     }
 
+    /// Returns the pattern that answers what the policy asks.
+    pub(crate) fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Self::Pattern(pattern) => Some(pattern),
+            Self::Seen { covers, .. } => covers.pattern(),
+            Self::Exact { .. } | Self::Proposed { .. } => None,
+        }
+    }
+
     /// Describes the coverage for people.
     pub(crate) fn describe(&self) -> String {
         match self {

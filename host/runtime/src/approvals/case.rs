@@ -8,6 +8,7 @@ use crate::approver::Question;
 use crate::ledger;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Everything about one approval request.
@@ -32,6 +33,10 @@ pub(crate) struct ApprovalCase {
     pub(crate) message: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) keeps_payloads: bool,
+    /// What a remembered approval of exactly this shows to people.
+    pub(crate) covered_text: String,
+    /// The command that tells a person of the request. There is none if it is empty.
+    pub(crate) notify: Arc<[String]>,
     pub(crate) times: Times,
     pub(crate) asked_under: Option<AskedUnder>,
 }

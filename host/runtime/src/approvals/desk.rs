@@ -10,6 +10,7 @@ use crate::audit::Kind;
 use crate::ledger::{AnswerRow, Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
 use crate::text::WithCauses;
 use portcullis_ledger::Timestamp;
+use portcullis_policy::Pattern;
 use serde::{Serialize, Serializer};
 
 /// Settled requests that the ledger keeps for people to see. The audit log keeps all of them.
@@ -64,6 +65,9 @@ pub struct HeldAnswer {
     pub session: Option<String>,
     /// A description of what it covers.
     pub covers: String,
+    /// The pattern that it covers, or none if it covers exactly one call's arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
     /// The SHA-256 of the plugin that it is bound to, in hexadecimal.
     pub plugin_sha256: String,
     /// The handles that it is bound to.
@@ -232,6 +236,7 @@ fn held_answer(row: AnswerRow) -> Option<HeldAnswer> {
         origin: binding.origin,
         session: row.session,
         covers: coverage.describe(),
+        pattern: coverage.pattern().cloned(),
         plugin_sha256: binding.plugin_sha256,
         grants: binding.grants,
         given_at: Timestamp::from_row(row.given_at),

@@ -25,6 +25,7 @@ mod join;
 mod left;
 mod left_requests;
 pub(crate) mod line;
+mod notify;
 mod open_limits;
 mod preview;
 mod principal_map;

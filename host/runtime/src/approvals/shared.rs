@@ -2,6 +2,7 @@
 
 use super::error::ApprovalError;
 use super::left_requests::LeftRequests;
+use super::notify::RequestNotifier;
 use super::repetition::{Attention, Refusals};
 use super::rolled_back::RolledBack;
 use super::waiters::Waiters;
@@ -30,6 +31,8 @@ pub(super) struct ApprovalsState {
     pub(super) rolled_back: OnceLock<RolledBack>,
     pub(super) refusals: Refusals,
     pub(super) attention: Attention,
+    /// Tells people of new requests.
+    pub(super) notifier: RequestNotifier,
     /// How many calls of this process wait for each approval request.
     pub(super) waiters: Waiters,
     /// Approval requests whose calls have left, by their binding.
@@ -46,6 +49,7 @@ impl Approvals {
             rolled_back: OnceLock::new(),
             refusals: Refusals::default(),
             attention: Attention::default(),
+            notifier: RequestNotifier::default(),
             waiters: Waiters::default(),
             left: LeftRequests::default(),
         };
@@ -61,6 +65,12 @@ impl Approvals {
     ) -> Result<T, ApprovalError> {
         let approvals = self.clone();
         blocking(move || work(&approvals)).await
+    }
+
+    /// Waits until every command of `[approvals] notify` that this process has begun is over. A process that makes one
+    /// call ends with this, because its commands end with it.
+    pub async fn notices_sent(&self) {
+        self.shared.notifier.settled().await;
     }
 
     /// Returns a handle that is restricted to this principal and its sub-agents. All other ids are unknown to it.

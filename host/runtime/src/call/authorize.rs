@@ -25,7 +25,7 @@ use crate::request::Request;
 use crate::reserved;
 use crate::text::{OneLine, WithCauses, cut};
 use portcullis_definitions::manifest::{ReviewRequest, Verdict as Review};
-use portcullis_policy::{Decision, Leniency, Limits, PROPOSALS_MAX, Pattern, Verdict};
+use portcullis_policy::{Decision, Layer, Leniency, Limits, PROPOSALS_MAX, Pattern, Pause, Verdict};
 use portcullis_sandbox::{CallContext, Cancellation, RunSetup, Stop, ToolCall};
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,6 +145,9 @@ impl ValidCall {
         let (policy, question) = (&self.policy.policy, self.question(&request.origin));
         let verdict = policy.decide(&question);
         record.decided(host, &self.policy, &verdict).await?;
+        if let Some(pause) = policy.paused() {
+            return Err(paused(self, pause));
+        }
         if verdict.decision == Decision::Deny {
             return Err(denied(self, &verdict, &policy.alternatives(&question)));
         }
@@ -314,6 +317,21 @@ fn repaired(provenance: &Provenance) -> String {
 fn too_long(bytes_max: usize) -> Rejection {
     let message = format!("The arguments are not usable: they are larger than {bytes_max} bytes. Shorten them.");
     Rejection::new(Code::MalformedArguments, message)
+}
+
+/// Rejects a call while the policy is paused.
+fn paused(call: &ValidCall, Pause { layer, reason }: &Pause) -> Rejection {
+    let remedy = match layer {
+        Layer::User => "to run `portcullis resume`",
+        Layer::BuiltIn | Layer::Project => "to remove `paused` from the project's policy",
+    };
+    let message = format!(
+        "Not run: the user has paused all tools ({}). Do not retry {} until they say so. If the pause should end, ask \
+         the user {remedy}.",
+        OneLine(reason),
+        call.tool.name()
+    );
+    Rejection::new(Code::Paused, message).with_detail(format!("the {layer} policy is paused: {reason}"))
 }
 
 fn denied(call: &ValidCall, verdict: &Verdict, alternatives: &[String]) -> Rejection {

@@ -156,14 +156,23 @@ impl GuestLink {
     }
 
     fn verdict(&self, policy: &PolicyInForce, resource: &AskedResource) -> Verdict {
+        policy.policy.decide_resource(&self.resource_question(resource))
+    }
+
+    /// Decides as if the policy were not paused. A pause denies no request that is already open.
+    fn verdict_after_pause(&self, policy: &PolicyInForce, resource: &AskedResource) -> Verdict {
+        policy.policy.decide_resource_unpaused(&self.resource_question(resource))
+    }
+
+    fn resource_question<'a>(&'a self, resource: &'a AskedResource) -> ResourceQuestion<'a> {
         let tool = &self.call.tool;
-        policy.policy.decide_resource(&ResourceQuestion {
+        ResourceQuestion {
             tool: tool.name(),
             permission: resource.permission,
             hints: tool.hints(),
             resource: &resource.resource,
             caller: self.request.origin.caller(),
-        })
+        }
     }
 
     async fn ask_person(
@@ -198,7 +207,7 @@ impl GuestLink {
         let mut changes = self.host.catalog.subscribe();
         loop {
             let policy = Arc::clone(&changes.borrow_and_update().policy);
-            if !Arc::ptr_eq(&policy, asking) && self.verdict(&policy, resource).decision != Decision::Ask {
+            if !Arc::ptr_eq(&policy, asking) && self.verdict_after_pause(&policy, resource).decision != Decision::Ask {
                 return;
             }
             if changes.changed().await.is_err() {

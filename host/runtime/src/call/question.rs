@@ -5,14 +5,20 @@ use super::rejection::Rejection;
 use super::valid_call::ValidCall;
 use crate::approvals::{ApprovalBinding, ApprovalCase, Asker, Concern, Times, proposals, resource_arguments};
 use crate::approver::{Question, Subject};
+use crate::json;
 use crate::ledger;
 use crate::origin::RequestOrigin;
 use crate::outputs::session_name;
 use crate::reply::Code;
-use crate::text::new_id;
+use crate::text::{cut, new_id};
 use portcullis_definitions::tool;
 use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
 use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Maximum length of the arguments that a remembered approval shows to people, in bytes. The approval itself is bound to
+/// all of them.
+const COVERED_BYTES_MAX: usize = 512;
 
 /// A resource that a running call asks for.
 #[derive(Clone)]
@@ -128,6 +134,12 @@ fn binding(
     ApprovalBinding::new(subject, call.tool.name(), hashes, permissions, grants, (caller.principal, caller.origin()))
 }
 
+/// Cuts the arguments that a remembered approval covers.
+fn shown_to_people(text: &str) -> String {
+    let shown = cut(text, COVERED_BYTES_MAX);
+    format!("{shown}{}", if shown.len() < text.len() { "…" } else { "" })
+}
+
 fn case(
     origin: &RequestOrigin,
     call: &ValidCall,
@@ -159,6 +171,7 @@ fn case(
         difference: None,
         offers: asked.offers,
     };
+    let covered_text = shown_to_people(&call.policy.network.redact(json::canonical(&asked.covered)));
     let policy = &call.policy.policy;
     let (approvals, limits) = (policy.approvals(), policy.limits(&call.plugin.name));
     Ok(ApprovalCase {
@@ -175,6 +188,8 @@ fn case(
         message: origin.message.as_deref().map(str::to_owned),
         agent: origin.agent.as_deref().map(str::to_owned),
         keeps_payloads: policy.record().payloads == Payloads::Keep,
+        covered_text,
+        notify: Arc::from(policy.notify()),
         times: Times {
             waiting: limits.approval_time,
             leaving: None,

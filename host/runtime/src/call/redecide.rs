@@ -41,7 +41,8 @@ impl AskedCall<'_> {
             Ok(call) => call,
             Err(why) => return Some(why),
         };
-        let verdict = call.policy.policy.decide(&call.question(self.origin));
+        // A pause denies no request that is already open: the approver can still answer after it.
+        let verdict = call.policy.policy.decide_unpaused(&call.question(self.origin));
         if verdict.decision == Decision::Deny {
             return Some(format!("the call is denied: {}", verdict_text(&verdict)));
         }

@@ -47,6 +47,12 @@ pub enum FileError {
         /// The plugin.
         plugin: String,
     },
+    /// An earlier plugin directory has a file of the same name.
+    #[error("{directory} has a file of the same name, which is used instead: rename this one, or remove one of them")]
+    Shadowed {
+        /// The earlier directory.
+        directory: String,
+    },
     /// The system reports an error.
     #[error("it cannot be read")]
     Io(#[from] io::Error),

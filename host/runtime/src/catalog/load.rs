@@ -144,11 +144,15 @@ impl Loader {
         if let Some(code) = self.cached_code(&plugin.name, &plugin.sha256).await? {
             return Ok(code);
         }
-        let content = read(&self.plugins.held(), &plugin.file, Beside::default()).await?;
-        if content.sha256 != plugin.sha256 {
-            return Err(LoadError::Changed);
+        let mut failed = LoadError::Changed;
+        for directory in self.plugins.held().iter().filter_map(|place| place.directory.as_ref()) {
+            match read(directory, &plugin.file, Beside::default()).await {
+                Ok(content) if content.sha256 == plugin.sha256 => return self.compile(&plugin.name, &content).await,
+                Ok(_) => failed = LoadError::Changed,
+                Err(error) => failed = error.into(),
+            }
         }
-        self.compile(&plugin.name, &content).await
+        Err(failed)
     }
 
     /// Maps a plugin's code from the cache, or compiles it.

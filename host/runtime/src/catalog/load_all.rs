@@ -1,4 +1,4 @@
-//! Loads the plugin directory when a host opens.
+//! Loads the plugin directories when a host opens.
 
 use super::background::BackgroundLoads;
 use super::contents::{Catalog, RefusedPlugin};
@@ -10,12 +10,11 @@ use super::loader::{Loader, compilations};
 use super::plugin::Plugin;
 use super::wanted::Wanted;
 use crate::policy_in_force::PolicyInForce;
-use cap_std::fs::Dir;
 use std::io;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// A file of the directory and the result of loading it: a plugin, or `None` if it still loads in the background.
+/// A file of a plugin directory and the result of loading it: a plugin, or `None` if it still loads in the background.
 struct LoadedFile {
     file: String,
     sighting: Option<Sighting>,
@@ -23,7 +22,7 @@ struct LoadedFile {
 }
 
 impl Loader {
-    /// Loads the plugins of the directory, several at a time: all, or those that a call of one tool needs. A plugin
+    /// Loads the plugins of the directories, several at a time: all, or those that a call of one tool needs. A plugin
     /// that is refused does not keep others from loading. With `background`, the plugins that have to be compiled only
     /// begin to load. The catalog begins with `standard`, the plugins of the host's own tools.
     pub(crate) async fn load_all(
@@ -34,9 +33,9 @@ impl Loader {
         background: Option<&Arc<BackgroundLoads>>,
     ) -> Result<(Catalog, Seen), LoadError> {
         let (mut catalog, mut seen) = (Catalog::under(policy, standard), Seen::new());
-        let directory = self.plugins.held();
         let mut loading = JoinSet::new();
-        let mut listed = listing::list(&directory).map_err(FileError::Io)?;
+        let listed = listing::list_all(&self.plugins.held());
+        let mut listed = listed.map_err(|error| FileError::Io(io::Error::other(error)))?;
         let wanted = only_for.map_or(Wanted::All, |tool| Wanted::by_call(tool, &policy.policy, &listed));
         catalog.left_out = wanted.leave_out(&mut listed);
         let (mut done, total) = (0, listed.len());
@@ -46,9 +45,8 @@ impl Loader {
             // A file is in memory while it loads, so more files at a time would only cost memory.
             while loading.len() < compilations() {
                 let Some(listed) = listed.next() else { break };
-                let (loader, directory) = (Arc::clone(self), Arc::clone(&directory));
-                let background = background.cloned();
-                loading.spawn(async move { loader.load_file(&directory, listed, background).await });
+                let (loader, background) = (Arc::clone(self), background.cloned());
+                loading.spawn(async move { loader.load_file(listed, background).await });
             }
             let Some(loaded) = loading.join_next().await else { break };
             let LoadedFile { file, sighting, loaded } = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
@@ -65,12 +63,11 @@ impl Loader {
 
     async fn load_file(
         &self,
-        directory: &Arc<Dir>,
-        ListedFile { file, beside }: ListedFile,
+        ListedFile { file, directory, beside }: ListedFile,
         background: Option<Arc<BackgroundLoads>>,
     ) -> LoadedFile {
         let read = match beside {
-            Ok(beside) => read(directory, &file, beside).await,
+            Ok(beside) => read(&directory, &file, beside).await,
             Err(error) => Err(error),
         };
         match (read, background) {
@@ -79,7 +76,7 @@ impl Loader {
                 LoadedFile { file, sighting: Some(content.sighting), loaded }
             }
             (Ok(content), Some(background)) => {
-                let loaded = background.load(directory, &file, &content).await;
+                let loaded = background.load(&directory, &file, &content).await;
                 // A file that loads in the background gets its sighting when it has loaded.
                 let sighting = (!matches!(loaded, Ok(None))).then_some(content.sighting);
                 LoadedFile { file, sighting, loaded }

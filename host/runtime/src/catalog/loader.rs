@@ -1,6 +1,6 @@
 //! The loader of plugins, and the limits on concurrent loads.
 
-use super::directory::PluginDirectory;
+use super::directory::PluginDirectories;
 use super::file::FileError;
 use super::load_error::LoadError;
 use super::observer::Observer;
@@ -21,7 +21,7 @@ pub(crate) struct Loader {
     pub(crate) engine: Engine,
     pub(crate) compiler: Compiler,
     pub(crate) store: Arc<CodeStore>,
-    pub(crate) plugins: PluginDirectory,
+    pub(crate) plugins: PluginDirectories,
     pub(crate) audit: Arc<AuditWriter>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) slots: LoadSlots,

@@ -30,7 +30,7 @@ pub use contents::{Catalog, RefusedPlugin};
 pub use describing::check;
 pub(crate) use describing::examine;
 pub use description::describe_beside;
-pub(crate) use directory::PluginDirectory;
+pub(crate) use directory::{NamedPluginDirectory, PluginDirectories};
 pub use file::FileError;
 pub(crate) use file::Seen;
 pub(crate) use load::read;

@@ -1,34 +1,42 @@
-//! The source of each policy layer, and the host's own places that no grant may contain.
+//! The source of each policy layer, and the host's own places that no plugin may change.
 
-use crate::places::{HostDirectories, PolicyFile};
+use super::changeable::{Changeable, changeable, changeable_policy};
+use crate::places::{HostDirectories, OwnPlace, PolicyFile};
 use crate::project_policy::GrantPlace;
-use cap_std::fs::Dir;
 use portcullis_policy::Layer;
 use portcullis_sandbox::{Directory, PathBase};
 use std::path::{Path, PathBuf};
 
-/// The host's own places that no grant may contain, apart from the plugin directory.
+/// The host's own places. No grant may contain the state, and none may let a plugin change the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Own<'a> {
     pub(crate) state: &'a HostDirectories,
+    pub(crate) plugins: &'a [OwnPlace],
     pub(crate) policies: &'a [PolicyFile],
+    pub(crate) policy_directories: &'a [OwnPlace],
 }
 
 impl Own<'_> {
-    pub(super) fn covered_by(&self, directory: &Directory, plugins: &Dir) -> std::io::Result<Option<&'static str>> {
+    /// Returns the place that no grant may contain, whatever its access, if the directory contains one.
+    pub(super) fn covered_by(&self, directory: &Directory) -> std::io::Result<Option<&'static str>> {
         if directory.overlaps(&self.state.directory)? {
             return Ok(Some("the state directory"));
         }
-        if directory.overlaps(&self.state.cache)? {
-            return Ok(Some("the cache directory"));
-        }
-        if directory.overlaps(plugins)? {
-            return Ok(Some("the plugin directory"));
+        let covers_cache = directory.overlaps(&self.state.cache)?;
+        Ok(covers_cache.then_some("the cache directory"))
+    }
+
+    /// Returns the first place that a plugin with this directory could change. `place` is the resolved path of the
+    /// directory.
+    pub(super) fn changeable_by(&self, directory: &Directory, place: &Path) -> std::io::Result<Option<Changeable>> {
+        for own in self.plugins.iter().chain(self.policy_directories) {
+            if let Some(found) = changeable(directory, place, own)? {
+                return Ok(Some(found));
+            }
         }
         for policy in self.policies {
-            // The policy is one file. A granted directory may be next to it, but must not contain it.
-            if directory.contains(&policy.handle)? {
-                return Ok(Some("the policy"));
+            if let Some(found) = changeable_policy(directory, place, policy)? {
+                return Ok(Some(found));
             }
         }
         Ok(None)

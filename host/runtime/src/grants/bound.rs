@@ -1,11 +1,11 @@
 //! Opens what the policy binds to the keys of a loaded plugin.
 
 use super::bases::{Bases, Own};
+use super::changeable::{Changeable, changeable};
 use super::error::GrantError;
 use crate::audit::AuditError;
-use crate::places;
+use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
-use cap_std::fs::Dir;
 use portcullis_policy::{
     Binding, ClockResolution, DependencyKey, HttpBinding, Layer, PluginName, Pointer, Policy, ServiceBinding,
     StoreBinding,
@@ -61,11 +61,11 @@ impl PluginGrants {
         Some(directory)
     }
 
-    /// Returns the first key whose directory overlaps with this one.
-    pub(crate) fn overlap(&self, other: &Dir) -> io::Result<Option<&DependencyKey>> {
+    /// Returns the first key whose directory would let the plugin change a place of the host's own.
+    pub(crate) fn can_change(&self, own: &OwnPlace) -> io::Result<Option<&DependencyKey>> {
         for (key, grant) in &self.keys {
             let Grant::Directory(bound) = grant else { continue };
-            if bound.directory.overlaps(other)? {
+            if changeable(&bound.directory, Path::new(&bound.place), own)?.is_some() {
                 return Ok(Some(key));
             }
         }
@@ -90,7 +90,6 @@ pub(crate) struct Opening<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) bases: &'a Bases,
     pub(crate) own: Own<'a>,
-    pub(crate) plugins: &'a Dir,
     pub(crate) network: &'a Network,
 }
 
@@ -148,18 +147,27 @@ impl BindingPlace<'_> {
         let opened = Directory::open_from(self.base, Path::new(&binding.path), binding.access);
         let directory =
             opened.map_err(|error| GrantError::Grant { plugin: self.plugin.clone(), key: self.key.clone(), error })?;
-        if let Some(what) = opening.own.covered_by(&directory, opening.plugins).map_err(AuditError::Io)? {
-            let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
-            return Err(GrantError::Covers { plugin, key, path, what });
+        let (plugin, key, written) = (self.plugin, self.key, &binding.path);
+        if let Some(what) = opening.own.covered_by(&directory).map_err(AuditError::Io)? {
+            return Err(GrantError::Covers { plugin: plugin.clone(), key: key.clone(), path: written.clone(), what });
         }
         let place = places::resolve(&path).map_err(AuditError::Io)?;
         // Check what was opened, because a link may have changed in between.
         if !directory.is_at(&place).map_err(AuditError::Io)? {
-            let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), binding.path.clone());
+            let (plugin, key, path) = (plugin.clone(), key.clone(), written.clone());
             return Err(ProjectGrantError::Moved { plugin, key, path, now: place }.into());
         }
-        let place = place.to_string_lossy().into_owned();
         let directory = directory.masked(binding.masks());
+        if let Some(Changeable { what, mask }) =
+            opening.own.changeable_by(&directory, &place).map_err(AuditError::Io)?
+        {
+            let (plugin, key, path) = (plugin.clone(), key.clone(), written.clone());
+            return Err(match mask {
+                Some(mask) => GrantError::Unmasked { plugin, key, path, what, mask },
+                None => GrantError::Covers { plugin, key, path, what },
+            });
+        }
+        let place = place.to_string_lossy().into_owned();
         Ok(BoundDirectory { directory, place, narrow: binding.narrow.clone() })
     }
 
@@ -183,7 +191,7 @@ impl BindingPlace<'_> {
 #[expect(clippy::disallowed_methods, reason = "the test makes the directories, and a link that changes")]
 mod tests {
     use super::*;
-    use crate::places::{HostDirectories, open_plugins};
+    use crate::places::HostDirectories;
     use crate::policy_in_force::PolicyInForce;
     use portcullis_policy::{Access, DirectoryBinding, GrantPlaceKind};
     use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -239,7 +247,7 @@ mod tests {
     fn a_directory_that_is_not_at_its_resolved_path_is_refused() {
         let fixture = LinkFixture::new("grant-replaced");
         let state = HostDirectories::open(&fixture.0.join("state")).unwrap();
-        let plugins = open_plugins(&fixture.0.join("plugins")).unwrap();
+        let plugins = [OwnPlace::if_exists("the plugin directory", &fixture.0.join("plugins")).unwrap()];
         let policy = PolicyInForce::deny_all();
         let (plugin, key) = ("files".parse::<PluginName>().unwrap(), DependencyKey::new("workspace").unwrap());
         let (path, access, narrow) = ("work".to_owned(), Access::ReadOnly, None);

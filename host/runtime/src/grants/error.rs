@@ -54,6 +54,23 @@ pub enum GrantError {
         /// What it covers.
         what: &'static str,
     },
+    /// A grant would let a plugin change a place of the host's own, unless a mask protects the place.
+    #[error(
+        "the grant {plugin}.{key} ({path}) contains {what}, where a plugin could change its own rights. Add {mask:?} to \
+         `read-only` or `hidden` of the grant, or grant another directory"
+    )]
+    Unmasked {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The path in the policy.
+        path: String,
+        /// What it covers.
+        what: &'static str,
+        /// The mask that protects it.
+        mask: String,
+    },
     /// A grant of a project's policy does not lead to the place that was trusted.
     #[error(transparent)]
     ProjectGrant(#[from] ProjectGrantError),

@@ -3,6 +3,7 @@
 mod bases;
 mod bind;
 mod bound;
+mod changeable;
 mod check;
 mod error;
 

@@ -2,7 +2,7 @@
 
 use crate::approvals::ApproverChannel;
 use crate::approver::Approver;
-use crate::catalog::{Observer, Silent};
+use crate::catalog::{NamedPluginDirectory, Observer, Silent};
 use crate::concurrency::CALLS_DEFAULT;
 use crate::hooks::Hook;
 use crate::host::Host;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// A builder that opens a [`Host`].
 pub struct HostBuilder {
-    pub(super) plugins: PathBuf,
+    pub(super) plugins: Vec<NamedPluginDirectory>,
     pub(super) state: PathBuf,
     pub(super) policy: PolicySources,
     pub(super) compiler: Compiler,
@@ -60,7 +60,7 @@ impl Host {
 impl HostBuilder {
     fn new(plugins: PathBuf, state: PathBuf) -> Self {
         Self {
-            plugins,
+            plugins: vec![NamedPluginDirectory { path: plugins, required: true }],
             state,
             policy: PolicySources::default(),
             compiler: Compiler::default(),
@@ -78,6 +78,38 @@ impl HostBuilder {
             background_after: None,
             injection: Injection::default(),
         }
+    }
+
+    /// Adds a further plugin directory, which need not exist. Earlier directories win: if two have a file of the same
+    /// name, the file in the later directory is refused, even if the earlier file is refused too. So a directory that
+    /// comes with a project can add plugins, but cannot replace those of the user. The host looks again for a directory
+    /// that does not exist.
+    ///
+    /// ```
+    /// use portcullis::Host;
+    ///
+    /// let builder = Host::builder("/home/ann/plugins", "state").further_plugins("./plugins");
+    /// ```
+    #[must_use]
+    pub fn further_plugins(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.plugins.push(NamedPluginDirectory { path: directory.into(), required: false });
+        self
+    }
+
+    /// Opens the host even if the first plugin directory does not exist either. It then has only the host's own tools
+    /// until the directory exists.
+    #[must_use]
+    pub fn plugins_may_be_missing(mut self) -> Self {
+        self.plugins.iter_mut().for_each(|directory| directory.required = false);
+        self
+    }
+
+    /// Names a directory where the user keeps policies, other than the one that is in force. As for the policy in force,
+    /// no grant may let a plugin change it. It need not exist.
+    #[must_use]
+    pub fn policy_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.policy.directories.push(directory.into());
+        self
     }
 
     /// Sets where plugins are compiled. The default is [`Compiler::Worker`], a child process of this program with
@@ -127,6 +159,14 @@ impl HostBuilder {
     #[must_use]
     pub fn project_policy(mut self, path: impl Into<PathBuf>) -> Self {
         self.policy.project = Some(path.into());
+        self
+    }
+
+    /// Sets what `~` and `$HOME` stand for at the beginning of a path of the policy. The library reads no environment, so
+    /// without this a policy with such a path is refused. A path that is not absolute counts as unknown.
+    #[must_use]
+    pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.policy.home = Some(home.into()).filter(|home| home.is_absolute());
         self
     }
 

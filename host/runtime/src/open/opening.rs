@@ -7,7 +7,8 @@ use crate::approvals::{ApprovalError, Approvals, Repetition};
 use crate::audit::{AuditError, AuditWriter};
 use crate::call::redecide_left;
 use crate::catalog::{
-    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, PluginDirectory, Seen,
+    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, NamedPluginDirectory, PluginDirectories,
+    Seen,
 };
 use crate::concurrency::CALLS_MAX;
 use crate::events::Publisher;
@@ -65,8 +66,8 @@ impl HostBuilder {
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
-        let (events, live_calls) = (Arc::default(), shares_live.then(Arc::default));
-        let live = live_calls.as_ref().zip(live).map(|(calls, socket)| serve_live(socket, &owner, &events, calls));
+        let events = Arc::default();
+        let (live_calls, live) = live.map(|socket| serve_live(socket, &owner, &events)).unzip();
         let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
@@ -188,14 +189,15 @@ fn admit_in_background(host: &Arc<HostState>) {
     }
 }
 
-/// Begins to serve the live feed.
+/// Begins to serve the live feed. Returns the calls that it tells new readers about.
 fn serve_live(
     socket: io::Result<LiveSocket>,
     owner: &Owner,
     events: &Arc<Publisher>,
-    calls: &Arc<KnownCalls>,
-) -> io::Result<LiveServer> {
-    LiveServer::begin(socket?, owner.id(), events, calls)
+) -> (Arc<KnownCalls>, io::Result<LiveServer>) {
+    let calls = Arc::default();
+    let server = socket.and_then(|socket| LiveServer::begin(socket, owner.id(), events, &calls));
+    (calls, server)
 }
 
 /// Creates the run slots, and opens the lock files of sessions that other processes share.
@@ -210,7 +212,7 @@ fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Res
 /// The settings that name or bound what a host opens on the disk.
 struct HostPlaces {
     state: PathBuf,
-    plugins: PathBuf,
+    plugins: Vec<NamedPluginDirectory>,
     sources: PolicySources,
     /// The run slots, and whether sessions are shared with other processes.
     admission: (u32, bool),
@@ -226,7 +228,7 @@ struct OpenState {
     approvals: Approvals,
     owner: Arc<Owner>,
     admissions: Admissions,
-    plugins: PluginDirectory,
+    plugins: PluginDirectories,
     outputs: OutputKeeper,
     stores: Stores,
     sources: PolicySources,
@@ -247,7 +249,7 @@ impl OpenState {
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;
         let admissions = admissions(calls, &state, shares_sessions)?;
-        let plugins = PluginDirectory::open(&plugins)?;
+        let plugins = PluginDirectories::open(&plugins)?;
         let outputs = OutputKeeper::open(&state, Arc::clone(&ledger), outputs_bytes)?;
         let alive = |id: &str| ledger.is_alive(id);
         let live = shares_live.then(|| LiveSocket::listen(&state.directory, owner.id(), alive));

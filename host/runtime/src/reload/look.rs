@@ -1,4 +1,4 @@
-//! One reload of the plugin directory, under the policy in force or under a new one. It takes effect as a whole or not
+//! One reload of the plugin directories, under the policy in force or under a new one. It takes effect as a whole or not
 //! at all.
 
 use super::change::{self, CatalogChange, What};
@@ -12,6 +12,7 @@ use crate::grants::{self, GrantError};
 use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
+use crate::places::{OwnPlace, PlaceError};
 use crate::policy_in_force::PolicyInForce;
 use crate::text::WithCauses;
 use cap_std::fs::Dir;
@@ -19,39 +20,45 @@ use std::io;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
-/// Returns the directory to read: the open one, or a new one at the same path that no plugin can reach.
-pub(super) fn directory(host: &HostState) -> Result<Arc<Dir>, ReloadError> {
-    let Some(another) = host.loader.plugins.another()? else { return Ok(host.loader.plugins.held()) };
+/// Returns the directories to read: the open ones, or new ones at the same paths that no plugin can change.
+pub(super) fn directories(host: &HostState) -> Result<Arc<[OwnPlace]>, ReloadError> {
+    let Some(others) = host.loader.plugins.others()? else { return Ok(host.loader.plugins.held()) };
     for plugin in host.catalog().plugins() {
-        let overlap = plugin.grants.overlap(&another).map_err(|error| host.loader.plugins.failed(error))?;
-        if let Some(key) = overlap {
-            return Err(ReloadError::Covered { plugin: plugin.name.clone(), key: key.clone() });
+        for place in others.iter() {
+            let changeable = plugin.grants.can_change(place).map_err(|error| place.failed(error))?;
+            if let Some(key) = changeable {
+                return Err(ReloadError::Covered { plugin: plugin.name.clone(), key: key.clone() });
+            }
         }
     }
-    Ok(another)
+    Ok(others)
 }
 
-/// A file of the directory: its metadata and its companion files, or why it does not belong to a plugin.
+/// A file of a plugin directory: its metadata and its companion files, or why it does not belong to a plugin.
 pub(super) struct FoundFile {
     pub(super) file: String,
+    pub(super) directory: Arc<Dir>,
     pub(super) at: Result<(FileIdentity, Beside), FileError>,
 }
 
-/// Returns the files of a directory, or none if it was removed.
-pub(super) async fn list(directory: &Arc<Dir>) -> io::Result<Vec<FoundFile>> {
-    let directory = Arc::clone(directory);
-    let list = move || {
-        let files = match listing::list(&directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            files => files?,
-        };
-        let found = files.into_iter().map(|ListedFile { file, beside }| {
+/// Returns the files of the directories.
+pub(super) async fn list(directories: &Arc<[OwnPlace]>) -> Result<Vec<FoundFile>, ReloadError> {
+    let (directories, path) = (Arc::clone(directories), directories.first().map(|place| place.path.to_path_buf()));
+    let list = move || -> Result<_, PlaceError> {
+        let files = listing::list_all(&directories)?;
+        let found = files.into_iter().map(|ListedFile { file, directory, beside }| {
             let at = beside.and_then(|beside| Ok((catalog::stamp(&directory, &file, &beside)?, beside)));
-            FoundFile { file, at }
+            FoundFile { file, directory, at }
         });
         Ok(found.filter(|found| !found.at.as_ref().is_err_and(is_gone)).collect())
     };
-    spawn_blocking(list).await.map_err(io::Error::other)?
+    match spawn_blocking(list).await {
+        Ok(listed) => Ok(listed?),
+        Err(error) => {
+            let (what, path, source) = ("the plugin directory", path.unwrap_or_default(), io::Error::other(error));
+            Err(PlaceError::Io { what, path, source }.into())
+        }
+    }
 }
 
 fn is_gone(error: &FileError) -> bool {
@@ -61,7 +68,7 @@ fn is_gone(error: &FileError) -> bool {
 /// One reload, which takes effect as a whole or not at all.
 pub(super) struct ReloadLook<'a> {
     host: &'a Arc<HostState>,
-    directory: Arc<Dir>,
+    directories: Arc<[OwnPlace]>,
     before: Arc<Catalog>,
     /// The new catalog, under the policy that will be in force.
     next: Catalog,
@@ -76,7 +83,7 @@ impl<'a> ReloadLook<'a> {
     /// Starts from the catalog in force, under a new policy if there is one.
     pub(super) fn new(
         host: &'a Arc<HostState>,
-        directory: Arc<Dir>,
+        directories: Arc<[OwnPlace]>,
         seen: &'a Seen,
         policy: Option<&Arc<PolicyInForce>>,
     ) -> Self {
@@ -86,12 +93,12 @@ impl<'a> ReloadLook<'a> {
             next.policy = Arc::clone(policy);
         }
         let (changes, arrived) = (Vec::new(), Vec::new());
-        Self { host, directory, before, next, earlier: seen, seen: seen.clone(), changes, arrived }
+        Self { host, directories, before, next, earlier: seen, seen: seen.clone(), changes, arrived }
     }
 
     /// Removes plugins whose file was removed.
     pub(super) fn without(&mut self, files: &[FoundFile]) {
-        // A reload considers all files of the directory.
+        // A reload considers all files of the directories.
         self.next.left_out.clear();
         if let Some(background) = self.host.background() {
             background.keep(|file| files.iter().any(|found| found.file == file));
@@ -119,12 +126,8 @@ impl<'a> ReloadLook<'a> {
     }
 
     /// Checks one file, and reads it unless it cannot have changed.
-    pub(super) async fn at(
-        &mut self,
-        file: String,
-        found: Result<(FileIdentity, Beside), FileError>,
-    ) -> Result<(), ReloadError> {
-        let (stamp, beside) = match found {
+    pub(super) async fn at(&mut self, FoundFile { file, directory, at }: FoundFile) -> Result<(), ReloadError> {
+        let (stamp, beside) = match at {
             Ok(found) => found,
             Err(error) => return self.refuse(file, None, error.into()),
         };
@@ -139,7 +142,7 @@ impl<'a> ReloadLook<'a> {
             self.stop_loading(&file);
             return Ok(());
         }
-        let content = match catalog::read(&self.directory, &file, beside).await {
+        let content = match catalog::read(&directory, &file, beside).await {
             Ok(content) => content,
             Err(error) if is_gone(&error) => {
                 self.remove(file);
@@ -161,7 +164,7 @@ impl<'a> ReloadLook<'a> {
         if refusal.is_some() && untouched && !may_pass {
             return Ok(());
         }
-        match self.load(&file, &content).await {
+        match self.load(&directory, &file, &content).await {
             Ok(Some(plugin)) => self.put(file, plugin),
             // Its sighting is stored when it has loaded. Until then, the next reload treats it as changed.
             Ok(None) => match last {
@@ -203,10 +206,15 @@ impl<'a> ReloadLook<'a> {
 
     /// Loads a plugin, with its grants and its descriptions. One that has to be compiled first begins to load in the
     /// background, if the host loads in the background.
-    async fn load(&self, file: &str, content: &Arc<PluginBytes>) -> Result<Option<Plugin>, LoadError> {
+    async fn load(
+        &self,
+        directory: &Arc<Dir>,
+        file: &str,
+        content: &Arc<PluginBytes>,
+    ) -> Result<Option<Plugin>, LoadError> {
         let loaded = match self.host.background() {
             None => Some(self.host.loader.load(file, content).await?),
-            Some(background) => background.load(&self.directory, file, content).await?,
+            Some(background) => background.load(directory, file, content).await?,
         };
         match loaded {
             Some(plugin) => self.bind(plugin).await.map(Some),
@@ -217,8 +225,8 @@ impl<'a> ReloadLook<'a> {
     /// Gives a plugin its grants and its descriptions.
     async fn bind(&self, mut plugin: Plugin) -> Result<Plugin, LoadError> {
         let ungranted = |error: GrantError| LoadError::Grants(Box::new(error));
-        let (host, policy, directory) =
-            (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directory));
+        let (host, policy, directories) =
+            (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directories));
         grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
         grants::check_services(&policy.policy, &plugin, &host.injection).map_err(ungranted)?;
         if !self.before.plugins.contains_key(&plugin.name) {
@@ -227,7 +235,7 @@ impl<'a> ReloadLook<'a> {
         }
         // This blocks, because it opens directories and certificates.
         let bind = move || -> Result<(Arc<HostState>, Plugin), GrantError> {
-            policy.opening(&host.state, &directory).bind(&mut plugin)?;
+            policy.opening(&host.state, &directories).bind(&mut plugin)?;
             Ok((host, plugin))
         };
         let (host, mut plugin) = blocking(bind).await.map_err(ungranted)?;
@@ -260,9 +268,9 @@ impl<'a> ReloadLook<'a> {
             before.is_some_and(|before| Arc::ptr_eq(before, plugin)) && !plugin.is_standard()
         };
         let old: Vec<Arc<Plugin>> = self.next.plugins.values().filter(|plugin| is_old(plugin)).cloned().collect();
-        let (host, policy, directory) = (Arc::clone(self.host), Arc::clone(policy), Arc::clone(&self.directory));
+        let (host, policy, directories) = (Arc::clone(self.host), Arc::clone(policy), Arc::clone(&self.directories));
         // This blocks, because it opens directories and certificates.
-        let bind = move || old.iter().map(|plugin| policy::bound(&host, &policy, &directory, plugin)).collect();
+        let bind = move || old.iter().map(|plugin| policy::bound(&host, &policy, &directories, plugin)).collect();
         let bound: Result<Vec<Plugin>, OpenError> = blocking(bind).await;
         for plugin in bound? {
             self.next.plugins.insert(plugin.name.clone(), Arc::new(plugin));
@@ -328,7 +336,7 @@ impl<'a> ReloadLook<'a> {
         if let Some(policy) = &policy {
             policy::record(self.host, &self.before.policy, policy).await?;
         }
-        self.host.loader.plugins.hold(self.directory);
+        self.host.loader.plugins.hold(self.directories);
         if policy.is_some() || !self.changes.is_empty() {
             self.next.refused.sort_by(|one, other| one.file.cmp(&other.file));
             self.host.catalog.send_replace(Arc::new(self.next));

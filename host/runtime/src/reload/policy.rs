@@ -7,9 +7,9 @@ use crate::grants;
 use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::open::OpenError;
+use crate::places::OwnPlace;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus};
 use crate::text::{WithCauses, cut};
-use cap_std::fs::Dir;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -58,12 +58,12 @@ pub(super) async fn changed(host: &Arc<HostState>) -> Result<Option<Arc<PolicyIn
 pub(super) fn bound(
     host: &HostState,
     policy: &PolicyInForce,
-    directory: &Dir,
+    directories: &[OwnPlace],
     plugin: &Plugin,
 ) -> Result<Plugin, OpenError> {
     let mut plugin = plugin.unbound();
     grants::check_services(&policy.policy, &plugin, &host.injection)?;
-    policy.opening(&host.state, directory).bind(&mut plugin)?;
+    policy.opening(&host.state, directories).bind(&mut plugin)?;
     host.loader.describe(&mut plugin)?;
     Ok(plugin)
 }

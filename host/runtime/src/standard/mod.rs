@@ -22,7 +22,7 @@ use std::time::Instant;
 
 /// The policy for the built-in tools, at the end of the built-in layer. It allows them if no other rule matches. A
 /// `deny` or `ask` of any layer takes precedence.
-pub(crate) const POLICY: &str = include_str!("policy.toml");
+pub const POLICY: &str = include_str!("policy.toml");
 
 /// A built-in tool that reads outputs or reports the end of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,15 +20,15 @@ mod linux {
     /// Size of the buffer for changes, in bytes. A dozen of the longest file names fit.
     const TAKEN_BYTES: usize = 4096;
 
-    /// A signal for changes of a directory.
+    /// A signal for changes of some directories.
     pub(in crate::watch) struct Signal(AsyncFd<OwnedFd>);
 
     impl Signal {
-        /// Creates the signal of this open directory, independent of its path.
+        /// Creates the signal of these open directories, independent of their paths.
         ///
         /// # Errors
-        /// The system cannot watch the directory, or the limit of watches is reached.
-        pub(in crate::watch) fn of(directory: &Dir) -> io::Result<Self> {
+        /// The system cannot watch one of the directories, or the limit of watches is reached.
+        pub(in crate::watch) fn of<'a>(directories: impl Iterator<Item = &'a Dir>) -> io::Result<Self> {
             let watcher = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
             // Wait for the end of a write instead of every write. Include permission changes, because permissions can
             // refuse a file.
@@ -40,7 +40,9 @@ mod linux {
                 | WatchFlags::DELETE_SELF
                 | WatchFlags::MOVE_SELF
                 | WatchFlags::ONLYDIR;
-            inotify::add_watch(&watcher, format!("/proc/self/fd/{}", directory.as_raw_fd()), what)?;
+            for directory in directories {
+                inotify::add_watch(&watcher, format!("/proc/self/fd/{}", directory.as_raw_fd()), what)?;
+            }
             #[expect(deprecated, reason = "an owned descriptor stays open and the same, and its successor is unsafe")]
             let watcher = AsyncFd::new(watcher)?;
             Ok(Self(watcher))
@@ -96,7 +98,7 @@ mod nothing {
     pub(in crate::watch) enum Signal {}
 
     impl Signal {
-        pub(in crate::watch) fn of(_: &Dir) -> io::Result<Self> {
+        pub(in crate::watch) fn of<'a>(_: impl Iterator<Item = &'a Dir>) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 

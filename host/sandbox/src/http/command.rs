@@ -4,8 +4,8 @@
 //! group. It does not kill a process that leaves the group, as a daemon does with `setsid`.
 
 use super::secret_error::SecretError;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use std::path::Path;
+use crate::base::PathBase;
+use crate::process_group::ProcessGroup;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
@@ -18,14 +18,16 @@ const COMMAND_TIME: Duration = Duration::from_secs(10);
 /// How long the host keeps reading after the program has ended, while a process that it started keeps the pipe open.
 /// The program's own output is in the pipe by then. The grace is for the last stage of a pipeline.
 const READ_GRACE: Duration = Duration::from_millis(200);
-/// How often the host checks whether the program has ended. A secret is read once, so this costs little.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Runs a program without a shell, in the directory `base`, and returns at most `bytes_max` bytes that it printed.
+/// Runs a program without a shell, in the directory of `base`, and returns at most `bytes_max` bytes that it printed.
 ///
 /// # Errors
 /// The program does not start, fails, takes too long, or prints more.
-pub(super) async fn output(words: &[String], base: &Path, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+pub(super) async fn output(
+    words: &[String],
+    base: &PathBase,
+    bytes_max: usize,
+) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     within(COMMAND_TIME, run(words, base, bytes_max)).await
 }
 
@@ -33,30 +35,34 @@ async fn within<T>(time: Duration, run: impl Future<Output = Result<T, SecretErr
     timeout(time, run).await.unwrap_or(Err(SecretError::Slow))
 }
 
-async fn run(words: &[String], base: &Path, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+async fn run(words: &[String], base: &PathBase, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     let mut child = start(words, base)?;
     // Declared after the child, so that the group is killed before the child is dropped and its process number can be
     // reused.
-    let group = Group::of(&child)?;
+    let group = ProcessGroup::of(&child).map_err(|_| SecretError::Command)?;
     let pipe = child.stdout.take().ok_or(SecretError::Command)?;
     let printed = read(pipe, &group, bytes_max).await?;
-    group.leader_ended().await?;
+    group.leader_ended().await.map_err(|_| SecretError::Command)?;
     drop(group);
     let status = child.wait().await.map_err(|_| SecretError::Command)?;
     if status.success() { Ok(printed) } else { Err(SecretError::Command) }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the policy names the program that prints a secret")]
-fn start(words: &[String], base: &Path) -> Result<Child, SecretError> {
+fn start(words: &[String], base: &PathBase) -> Result<Child, SecretError> {
     let (program, arguments) = words.split_first().ok_or(SecretError::Command)?;
-    let mut command = tokio::process::Command::new(program);
-    command.args(arguments).current_dir(base).process_group(0).kill_on_drop(true);
+    let mut command = tokio::process::Command::new(base.program(program));
+    command.args(arguments).current_dir(base.path()).process_group(0).kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().map_err(|_| SecretError::Command)
 }
 
 /// Reads until the pipe is closed, or until [`READ_GRACE`] after the program has ended.
-async fn read(mut pipe: ChildStdout, group: &Group, bytes_max: usize) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+async fn read(
+    mut pipe: ChildStdout,
+    group: &ProcessGroup,
+    bytes_max: usize,
+) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     // Allocate the full capacity, because a growing buffer would leave a copy of the secret behind.
     let mut printed = Zeroizing::new(Vec::with_capacity(bytes_max + 1));
     let over = async {
@@ -76,42 +82,10 @@ async fn read(mut pipe: ChildStdout, group: &Group, bytes_max: usize) -> Result<
                 _ => {}
             },
             ended = &mut over => {
-                ended?;
+                ended.map_err(|_| SecretError::Command)?;
                 return Ok(printed);
             }
         }
-    }
-}
-
-/// The process group of a program that was not reaped yet. Dropping this kills the rest of the group.
-struct Group {
-    leader: Pid,
-}
-
-impl Group {
-    fn of(child: &Child) -> Result<Self, SecretError> {
-        let number = child.id().and_then(|number| i32::try_from(number).ok());
-        let leader = number.and_then(Pid::from_raw).ok_or(SecretError::Command)?;
-        Ok(Self { leader })
-    }
-
-    /// Waits until the program has ended. Leaves its exit status, so that no other process can get its number.
-    async fn leader_ended(&self) -> Result<(), SecretError> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-        loop {
-            let ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(self.leader), options));
-            if ended.map_err(|_| SecretError::Command)?.is_some() {
-                return Ok(());
-            }
-            sleep(LOOK_EVERY).await;
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // This fails if the group is empty.
-        let _ = kill_process_group(self.leader, Signal::KILL);
     }
 }
 
@@ -119,6 +93,7 @@ impl Drop for Group {
 mod tests {
     use super::*;
     use std::os::fd::AsRawFd;
+    use std::path::{Path, PathBuf};
 
     const BYTES_MAX: usize = 64 * 1024;
 
@@ -126,8 +101,12 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
+    fn root() -> PathBase {
+        PathBase::from(PathBuf::from("/"))
+    }
+
     async fn shell(script: &str) -> Result<Zeroizing<Vec<u8>>, SecretError> {
-        output(&words(&["sh", "-c", script]), Path::new("/"), BYTES_MAX).await
+        output(&words(&["sh", "-c", script]), &root(), BYTES_MAX).await
     }
 
     /// A pipe that a script opens as its descriptor 3. Its reader sees the end once no process holds it any longer.
@@ -158,8 +137,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_is_run_without_a_shell_and_believed_only_when_it_succeeds() {
-        let base = Path::new("/");
-        let run = async |line: &[&str]| output(&words(line), base, BYTES_MAX).await;
+        // `~` is the home directory only in the name of the program.
+        let base = root().with_home(Some(Path::new("/bin")));
+        let run = async |line: &[&str]| output(&words(line), &base, BYTES_MAX).await;
+        assert_eq!(&**run(&["~/echo", "~"]).await.unwrap(), b"~\n");
+        assert_eq!(output(&words(&["~/echo"]), &root(), BYTES_MAX).await, Err(SecretError::Command));
         assert_eq!(&**run(&["echo", "$HOME;", "id"]).await.unwrap(), b"$HOME; id\n");
         assert_eq!(run(&["false"]).await, Err(SecretError::Command));
         assert_eq!(run(&["/nowhere/at/all"]).await, Err(SecretError::Command));
@@ -181,7 +163,7 @@ mod tests {
     async fn a_program_that_takes_too_long_is_killed_with_its_children() {
         let witness = Witness::new();
         let words = words(&["sh", "-c", &(witness.opened() + "sleep 600 & sleep 600")]);
-        let ended = within(Duration::from_secs(1), run(&words, Path::new("/"), BYTES_MAX)).await;
+        let ended = within(Duration::from_secs(1), run(&words, &root(), BYTES_MAX)).await;
         assert_eq!(ended, Err(SecretError::Slow));
         witness.assert_all_gone().await;
     }

@@ -149,7 +149,7 @@ impl Vault {
             SecretSource::Env(name) => from_environment(name)?,
             SecretSource::File(path) => from_file(self.base.clone(), path.clone()).await?,
             SecretSource::Command(words) => {
-                without_line_end(command::output(words, self.base.path(), SOURCE_BYTES_MAX).await?)
+                without_line_end(command::output(words, &self.base, SOURCE_BYTES_MAX).await?)
             }
         };
         let (slot, opened) = (self.slot().clone(), Arc::clone(&self.opened));

@@ -7,14 +7,14 @@ use super::done::done;
 use super::identify::{IdentifiedApproval, find};
 use super::opened::open;
 use super::refusal;
-use crate::answer::{CUT, Unseen, covers};
+use crate::answer::{CUT, covers};
 use crate::arguments::{ApproveArguments, AskMode};
 use crate::confirmation::{Confirmation, confirmation};
 use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::opening;
 use crate::progress::StatusLine;
-use crate::question::{Extent, FILE_CHANGED, laid_out};
+use crate::question::{FILE_CHANGED, Sheet, Unseen, laid_out};
 use anyhow::bail;
 use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
 use portcullis::text::OneLine;
@@ -146,7 +146,7 @@ async fn is_approved(
     };
     if arguments.yes {
         if !context.json {
-            terminal.say(&laid_out(&now().await?, Extent::Screen, terminal).text);
+            terminal.say(&laid_out(&now().await?, Sheet::Brief, terminal).text);
         }
         return Ok(true);
     }
@@ -154,13 +154,13 @@ async fn is_approved(
         let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
         bail!(error.help("review the request with `portcullis approvals show`, then approve it with --yes"));
     }
-    let prompt = format!("Approve {}? [y/N/more] ", asked.tool);
-    let mut extent = Extent::Screen;
+    let prompt = format!("Approve {}? [y/N/?] ", asked.tool);
+    let mut sheet = Sheet::Brief;
     loop {
         let shown = now().await?;
-        let sheet = laid_out(&shown, extent, terminal);
-        terminal.say(&sheet.text);
-        match (confirmation(terminal, &prompt).await, sheet.unseen) {
+        let laid_out = laid_out(&shown, sheet, terminal);
+        terminal.say(&laid_out.text);
+        match (confirmation(terminal, &prompt).await, laid_out.unseen) {
             (Confirmation::Yes, Unseen::Nothing) => {
                 if now().await?.difference == shown.difference {
                     return Ok(true);
@@ -168,7 +168,7 @@ async fn is_approved(
                 terminal.note(FILE_CHANGED);
             }
             (Confirmation::Yes, Unseen::Some) => terminal.note(CUT),
-            (Confirmation::More, _) => extent = Extent::Whole,
+            (Confirmation::More, _) => sheet = Sheet::Details,
             (Confirmation::No, _) => return Ok(false),
         }
     }

@@ -6,6 +6,7 @@ use super::opened::open;
 use crate::arguments::ListArguments;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
+use crate::pause_note::{pause_note, pause_of_files};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
@@ -19,6 +20,9 @@ pub(super) async fn run(arguments: &ListArguments, context: &Context) -> anyhow:
         context.terminal.print(&json::document(DocumentKind::Approvals, &listing)?)?;
     } else {
         context.terminal.show(&text(&listing, context.terminal.style(), context.terminal.width()))?;
+        if let Some(pause) = pause_of_files(context) {
+            context.terminal.note(context.terminal.note_style().paint(TextStyle::Bad, pause_note(&pause)));
+        }
     }
     for fault in &listing.faults {
         let label = context.terminal.note_style().paint(TextStyle::Bad, "a ledger entry is ignored:");

@@ -20,9 +20,12 @@ pub(super) fn read(node: &TomlNode<'_>) -> Result<BTreeMap<String, PlacedValue<S
     if entries.len() > ENTRIES {
         return Err(node.fail(BindingError::ConfigEntries));
     }
-    let read =
-        |(key, node): &(&str, TomlNode<'_>)| Ok((read_key(key, node)?, PlacedValue::new(read_value(node)?, node)));
-    entries.iter().map(read).collect()
+    let read = |(key, entry): &(&str, TomlNode<'_>)| {
+        let name = node.keep(read_key(key, entry));
+        let value = node.keep(read_value(entry)).map(|value| PlacedValue::new(value, entry));
+        name.zip(value)
+    };
+    Ok(entries.iter().filter_map(read).collect())
 }
 
 fn read_key(key: &str, node: &TomlNode<'_>) -> Result<String, Misplaced> {

@@ -7,15 +7,17 @@ use crate::mask::{MASKS_MAX, Mask};
 
 pub(super) fn read(node: &TomlNode<'_>) -> Result<DirectoryBinding, Misplaced> {
     let directory = node.table(&["path", "access", "narrow", "hidden", "read-only", "writable"])?;
-    let access = directory.get("access").map(|node| part(node, Access::read)).transpose()?.unwrap_or_default();
-    let masks = |key: &str| directory.get(key).map_or(Ok(Vec::new()), read_masks);
+    let access = directory.read("access", |node| part(node, Access::read)).unwrap_or_default();
+    let masks = |key: &str| directory.read(key, read_masks).unwrap_or_default();
+    let path = directory.need("path", |node| part(node, binding::read_path));
     Ok(DirectoryBinding {
-        path: part(directory.require("path")?, binding::read_path)?,
         access,
-        narrow: directory.get("narrow").map(read_narrow).transpose()?,
-        hidden: masks("hidden")?,
-        read_only: masks("read-only")?,
-        writable: directory.get("writable").map_or(Ok(Vec::new()), |node| read_lifted(node, access))?,
+        narrow: directory.read("narrow", read_narrow),
+        hidden: masks("hidden"),
+        read_only: masks("read-only"),
+        writable: directory.read("writable", |node| read_lifted(node, access)).unwrap_or_default(),
+        // Without a path, the fault was noted and the policy is refused.
+        path: path.unwrap_or_default(),
     })
 }
 
@@ -31,7 +33,7 @@ fn read_lifted(node: &TomlNode<'_>, access: Access) -> Result<Vec<DefaultMask>, 
     match access {
         Access::ReadOnly => Err(node.fail(BindingError::WritableReadOnly)),
         Access::ReadWrite => {
-            node.list()?.iter().map(|node| node.word(&DefaultMask::ALL, DefaultMask::as_str)).collect()
+            Ok(node.each(&node.list()?, |element| element.word(&DefaultMask::ALL, DefaultMask::as_str)))
         }
     }
 }

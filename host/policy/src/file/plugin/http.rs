@@ -37,27 +37,24 @@ const KEYS: [&str; 16] = [
 
 pub(super) fn read(node: &TomlNode<'_>) -> Result<HttpBinding, Misplaced> {
     let table = node.table(&KEYS)?;
+    let methods = table.read("methods", |node| parts(node, binding::read_method));
     let mut client = HttpBinding {
-        schemes: table.get("schemes").map_or(Ok(vec![Scheme::Https]), read_schemes)?,
+        schemes: table.read("schemes", read_schemes).unwrap_or_else(|| vec![Scheme::Https]),
         hosts: Vec::new(),
         unnamed: Unnamed::default(),
-        ports: table.get("ports").map_or(Ok(vec![PORT]), read_ports)?,
-        methods: match table.get("methods") {
-            Some(node) => parts(node, binding::read_method)?,
-            None => vec![METHOD.to_owned()],
-        },
-        paths: table.get("paths").map_or(Ok(Vec::new()), |node| parts(node, binding::read_path_prefix))?,
-        headers: table.get("headers").map(read_headers).transpose()?,
-        addresses: table.get("addresses").map_or(Ok(Vec::new()), read_addresses)?,
-        roots: table.get("roots").map(|node| part(node, binding::read_path)).transpose()?,
+        ports: table.read("ports", read_ports).unwrap_or_else(|| vec![PORT]),
+        methods: methods.unwrap_or_else(|| vec![METHOD.to_owned()]),
+        paths: table.read("paths", |node| parts(node, binding::read_path_prefix)).unwrap_or_default(),
+        headers: table.read("headers", read_headers),
+        addresses: table.read("addresses", read_addresses).unwrap_or_default(),
+        roots: table.read("roots", |node| part(node, binding::read_path)),
         secret: None,
-        narrow: table.get("narrow").map(read_narrow).transpose()?,
-        limits: read_limits(&table)?,
+        narrow: table.read("narrow", read_narrow),
+        limits: read_limits(&table),
     };
-    read_hosts(&table, &mut client)?;
-    if let Some(node) = table.get("secret") {
-        client.secret = Some(secret::read(node, &client)?);
-    }
+    let hosts = node.keep(read_hosts(&table, &mut client));
+    // Whether the secret fits depends on the hosts, so a fault of them is not reported twice.
+    client.secret = hosts.and_then(|()| table.read("secret", |node| secret::read(node, &client)));
     Ok(client)
 }
 
@@ -74,16 +71,16 @@ fn read_hosts(table: &TomlTable<'_, '_>, client: &mut HttpBinding) -> Result<(),
         return Ok(());
     }
     let read = |node: &TomlNode<'_>| HostPattern::new(node.text()?).map_err(|fault| node.fail(fault));
-    client.hosts = hosts.list()?.iter().map(read).collect::<Result<_, _>>()?;
+    client.hosts = hosts.each(&hosts.list()?, read);
     Ok(())
 }
 
 fn read_schemes(node: &TomlNode<'_>) -> Result<Vec<Scheme>, Misplaced> {
-    node.list()?.iter().map(|node| node.word(&Scheme::ALL, Scheme::as_str)).collect()
+    Ok(node.each(&node.list()?, |element| element.word(&Scheme::ALL, Scheme::as_str)))
 }
 
 fn read_ports(node: &TomlNode<'_>) -> Result<Vec<u16>, Misplaced> {
-    node.list()?.iter().map(read_port).collect()
+    Ok(node.each(&node.list()?, read_port))
 }
 
 fn read_port(node: &TomlNode<'_>) -> Result<u16, Misplaced> {
@@ -106,15 +103,13 @@ fn read_headers(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
 
 fn read_addresses(node: &TomlNode<'_>) -> Result<Vec<AddressRange>, Misplaced> {
     let read = |node: &TomlNode<'_>| AddressRange::new(node.text()?).map_err(|fault| node.fail(fault));
-    node.list()?.iter().map(read).collect()
+    Ok(node.each(&node.list()?, read))
 }
 
-fn read_limits(table: &TomlTable<'_, '_>) -> Result<HttpLimits, Misplaced> {
+fn read_limits(table: &TomlTable<'_, '_>) -> HttpLimits {
     let mut limits = HttpLimits::default();
     for &limit in HttpLimit::ALL {
-        if let Some(node) = table.get(limit.key()) {
-            set_amount(node, limit.unit(), |amount| limits.set(limit, amount))?;
-        }
+        table.read(limit.key(), |node| set_amount(node, limit.unit(), |amount| limits.set(limit, amount)));
     }
-    Ok(limits)
+    limits
 }

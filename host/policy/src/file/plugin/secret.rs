@@ -11,7 +11,7 @@ use crate::host_pattern::HostPattern;
 
 /// Parses the secret of `client`, whose other keys are parsed already.
 pub(super) fn read(node: &TomlNode<'_>, client: &HttpBinding) -> Result<SecretBinding, Misplaced> {
-    let table = node.table(&["host", "header", "value", "basic", "query", "from"])?;
+    let table = node.closed_table(&["host", "header", "value", "basic", "query", "from"])?;
     let secret = SecretBinding {
         host: read_host(node, &table, client)?,
         slot: read_slot(node, &table)?,
@@ -49,7 +49,7 @@ fn read_from(node: &TomlNode<'_>) -> Result<SecretSource, Misplaced> {
     if !matches!(node.value(), DeValue::Table(_)) {
         return part(node, binding::read_source);
     }
-    let table = node.table(&["command"])?;
+    let table = node.closed_table(&["command"])?;
     let command = table.require("command")?;
     let words = command.list()?;
     let words: Vec<&str> = words.iter().map(TomlNode::text).collect::<Result<_, _>>()?;

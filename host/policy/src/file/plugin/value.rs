@@ -1,5 +1,7 @@
 //! Parses the kinds of values that several tables of a plugin share.
 
+use std::ops::Range;
+
 use toml::de::DeValue;
 
 use super::super::limits;
@@ -14,17 +16,18 @@ use crate::pointer::Pointer;
 pub(crate) struct PlacedValue<T> {
     pub(crate) value: T,
     offset: usize,
+    span: Range<usize>,
     key: String,
 }
 
 impl<T> PlacedValue<T> {
     pub(super) fn new(value: T, node: &TomlNode<'_>) -> Self {
-        Self { value, offset: node.offset(), key: node.key().to_owned() }
+        Self { value, offset: node.offset(), span: node.span(), key: node.key().to_owned() }
     }
 
     /// Returns `fault` with the position of this value.
     pub(crate) fn misplaced(&self, fault: PolicyFault) -> Misplaced {
-        Misplaced { offset: self.offset, key: self.key.clone(), fault }
+        Misplaced { offset: self.offset, span: self.span.clone(), key: self.key.clone(), fault }
     }
 }
 
@@ -38,7 +41,7 @@ pub(super) fn parts<T>(
     node: &TomlNode<'_>,
     read: impl Fn(&str) -> Result<T, BindingError>,
 ) -> Result<Vec<T>, Misplaced> {
-    node.list()?.iter().map(|node| part(node, &read)).collect()
+    Ok(node.each(&node.list()?, |element| part(element, &read)))
 }
 
 /// Parses the argument that a binding is narrowed to.

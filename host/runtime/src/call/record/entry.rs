@@ -88,6 +88,7 @@ impl CallEntry {
         }
         let (rule, line, layer) = match &verdict.source {
             Source::Rule(rule) => (Some(rule.number as u64), Some(rule.line as u64), Some(rule.layer)),
+            Source::Paused(layer) => (None, None, Some(*layer)),
             Source::Default => (None, None, None),
         };
         // Omit the user's layer, because most policies have no other.

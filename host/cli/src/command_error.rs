@@ -1,6 +1,6 @@
 //! An error of a command with its code and its remedy.
 
-use super::FailureCode;
+use crate::failure_code::FailureCode;
 use std::error::Error;
 use std::fmt::{self, Display};
 

@@ -46,6 +46,7 @@ failure_codes! {
     NoTerminal "no-terminal" "the command asks for confirmation, and there is no terminal to ask at",
     NotConfirmed "not-confirmed" "the user did not confirm",
     NotTrusted "not-trusted" "no such policy was trusted",
+    NothingToUndo "nothing-to-undo" "`init` wrote nothing for this directory",
     AccessInvalid "access-invalid" "a file of tokens or keys is not valid",
     ListenFailed "listen-failed" "the server cannot listen at this address",
     ProjectInvalid "project-invalid" "the plugin project cannot be created or read",
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     /// The documentation, whose table has one row for each code.
-    const DOCUMENTATION: &str = include_str!("../../../../docs/codes.md");
+    const DOCUMENTATION: &str = include_str!("../../../docs/codes.md");
 
     #[test]
     fn every_code_is_documented_and_no_other() {

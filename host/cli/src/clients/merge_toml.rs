@@ -1,0 +1,86 @@
+//! Entries in TOML, each a table of its own.
+
+use super::entry::EntryValue;
+use super::merge::{FoundEntry, Members, MergeError, SERVER_NAME};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+
+fn parse(text: &str) -> Result<DocumentMut, MergeError> {
+    text.parse::<DocumentMut>().map_err(|error| MergeError::Syntax(error.message().to_owned()))
+}
+
+/// Returns the table that holds the servers, if it exists.
+fn servers<'d>(document: &'d DocumentMut, member: &str) -> Result<Option<&'d dyn TableLike>, MergeError> {
+    let Some(found) = document.get(member) else { return Ok(None) };
+    found.as_table_like().map(Some).ok_or_else(|| MergeError::Shape(member.to_owned()))
+}
+
+pub(super) fn with_entry(text: &str, member: &str, members: &Members) -> Result<String, MergeError> {
+    let mut document = parse(text)?;
+    servers(&document, member)?;
+    let has_servers = document.contains_key(member);
+    let servers = document.entry(member).or_insert_with(|| {
+        let mut table = Table::new();
+        // Only the header of the server's own table is written.
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let servers = servers.as_table_like_mut().ok_or_else(|| MergeError::Shape(member.to_owned()))?;
+    let mut entry = Table::new();
+    members.iter().for_each(|(name, value)| drop(entry.insert(name, Item::Value(of_value(value)))));
+    // One blank line before the table, unless it is the first thing in the file.
+    let is_first = text.trim().is_empty() && !has_servers;
+    entry.decor_mut().set_prefix(if is_first { "" } else { "\n" });
+    match servers.get_mut(SERVER_NAME) {
+        Some(item) => match item.as_table_like_mut() {
+            Some(existing) => members.iter().for_each(|(name, value)| {
+                drop(existing.insert(name, Item::Value(of_value(value))));
+            }),
+            None => return Err(MergeError::Shape(SERVER_NAME.to_owned())),
+        },
+        None => drop(servers.insert(SERVER_NAME, Item::Table(entry))),
+    }
+    Ok(document.to_string())
+}
+
+pub(super) fn without_entry(text: &str, member: &str) -> Result<Option<String>, MergeError> {
+    let mut document = parse(text)?;
+    servers(&document, member)?;
+    let Some(servers) = document.get_mut(member).and_then(Item::as_table_like_mut) else { return Ok(None) };
+    if servers.remove(SERVER_NAME).is_none() {
+        return Ok(None);
+    }
+    Ok(Some(document.to_string()))
+}
+
+pub(super) fn entry(text: &str, member: &str, expected: &Members) -> Result<Option<FoundEntry>, MergeError> {
+    let document = parse(text)?;
+    let Some(found) = servers(&document, member)?.and_then(|servers| servers.get(SERVER_NAME)) else { return Ok(None) };
+    let Some(table) = found.as_table_like() else { return Err(MergeError::Shape(SERVER_NAME.to_owned())) };
+    let words = ["command", "args"].iter().filter_map(|name| read(table.get(name)?)).flat_map(|value| match value {
+        EntryValue::Text(text) => vec![text],
+        EntryValue::List(texts) => texts,
+        EntryValue::Flag(_) => Vec::new(),
+    });
+    let is_as = |(name, value): &(&str, EntryValue)| table.get(name).and_then(read).as_ref() == Some(value);
+    Ok(Some(FoundEntry { words: words.collect(), is_expected: expected.iter().all(is_as) }))
+}
+
+fn of_value(value: &EntryValue) -> Value {
+    match value {
+        EntryValue::Text(text) => Value::from(text.as_str()),
+        EntryValue::List(texts) => Value::Array(texts.iter().map(String::as_str).collect::<Array>()),
+        EntryValue::Flag(flag) => Value::from(*flag),
+    }
+}
+
+fn read(item: &Item) -> Option<EntryValue> {
+    match item.as_value()? {
+        Value::String(text) => Some(EntryValue::Text(text.value().clone())),
+        Value::Boolean(flag) => Some(EntryValue::Flag(*flag.value())),
+        Value::Array(array) => {
+            let texts = array.iter().map(|value| value.as_str().map(str::to_owned));
+            Some(EntryValue::List(texts.collect::<Option<_>>()?))
+        }
+        Value::Integer(_) | Value::Float(_) | Value::Datetime(_) | Value::InlineTable(_) => None,
+    }
+}

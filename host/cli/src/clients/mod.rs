@@ -1,0 +1,20 @@
+//! The agents that `init` registers the server with, and their configuration files. Each agent is one file. What a file
+//! becomes is computed here; `crate::user_files` writes it.
+
+mod claude_code;
+mod codex;
+mod config_file;
+mod cursor;
+mod entry;
+mod facts;
+mod gemini;
+mod merge;
+mod merge_json;
+mod merge_toml;
+mod opencode;
+mod vs_code;
+mod zed;
+
+pub(crate) use config_file::{ConfigFile, EntryState, Left};
+pub(crate) use entry::ServerCommand;
+pub(crate) use facts::{AgentClient, ClientPlaces, ConfigScope};

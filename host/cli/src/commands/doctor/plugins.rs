@@ -1,0 +1,58 @@
+//! The plugins and the policy together: opens a host as every command does.
+
+use super::finding::DoctorFinding;
+use crate::context::Context;
+use crate::opening;
+use portcullis::plugins::Plugin;
+use portcullis::text::WithCauses;
+
+/// Opens a host, and reports what does not load and what no rule lets run.
+pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
+    let host = match opening::open_quietly(context).await {
+        Ok(host) => host,
+        Err(error) => {
+            let remedy = "correct what the message names; until then no command opens a host";
+            return vec![DoctorFinding::error("host", format!("it cannot open: {error:#}"), remedy)];
+        }
+    };
+    let catalog = host.catalog();
+    let mut findings = vec![DoctorFinding::ok("host", format!("it opens, under {}", opening::in_force(context)))];
+    for refused in catalog.refused() {
+        let why = format!("{} is refused: {}", refused.file, WithCauses(&*refused.error));
+        let file = context.environment.plugins.file(&refused.file);
+        findings.push(DoctorFinding::error("plugin", why, format!("portcullis check {}", file.display())));
+    }
+    let loaded: Vec<&str> =
+        catalog.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| plugin.name().as_str()).collect();
+    if loaded.is_empty() {
+        let remedy = "run `portcullis init`, or copy plugins into a plugin directory";
+        findings.push(DoctorFinding::warning("plugin", "none is installed", remedy));
+    } else {
+        findings.push(DoctorFinding::ok("plugin", format!("{} load", loaded.join(", "))));
+    }
+    for plugin in catalog.plugins().filter(|plugin| !plugin.is_standard()) {
+        if !may_run(&host, plugin) {
+            let why = format!("the policy lets no tool of {} run", plugin.name());
+            let remedy = format!("portcullis inspect {} shows the lines to add", plugin.name());
+            findings.push(DoctorFinding::warning("policy", why, remedy));
+        }
+    }
+    for warning in host.policy_warnings() {
+        findings.push(DoctorFinding::warning("policy", warning.to_string(), "install the plugin, or correct the name"));
+    }
+    for gap in host.rule_gaps() {
+        findings.push(DoctorFinding::warning("policy", gap.to_string(), "add the mask to the grant"));
+    }
+    if let Some(path) = host.untrusted_policy() {
+        findings.push(DoctorFinding::warning(
+            "policy",
+            format!("{} is not trusted, so it only narrows", path.display()),
+            format!("review it, and run `portcullis trust {}`", path.display()),
+        ));
+    }
+    findings
+}
+
+fn may_run(host: &portcullis::Host, plugin: &Plugin) -> bool {
+    plugin.tools().any(|tool| host.may_run(plugin, tool))
+}

@@ -1,0 +1,107 @@
+//! The system: the clock, and what the kernel offers. Landlock and user namespaces are information: the host does not use
+//! them yet.
+
+use super::finding::DoctorFinding;
+use portcullis_build::project_file;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, inotify, openat2};
+use rustix::io::Errno;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A time before which the clock is certainly wrong, in seconds since 1970: the beginning of 2025. Approvals and
+/// certificates have times.
+const EARLIEST_SECONDS: u64 = 1_735_689_600;
+
+/// Maximum size of a file of the kernel that is read, in bytes.
+const KERNEL_FILE_BYTES_MAX: u64 = 4096;
+
+/// Checks the system.
+pub(super) fn check() -> Vec<DoctorFinding> {
+    let release = kernel_file("/proc/sys/kernel/osrelease").unwrap_or_default();
+    vec![
+        DoctorFinding::ok("kernel", release.trim()),
+        clock(SystemTime::now()),
+        beneath(),
+        notifications(),
+        DoctorFinding::ok("landlock", landlock(kernel_file("/sys/kernel/security/lsm").as_deref())),
+        DoctorFinding::ok("namespaces", namespaces()),
+    ]
+}
+
+fn clock(now: SystemTime) -> DoctorFinding {
+    let since_1970 = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    if since_1970 < Duration::from_secs(EARLIEST_SECONDS) {
+        let remedy = "set the clock: approvals and certificates have times";
+        return DoctorFinding::error("clock", "the clock shows a time before 2025", remedy);
+    }
+    DoctorFinding::ok("clock", "plausible")
+}
+
+/// A grant that is narrowed to a path, and a project's policy, need this system call.
+fn beneath() -> DoctorFinding {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat2(CWD, ".", flags, Mode::empty(), ResolveFlags::BENEATH) {
+        Err(Errno::NOSYS) => DoctorFinding::error(
+            "openat2",
+            "missing: grants with `narrow` and policies of projects do not work",
+            "use Linux 5.6 or later",
+        ),
+        Ok(_) | Err(_) => DoctorFinding::ok("openat2", "available"),
+    }
+}
+
+/// A server follows its plugin directories by these.
+fn notifications() -> DoctorFinding {
+    match inotify::init(inotify::CreateFlags::CLOEXEC) {
+        Ok(_) => DoctorFinding::ok("inotify", "available"),
+        Err(error) => DoctorFinding::warning(
+            "inotify",
+            format!("no watch can be created: {error}. Servers notice a new plugin only after two seconds"),
+            "raise fs.inotify.max_user_instances with sysctl",
+        ),
+    }
+}
+
+fn landlock(modules: Option<&str>) -> &'static str {
+    match modules {
+        Some(modules) if modules.trim().split(',').any(|module| module == "landlock") => "enabled",
+        Some(_) => "not enabled",
+        None => "unknown: /sys/kernel/security/lsm cannot be read",
+    }
+}
+
+fn namespaces() -> &'static str {
+    let is_zero = |path| kernel_file(path).is_some_and(|text| text.trim() == "0");
+    let is_one = |path| kernel_file(path).is_some_and(|text| text.trim() == "1");
+    let is_off = is_zero("/proc/sys/user/max_user_namespaces") || is_zero("/proc/sys/kernel/unprivileged_userns_clone");
+    match is_off {
+        true => "user namespaces are not available",
+        false if is_one("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") => {
+            "user namespaces are restricted by AppArmor"
+        }
+        false => "user namespaces are available",
+    }
+}
+
+fn kernel_file(path: &str) -> Option<String> {
+    project_file::read_text(Path::new(path), KERNEL_FILE_BYTES_MAX).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::FindingLevel;
+    use super::*;
+
+    #[test]
+    fn a_clock_before_2025_is_an_error() {
+        assert_eq!(clock(UNIX_EPOCH).level, FindingLevel::Error);
+        assert_eq!(clock(UNIX_EPOCH + Duration::from_secs(EARLIEST_SECONDS)).level, FindingLevel::Ok);
+    }
+
+    #[test]
+    fn landlock_is_one_of_the_modules() {
+        assert_eq!(landlock(Some("capability,landlock,bpf\n")), "enabled");
+        assert_eq!(landlock(Some("capability,landlocked")), "not enabled");
+        assert!(landlock(None).starts_with("unknown"));
+    }
+}

@@ -1,0 +1,51 @@
+//! `portcullis pause` and `portcullis resume`.
+
+use super::{Context, KnownPolicy, ReviewedEdit, review};
+use crate::arguments::{PauseArguments, ResumeArguments};
+use crate::exit_code::Exit;
+use crate::json;
+use crate::policy_file::EditedPolicyFile;
+use anyhow::anyhow;
+use portcullis::policy::Layers;
+use portcullis::text::OneLine;
+use portcullis_policy_edit::{PolicyEdit, apply};
+use serde_json::json;
+
+/// The reason of a pause that gives none.
+const REASON_DEFAULT: &str = "paused by the user";
+
+/// Pauses the policy. Asks nothing and opens no host, because it is for emergencies.
+///
+/// # Errors
+/// The policy cannot be read or replaced, or has an error.
+pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) -> anyhow::Result<Exit> {
+    let file = EditedPolicyFile::read(&context.environment.policy)?;
+    let reason = arguments.reason.clone().unwrap_or_else(|| REASON_DEFAULT.to_owned());
+    let layers = Layers { user: Some(file.text()), ..Layers::default() };
+    let edited = apply(&layers, &PolicyEdit::Pause { reason: reason.clone() }, &[]).map_err(|error| {
+        anyhow!("not paused: {error}. A running server keeps its last policy; stop it if it must not make calls")
+    })?;
+    file.stage(&edited.text)?.commit()?;
+    let shown = file.shown.display().to_string();
+    if context.json {
+        let document = json!({ "policy": shown, "paused": { "layer": "user", "reason": reason } });
+        context.terminal.print(&json::line(&document)?)?;
+    } else {
+        context.terminal.note(format_args!(
+            "paused: every new call is refused, also by running servers that use {}. `portcullis resume` ends the pause",
+            OneLine(&shown)
+        ));
+    }
+    Ok(Exit::Completed)
+}
+
+/// Ends the pause.
+///
+/// # Errors
+/// The policy is not paused, or cannot be read or replaced.
+pub(in crate::commands) async fn resume(arguments: &ResumeArguments, context: &Context) -> anyhow::Result<Exit> {
+    let known = KnownPolicy::read(context).await?;
+    let edited = apply(&known.layers(known.file.text()), &PolicyEdit::Resume, &known.tools())?;
+    let edited = ReviewedEdit { text: edited.text, changes: edited.changes, notes: edited.notes };
+    review(&known, &edited, arguments.yes, context).await
+}

@@ -1,0 +1,61 @@
+//! `portcullis watch` without a terminal: one line, or one JSON document, for each change.
+
+use super::super::Context;
+use super::super::conduct::Interrupts;
+use super::super::waiting::ID_DIGITS;
+use super::alert;
+use super::call_line::call_line;
+use super::model::WatchModel;
+use crate::exit_code::Exit;
+use crate::json;
+use crate::style::Style;
+use crate::time::Now;
+use portcullis::Approvals;
+use portcullis::live::{LiveEvent, LiveReader};
+use serde_json::json;
+use std::time::Duration;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// How often requests are looked for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Columns of a line. A file or a pager has no width, and a target has at most 512 bytes.
+const WIDTH: usize = 1000;
+
+/// The version of the JSON documents.
+const DOCUMENT_VERSION: u32 = 1;
+
+/// Prints until interrupted.
+pub(super) async fn run(mut reader: LiveReader, approvals: &Approvals, context: &Context) -> anyhow::Result<Exit> {
+    let mut interrupts = Interrupts::listen()?;
+    let mut model = WatchModel::default();
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = interrupts.next() => return Ok(Exit::Completed),
+            event = reader.next() => call(&event, context)?,
+            _ = looks.tick() => {
+                for request in model.receive(approvals.list().await?.questions) {
+                    let line = if context.json {
+                        json::line(&json!({ "version": DOCUMENT_VERSION, "event": "request", "request": request }))?
+                    } else {
+                        let id = request.id.get(..ID_DIGITS).unwrap_or(&request.id);
+                        format!("waits      {}: `portcullis approvals approve {id}`\n", alert::text(&request))
+                    };
+                    context.terminal.print(&line)?;
+                }
+            }
+        }
+    }
+}
+
+fn call(event: &LiveEvent, context: &Context) -> anyhow::Result<()> {
+    let LiveEvent::Call(call) = event else { return Ok(()) };
+    let line = if context.json {
+        json::line(&json!({ "version": DOCUMENT_VERSION, "event": "call", "call": call }))?
+    } else {
+        call_line(call, Now::read().as_millisecond(), Style::Plain, WIDTH) + "\n"
+    };
+    Ok(context.terminal.print(&line)?)
+}

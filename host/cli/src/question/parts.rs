@@ -1,0 +1,38 @@
+//! Parts that the short and the long form of a request share.
+
+use super::hidden;
+use super::sheet::{QuestionSheet, Unseen};
+use crate::style::TextStyle;
+
+/// A request as text, and whether the text leaves something out.
+pub(crate) struct ShownQuestion {
+    pub(crate) text: String,
+    pub(crate) unseen: Unseen,
+}
+
+/// Returns the look of a line of a difference.
+pub(super) fn diff_style(line: &str) -> TextStyle {
+    match line.as_bytes().first() {
+        Some(b'+') => TextStyle::Good,
+        Some(b'-') => TextStyle::Bad,
+        Some(b'@') => TextStyle::Quiet,
+        Some(_) | None => TextStyle::Plain,
+    }
+}
+
+pub(super) fn show_resource(sheet: &mut QuestionSheet, permission: &str, resource: &str, reason: &str) {
+    sheet.field("wants to", permission, TextStyle::Plain);
+    sheet.line(TextStyle::Plain, "  in the tool's own words, not checked:");
+    sheet.field("  what", resource, TextStyle::Plain);
+    sheet.field("  why", reason, TextStyle::Plain);
+    let count = hidden::of_text(resource) + hidden::of_text(reason);
+    if count > 0 {
+        careful(sheet, "these words contain", count);
+    }
+}
+
+pub(super) fn careful(sheet: &mut QuestionSheet, what: &str, count: usize) {
+    let characters =
+        if count == 1 { "1 invisible character".to_owned() } else { format!("{count} invisible characters") };
+    sheet.line(TextStyle::Bad, &format!("  Warning: {what} {characters}, shown as escapes."));
+}

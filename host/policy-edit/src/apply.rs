@@ -1,0 +1,132 @@
+//! Applies an edit, and checks its result.
+
+use portcullis_policy::{KnownTool, Layer, LayerError, Layers, Policy};
+
+use crate::changes::{ArgumentSample, DecisionChange, decision_changes};
+use crate::edit::{PolicyEdit, RuleEdit};
+use crate::error::EditError;
+use crate::meaning::PolicyMeaning;
+use crate::overruled;
+use crate::sample;
+use crate::written::WrittenEdit;
+use crate::{grant, mask, pause, rule};
+
+/// An edited policy.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct EditedPolicy {
+    /// The new text of the user's policy. If the policy already said this, it is the old text.
+    pub text: String,
+    /// The decisions on the known tools that change.
+    pub changes: Vec<DecisionChange>,
+    /// What the edit does not reach, such as a call that a stricter rule still decides. One sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Edits the text of the user's policy. The other layers and the known tools are only read: they decide what the edit
+/// changes, and whether it has an effect.
+///
+/// # Errors
+/// The policy has an error, or the edit would make it invalid, change anything else, or have no effect.
+pub fn apply(layers: &Layers<'_>, edit: &PolicyEdit, tools: &[KnownTool<'_>]) -> Result<EditedPolicy, EditError> {
+    let text = layers.user.unwrap_or_default();
+    let before = Policy::layered(layers).map_err(EditError::Invalid)?;
+    let old = Policy::parse(text).map_err(|error| EditError::Invalid(LayerError { layer: Layer::User, error }))?;
+    let (written, notes) = match edit {
+        PolicyEdit::Rule(edit) => apply_rule(layers, (&old, &before), edit, tools)?,
+        PolicyEdit::Grant(edit) => (apply_first(grant::write(text, &old, edit)?)?, Vec::new()),
+        PolicyEdit::Masks(edit) => (mask::write(text, &old, edit)?, Vec::new()),
+        PolicyEdit::Pause { reason } => (pause::pause(text, &old, reason), Vec::new()),
+        PolicyEdit::Resume => match (old.paused(), before.paused()) {
+            (None, Some(pause)) => return Err(EditError::PausedElsewhere { layer: pause.layer }),
+            (None, None) => return Err(EditError::NotPaused),
+            (Some(_), _) => (pause::resume(text, &old)?, Vec::new()),
+        },
+    };
+    let after = checked(layers, &written)?;
+    if let Some(dead) = after.dead_rule(tools).filter(|dead| before.dead_rule(tools).as_ref() != Some(dead)) {
+        return Err(EditError::Dead(Box::new(dead)));
+    }
+    let changes = changes(layers, (&before, &after), &written.text, tools);
+    Ok(EditedPolicy { text: written.text, changes, notes })
+}
+
+fn apply_rule(
+    layers: &Layers<'_>,
+    (old, before): (&Policy, &Policy),
+    edit: &RuleEdit,
+    tools: &[KnownTool<'_>],
+) -> Result<(WrittenEdit, Vec<String>), EditError> {
+    let text = layers.user.unwrap_or_default();
+    let written = rule::write(text, old, edit)?;
+    let after = checked(layers, &written)?;
+    let reached = overruled::look(&after, edit, tools);
+    let Some(winners) = reached.overruled else { return Ok((written, reached.notes)) };
+    // The rules that win have the same numbers in the old policy, because a new rule is the last one.
+    if let [only] = winners.as_slice()
+        && let Some(overruling) =
+            before.rules().iter().find(|rule| (rule.id.layer, rule.id.number) == (only.layer, only.number))
+        && let Some(narrowed) = rule::narrow(text, old, before, edit, overruling)?
+    {
+        let after = checked(layers, &narrowed)?;
+        let reached = overruled::look(&after, edit, tools);
+        if reached.overruled.is_none() {
+            return Ok((narrowed, reached.notes));
+        }
+    }
+    Err(overruled::error(&after, edit.decision, &winners))
+}
+
+/// Returns the first of several texts that means what it must.
+fn apply_first(candidates: Vec<WrittenEdit>) -> Result<WrittenEdit, EditError> {
+    let mut first = None;
+    for written in candidates {
+        match meaning(&written) {
+            Ok(_) => return Ok(written),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    Err(first.unwrap_or(EditError::ChangesMore { what: "the form of the text", lines: String::new() }))
+}
+
+/// Returns the combined policy after an edit that means what it must.
+fn checked(layers: &Layers<'_>, written: &WrittenEdit) -> Result<Policy, EditError> {
+    meaning(written)?;
+    let layers = Layers { user: Some(&written.text), ..*layers };
+    Policy::layered(&layers).map_err(|refused| EditError::Refused(Box::new(refused.error)))
+}
+
+/// Checks that a text parses and means what it must.
+fn meaning(WrittenEdit { text, expected, lines }: &WrittenEdit) -> Result<(), EditError> {
+    let policy = Policy::parse(text).map_err(|error| EditError::Refused(Box::new(error)))?;
+    match PolicyMeaning::of(&policy).difference(expected) {
+        Some(what) => Err(EditError::ChangesMore { what, lines: lines.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the decisions that change, for a call without arguments and for the arguments that any rule names. Leaves out
+/// arguments for which the same changes as without them.
+fn changes(
+    layers: &Layers<'_>,
+    (before, after): (&Policy, &Policy),
+    new_text: &str,
+    tools: &[KnownTool<'_>],
+) -> Vec<DecisionChange> {
+    let mut samples = vec![ArgumentSample::plain()];
+    let texts = [Some(new_text), layers.user, layers.project.map(|(text, _)| text)];
+    for sample in texts.into_iter().flatten().flat_map(sample::of_text) {
+        if samples.len() < sample::SAMPLES_MAX && !samples.contains(&sample) {
+            samples.push(sample);
+        }
+    }
+    let mut changes = decision_changes(before, after, tools, &samples);
+    let plain: Vec<DecisionChange> = changes.iter().filter(|change| change.when.is_none()).cloned().collect();
+    changes.retain(|change| {
+        let is_same = |plain: &DecisionChange| {
+            (&plain.tool, plain.before, plain.after) == (&change.tool, change.before, change.after)
+        };
+        change.when.is_none() || !plain.iter().any(is_same)
+    });
+    changes
+}

@@ -1,0 +1,131 @@
+//! The meaning of a policy, without lines and numbers: what an edit may change, and what it may not.
+//!
+//! This file must not know how a policy is written.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use portcullis_policy::{
+    Approvals, Binding, ClockResolution, Decision, DependencyKey, Hint, Leniency, Limits, Permission, PluginName,
+    Policy, RecordKeeping, Rule, ToolPattern, When,
+};
+
+/// The meaning of a policy of one layer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PolicyMeaning {
+    pub(crate) rules: Vec<RuleMeaning>,
+    pub(crate) bindings: BTreeMap<(PluginName, DependencyKey), Binding>,
+    pub(crate) paused: Option<String>,
+    default: Decision,
+    limits: Limits,
+    approvals: Approvals,
+    record: RecordKeeping,
+    name_servers: Vec<SocketAddr>,
+    settings: BTreeMap<PluginName, PluginSettings>,
+}
+
+/// The meaning of a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RuleMeaning {
+    pub(crate) scope: RuleScope,
+    pub(crate) decision: Decision,
+    pub(crate) reason: Option<String>,
+}
+
+/// The calls that a rule applies to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RuleScope {
+    pub(crate) tool: ToolPattern,
+    pub(crate) permission: Option<Permission>,
+    pub(crate) hint: Option<Hint>,
+    pub(crate) subject: Option<String>,
+    pub(crate) when: Option<When>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct PluginSettings {
+    config: BTreeMap<String, String>,
+    clock: ClockResolution,
+    repair: Leniency,
+    unvalidated: Leniency,
+    limits: Limits,
+}
+
+impl PolicyMeaning {
+    /// Returns the meaning of a policy.
+    pub(crate) fn of(policy: &Policy) -> Self {
+        let bindings = policy.plugins().flat_map(|plugin| {
+            policy.bindings(plugin).iter().map(|(key, binding)| ((plugin.clone(), key.clone()), binding.clone()))
+        });
+        let sections = policy.plugins().filter(|plugin| policy.has_section(plugin));
+        Self {
+            rules: policy.rules().iter().map(RuleMeaning::of).collect(),
+            bindings: bindings.collect(),
+            paused: policy.paused().map(|pause| pause.reason.to_string()),
+            default: policy.default_decision(),
+            limits: policy.default_limits(),
+            approvals: policy.approvals(),
+            record: policy.record(),
+            name_servers: policy.name_servers().to_vec(),
+            settings: sections.map(|plugin| (plugin.clone(), PluginSettings::of(policy, plugin))).collect(),
+        }
+    }
+
+    /// Returns what differs from the expected meaning, in a word, or none. A section for a plugin that had none may
+    /// appear, if all of its settings are the defaults.
+    pub(crate) fn difference(&self, expected: &Self) -> Option<&'static str> {
+        let kept = |name: &PluginName, settings: &PluginSettings| expected.settings.get(name) == Some(settings);
+        let lost = expected.settings.iter().any(|(name, settings)| self.settings.get(name) != Some(settings));
+        let gained = self.settings.iter().any(|(name, settings)| {
+            !kept(name, settings) && (expected.settings.contains_key(name) || !settings.is_default(self.limits))
+        });
+        let parts = [
+            ("a rule", self.rules != expected.rules),
+            ("a grant", self.bindings != expected.bindings),
+            ("the pause", self.paused != expected.paused),
+            ("the default", self.default != expected.default),
+            ("a limit", self.limits != expected.limits),
+            ("the settings of approvals", self.approvals != expected.approvals),
+            ("the audit log", self.record != expected.record),
+            ("the name servers", self.name_servers != expected.name_servers),
+            ("the settings of a plugin", lost || gained),
+        ];
+        parts.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
+    }
+}
+
+impl RuleMeaning {
+    pub(crate) fn of(rule: &Rule) -> Self {
+        Self {
+            scope: RuleScope {
+                tool: rule.tool.clone(),
+                permission: rule.permission,
+                hint: rule.hint,
+                subject: rule.subject_text(),
+                when: rule.when.clone(),
+            },
+            decision: rule.decision,
+            reason: rule.reason.as_deref().map(str::to_owned),
+        }
+    }
+}
+
+impl PluginSettings {
+    fn of(policy: &Policy, plugin: &PluginName) -> Self {
+        Self {
+            config: policy.config(plugin).clone(),
+            clock: policy.clock(plugin),
+            repair: policy.repair(plugin),
+            unvalidated: policy.unvalidated(plugin),
+            limits: policy.limits(plugin),
+        }
+    }
+
+    fn is_default(&self, limits: Limits) -> bool {
+        self.config.is_empty()
+            && self.clock == ClockResolution::default()
+            && self.repair == Leniency::default()
+            && self.unvalidated == Leniency::default()
+            && self.limits == limits
+    }
+}

@@ -1,0 +1,56 @@
+//! Writes and removes the key `paused`.
+//!
+//! The key is written as the first line, where it is valid in every policy, so a pause needs no parsed document. This
+//! file must not know what a pause does.
+
+use portcullis_policy::Policy;
+
+use crate::document::PolicyDocument;
+use crate::error::EditError;
+use crate::meaning::PolicyMeaning;
+use crate::quote;
+use crate::splice::{TextSplice, insert_lines, line_end, line_start, spliced};
+use crate::written::WrittenEdit;
+
+/// A byte order mark, which stays before the first line.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Pauses a policy, or replaces the reason of its pause.
+pub(crate) fn pause(text: &str, old: &Policy, reason: &str) -> WrittenEdit {
+    let lines = format!("paused = {}\n", quote::quoted(reason));
+    let present = PolicyDocument::parse(text).and_then(|document| document.top_level("paused"));
+    let splice = match present {
+        Some((_, value)) => TextSplice::replace(value, quote::quoted(reason)),
+        None => {
+            let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+            let TextSplice { with, .. } = insert_lines(text, 0, &lines);
+            TextSplice::insert(start, with)
+        }
+    };
+    let mut expected = PolicyMeaning::of(old);
+    expected.paused = Some(reason.to_owned());
+    WrittenEdit { text: spliced(text, vec![splice]), expected, lines }
+}
+
+/// Ends the pause of a policy. A comment on the same line stays.
+///
+/// # Errors
+/// The policy is not paused.
+pub(crate) fn resume(text: &str, old: &Policy) -> Result<WrittenEdit, EditError> {
+    let present = PolicyDocument::parse(text).and_then(|document| document.top_level("paused"));
+    let (key, value) = present.ok_or(EditError::NotPaused)?;
+    let rest = text.get(value.end..line_end(text, value.end)).unwrap_or_default();
+    let splice = if rest.trim().is_empty() {
+        TextSplice::replace(line_start_after_mark(text, key.start)..value.end + rest.len(), "")
+    } else {
+        TextSplice::replace(key.start..value.end + (rest.len() - rest.trim_start().len()), "")
+    };
+    let mut expected = PolicyMeaning::of(old);
+    expected.paused = None;
+    Ok(WrittenEdit { text: spliced(text, vec![splice]), expected, lines: String::new() })
+}
+
+fn line_start_after_mark(text: &str, at: usize) -> usize {
+    let start = line_start(text, at);
+    if start == 0 && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { start }
+}
