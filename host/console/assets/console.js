@@ -187,8 +187,9 @@ function arrange() {
   if (end && approve) {
     approve.disabled = true;
     approve.title = "Scroll to the end of the request first";
-    // What is behind the form at the bottom of the window is not seen.
-    const covered = Math.max(0, one("#answer").offsetHeight - 2);
+    // What is behind the form at the bottom of a wide window is not seen.
+    const form = one("#answer");
+    const covered = getComputedStyle(form).position === "sticky" ? Math.max(0, form.offsetHeight - 2) : 0;
     watcher = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting || entry.boundingClientRect.top < 0)) return;
       approve.disabled = false;
