@@ -127,7 +127,7 @@ pub(super) fn end(plan: &InitPlan, places: &InitPlaces, call: &TrialCall, contex
         }
     }
     text.push_str(&line(style, "tools", "portcullis list"));
-    text.push_str(&line(style, "answer", "portcullis approvals list"));
+    text.push_str(&line(style, "answer", "portcullis watch, or portcullis console --open"));
     text.push_str(&line(style, "undo", "portcullis init --undo"));
     context.terminal.print(&text)?;
     Ok(call.exit)
