@@ -214,8 +214,8 @@ impl UserDirectories {
     }
 }
 
-/// Returns the default policies: the one for a project or for the nearest directory above it that has one, or the one for
-/// all other directories.
+/// Returns the default policies: the one for a project or for the nearest directory above it that has one, or the one
+/// for all other directories.
 fn usual_policies(user: &UserDirectories, directory: &Path) -> PolicyPlaces {
     let own = shown(directory, PROJECT_POLICY);
     let Some(config) = &user.config else { return PolicyPlaces::Usual { user: None, project: own } };
@@ -233,7 +233,8 @@ fn usual_policies(user: &UserDirectories, directory: &Path) -> PolicyPlaces {
     PolicyPlaces::Usual { user: Some(user), project: own }
 }
 
-/// Returns the policy that comes with the directory that has the user's policy, or `own` if that is the directory itself.
+/// Returns the policy that comes with the directory that has the user's policy, or `own` if that is the directory
+/// itself.
 fn below(root: &Path, directory: &Path, own: PathBuf) -> PathBuf {
     if project::resolved(directory).is_ok_and(|resolved| resolved == root) { own } else { shown(root, PROJECT_POLICY) }
 }
