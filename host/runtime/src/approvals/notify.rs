@@ -1,8 +1,8 @@
 //! Runs the policy's command for a new approval request, for chats, phones and other channels. It only tells: an answer
 //! comes from a channel that answers.
 //!
-//! The call never waits for the command. The command gets one JSON document on its standard input, and none of the host's
-//! environment except the variables that programs need to be found and to find their user.
+//! The call never waits for the command. The command gets one JSON document on its standard input, and none of the
+//! host's environment except the variables that programs need to be found and to find their user.
 
 use super::case::ApprovalCase;
 use portcullis_sandbox::ProcessGroup;

@@ -2,8 +2,8 @@
 
 use super::call::LiveHost;
 use super::directory::{is_own, socket_path};
+use super::event::LiveEvent;
 use super::line::{LINE_BYTES_MAX, LiveLine};
-use super::reader::LiveEvent;
 use cap_std::fs::Dir;
 use std::sync::Arc;
 use std::time::Duration;

@@ -57,13 +57,11 @@ impl LoggedCall {
         match entry.get("kind").and_then(Value::as_str).unwrap_or_default() {
             "decision" => (self.decision, self.reason) = (text(entry, "decision"), text(entry, "reason")),
             "asked" => self.request = optional("question"),
-            "answer" => {
-                // Reviewers and policies answer running calls too. Those answers name no approval request.
-                if entry.get("question").is_some() || entry.get("held").is_some() {
-                    let (covers, held, note) = (optional("covers"), optional("held"), optional("note"));
-                    self.approval = Some(LoggedApproval { answer: text(entry, "answer"), covers, held, note });
-                    self.request = self.request.take().or_else(|| optional("question"));
-                }
+            // Reviewers and policies answer running calls too. Those answers name no approval request.
+            "answer" if entry.get("question").is_some() || entry.get("held").is_some() => {
+                let (covers, held, note) = (optional("covers"), optional("held"), optional("note"));
+                self.approval = Some(LoggedApproval { answer: text(entry, "answer"), covers, held, note });
+                self.request = self.request.take().or_else(|| optional("question"));
             }
             "outcome" => {
                 (self.outcome, self.code, self.detail) = (optional("outcome"), optional("code"), optional("detail"));
