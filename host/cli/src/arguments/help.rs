@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 const OTHER: &str = "Other";
 
 /// The layout of the program's own help. The groups are before the options.
-const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{options}{after-help}";
+const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options of every command:\n{options}{after-help}";
 
 /// Parses the command line of the process.
 ///
