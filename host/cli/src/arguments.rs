@@ -19,7 +19,7 @@ pub(crate) use editing::{
     GrantArguments, PauseArguments, ResumeArguments, RuleArguments, SuggestArguments, WhenArgument,
 };
 pub(crate) use export::ExportArguments;
-pub(crate) use help::{command, help_width, parse, parser};
+pub(crate) use help::{help_width, parse, parser, program};
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
@@ -46,7 +46,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct GlobalOptions {
-    /// The plugin directory [default: PORTCULLIS_PLUGINS, or both portcullis/plugins in your data directory and ./plugins]
+    /// The plugin directory [default: PORTCULLIS_PLUGINS, or both portcullis/plugins in your data directory and
+    /// ./plugins]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) plugins: Option<PathBuf>,
     /// Your policy file [default: PORTCULLIS_POLICY, the policy that `init` wrote for this directory or the nearest one
@@ -82,9 +83,11 @@ pub(crate) enum ColourChoice {
 pub(crate) enum Command {
     /// Set this project up: write its policy, install the plugins, and register the server with your agents
     ///
-    /// Asks four questions, or takes flags and --yes. Everything is shown before it is written, and a second run changes
+    /// Asks four questions, or takes flags and --yes. Everything is shown before it is written, and a second run
+    /// changes
     /// nothing. The policy is in your configuration directory and applies to this directory and those below it. The
-    /// configurations of agents are merged, and everything else in them stays. At the end, one call is made through what
+    /// configurations of agents are merged, and everything else in them stays. At the end, one call is made through
+    /// what
     /// was written. docs/start.md shows a run.
     Init(InitArguments),
     /// Check everything that can be wrong with the installation, and name the remedy for each problem
@@ -93,7 +96,8 @@ pub(crate) enum Command {
     Doctor,
     /// Remove what portcullis wrote outside of the program, after listing it
     ///
-    /// Removes the entries in the configurations of agents, the policies of projects, the plugins that `init` installed,
+    /// Removes the entries in the configurations of agents, the policies of projects, the plugins that `init`
+    /// installed,
     /// and the state directory. What you have changed since stays.
     Uninstall(UninstallArguments),
     /// List the tools, their permissions, and what the policy would decide for each
