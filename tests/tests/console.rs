@@ -1,5 +1,5 @@
-//! The console, as a browser or an attacker sees it: guards, cookies, forms, answers bound to what was shown, and hostile
-//! texts. `clients/console.rs` drives the same pages in a real browser.
+//! The console, as a browser or an attacker sees it: guards, cookies, forms, answers bound to what was shown, and
+//! hostile texts. `clients/console.rs` drives the same pages in a real browser.
 
 #![allow(clippy::disallowed_methods, reason = "tests connect and lay out files")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
-//! Installs the program and its plugins below a prefix, from a checkout: `bin/portcullis` and `share/portcullis/plugins`.
-//! `portcullis init` finds the plugins from there.
+//! Installs the program and its plugins below a prefix, from a checkout: `bin/portcullis` and
+//! `share/portcullis/plugins`. `portcullis init` finds the plugins from there.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 /// The note of a denial because nothing more can be typed.
 const CLOSED: &str = "the terminal was closed";
 
-/// Maximum unclear lines or keys before the request is denied. A person who types this many is not answering the request.
+/// Maximum unclear lines or keys before the request is denied. A person who types this many is not answering it.
 const UNCLEAR_MAX: u32 = 3;
 
 /// Asks at the controlling terminal, one request at a time.

@@ -84,11 +84,9 @@ pub(crate) enum Command {
     /// Set this project up: write its policy, install the plugins, and register the server with your agents
     ///
     /// Asks four questions, or takes flags and --yes. Everything is shown before it is written, and a second run
-    /// changes
-    /// nothing. The policy is in your configuration directory and applies to this directory and those below it. The
-    /// configurations of agents are merged, and everything else in them stays. At the end, one call is made through
-    /// what
-    /// was written. docs/start.md shows a run.
+    /// changes nothing. The policy is in your configuration directory and applies to this directory and those below it.
+    /// The configurations of agents are merged, and everything else in them stays. At the end, one call is made through
+    /// what was written. docs/start.md shows a run.
     Init(InitArguments),
     /// Check everything that can be wrong with the installation, and name the remedy for each problem
     ///
@@ -97,8 +95,7 @@ pub(crate) enum Command {
     /// Remove what portcullis wrote outside of the program, after listing it
     ///
     /// Removes the entries in the configurations of agents, the policies of projects, the plugins that `init`
-    /// installed,
-    /// and the state directory. What you have changed since stays.
+    /// installed, and the state directory. What you have changed since stays.
     Uninstall(UninstallArguments),
     /// List the tools, their permissions, and what the policy would decide for each
     List(ListToolsArguments),

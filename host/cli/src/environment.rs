@@ -135,16 +135,18 @@ impl Environment {
         let place_options = place_options.collect();
         let user = UserDirectories::of_environment();
         let project = options.project.unwrap_or_else(|| PathBuf::from(WORKING_DIRECTORY));
+        let policy_named = policy.is_some();
+        let policy = policy.map_or_else(|| usual_policies(&user, &project), PolicyPlaces::Named);
         let usual_plugins = || PluginPlaces::Usual {
             user: user.data.as_ref().map(|data| data.join("plugins")),
-            project: shown(&project, PROJECT_PLUGINS),
+            project: usual_plugins(&policy, &project),
         };
         Self {
             plugins: plugins.map_or_else(usual_plugins, PluginPlaces::Named),
             plugins_named,
-            policy_named: policy.is_some(),
+            policy_named,
             named_places,
-            policy: policy.map_or_else(|| usual_policies(&user, &project), PolicyPlaces::Named),
+            policy,
             state: state.or_else(|| user.data.clone()),
             user,
             project,
@@ -154,17 +156,18 @@ impl Environment {
 
     /// Returns the environment of a project, as `--project` sets it, with the policy that is there now.
     pub(crate) fn for_project(&self, directory: &Path) -> Self {
+        let policy = usual_policies(&self.user, directory);
         let plugins = match &self.plugins {
             PluginPlaces::Named(path) => PluginPlaces::Named(path.clone()),
             PluginPlaces::Usual { user, .. } => {
-                PluginPlaces::Usual { user: user.clone(), project: shown(directory, PROJECT_PLUGINS) }
+                PluginPlaces::Usual { user: user.clone(), project: usual_plugins(&policy, directory) }
             }
         };
         Self {
             user: self.user.clone(),
             plugins,
             plugins_named: self.plugins_named,
-            policy: usual_policies(&self.user, directory),
+            policy,
             policy_named: false,
             project: directory.to_owned(),
             named_places: self.named_places.clone(),
@@ -211,18 +214,42 @@ impl UserDirectories {
     }
 }
 
-/// Returns the default policies: the one for a project or for the nearest directory above it that has one, or the one for
-/// all other directories.
+/// Returns the default policies: the one for a project or for the nearest directory above it that has one, or the one
+/// for all other directories.
 fn usual_policies(user: &UserDirectories, directory: &Path) -> PolicyPlaces {
     let own = shown(directory, PROJECT_POLICY);
     let Some(config) = &user.config else { return PolicyPlaces::Usual { user: None, project: own } };
     let user = match project::of_directory(config, directory) {
-        Ok(Some(FoundProject { policy, directory })) => UserPolicyFile { path: policy, project: Some(directory) },
+        Ok(Some(FoundProject { policy, directory: root })) => {
+            // The nearer file counts. Below the directory that has the policy, that directory's file narrows too.
+            let own = if own.symlink_metadata().is_ok() { own } else { below(&root, directory, own) };
+            let user = Some(UserPolicyFile { path: policy, project: Some(root) });
+            return PolicyPlaces::Usual { user, project: own };
+        }
         Ok(None) => UserPolicyFile { path: config.join("policy.toml"), project: None },
         // The directory cannot be resolved, so it is not known which policy applies. Opening this file fails.
         Err(_) => return PolicyPlaces::Named(own),
     };
     PolicyPlaces::Usual { user: Some(user), project: own }
+}
+
+/// Returns the policy that comes with the directory that has the user's policy, or `own` if that is the directory
+/// itself.
+fn below(root: &Path, directory: &Path, own: PathBuf) -> PathBuf {
+    if project::resolved(directory).is_ok_and(|resolved| resolved == root) { own } else { shown(root, PROJECT_POLICY) }
+}
+
+/// Returns the plugin directory that comes with a project. Below the directory that has the policy, it is that of the
+/// latter, so that the same plugins are loaded everywhere in the project, and the policy's masks fit.
+fn usual_plugins(policy: &PolicyPlaces, directory: &Path) -> PathBuf {
+    match policy {
+        PolicyPlaces::Usual { user: Some(UserPolicyFile { project: Some(root), .. }), .. }
+            if project::resolved(directory).is_ok_and(|resolved| resolved != *root) =>
+        {
+            shown(root, PROJECT_PLUGINS)
+        }
+        PolicyPlaces::Usual { .. } | PolicyPlaces::Named(_) => shown(directory, PROJECT_PLUGINS),
+    }
 }
 
 /// Returns the path of a project's file, as it is shown.

@@ -1,5 +1,5 @@
-//! The record of what `init` wrote, so that `init --undo` and `uninstall` take back exactly that. It is one JSON file in
-//! the program's configuration directory.
+//! The record of what `init` wrote, so that `init --undo` and `uninstall` take back exactly that. It is one JSON file
+//! in the program's configuration directory.
 //!
 //! For a configuration of an agent it keeps the bytes that were added and the bytes that they replaced, not the whole
 //! file, because such a file may contain secrets.

@@ -39,7 +39,8 @@ impl LocalTime {
         at.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S%.3f %:z").to_string()
     }
 
-    /// Parses what a user types for a moment: `today`, `yesterday`, a time ago such as `2h`, a date, or a date and time.
+    /// Parses what a user types for a moment: `today`, `yesterday`, a time ago such as `2h`, a date, or a date and
+    /// time.
     ///
     /// # Errors
     /// The text is none of them.

@@ -132,7 +132,7 @@ impl StagedPolicy<'_> {
         fs::rename(&self.path, &self.of.target)
             .with_context(|| format!("cannot replace the policy {}", self.of.shown.display()))?;
         self.in_place = true;
-        // The new name survives a crash of the machine once the directory is on disk. If this fails, the edit still counts.
+        // The new name survives a crash of the machine once the directory is on disk. The edit counts anyway.
         let _ = self.of.target.parent().map(|directory| File::open(directory).and_then(|handle| handle.sync_all()));
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Reads answers from the controlling terminal, one line or one key at a time. Discards what was typed before the prompt.
+//! Reads answers from the controlling terminal, one line or one key at a time. Discards what was typed before the
+//! prompt.
 
 use crate::environment;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};

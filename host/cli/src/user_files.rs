@@ -98,8 +98,8 @@ pub(crate) fn check_replaceable(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a file in place of what is there, all of it or nothing. `before` is what the caller has read there. An existing
-/// file keeps its mode, and a new one gets `mode`. The directory must exist.
+/// Writes a file in place of what is there, all of it or nothing. `before` is what the caller has read there. An
+/// existing file keeps its mode, and a new one gets `mode`. The directory must exist.
 ///
 /// # Errors
 /// The file changed meanwhile, or the system refuses.

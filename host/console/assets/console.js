@@ -12,13 +12,14 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 let loading = 0;
 
 /** Loads a document of the console. The browser parses it, so no text becomes markup here. */
-function load(url, form) {
+function load(url, form, refreshing = false) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(form ? "POST" : "GET", url);
     request.responseType = "document";
     request.onload = () => resolve({ page: request.response, url: request.responseURL, status: request.status });
     request.onerror = () => reject(new Error("the console does not answer"));
+    if (refreshing) request.setRequestHeader("X-Portcullis-Refresh", "1");
     if (form) request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
     request.send(form ?? null);
   });
@@ -59,9 +60,9 @@ async function visit(url, { form, push = true } = {}) {
 /** Brings the page up to date without moving what a person may be about to press. */
 async function refresh() {
   const section = document.body.dataset.section;
-  if (section === "Tools" || section === "Policy") return refreshFrame((await load(location.href)).page);
+  if (section === "Tools" || section === "Policy") return refreshFrame((await load(location.href, undefined, true)).page);
   const turn = loading;
-  const { page } = await load(location.href);
+  const { page } = await load(location.href, undefined, true);
   if (turn !== loading || !page || !one("#main", page)) return;
   refreshFrame(page);
   if (section === "Inbox") return refreshInbox(page);
@@ -187,8 +188,9 @@ function arrange() {
   if (end && approve) {
     approve.disabled = true;
     approve.title = "Scroll to the end of the request first";
-    // What is behind the form at the bottom of the window is not seen.
-    const covered = Math.max(0, one("#answer").offsetHeight - 2);
+    // What is behind the form at the bottom of a wide window is not seen.
+    const form = one("#answer");
+    const covered = getComputedStyle(form).position === "sticky" ? Math.max(0, form.offsetHeight - 2) : 0;
     watcher = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting || entry.boundingClientRect.top < 0)) return;
       approve.disabled = false;

@@ -6,7 +6,7 @@ use crate::html::count;
 use crate::notice::Notice;
 use crate::pages::redirect;
 use crate::proof::{ProvenRequest, proof};
-use crate::resumed::resume;
+use crate::resume::resume;
 use crate::session::ConsoleSession;
 use axum::Extension;
 use axum::extract::State;

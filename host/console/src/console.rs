@@ -1,5 +1,6 @@
 //! What the pages of one console share.
 
+use crate::console_watch::ConsoleWatch;
 use crate::guard::OwnHost;
 use crate::host_slot::HostSource;
 use crate::limits::STREAMS_MAX;
@@ -7,7 +8,7 @@ use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
 use crate::resumed::ResumedCalls;
 use crate::session::ConsoleSessions;
-use crate::watcher::ConsoleWatch;
+
 use portcullis::Approvals;
 use std::path::PathBuf;
 use std::sync::Arc;

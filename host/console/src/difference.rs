@@ -6,6 +6,9 @@ use portcullis::text::{OneLine, count_blanks};
 const COMPLETE_NOTES: [&str; 5] =
     ["a new file", "the file is removed", "no newline at end of file", "every line ends in CR LF", "nothing changes"];
 
+/// The path of a file that does not exist before or after the call.
+const NO_FILE: &str = "/dev/null";
+
 /// A row of a difference, with its text encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DifferenceRow {
@@ -53,7 +56,7 @@ impl Difference {
                 Some(_) | None if hunk.old_left + hunk.new_left > 0 => difference.line(line, &mut hunk),
                 Some(b'+') => {
                     files += 1;
-                    DifferenceRow::File(encoded(line.trim_start_matches("+++ ")))
+                    difference.file(line.trim_start_matches("+++ "))
                 }
                 Some(_) | None => DifferenceRow::File(encoded(line.trim_start_matches("--- "))),
             };
@@ -61,6 +64,23 @@ impl Difference {
         }
         difference.is_complete &= files > 0;
         difference
+    }
+
+    /// Returns the row of a file after the call. It replaces the row of the same file before the call.
+    fn file(&mut self, after: &str) -> DifferenceRow {
+        let before = match self.rows.last() {
+            Some(DifferenceRow::File(before)) => before.clone(),
+            Some(_) | None => return DifferenceRow::File(encoded(after)),
+        };
+        let path = |side: &str, prefix: &str| side.strip_prefix(prefix).map(str::to_owned);
+        let shown = match (path(&before, "a/"), path(after, "b/").map(|path| encoded(&path))) {
+            (Some(old), Some(new)) if old == new => new,
+            (None, Some(new)) if before == NO_FILE => new,
+            (Some(old), None) if after == NO_FILE => old,
+            _ => return DifferenceRow::File(encoded(after)),
+        };
+        self.rows.pop();
+        DifferenceRow::File(shown)
     }
 
     fn host_line(&mut self, line: &str, hunk: &mut Hunk) -> DifferenceRow {
@@ -132,8 +152,9 @@ mod tests {
                     --- a/y\n+++ b/y\n b\n";
         let difference = Difference::parse(text);
         assert_eq!((difference.added, difference.removed, difference.is_complete), (1, 1, true));
+        assert_eq!(difference.rows[1], DifferenceRow::File("x".to_owned()));
         assert_eq!(
-            difference.rows[4..],
+            difference.rows[3..],
             [
                 DifferenceRow::Same(39, "a".to_owned()),
                 DifferenceRow::Removed(40, "-- a/y".to_owned()),

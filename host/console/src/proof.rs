@@ -1,7 +1,7 @@
 //! Binds an answer to what its page showed.
 //!
-//! A page carries a digest of the whole request: arguments, change, handles, reason and offers. The answer brings it back.
-//! The console computes it again and refuses an answer whose request looks different now.
+//! A page carries a digest of the whole request: arguments, change, handles, reason and offers. The answer brings it
+//! back. The console computes it again and refuses an answer whose request looks different now.
 
 use portcullis::Question;
 use sha2::{Digest, Sha256};

@@ -1,9 +1,7 @@
 //! Calls that the console runs itself, because their own process has ended.
 
-use crate::console::ConsoleState;
 use portcullis::Reply;
 use portcullis::policy::recovery::RecoverMutex;
-use portcullis::text::WithCauses;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -30,7 +28,8 @@ impl ResumedCalls {
         calls.iter().find(|(known, _)| known == request).map(|(_, state)| state.clone())
     }
 
-    fn put(&self, request: &str, state: ResumedState) {
+    /// Records the state of the call of a request.
+    pub(crate) fn put(&self, request: &str, state: ResumedState) {
         let mut calls = self.0.lock_recovered();
         calls.retain(|(known, _)| known != request);
         if calls.len() == REPLIES_KEPT {
@@ -38,21 +37,4 @@ impl ResumedCalls {
         }
         calls.push_back((request.to_owned(), state));
     }
-}
-
-/// Runs the approved call of a request in the background, as `portcullis approvals approve` does.
-pub(crate) fn resume(state: &Arc<ConsoleState>, request: String) {
-    state.resumed.put(&request, ResumedState::Running);
-    let state = Arc::clone(state);
-    tokio::spawn(async move {
-        let ended = match state.host.get().await {
-            Ok(host) => match host.resume(&request).await {
-                Ok(reply) => ResumedState::Ended(Arc::new(reply)),
-                Err(error) => ResumedState::NotRun(WithCauses(&error).to_string()),
-            },
-            Err(why) => ResumedState::NotRun(why),
-        };
-        state.resumed.put(&request, ended);
-        state.watch.touch();
-    });
 }

@@ -2,6 +2,7 @@
 
 use crate::assets;
 use crate::console::ConsoleState;
+use crate::console_watch::ConsoleWatch;
 use crate::guard::{self, OwnHost};
 use crate::host_slot::HostSource;
 use crate::live_calls::LiveCalls;
@@ -9,7 +10,7 @@ use crate::log::CallLog;
 use crate::pages;
 use crate::resumed::ResumedCalls;
 use crate::session::ConsoleSessions;
-use crate::watcher::{self, ConsoleWatch};
+use crate::watcher;
 use crate::{answer, connections, events};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};

@@ -42,6 +42,8 @@ pub(crate) struct ConsoleSession {
     digest: SecretDigest,
     /// The token that every form of the session carries.
     pub(crate) csrf: Arc<str>,
+    /// Whether the page asks by itself, to bring itself up to date. The notices are for the page that a person asks for.
+    pub(crate) is_refresh: bool,
 }
 
 impl ConsoleSessions {
@@ -82,7 +84,7 @@ impl ConsoleSessions {
         table.sessions.retain(|session| session.until > now);
         let session = table.sessions.iter_mut().find(|session| same(&session.digest, &wanted))?;
         session.until = now + SESSION_TIME;
-        Some(ConsoleSession { digest: wanted, csrf: Arc::clone(&session.csrf) })
+        Some(ConsoleSession { digest: wanted, csrf: Arc::clone(&session.csrf), is_refresh: false })
     }
 
     /// Ends a session.
@@ -98,8 +100,11 @@ impl ConsoleSessions {
         }
     }
 
-    /// Takes the notices of a session.
+    /// Takes the notices of a session, unless the page only brings itself up to date.
     pub(crate) fn notices(&self, session: &ConsoleSession) -> Vec<Notice> {
+        if session.is_refresh {
+            return Vec::new();
+        }
         let mut table = self.0.lock_recovered();
         let known = table.sessions.iter_mut().find(|known| known.digest == session.digest);
         known.map(|known| std::mem::take(&mut known.notices)).unwrap_or_default()

@@ -1,11 +1,11 @@
 //! Notices what changed, once for all pages: the ledger, the audit log, and the catalog of tools.
 
 use crate::console::ConsoleState;
+use crate::console_watch::ConsoleSeen;
 use portcullis::approvals::{ApprovalChanges, Status};
 use portcullis::live::LiveReader;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
 use tokio::time::sleep;
 
 /// How often the end of the audit log is looked for, while a page is open.
@@ -16,47 +16,6 @@ const LIVE_PAUSE: Duration = Duration::from_millis(200);
 
 /// Pause after the ledger could not be read.
 const FAULT_PAUSE: Duration = Duration::from_secs(1);
-
-/// What the pages know of the state directory. Each number changes with what it counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ConsoleSeen {
-    /// Changes of the ledger so far.
-    pub(crate) ledger: u64,
-    /// Requests that wait for an answer.
-    pub(crate) pending: usize,
-    /// Remembered approvals in force.
-    pub(crate) remembered: usize,
-    /// Entries of the audit log.
-    pub(crate) log: u64,
-    /// Changes of calls so far.
-    pub(crate) live: u64,
-}
-
-/// What the pages know, for everyone who waits for a change.
-pub(crate) struct ConsoleWatch(watch::Sender<ConsoleSeen>);
-
-impl Default for ConsoleWatch {
-    fn default() -> Self {
-        Self(watch::Sender::new(ConsoleSeen::default()))
-    }
-}
-
-impl ConsoleWatch {
-    /// Returns what is known now.
-    pub(crate) fn now(&self) -> ConsoleSeen {
-        *self.0.borrow()
-    }
-
-    /// Subscribes to changes.
-    pub(crate) fn subscribe(&self) -> watch::Receiver<ConsoleSeen> {
-        self.0.subscribe()
-    }
-
-    /// Tells the pages that something changed which only this process knows.
-    pub(crate) fn touch(&self) {
-        self.0.send_modify(|seen| seen.ledger += 1);
-    }
-}
 
 /// Follows the state directory until the console stops.
 pub(crate) async fn follow(state: Arc<ConsoleState>, live: LiveReader) {
@@ -76,7 +35,7 @@ async fn follow_ledger(state: &ConsoleState, mut changes: ApprovalChanges) {
             Ok(listing) if changed => {
                 let pending = listing.questions.iter().filter(|open| open.status == Status::Pending).count();
                 let remembered = listing.answers.len();
-                state.watch.0.send_modify(|seen| {
+                state.watch.change(|seen| {
                     *seen = ConsoleSeen { ledger: seen.ledger + 1, pending, remembered, ..*seen };
                 });
             }
@@ -89,10 +48,10 @@ async fn follow_ledger(state: &ConsoleState, mut changes: ApprovalChanges) {
 async fn follow_log(state: &ConsoleState) {
     loop {
         // Without a page, no one needs to know.
-        if state.watch.0.receiver_count() > 0
+        if state.watch.has_page()
             && let Ok(entries) = state.log.refresh().await
         {
-            state.watch.0.send_if_modified(|seen| std::mem::replace(&mut seen.log, entries) != entries);
+            state.watch.put_log(entries);
         }
         sleep(LOG_LOOK_INTERVAL).await;
     }
@@ -105,7 +64,7 @@ async fn follow_live(state: &ConsoleState, mut live: LiveReader) {
         while let Some(event) = live.try_next() {
             state.live.apply(event);
         }
-        state.watch.0.send_modify(|seen| seen.live += 1);
+        state.watch.change(|seen| seen.live += 1);
         sleep(LIVE_PAUSE).await;
     }
 }

@@ -105,7 +105,7 @@ fn meaning(WrittenEdit { text, expected, lines }: &WrittenEdit) -> Result<(), Ed
     }
 }
 
-/// Returns the decisions that change, for a call without arguments and for the arguments that any rule names. Leaves out
+/// Returns the decisions that change, for a call without arguments and for the arguments that any rule names. Omits
 /// arguments for which the same changes as without them.
 fn changes(
     layers: &Layers<'_>,

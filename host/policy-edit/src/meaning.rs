@@ -3,7 +3,6 @@
 //! This file must not know how a policy is written.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use portcullis_policy::{
     Approvals, Binding, ClockResolution, Decision, DependencyKey, Hint, Leniency, Limits, Permission, PluginName,
@@ -20,7 +19,7 @@ pub(crate) struct PolicyMeaning {
     limits: Limits,
     approvals: Approvals,
     record: RecordKeeping,
-    name_servers: Vec<SocketAddr>,
+    name_servers: Vec<String>,
     settings: BTreeMap<PluginName, PluginSettings>,
 }
 
@@ -66,7 +65,7 @@ impl PolicyMeaning {
             limits: policy.default_limits(),
             approvals: policy.approvals(),
             record: policy.record(),
-            name_servers: policy.name_servers().to_vec(),
+            name_servers: policy.name_servers().iter().map(ToString::to_string).collect(),
             settings: sections.map(|plugin| (plugin.clone(), PluginSettings::of(policy, plugin))).collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! Finds out whether a new rule decides the calls that it is for.
 //!
-//! Deny wins over ask, and ask over allow. So a rule can be without effect, and whoever wrote it would not notice. This
+//! Deny wins over ask, and ask over allow. So a rule can be without effect, and its author would not notice. This
 //! file must not know how a rule is written.
 
 use portcullis_policy::{Decision, KnownTool, Policy, Rule, RuleId, Source, ToolName};

@@ -1,7 +1,7 @@
 //! Proposes the rules that would have allowed calls that people approved.
 //!
-//! A proposal is never wider than the directory of an approved path, or the host of an approved URL. Arguments that name
-//! no place are left open, and the proposal says so. This file must not know where approvals are stored.
+//! A proposal is never wider than the directory of an approved path, or the host of an approved URL. It leaves open the
+//! arguments that name no place. This file must not know where approvals are stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 

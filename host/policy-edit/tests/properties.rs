@@ -39,9 +39,8 @@ fn policy() -> impl Strategy<Value = String> {
         }
         for (number, WrittenRule { decision, tool, path }) in rules.iter().enumerate() {
             let when = path.map(|path| format!("when = {{ path = \"{path}\" }} # w{number}\n")).unwrap_or_default();
-            text.push_str(&format!(
-                "\n# before {number}\n[[rule]] # h{number}\ntool = \"{tool}\" # t{number}\n{when}decision   = \"{decision}\" # d{number}\n"
-            ));
+            let head = format!("\n# before {number}\n[[rule]] # h{number}\ntool = \"{tool}\" # t{number}\n");
+            text.push_str(&format!("{head}{when}decision   = \"{decision}\" # d{number}\n"));
         }
         if section {
             text.push_str("\n# plugin\n[plugin.files] # p\ndirectory.w = { path = \"a\" } # b\n");
@@ -133,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn replacing_a_decision_and_replacing_it_back_is_no_edit(text in policy(), wanted in rule_edit(), other in decision()) {
+    fn a_decision_that_is_replaced_back_is_no_edit(text in policy(), wanted in rule_edit(), other in decision()) {
         let Ok(first) = edit(&text, &PolicyEdit::Rule(wanted.clone())) else { return Ok(()) };
         let changed = RuleEdit { decision: other, ..wanted.clone() };
         let Ok(second) = edit(&first.text, &PolicyEdit::Rule(changed)) else { return Ok(()) };

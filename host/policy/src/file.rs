@@ -34,7 +34,7 @@ use crate::rule::Rule;
 pub use faults::POLICY_ERRORS_MAX;
 
 use faults::FaultLog;
-pub(crate) use node::Misplaced;
+pub(crate) use faults::Misplaced;
 use node::TomlNode;
 pub(crate) use place::PolicyText;
 pub(crate) use plugin::PluginSection;

@@ -1,8 +1,8 @@
-//! Paths that begin with the home directory: `~` and `$HOME`. This file only takes a path apart. The host knows where the
-//! home directory is.
+//! Paths that begin with the home directory: `~` and `$HOME`. This file only takes a path apart. The host knows where
+//! the home directory is.
 
-/// Returns the rest of a path that begins with the home directory: the text after `~/` or `$HOME/`, which is empty for the
-/// home directory itself. Returns `None` for every other path, such as `~ann`, `a/~`, `./~` and `${HOME}`.
+/// Returns the rest of a path that begins with the home directory: the text after `~/` or `$HOME/`, which is empty for
+/// the home directory itself. Returns `None` for every other path, such as `~ann`, `a/~`, `./~` and `${HOME}`.
 pub fn below_home(path: &str) -> Option<&str> {
     let rest = path.strip_prefix('~').or_else(|| path.strip_prefix("$HOME"))?;
     let is_whole_name = rest.is_empty() || rest.starts_with('/');

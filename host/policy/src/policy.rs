@@ -99,8 +99,8 @@ impl Policy {
         self.weigh(&Matter::from(question))
     }
 
-    /// Returns the program, with its arguments, that is run for a new approval request. There is none if it is empty. An
-    /// untrusted project cannot set it.
+    /// Returns the program, with its arguments, that is run for a new approval request. There is none if it is empty.
+    /// An untrusted project cannot set it.
     pub fn notify(&self) -> &[String] {
         &self.notify
     }

@@ -112,9 +112,11 @@ fn place(kind: TargetKind, text: &str) -> String {
         (TargetKind::Path | TargetKind::Url, Some((scheme, rest))) if is_scheme(scheme) => {
             match Destination::from_url(text) {
                 Ok(url) => format!("{}://{}{}", url.scheme(), url.authority(), url.path()),
+                Err(_) if hides_a_user(rest) => format!("{scheme}://…"),
                 Err(_) => format!("{scheme}://{}", without_user(before_query(rest))),
             }
         }
+        (TargetKind::Url, _) if hides_a_user(text) => "…".to_owned(),
         (TargetKind::Url, _) => without_data(without_user(before_query(text))).to_owned(),
         (TargetKind::Path | TargetKind::Key, _) => text.to_owned(),
     }
@@ -128,6 +130,12 @@ fn is_scheme(text: &str) -> bool {
 
 fn before_query(text: &str) -> &str {
     text.split(['?', '#']).next().unwrap_or_default()
+}
+
+/// Returns whether the authority has a password with `?` or `#`, which looks like the beginning of a query.
+fn hides_a_user(text: &str) -> bool {
+    let authority = text.split('/').next().unwrap_or_default();
+    authority.find(['?', '#']).is_some_and(|at| authority[at..].contains('@'))
 }
 
 /// Removes `user:password@`.
@@ -194,7 +202,9 @@ mod tests {
             ("HTTPS://user:pw@Docs.rs:8443/a?pw", "HTTPS://Docs.rs:8443/a"),
             ("postgres://u:pw@db.test/main?sslkey=pw", "postgres://db.test/main"),
             ("https://a@pw\\@b.test/x", "https://b.test/x"),
-            ("https://b.test/x y?pw", "https://b.test/x y"),
+            ("https://b.test/x y?pw", "https://b.test/x%20y"),
+            ("ftp://u:p#w@b.test/x", "ftp://…"),
+            ("ftp://u:p?w@b.test/x", "ftp://…"),
             ("u:pw@b.test/x?pw", "b.test/x"),
             ("/search?q=pw", "/search"),
             ("data:text/plain;base64,cHc=", "data:text/plain"),

@@ -71,8 +71,8 @@ impl ProjectPolicy {
         Self::read_with_home(path, None).await
     }
 
-    /// Reads a project's policy like [`ProjectPolicy::read`]. `home` is what `~` and `$HOME` stand for in its paths, and
-    /// must be the same as for the host ([`crate::HostBuilder::home`]).
+    /// Reads a project's policy like [`ProjectPolicy::read`]. `home` is what `~` and `$HOME` stand for in its paths,
+    /// and must be the same as for the host ([`crate::HostBuilder::home`]).
     ///
     /// # Errors
     /// The file cannot be read or is not a policy.

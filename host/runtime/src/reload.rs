@@ -1,5 +1,5 @@
-//! Reloads the plugin directories and the policy while calls run. New plugins are loaded and get their grants exactly as
-//! when the host opens, and then the whole catalog is replaced at once. If a file cannot be loaded, the old plugin
+//! Reloads the plugin directories and the policy while calls run. New plugins are loaded and get their grants exactly
+//! as when the host opens, and then the whole catalog is replaced at once. If a file cannot be loaded, the old plugin
 //! stays. If a policy cannot be used, the one in force stays.
 
 mod change;

@@ -1,7 +1,7 @@
 //! Watches the plugin directories and the policy: tasks that reload when something in them changes.
 //!
-//! On Linux the system reports changes of the open directories themselves, and no path is followed. On other systems, and for
-//! changes that are not reported, such as a new directory at the same path, the task polls.
+//! On Linux the system reports changes of the open directories themselves, and no path is followed. On other systems,
+//! and for changes that are not reported, such as a new directory at the same path, the task polls.
 
 mod signal;
 

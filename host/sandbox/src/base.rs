@@ -26,8 +26,8 @@ impl PathBase {
         Self { path, root: Some(Arc::new(File::from(root))), home: None }
     }
 
-    /// Sets the directory that `~` and `$HOME` stand for at the beginning of a path. A path that begins with them counts
-    /// as absolute.
+    /// Sets the directory that `~` and `$HOME` stand for at the beginning of a path. A path that begins with them
+    /// counts as absolute.
     #[must_use]
     pub fn with_home(self, home: Option<&Path>) -> Self {
         Self { home: home.map(Arc::from), ..self }

@@ -1,7 +1,7 @@
 //! A program that the policy names, and everything that it starts.
 //!
-//! The program leads its own process group. Dropping the group kills what is left of it. It does not kill a process that
-//! leaves the group, as a daemon does with `setsid`.
+//! The program leads its own process group. Dropping the group kills what is left of it. It does not kill a process
+//! that leaves the group, as a daemon does with `setsid`.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io;
@@ -12,8 +12,8 @@ use tokio::time::sleep;
 /// How often the host checks whether the program has ended. It ends once, so this costs little.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// The process group of a program that was not reaped yet. Dropping this kills the rest of the group. Declare it after the
-/// child, so that the group is killed before the process number can be reused.
+/// The process group of a program that was not reaped yet. Dropping this kills the rest of the group. Declare it after
+/// the child, so that the group is killed before the process number can be reused.
 #[derive(Debug)]
 pub struct ProcessGroup {
     leader: Pid,

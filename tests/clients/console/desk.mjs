@@ -44,7 +44,8 @@ export function ask(tool, args, session = "default") {
 /** Returns the requests that wait. */
 export async function questions() {
   const listing = await portcullis("approvals", "list");
-  return listing.questions.filter((open) => open.status === "pending");
+  // Before the first call there is no ledger, and the document is an error.
+  return (listing.questions ?? []).filter((open) => open.status === "pending");
 }
 
 /** Starts a console. */

@@ -48,7 +48,7 @@ impl Session {
     /// whether the terminal is as before.
     pub(crate) fn wide(desk: &Desk, columns: u32, line: &str) -> Self {
         let line = format!(
-            "stty cols {columns} rows 24; before=$(stty -g); {line}; code=$?; \
+            "trap : INT; stty cols {columns} rows 24; before=$(stty -g); {line}; code=$?; \
              [ \"$before\" = \"$(stty -g)\" ] && echo restored; exit $code"
         );
         Self::start(desk, &line, "xterm")

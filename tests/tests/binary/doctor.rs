@@ -72,7 +72,8 @@ fn doctor_names_the_remedy_of_each_fault() {
         (
             &|| installed.write("app/.mcp.json", r#"{"mcpServers":{"portcullis":{"command":"/gone/portcullis"}}}"#),
             &|| drop(installed.run(&["init", "--yes"]).ends(0)),
-            "error agents: Claude Code: .mcp.json starts /gone/portcullis, which does not exist | portcullis init --client claude-code",
+            "error agents: Claude Code: .mcp.json starts /gone/portcullis, which does not exist | portcullis init \
+             --client claude-code",
         ),
         (
             &|| fs::write(state.join("key.0.new"), "").unwrap(),

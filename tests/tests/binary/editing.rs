@@ -9,8 +9,15 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Stdio;
 
 /// Binds the files plugin, and has a rule with comments.
-const POLICY: &str = "# mine\n[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" } # here\n\n\
-    [[rule]] # one\ntool = \"files.*\"\npermission = \"read\"\ndecision = \"allow\" # reads\n";
+const POLICY: &str = r#"# mine
+[plugin.files]
+directory.workspace = { path = "work", access = "read-write" } # here
+
+[[rule]] # one
+tool = "files.*"
+permission = "read"
+decision = "allow" # reads
+"#;
 
 fn text(desk: &Desk) -> String {
     fs::read_to_string(desk.site.path("portcullis.toml")).unwrap()
@@ -103,7 +110,7 @@ fn mode_and_link_of_the_policy_are_kept() {
     let desk = Desk::new(POLICY);
     let (policy, target) = (desk.site.path("portcullis.toml"), desk.site.directory("elsewhere").join("real.toml"));
     fs::rename(&policy, &target).unwrap();
-    symlink(&target, &policy).unwrap();
+    symlink("elsewhere/real.toml", &policy).unwrap();
     fs::set_permissions(&target, Permissions::from_mode(0o640)).unwrap();
     desk.run(&["deny", "files.write", "--yes"]).ends(0);
     assert!(fs::symlink_metadata(&policy).unwrap().is_symlink());
@@ -124,6 +131,10 @@ fn a_missing_policy_is_created_for_its_owner_alone() {
         ran.err
     );
     assert_eq!(fs::metadata(&policy).unwrap().permissions().mode() & 0o7777, 0o600);
+    // The file that is named in the environment does not exist either.
+    desk.run(&["deny", "files.*", "--yes"]).ends(0);
+    assert_eq!(text(&desk), "[[rule]]\ntool = \"files.*\"\ndecision = \"deny\"\n");
+    assert_eq!(fs::metadata(desk.site.path("portcullis.toml")).unwrap().permissions().mode() & 0o7777, 0o600);
 }
 
 #[test]
@@ -159,12 +170,15 @@ fn a_pause_of_the_project_is_not_the_user_s_to_end() {
 /// The server is asked over its pipes before and after each edit by another process.
 #[test]
 fn a_running_server_follows_each_edit() {
-    let desk = Desk::new(POLICY);
+    // The server lists a tool only if some call of it could run.
+    let docs = "[[rule]]\ntool = \"files.write\"\nwhen = { path = \"docs/**\" }\ndecision = \"allow\"\n";
+    // The same call is made until the server has the new policy.
+    let desk = Desk::new(&format!("{POLICY}{docs}[approvals]\nrepeats = 1000000\n"));
     let mut command = desk.command();
     command.args(["serve", "--stdio", "--start-wait", "60"]).stderr(Stdio::null());
     let mut wire = Wire::start(command, Era::Modern);
     let mut code = |wanted: &str| {
-        let params = json!({ "name": "files_write", "arguments": { "path": "src/a", "content": "x" } });
+        let params = json!({ "name": "files__write", "arguments": { "path": "src/a", "content": "x" } });
         let began = std::time::Instant::now();
         loop {
             let result = wire.result("tools/call", params.clone());
@@ -183,7 +197,7 @@ fn a_running_server_follows_each_edit() {
     code("paused");
     desk.run(&["resume", "--yes"]).ends(0);
     code("completed");
-    desk.run(&["deny", "files.write", "--yes"]).ends(0);
+    desk.run(&["deny", "files.write", "--when", "path=src/**", "--yes"]).ends(0);
     code("policy-denied");
 }
 

@@ -88,7 +88,8 @@ fn undo_brings_every_byte_back() {
     let installed = Installed::new();
     let json = |servers: &str| {
         format!(
-            "\u{feff}{{\r\n\t// mine\r\n\t\"a\" : [1,2 ],\r\n\t\"{servers}\": {{ \"other\": {{\"command\":\"x\"}} }}\r\n}}"
+            "\u{feff}{{\r\n\t// mine\r\n\t\"a\" : [1,2 ],\r\n\t\"{servers}\": \
+             {{ \"other\": {{\"command\":\"x\"}} }}\r\n}}"
         )
     };
     installed.write("app/.mcp.json", &json("mcpServers"));

@@ -87,7 +87,9 @@ impl Installed {
     /// Starts the program at a terminal, in the project.
     pub(crate) fn session(&self, arguments: &str) -> Session {
         let line = format!("{} {arguments}", self.program().display());
-        Session::shell_in(&line, |command| drop(command.current_dir(self.project("")).env("HOME", self.home(""))))
+        Session::shell_in(&line, |command| {
+            command.current_dir(self.project("")).env("HOME", self.home(""));
+        })
     }
 
     /// Returns the policy of the project.

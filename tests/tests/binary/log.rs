@@ -117,10 +117,11 @@ fn calls_are_shown_as_they_are_made() {
     let (desk, _) = desk();
     for columns in [60, 80, 200] {
         let mut session = Session::wide(&desk, columns, &format!("{} log --follow --limit 1", program().display()));
-        session.until("hello.greet");
-        desk.call("files.read", &json!({ "path": "poem.txt" }), 0);
-        let shown = session.until("completed");
-        assert!(shown.contains("poem.txt"), "{shown}");
+        session.until("\n");
+        let path = format!("{columns}.txt");
+        desk.call("files.read", &json!({ "path": path }), 1);
+        let shown = session.until("tool-failed");
+        assert!(shown.contains(&path), "{shown}");
         session.types("\u{3}");
         assert!(session.ends(0).contains("restored"));
     }

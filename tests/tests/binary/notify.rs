@@ -1,4 +1,4 @@
-//! `[approvals] notify`: a program is told of each new request, and can do nothing else to the call.
+//! `[approvals] notify`: a program learns of each new request, and can change nothing about the call.
 
 use crate::binary::console::ASK;
 use crate::binary::desk::Desk;

@@ -234,7 +234,7 @@ fn the_terminal_is_restored_however_the_prompt_ends() {
             session.until("for no reason: ");
             session.types(line);
         }
-        let said = session.ends(if keys == ["\u{3}"] { 6 } else { 3 });
+        let said = session.ends(if keys == ["\u{3}"] { 1 } else { 3 });
         assert!(said.contains("restored") && said.contains(reason), "{keys:?}: {said}");
         assert!(!desk.site.path("work/b.md").exists());
     }

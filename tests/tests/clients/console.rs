@@ -9,11 +9,29 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every call needs approval, except reads.
-const POLICY: &str = "# What the agents of this project may do.\n\n\
-    [plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\n\
-    [approvals]\nrepeats = 1000\n\n\
-    # Reads are harmless here.\n[[rule]]\ntool = \"files.{read,list,find,grep}\"\ndecision = \"allow\"\n\n\
-    # A person looks at everything else.\n[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\nreason = \"a person looks before anything changes\"\n";
+const POLICY: &str = r#"# What the agents of this project may do.
+
+[plugin.files]
+directory.workspace = { path = "work", access = "read-write" }
+
+[approvals]
+repeats = 1000
+
+# Reads are harmless here.
+[[rule]]
+tool = "files.{read,list,glob,grep}"
+decision = "allow"
+
+# A person looks at every change.
+[[rule]]
+tool = "files.{write,edit}"
+decision = "ask"
+reason = "a person looks before anything changes"
+
+[[rule]]
+tool = "*.run"
+decision = "ask"
+"#;
 
 /// Returns a site with the shipped files plugin, one that echoes, and one whose texts attack a page.
 fn site() -> Site {

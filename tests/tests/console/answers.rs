@@ -21,6 +21,9 @@ async fn an_approved_call_runs_and_a_denied_one_gets_the_reason() {
     let (id, call) = desk.ask(echo(1)).await;
     signed_in.answer(&id, "approve", &[]).await.is(303);
     assert_eq!(call.await.unwrap().code.as_str(), "completed");
+    // A page that brings itself up to date does not take what the next page of the person shows.
+    let refresh = signed_in.request("GET", "/policy").with("X-Portcullis-Refresh", "1");
+    assert!(!refresh.send(desk.address()).await.is(200).body.contains("Approved."));
     assert!(signed_in.told().await.contains("Approved."));
     let (id, call) = desk.ask(echo(2)).await;
     signed_in.answer(&id, "deny", &[("note", "use the other tool")]).await.is(303);

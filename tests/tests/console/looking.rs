@@ -84,9 +84,8 @@ async fn the_policy_has_line_numbers_matches_and_explains_a_call() {
     assert_eq!(csrf.field("tool"), "good.run");
     let csrf = csrf.field("csrf");
     let known = desk.open().await.len();
-    let explained = signed_in
-        .post("/policy/explain", &[("csrf", &csrf), ("tool", "files.read"), ("arguments", "{\"path\":\"a\"}")]);
-    let explained = explained.await.is(200).body;
+    let asked = [("csrf", csrf.as_str()), ("tool", "files.read"), ("arguments", "{\"path\":\"a\"}")];
+    let explained = signed_in.post("/policy/explain", &asked).await.is(200).body;
     assert!(explained.contains("It would ask you.") && explained.contains("a person looks first"), "{explained}");
     let unknown = signed_in.post("/policy/explain", &[("csrf", &csrf), ("tool", "no.tool")]).await.is(200).body;
     assert!(unknown.contains("unknown-tool"), "{unknown}");

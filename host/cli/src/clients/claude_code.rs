@@ -1,11 +1,11 @@
-//! Claude Code: `.mcp.json` in the project, with the servers under `mcpServers`. A server without `type` is started over
-//! stdio. Claude Code asks the user once before it uses a server of this file. It reads `~/.claude.json` too, and rewrites
-//! that file while it runs, so `init` leaves it alone.
+//! Claude Code: `.mcp.json` in the project, with the servers under `mcpServers`. A server without `type` is started
+//! over stdio. Claude Code asks the user once before it uses a server of this file. It reads `~/.claude.json` too, and
+//! rewrites that file while it runs, so `init` leaves it alone.
 //!
 //! Source: code.claude.com/docs/en/mcp, "MCP installation scopes".
 
+use super::client_facts::{ClientFacts, ConfigScope, ConfigSyntax};
 use super::entry::command_and_args;
-use super::facts::{ClientFacts, ConfigScope, ConfigSyntax};
 
 pub(super) const FACTS: ClientFacts = ClientFacts {
     title: "Claude Code",

@@ -1,12 +1,14 @@
 //! One agent's configuration file: where it really is, what it has, and what it would become.
 //!
 //! A link is followed only if that cannot change whose file is written. A file of a project must stay inside of the
-//! project, because the project may have been written by others. A file of the user may be a link to another file of the
-//! user, as with dotfiles in a repository. The link itself stays, and its target is replaced.
+//! project, because the project may have been written by others. A file of the user may be a link to another file of
+//! the user, as with dotfiles in a repository. The link itself stays, and its target is replaced.
 
+use super::client_facts::{ClientPlaces, ConfigScope};
 use super::entry::ServerCommand;
-use super::facts::{AgentClient, ClientPlaces, ConfigScope};
-use super::merge::{self, Members, MergeError};
+use super::facts::AgentClient;
+use super::found_entry::{Members, MergeError};
+use super::merge;
 use crate::user_files;
 use std::path::{Path, PathBuf};
 
@@ -144,7 +146,8 @@ mod tests {
     /// The entry of every agent is found again, and a text without it is what it was before.
     #[test]
     fn an_entry_is_found_again_and_removed_again() {
-        let json = "{\n  // a comment\n  \"other\": [1, 2],\n  \"NAME\": {\n    \"one\": { \"command\": \"x\" }, /* c */\n  },\n}\n";
+        let json = "{\n  // a comment\n  \"other\": [1, 2],\n  \"NAME\": {\n    \"one\": { \"command\": \"x\" }, \
+                    /* c */\n  },\n}\n";
         let toml = "# a comment\nmodel = 'x'   # more\n\n[NAME.one]\ncommand = \"x\"\n\n[ tail ]\nlast=1\n";
         for client in AgentClient::ALL {
             let text = if client == AgentClient::Codex { toml } else { json };

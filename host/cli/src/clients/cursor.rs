@@ -2,8 +2,8 @@
 //!
 //! Source: cursor.com/docs/context/mcp, "Configuration locations".
 
+use super::client_facts::{ClientFacts, ConfigScope, ConfigSyntax};
 use super::entry::command_and_args;
-use super::facts::{ClientFacts, ConfigScope, ConfigSyntax};
 
 pub(super) const FACTS: ClientFacts = ClientFacts {
     title: "Cursor",

@@ -1,10 +1,10 @@
-//! Gemini CLI: `.gemini/settings.json` in the project, with the servers under `mcpServers`. Without `trust`, it asks the
-//! user before each call, in addition to what the policy asks.
+//! Gemini CLI: `.gemini/settings.json` in the project, with the servers under `mcpServers`. Without `trust`, it asks
+//! the user before each call, in addition to what the policy asks.
 //!
 //! Source: google-gemini/gemini-cli, docs/tools/mcp-server.md, "Configure the MCP server in settings.json".
 
+use super::client_facts::{ClientFacts, ConfigScope, ConfigSyntax};
 use super::entry::command_and_args;
-use super::facts::{ClientFacts, ConfigScope, ConfigSyntax};
 
 pub(super) const FACTS: ClientFacts = ClientFacts {
     title: "Gemini CLI",

@@ -1,7 +1,7 @@
 //! Entries in JSON with comments and trailing commas, as editors and agents read it.
 
 use super::entry::EntryValue;
-use super::merge::{FoundEntry, Members, MergeError, SERVER_NAME};
+use super::found_entry::{FoundEntry, Members, MergeError, SERVER_NAME};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 

@@ -1,7 +1,7 @@
 //! Entries in TOML, each a table of its own.
 
 use super::entry::EntryValue;
-use super::merge::{FoundEntry, Members, MergeError, SERVER_NAME};
+use super::found_entry::{FoundEntry, Members, MergeError, SERVER_NAME};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 fn parse(text: &str) -> Result<DocumentMut, MergeError> {

@@ -2,11 +2,13 @@
 //! becomes is computed here; `crate::user_files` writes it.
 
 mod claude_code;
+mod client_facts;
 mod codex;
 mod config_file;
 mod cursor;
 mod entry;
 mod facts;
+mod found_entry;
 mod gemini;
 mod merge;
 mod merge_json;
@@ -15,6 +17,7 @@ mod opencode;
 mod vs_code;
 mod zed;
 
+pub(crate) use client_facts::{ClientPlaces, ConfigScope};
 pub(crate) use config_file::{ConfigFile, EntryState, Left};
 pub(crate) use entry::ServerCommand;
-pub(crate) use facts::{AgentClient, ClientPlaces, ConfigScope};
+pub(crate) use facts::AgentClient;

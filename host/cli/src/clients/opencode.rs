@@ -3,8 +3,8 @@
 //!
 //! Source: opencode.ai/docs/mcp-servers, "Local".
 
+use super::client_facts::{ClientFacts, ConfigScope, ConfigSyntax};
 use super::entry::{EntryValue, ServerCommand};
-use super::facts::{ClientFacts, ConfigScope, ConfigSyntax};
 
 /// The file with comments, which is used if it exists.
 const WITH_COMMENTS: &str = "opencode.jsonc";

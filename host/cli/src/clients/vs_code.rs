@@ -2,8 +2,8 @@
 //!
 //! Source: code.visualstudio.com/docs/copilot/reference/mcp-configuration, "Standard I/O (stdio) servers".
 
+use super::client_facts::{ClientFacts, ConfigScope, ConfigSyntax};
 use super::entry::{EntryValue, ServerCommand, command_and_args};
-use super::facts::{ClientFacts, ConfigScope, ConfigSyntax};
 
 pub(super) const FACTS: ClientFacts = ClientFacts {
     title: "VS Code",

@@ -1,10 +1,10 @@
-//! Zed: the user's `settings.json`, with the servers under `context_servers`. Zed starts a server in the directory of the
-//! open project, by which the server finds the project.
+//! Zed: the user's `settings.json`, with the servers under `context_servers`. Zed starts a server in the directory of
+//! the open project, by which the server finds the project.
 //!
 //! Source: zed.dev/docs/ai/mcp, "As Custom Servers".
 
+use super::client_facts::{ClientFacts, ConfigScope, ConfigSyntax};
 use super::entry::command_and_args;
-use super::facts::{ClientFacts, ConfigScope, ConfigSyntax};
 
 pub(super) const FACTS: ClientFacts = ClientFacts {
     title: "Zed",

@@ -17,6 +17,3 @@ pub(crate) use review::{ReviewedEdit, review};
 pub(super) use grant::run as grant;
 pub(super) use pause::{pause, resume};
 pub(super) use rule::run as rule;
-
-use super::Context;
-use super::no_result::fail_as;

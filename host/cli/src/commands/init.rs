@@ -1,8 +1,8 @@
 //! `portcullis init`: sets a project up. It asks four questions, writes a policy for the project, installs the shipped
 //! plugins, registers the server with the agents that it finds, and makes one call through all of it.
 //!
-//! Everything is shown before it is written. A second run changes nothing. What it wrote is recorded, so that `--undo` and
-//! `portcullis uninstall` can take it back.
+//! Everything is shown before it is written. A second run changes nothing. What it wrote is recorded, so that `--undo`
+//! and `portcullis uninstall` can take it back.
 
 mod answers;
 mod apply;

@@ -4,15 +4,17 @@
 
 mod approved;
 mod held;
+mod left_out;
 
-use super::Context;
 use super::editing::{KnownPolicy, ReviewedEdit, review};
 use crate::arguments::SuggestArguments;
+use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use approved::Evidence;
+use left_out::LeftOut;
 use portcullis::text::Lines;
 use portcullis_policy_edit::{PolicyEdit, RuleEdit, apply, proposals, rule_lines};
 use serde::Serialize;
@@ -29,13 +31,6 @@ struct Proposal {
     because: String,
     /// The lines of the rule.
     rule: String,
-}
-
-/// Something that was approved, and why no rule is proposed for it.
-#[derive(Serialize)]
-pub(super) struct LeftOut {
-    pub(super) tool: String,
-    pub(super) why: String,
 }
 
 /// The proposals, and the policy with all of them.
@@ -73,8 +68,8 @@ pub(super) async fn run(arguments: &SuggestArguments, context: &Context) -> anyh
     Ok(Exit::Completed)
 }
 
-/// Applies each rule to the policy. A rule that the policy has already, or that a stricter rule leaves without effect, is
-/// left out.
+/// Applies each rule to the policy. Leaves out a rule that the policy has already, and one that a stricter rule leaves
+/// without effect.
 fn suggestion(
     known: &KnownPolicy,
     rules: impl Iterator<Item = (RuleEdit, Option<usize>, String)>,

@@ -1,7 +1,7 @@
 //! Checks which page made a request. Browsers say so in headers that a page cannot forge.
 //!
-//! A page at another port of this machine has the same site as the console, so its requests carry the cookie. This guard
-//! and the form's token stop them.
+//! A page at another port of this machine has the same site as the console, so its requests carry the cookie. This
+//! guard and the form's token stop them.
 
 use super::host::OwnHost;
 use crate::refusal::refusal;

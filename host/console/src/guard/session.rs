@@ -5,19 +5,23 @@ use crate::pages;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::HeaderMap;
 use http::header::COOKIE;
+use http::{HeaderMap, HeaderName};
 use std::sync::Arc;
 
 /// The name of the cookie, before the port. A browser sends the cookies of all ports to each of them, so two consoles
 /// of one machine need different names.
 pub(crate) const COOKIE_PREFIX: &str = "portcullis-console-";
 
+/// The header with which a page brings itself up to date.
+const REFRESH: HeaderName = HeaderName::from_static("x-portcullis-refresh");
+
 /// Passes on requests of a signed-in browser, with its session.
 pub(crate) async fn signed_in(State(state): State<Arc<ConsoleState>>, mut request: Request, next: Next) -> Response {
     let cookie = cookie(request.headers(), state.own.port);
     match cookie.and_then(|cookie| state.sessions.find(cookie)) {
-        Some(session) => {
+        Some(mut session) => {
+            session.is_refresh = request.headers().contains_key(REFRESH);
             request.extensions_mut().insert(session);
             next.run(request).await
         }

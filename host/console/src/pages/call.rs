@@ -66,7 +66,7 @@ fn one(entry: &Entry) -> Markup {
     html! {
         details open {
             summary { (cell(text("kind"))) " " small { (cell(text("time"))) " · entry " (entry.sequence) } }
-            pre.json tabindex="0" role="region" aria-label=(cell(text("kind"))) {
+            pre.json tabindex="0" role="region" aria-label={ "Entry " (entry.sequence) } {
                 (kept) @if kept.len() < whole.len() { "\n… cut here: `portcullis audit show --call` has all" }
             }
         }

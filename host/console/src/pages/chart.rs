@@ -84,7 +84,11 @@ fn bar(place: usize, hour: &HourOfCalls, most: usize) -> Markup {
     let scale = |number: usize| i64::try_from(number * 1000 / most).unwrap_or(0) * HEIGHT / 1000;
     let (allow, ask, deny) = (scale(hour.allow), scale(hour.ask), scale(hour.deny));
     let part = |class: &str, from: i64, height: i64| {
-        html! { @if height > 0 { rect class=(class) x=(x + 2) y=(HEIGHT - from - height) width=(width - 4) height=(height) {} } }
+        html! {
+            @if height > 0 {
+                rect class=(class) x=(x + 2) y=(HEIGHT - from - height) width=(width - 4) height=(height) {}
+            }
+        }
     };
     html! { (part("allow", 0, allow)) (part("ask", allow, ask)) (part("deny", allow + ask, deny)) }
 }

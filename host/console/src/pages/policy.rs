@@ -140,6 +140,9 @@ fn form(session: &ConsoleSession, call: &CallToExplain) -> Markup {
         form.explain method="post" action="/policy/explain" {
             (token(session))
             h2 { "What would happen if" }
+            @if !call.tool.is_empty() && call.arguments.is_empty() {
+                p.hint { "The log keeps no arguments of this call. Type them." }
+            }
             div.fields {
                 label { "Tool" input name="tool" value=(call.tool) required placeholder="files.read" autocomplete="off" spellcheck="false"; }
                 label { "Session" input name="session" value=(call.session) placeholder="default" autocomplete="off"; }

@@ -39,6 +39,8 @@ pub(crate) struct RequestBody {
     hidden: Vec<String>,
     /// Whether something is left out.
     pub(crate) is_cut: bool,
+    /// Whether everything is open, because the reader asked for all of it or reviews several requests.
+    is_opened: bool,
     /// Bytes of everything that is or would be shown.
     pub(crate) bytes: usize,
     members: usize,
@@ -54,7 +56,15 @@ impl RequestBody {
         let rows = arguments.len().max(difference.as_ref().map_or(0, |difference| difference.rows.len()));
         let is_cut = extent == Extent::Screen && (rows > ROWS_MAX || bytes > BYTES_MAX);
         let members = serde_json::from_str::<serde_json::Map<_, _>>(&question.arguments).map_or(0, |map| map.len());
-        Self { difference, arguments, hidden: warnings(question), is_cut, bytes, members }
+        Self {
+            difference,
+            arguments,
+            hidden: warnings(question),
+            is_cut,
+            is_opened: extent == Extent::Whole,
+            bytes,
+            members,
+        }
     }
 
     fn shows_effect(&self) -> bool {
@@ -95,8 +105,9 @@ pub(crate) fn article(state: &ConsoleState, session: &ConsoleSession, open: &Ope
                     (form(session, open, question, &body))
                 }
                 (question, status) => {
-                    @if let Some(question) = question { (described(open, question, &RequestBody::of(question, extent))) }
-                    @else { header { h2 tabindex="-1" { (shown(&open.tool)) } (byline(open)) } }
+                    @if let Some(question) = question {
+                        (described(open, question, &RequestBody::of(question, extent)))
+                    } @else { header { h2 tabindex="-1" { (shown(&open.tool)) } (byline(open)) } }
                     (settled(open, status))
                     @if let Some(resumed) = resumed { (reply::shown(&resumed)) }
                 }
@@ -105,13 +116,22 @@ pub(crate) fn article(state: &ConsoleState, session: &ConsoleSession, open: &Ope
     }
 }
 
+/// Returns the line of the rule that a reason names, as in `rule 2 (line 18): …`.
+fn rule_line(reason: &str) -> Option<u32> {
+    let (_, rest) = reason.strip_prefix("rule ")?.split_once(" (line ")?;
+    rest.split_once(')')?.0.parse().ok()
+}
+
 /// Returns everything about a request except its answer.
 pub(crate) fn described(open: &OpenQuestion, question: &Question, body: &RequestBody) -> Markup {
     html! {
         header {
             (heading(question))
             (byline(open))
-            p.why { (shown(&question.reason)) }
+            p.why {
+                (shown(&question.reason))
+                @if let Some(line) = rule_line(&question.reason) { " · " a href={ "/policy#line-" (line) } { "the rule" } }
+            }
             @if let Some(changed) = &question.changed {
                 p.warning { b { "Changed since you approved it: " } (shown(changed)) }
             }
@@ -120,8 +140,8 @@ pub(crate) fn described(open: &OpenQuestion, question: &Question, body: &Request
         @if let Subject::Resource { permission, resource, reason } = &question.subject {
             (own_words(permission, resource, reason))
         }
-        @if let Some(difference) = &body.difference { (change(difference, body.is_cut)) }
-        (arguments(question, body))
+        @if let Some(difference) = &body.difference { (change(difference, body.is_cut, &short(&open.id))) }
+        (arguments(question, body, &short(&open.id)))
         (handles(question, body))
     }
 }
@@ -163,7 +183,7 @@ fn own_words(permission: &str, resource: &str, reason: &str) -> Markup {
 }
 
 /// Returns the change, labelled as the plugin's claim.
-fn change(difference: &Difference, is_cut: bool) -> Markup {
+fn change(difference: &Difference, is_cut: bool, request: &str) -> Markup {
     let rows = if is_cut { ROWS_MAX / 2 } else { difference.rows.len() };
     html! {
         figure.diff {
@@ -171,7 +191,7 @@ fn change(difference: &Difference, is_cut: bool) -> Markup {
                 span { "What would change, as the plugin computes it" }
                 span.stat { b.add { "+" (difference.added) } " " b.del { "−" (difference.removed) } }
             }
-            pre tabindex="0" role="region" aria-label="Proposed change" {
+            pre tabindex="0" role="region" aria-label={ "Proposed change of request " (request) } {
                 @for row in difference.rows.iter().take(rows) { (difference_row(row)) }
                 @if rows < difference.rows.len() {
                     span.note { "… " (difference.rows.len() - rows) " more rows" }
@@ -199,17 +219,17 @@ fn difference_row(row: &DifferenceRow) -> Markup {
     }
 }
 
-fn arguments(question: &Question, body: &RequestBody) -> Markup {
+fn arguments(question: &Question, body: &RequestBody, request: &str) -> Markup {
     let rows = if body.is_cut { ROWS_MAX / 2 } else { body.arguments.len() };
     let budget = if body.is_cut { BYTES_MAX } else { usize::MAX };
     let lines = within(&body.arguments, rows, budget);
     html! {
-        details open[!body.shows_effect() || body.is_cut] {
+        details open[!body.shows_effect() || body.is_cut || body.is_opened] {
             summary {
                 "Arguments, exactly as they will run "
                 small { (count(body.members, "member")) ", " (size(question.arguments.len())) }
             }
-            pre.json tabindex="0" role="region" aria-label="Arguments" {
+            pre.json tabindex="0" role="region" aria-label={ "Arguments of request " (request) } {
                 @for line in &lines { (line) "\n" }
                 @if body.is_cut { span.note { "… cut here" } }
             }

@@ -39,9 +39,10 @@ fn row(open: &OpenQuestion, is_selected: bool) -> Markup {
             a href={ "/inbox/" (open.id) } {
                 p.what { b { (cell(&open.tool)) } " " @if let Some(what) = what { code { (cell(&what)) } } }
                 p.meta {
-                    span { (cell(&open.principal)) } " · session " (short(&open.session)) " · "
+                    @let agent = open.question.as_ref().and_then(|question| question.agent.as_ref());
+                    span { (cell(agent.unwrap_or(&open.principal))) } " · " (short(&open.session)) " · "
                     @if open.waited_for { (left(open.expires_at.as_millisecond())) }
-                    @else { "left behind " (ago(open.asked_at.as_millisecond())) " · " (left(open.expires_at.as_millisecond())) }
+                    @else { "left behind " (ago(open.asked_at.as_millisecond())) }
                 }
             }
         }

@@ -51,10 +51,9 @@ pub(crate) fn decision(decision: &str) -> Markup {
 
 fn outcome(row: &CallRow) -> Markup {
     match &row.outcome {
-        None => {
-            html! { span.doubtful { @if row.decision == "ask" && row.answers.is_empty() { "waits" } @else { "running" } } }
-        }
+        None => html! { span.doubtful { "no outcome yet" } },
         Some(outcome) if outcome.outcome == "completed" => html! { "completed" },
+        Some(outcome) if outcome.outcome == "pending" => html! { span.doubtful { "left waiting" } },
         Some(outcome) => html! { span.bad { (cell(&outcome.code)) } },
     }
 }

@@ -70,8 +70,8 @@ fn one(host: &Host, plugin: &Plugin) -> Markup {
                     tbody {
                         @for tool in plugin.tools() {
                             @let name = tool.name().to_string();
-                            @let of_tool = handles.iter().find(|(known, _)| *known == name).map(|(_, lines)| lines.as_slice());
-                            (line(host, plugin, tool, of_tool.unwrap_or_default()))
+                            @let found = handles.iter().find(|(known, _)| *known == name);
+                            (line(host, plugin, tool, found.map(|(_, lines)| lines.as_slice()).unwrap_or_default()))
                         }
                     }
                 }

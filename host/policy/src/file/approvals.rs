@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
+use super::faults::Misplaced;
 use super::limits::read_amount;
-use super::node::{Misplaced, TomlNode};
+use super::node::TomlNode;
 use crate::amount::Unit;
 use crate::approvals::{
     ALWAYS_CEILING_MILLISECONDS, ApprovalSettings, PENDING_CEILING_MILLISECONDS, REPEATS_CEILING,

@@ -3,11 +3,24 @@
 //! This file must not know what any key means.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
-use super::node::Misplaced;
+use crate::error::PolicyFault;
 
 /// Maximum faults that are reported for one text. After a few dozen, the writer corrects these first.
 pub const POLICY_ERRORS_MAX: usize = 50;
+
+/// A fault in the text, with its position and key.
+#[derive(Debug)]
+pub(crate) struct Misplaced {
+    /// The byte offset in the text.
+    pub(crate) offset: usize,
+    /// The bytes that are wrong: a key, a value or a table.
+    pub(crate) span: Range<usize>,
+    /// The full path of the key.
+    pub(crate) key: String,
+    pub(crate) fault: PolicyFault,
+}
 
 /// The faults that were found so far.
 #[derive(Debug, Default)]

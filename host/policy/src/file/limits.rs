@@ -4,7 +4,8 @@
 
 use toml::de::DeValue;
 
-use super::node::{Misplaced, TomlNode};
+use super::faults::Misplaced;
+use super::node::TomlNode;
 use crate::amount::Unit;
 use crate::limit::{Limit, LimitSettings};
 

@@ -4,7 +4,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::node::{Misplaced, TomlNode};
+use super::faults::Misplaced;
+use super::node::TomlNode;
 use crate::binding::BindingError;
 
 /// Maximum name servers. A resolver waits for each of them in turn, so more would take too long.

@@ -7,21 +7,9 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::faults::FaultLog;
+use super::faults::{FaultLog, Misplaced};
 use crate::error::PolicyFault;
 use crate::excerpt::Excerpt;
-
-/// A fault in the text, with its position and key.
-#[derive(Debug)]
-pub(crate) struct Misplaced {
-    /// The byte offset in the text.
-    pub(crate) offset: usize,
-    /// The bytes that are wrong: a key, a value or a table.
-    pub(crate) span: Range<usize>,
-    /// The full path of the key.
-    pub(crate) key: String,
-    pub(crate) fault: PolicyFault,
-}
 
 /// A value in the text.
 #[derive(Debug, Clone)]

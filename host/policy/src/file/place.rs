@@ -1,6 +1,6 @@
 //! The text of a policy, and the lines and columns of its errors.
 
-use super::node::Misplaced;
+use super::faults::Misplaced;
 use crate::error::{PolicyError, PolicyFault};
 use crate::suggestion::suggestion;
 

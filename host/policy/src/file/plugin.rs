@@ -12,8 +12,9 @@ mod value;
 
 use std::collections::BTreeMap;
 
+use super::faults::Misplaced;
 use super::limits;
-use super::node::{Misplaced, TomlNode};
+use super::node::TomlNode;
 use crate::binding::{Binding, DependencyKind};
 use crate::clock::ClockResolution;
 use crate::error::PolicyFault;

@@ -2,7 +2,8 @@
 //!
 //! This file must not know where the audit log is stored.
 
-use super::node::{Misplaced, TomlNode};
+use super::faults::Misplaced;
+use super::node::TomlNode;
 use crate::record_keeping::{Durability, Payloads, RecordSettings, TargetKeeping};
 
 /// Parses the section.

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::node::{Misplaced, TomlNode};
+use super::faults::Misplaced;
+use super::node::TomlNode;
 use super::place::PolicyText;
 use super::{subject, when};
 use crate::decision::{Decision, RuleId};

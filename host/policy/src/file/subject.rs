@@ -2,7 +2,8 @@
 //!
 //! This file must not know the other keys of a rule.
 
-use super::node::{Misplaced, TomlNode, TomlTable};
+use super::faults::Misplaced;
+use super::node::{TomlNode, TomlTable};
 use crate::caller::{Origin, Principal};
 use crate::error::PolicyFault;
 use crate::excerpt::Excerpt;

@@ -5,7 +5,8 @@
 
 use toml::de::DeValue;
 
-use super::node::{Misplaced, TomlNode};
+use super::faults::Misplaced;
+use super::node::TomlNode;
 use crate::argument::ArgumentKey;
 use crate::bounds::{Bound, Bounds};
 use crate::decision::Decision;

@@ -24,8 +24,8 @@ pub(crate) struct QuestionBody {
     pub(crate) agent: Option<String>,
     /// Whether the policy keeps payloads. Hosts of an earlier version read it.
     pub(crate) keeps_payloads: bool,
-    /// What a remembered approval of exactly this shows to people: the beginning, without secrets. Requests of an earlier
-    /// version have none, and their approvals show a digest.
+    /// What a remembered approval of exactly this shows to people: the beginning, without secrets. Requests of an
+    /// earlier version have none, and their approvals show a digest.
     #[serde(default)]
     pub(crate) covered_text: String,
     /// How long an approval for a session is valid, in milliseconds. The next field is the same for all sessions.

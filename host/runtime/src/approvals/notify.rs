@@ -1,8 +1,8 @@
 //! Runs the policy's command for a new approval request, for chats, phones and other channels. It only tells: an answer
 //! comes from a channel that answers.
 //!
-//! The call never waits for the command. The command gets one JSON document on its standard input, and none of the host's
-//! environment except the variables that programs need to be found and to find their user.
+//! The call never waits for the command. The command gets one JSON document on its standard input, and none of the
+//! host's environment except the variables that programs need to be found and to find their user.
 
 use super::case::ApprovalCase;
 use portcullis_sandbox::ProcessGroup;
@@ -23,7 +23,7 @@ const NOTIFY_TIME_MAX: Duration = Duration::from_secs(10);
 /// Maximum commands of a host that run at the same time.
 const NOTIFIERS_MAX: usize = 4;
 
-/// Maximum requests that wait for a command or have one. A person is told of the others by those.
+/// Maximum requests that wait for a command or have one. A person learns of the others there.
 const NOTIFIED_MAX: usize = 64;
 
 /// The version of the JSON document.

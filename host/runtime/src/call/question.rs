@@ -16,8 +16,8 @@ use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Maximum length of the arguments that a remembered approval shows to people, in bytes. The approval itself is bound to
-/// all of them.
+/// Maximum length of the arguments that a remembered approval shows to people, in bytes. The approval itself is bound
+/// to all of them.
 const COVERED_BYTES_MAX: usize = 512;
 
 /// A resource that a running call asks for.

@@ -1,8 +1,8 @@
 //! The plugin directories: their paths, and the directories that were last found there.
 //!
 //! If another directory is put at a path, the host switches to it. If nothing is at the path, the host keeps the
-//! directory that it holds, because it may have been moved away for a moment. If it was removed, it is empty. An optional
-//! directory that does not exist when the host opens is used once it appears.
+//! directory that it holds, because it may have been moved away for a moment. If it was removed, it is empty. An
+//! optional directory that does not exist when the host opens is used once it appears.
 
 use crate::places::{self, OwnPlace, PlaceError};
 use cap_std::fs::Dir;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// A file of a plugin directory.
 pub(crate) struct ListedFile {
-    /// The file name, by which the host knows the file. It begins with the path of the directory if an earlier directory
-    /// has a file of this name. Untrusted text.
+    /// The file name, by which the host knows the file. It begins with the path of the directory if an earlier
+    /// directory has a file of this name. Untrusted text.
     pub(crate) file: String,
     /// The directory that the file is in.
     pub(crate) directory: Arc<Dir>,

@@ -19,8 +19,8 @@ pub(super) struct Changeable {
 /// Maximum links on the way to a place. Linux follows no more.
 const LINKS_MAX: usize = 40;
 
-/// Returns the place if a plugin with this directory could change it, create it, or put another in its place. `at` is the
-/// resolved path of the directory.
+/// Returns the place if a plugin with this directory could change it, create it, or put another in its place. `at` is
+/// the resolved path of the directory.
 pub(super) fn changeable(directory: &Directory, at: &Path, own: &OwnPlace) -> io::Result<Option<Changeable>> {
     if directory.access() == Access::ReadOnly {
         return Ok(None);
@@ -62,12 +62,13 @@ pub(super) fn changeable_policy(
 
 /// Returns the first of some resolved paths that is inside of a directory and not protected.
 fn unprotected(directory: &Directory, at: &Path, places: &[PathBuf], what: &'static str) -> Option<Changeable> {
-    let inside = places.iter().filter_map(|place| place.strip_prefix(at).ok());
-    let inside = inside.filter(|inside| !is_protected(directory, inside)).next()?;
+    let mut inside = places.iter().filter_map(|place| place.strip_prefix(at).ok());
+    let inside = inside.find(|inside| !is_protected(directory, inside))?;
     Some(Changeable { what, mask: mask(inside).map(|inside| format!("/{inside}")) })
 }
 
-/// The resolved path of a place, and the links that lead to it. Who can replace one of the links decides what the place is.
+/// The resolved path of a place, and the links that lead to it. Who can replace one of the links decides what the place
+/// is.
 struct OnTheWay {
     /// The links, each by its own resolved path.
     links: Vec<PathBuf>,
@@ -125,7 +126,8 @@ fn is_protected(directory: &Directory, inside: &Path) -> bool {
     false
 }
 
-/// Returns a place as the pattern of a mask. None if the place is the directory itself, or if a name of it is not plain.
+/// Returns a place as the pattern of a mask. None if the place is the directory itself, or if a name of it is not
+/// plain.
 fn mask(inside: &Path) -> Option<String> {
     let names = names(inside)?;
     let is_plain =

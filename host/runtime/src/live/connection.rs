@@ -2,8 +2,8 @@
 
 use super::call::LiveHost;
 use super::directory::{is_own, socket_path};
+use super::event::LiveEvent;
 use super::line::{LINE_BYTES_MAX, LiveLine};
-use super::reader::LiveEvent;
 use cap_std::fs::Dir;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use tokio::time::sleep;
 /// How long a reader waits before it connects again to a host that has no room for it.
 const FULL_PAUSE: Duration = Duration::from_secs(5);
 
-/// How often and after which pause a reader tries a host that does not answer yet. A socket has a name before it listens.
+/// How often and after which pause a reader tries a host that does not answer yet. A socket has a name before it
+/// listens.
 const TRIES_MAX: u32 = 3;
 const TRY_PAUSE: Duration = Duration::from_millis(50);
 

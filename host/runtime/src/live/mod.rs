@@ -9,6 +9,7 @@
 mod call;
 mod connection;
 mod directory;
+mod event;
 mod known_calls;
 mod line;
 mod reader;
@@ -17,6 +18,7 @@ mod writer;
 
 pub use call::{LiveCall, LiveEnd, LiveHost, LiveProgress, LiveState, PROGRESS_TEXT_BYTES};
 pub(crate) use directory::LiveSocket;
+pub use event::LiveEvent;
 pub(crate) use known_calls::{KnownCalls, ObservedCall};
-pub use reader::{LiveEvent, LiveReader};
+pub use reader::LiveReader;
 pub(crate) use server::LiveServer;

@@ -1,8 +1,8 @@
 //! Reads the feeds of all hosts of a state directory.
 
-use super::call::{LiveCall, LiveHost};
 use super::connection;
 use super::directory;
+use super::event::LiveEvent;
 use crate::places::open_directory;
 use cap_std::fs::Dir;
 use std::collections::BTreeMap;
@@ -22,18 +22,6 @@ const HOSTS_MAX: usize = 64;
 
 /// Maximum events that are read ahead of [`LiveReader::next`]. If it is not called, the hosts drop this reader.
 const EVENTS_AHEAD_MAX: usize = 256;
-
-/// A change that a reader is told.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum LiveEvent {
-    /// A host shares its calls from now on. Forget what was known of its calls: those under way follow.
-    Host(LiveHost),
-    /// A call under way, a change of one, or its end. It replaces what was known of the call.
-    Call(LiveCall),
-    /// A host ended or died. Its calls have ended too, or are lost.
-    Gone(LiveHost),
-}
 
 /// Reads the calls of all hosts that share them in one state directory. Dropping it ends that.
 ///

@@ -104,8 +104,8 @@ impl HostBuilder {
         self
     }
 
-    /// Names a directory where the user keeps policies, other than the one that is in force. As for the policy in force,
-    /// no grant may let a plugin change it. It need not exist.
+    /// Names a directory where the user keeps policies, other than the one that is in force. As for the policy in
+    /// force, no grant may let a plugin change it. It need not exist.
     #[must_use]
     pub fn policy_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.policy.directories.push(directory.into());
@@ -162,8 +162,8 @@ impl HostBuilder {
         self
     }
 
-    /// Sets what `~` and `$HOME` stand for at the beginning of a path of the policy. The library reads no environment, so
-    /// without this a policy with such a path is refused. A path that is not absolute counts as unknown.
+    /// Sets what `~` and `$HOME` stand for at the beginning of a path of the policy. The library reads no environment,
+    /// so without this a policy with such a path is refused. A path that is not absolute counts as unknown.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.policy.home = Some(home.into()).filter(|home| home.is_absolute());

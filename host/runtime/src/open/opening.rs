@@ -41,18 +41,14 @@ impl HostBuilder {
     /// A setting is wrong, or the policy does not fit what is there. A plugin that cannot be loaded is not an error:
     /// the catalog lists it as refused.
     pub async fn open(self) -> Result<Host, OpenError> {
-        if self.calls == 0 || self.calls > CALLS_MAX {
-            return Err(OpenError::Calls(self.calls));
-        }
-        // Before anything is created, because these are mistakes of the embedder.
-        self.compiler.check()?;
-        self.policy.check_text()?;
+        self.check()?;
         let (state, plugins, sources) = (self.state, self.plugins, self.policy);
         let admission = (self.calls, self.shares_sessions);
         let (outputs_bytes, shares_live) = (self.outputs_bytes, self.shares_live);
         let places = HostPlaces { state, plugins, sources, admission, outputs_bytes, shares_live };
-        let OpenState { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force, live } =
-            blocking(move || OpenState::open(places)).await?;
+        let opened = blocking(move || OpenState::open(places)).await?;
+        let OpenState { state, audit, approvals, owner, admissions, plugins, outputs, .. } = opened;
+        let (stores, sources, in_force, live) = (opened.stores, opened.sources, opened.in_force, opened.live);
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);
         let reserved = Reserved::of(policy);
@@ -102,6 +98,15 @@ impl HostBuilder {
         let _ = redecide_left(&host).await;
         admit_in_background(&host);
         Ok(Host(host))
+    }
+
+    /// Finds mistakes of the embedder, before anything is created.
+    fn check(&self) -> Result<(), OpenError> {
+        if self.calls == 0 || self.calls > CALLS_MAX {
+            return Err(OpenError::Calls(self.calls));
+        }
+        self.compiler.check()?;
+        Ok(self.policy.check_text()?)
     }
 }
 

@@ -1,5 +1,5 @@
-//! One reload of the plugin directories, under the policy in force or under a new one. It takes effect as a whole or not
-//! at all.
+//! One reload of the plugin directories, under the policy in force or under a new one. It takes effect as a whole or
+//! not at all.
 
 use super::change::{self, CatalogChange, What};
 use super::error::ReloadError;

@@ -1,5 +1,5 @@
-//! The system: the clock, and what the kernel offers. Landlock and user namespaces are information: the host does not use
-//! them yet.
+//! The system: the clock, and what the kernel offers. Landlock and user namespaces are information: the host does not
+//! use them yet.
 
 use super::finding::DoctorFinding;
 use portcullis_build::project_file;

@@ -1,7 +1,9 @@
 //! `portcullis grant`: binds what a plugin asks for.
 
-use super::{Context, KnownPolicy, ReviewedEdit, review};
+use super::known::KnownPolicy;
+use super::review::{ReviewedEdit, review};
 use crate::arguments::GrantArguments;
+use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::policy_lines;

@@ -1,6 +1,6 @@
 //! What an edit is checked against: the other layers of the policy, the installed tools and the remembered approvals.
 
-use super::Context;
+use crate::context::Context;
 use crate::environment::{PolicyPlaces, UserPolicyFile};
 use crate::failure::OpenFault;
 use crate::opening;
@@ -81,7 +81,8 @@ async fn open(context: &Context, file: &EditedPolicyFile) -> anyhow::Result<Host
 /// Returns where policies are looked for if the user has none.
 fn without_user(places: &PolicyPlaces) -> PolicyPlaces {
     match places {
-        PolicyPlaces::Named(_) => PolicyPlaces::Usual { user: None, project: PathBuf::from("/dev/null/none") },
+        // The named file does not exist, so it has no layer.
+        PolicyPlaces::Named(path) => PolicyPlaces::Usual { user: None, project: path.clone() },
         PolicyPlaces::Usual { user: _, project } => PolicyPlaces::Usual { user: None, project: project.clone() },
     }
 }

@@ -1,7 +1,9 @@
 //! `portcullis pause` and `portcullis resume`.
 
-use super::{Context, KnownPolicy, ReviewedEdit, review};
+use super::known::KnownPolicy;
+use super::review::{ReviewedEdit, review};
 use crate::arguments::{PauseArguments, ResumeArguments};
+use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::policy_file::EditedPolicyFile;
@@ -32,7 +34,7 @@ pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) 
         context.terminal.print(&json::document(DocumentKind::Pause, &document)?)?;
     } else {
         context.terminal.note(format_args!(
-            "paused: every new call is refused, also by running servers that use {}. `portcullis resume` ends the pause",
+            "paused: every new call is refused, also by running servers that use {}; `portcullis resume` ends it",
             OneLine(&shown)
         ));
     }
@@ -46,6 +48,7 @@ pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) 
 pub(in crate::commands) async fn resume(arguments: &ResumeArguments, context: &Context) -> anyhow::Result<Exit> {
     let known = KnownPolicy::read(context).await?;
     let edited = apply(&known.layers(known.file.text()), &PolicyEdit::Resume, &known.tools())?;
-    let edited = ReviewedEdit { text: edited.text, changes: edited.changes, notes: edited.notes };
+    let notes = vec!["the rules decide about every call again".to_owned()];
+    let edited = ReviewedEdit { text: edited.text, changes: edited.changes, notes };
     review(&known, &edited, arguments.yes, context).await
 }

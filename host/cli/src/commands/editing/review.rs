@@ -1,9 +1,12 @@
 //! Shows an edit, asks, and replaces the policy.
 
 use super::effects::ApprovalEffect;
+use super::known::KnownPolicy;
 use super::known::with_user;
-use super::{Context, KnownPolicy, diff, effects, fail_as};
+use super::{diff, effects};
+use crate::commands::no_result::fail_as;
 use crate::confirmation::confirmed;
+use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::json::{self, DocumentKind};

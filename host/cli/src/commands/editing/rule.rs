@@ -1,7 +1,9 @@
 //! `portcullis allow`, `ask` and `deny`.
 
-use super::{Context, KnownPolicy, ReviewedEdit, review};
+use super::known::KnownPolicy;
+use super::review::{ReviewedEdit, review};
 use crate::arguments::{RuleArguments, WhenArgument};
+use crate::context::Context;
 use crate::exit_code::Exit;
 use anyhow::{anyhow, bail};
 use portcullis::plugins::Catalog;

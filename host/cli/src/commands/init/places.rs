@@ -86,7 +86,8 @@ impl InitPlaces {
         ClientPlaces { project: &self.project, home: self.home.as_deref(), config: self.config_home.as_deref() }
     }
 
-    /// Returns the command line with which an agent starts the server. A configuration of the project names the project.
+    /// Returns the command line with which an agent starts the server. A configuration of the project names the
+    /// project.
     pub(in crate::commands) fn command(&self, client: AgentClient) -> ServerCommand {
         let mut arguments = vec!["serve".to_owned(), "--stdio".to_owned()];
         if client.scope() == ConfigScope::Project {

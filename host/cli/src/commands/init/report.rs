@@ -115,7 +115,7 @@ pub(super) fn end(plan: &InitPlan, places: &InitPlaces, call: &TrialCall, contex
     text.push_str(&format!("\n{}\n", style.paint(TextStyle::Strong, format!("$ {}", call.command))));
     let lines: Vec<&str> = call.text.lines().collect();
     for line in lines.iter().take(ANSWER_LINES_MAX) {
-        text.push_str(&format!("{}\n", OneLine(line)));
+        text.push_str(&format!("{}\n", OneLine(&line.replace('\t', "  "))));
     }
     if lines.len() > ANSWER_LINES_MAX {
         text.push_str(&format!("... and {} more lines\n", lines.len() - ANSWER_LINES_MAX));
@@ -127,7 +127,7 @@ pub(super) fn end(plan: &InitPlan, places: &InitPlaces, call: &TrialCall, contex
         }
     }
     text.push_str(&line(style, "tools", "portcullis list"));
-    text.push_str(&line(style, "answer", "portcullis approvals list"));
+    text.push_str(&line(style, "answer", "portcullis watch, or portcullis console --open"));
     text.push_str(&line(style, "undo", "portcullis init --undo"));
     context.terminal.print(&text)?;
     Ok(call.exit)

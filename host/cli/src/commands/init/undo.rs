@@ -1,5 +1,5 @@
-//! `portcullis init --undo`: takes back what `init` wrote for a project. What the user has changed since stays, except for
-//! the server's own entry in a configuration.
+//! `portcullis init --undo`: takes back what `init` wrote for a project. What the user has changed since stays, except
+//! for the server's own entry in a configuration.
 
 use super::super::no_result::fail_as;
 use super::places::InitPlaces;

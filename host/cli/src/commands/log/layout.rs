@@ -70,9 +70,11 @@ mod tests {
     fn every_line_fits_any_terminal_and_no_text_escapes() {
         let evil = "\u{1b}[2J\u{202e}\n".repeat(50);
         let mut call = LoggedCall::begin(&"c".repeat(32), &json!({ "seq": 1, "time": "2025-01-01T00:00:00Z" }));
-        call.add(&json!({ "kind": "decision", "tool": evil, "session": evil, "targets": { "/path": evil }, "decision": "deny", "reason": evil }));
+        let (tool, targets) = (&evil, json!({ "/path": evil }));
+        call.add(&json!({ "kind": "decision", "tool": tool, "targets": targets, "decision": "deny", "reason": evil }));
         let mut plain = LoggedCall::begin("d", &json!({ "seq": 2, "time": "2025-01-01T00:00:00Z" }));
-        plain.add(&json!({ "kind": "decision", "tool": "files.write", "targets": { "/path": "src/a/very/long/path/to/main.rs" } }));
+        let targets = json!({ "/path": "src/a/very/long/path/to/main.rs" });
+        plain.add(&json!({ "kind": "decision", "tool": "files.write", "targets": targets }));
         for columns in [60, 80, 200] {
             let shown = lines(&[call.clone(), plain.clone()], &LocalTime::read(), Style::Plain, Some(columns));
             assert_eq!(shown.lines().count(), 2, "{shown}");

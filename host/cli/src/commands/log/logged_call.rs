@@ -57,13 +57,11 @@ impl LoggedCall {
         match entry.get("kind").and_then(Value::as_str).unwrap_or_default() {
             "decision" => (self.decision, self.reason) = (text(entry, "decision"), text(entry, "reason")),
             "asked" => self.request = optional("question"),
-            "answer" => {
-                // Reviewers and policies answer running calls too. Those answers name no approval request.
-                if entry.get("question").is_some() || entry.get("held").is_some() {
-                    let (covers, held, note) = (optional("covers"), optional("held"), optional("note"));
-                    self.approval = Some(LoggedApproval { answer: text(entry, "answer"), covers, held, note });
-                    self.request = self.request.take().or_else(|| optional("question"));
-                }
+            // Reviewers and policies answer running calls too. Those answers name no approval request.
+            "answer" if entry.get("question").is_some() || entry.get("held").is_some() => {
+                let (covers, held, note) = (optional("covers"), optional("held"), optional("note"));
+                self.approval = Some(LoggedApproval { answer: text(entry, "answer"), covers, held, note });
+                self.request = self.request.take().or_else(|| optional("question"));
             }
             "outcome" => {
                 (self.outcome, self.code, self.detail) = (optional("outcome"), optional("code"), optional("detail"));
@@ -189,7 +187,9 @@ mod tests {
         let decision = json!({ "kind": "decision", "tool": "a.b", "decision": "ask", "reason": "look" });
         let asked = json!({ "kind": "asked", "question": "q" });
         let answer = |answer: &str| json!({ "kind": "answer", "question": "q", "answer": answer, "note": "no" });
-        let ended = |outcome: &str, code: &str| json!({ "kind": "outcome", "outcome": outcome, "code": code, "wall_us": 12_345 });
+        let wall = 12_345;
+        let ended =
+            |outcome: &str, code: &str| json!({ "kind": "outcome", "outcome": outcome, "code": code, "wall_us": wall });
         let done = ended("completed", "completed");
         let rows = [
             (vec![decision.clone(), asked.clone()], "waits for approval"),
@@ -207,7 +207,7 @@ mod tests {
                     json!({ "kind": "decision", "decision": "deny", "reason": "never" }),
                     json!({ "kind": "outcome", "outcome": "denied", "code": "policy-denied" }),
                 ],
-                "denied (policy-denied): never",
+                "policy-denied: never",
             ),
             (
                 vec![decision.clone(), json!({ "kind": "answer", "held": "0123456789", "answer": "remembered" }), done],

@@ -1,7 +1,7 @@
 //! The approved calls of the audit log, with the places that they name.
 
-use super::LeftOut;
-use crate::commands::Context;
+use super::left_out::LeftOut;
+use crate::context::Context;
 use portcullis::audit::Entry;
 use portcullis::plugins::Catalog;
 use portcullis::policy::ToolName;

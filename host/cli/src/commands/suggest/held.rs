@@ -1,6 +1,6 @@
 //! The rules that say what remembered approvals say.
 
-use super::LeftOut;
+use super::left_out::LeftOut;
 use portcullis::approvals::HeldAnswer;
 use portcullis::policy::{Decision, Glob};
 use portcullis_policy_edit::{RuleEdit, WhenValue};

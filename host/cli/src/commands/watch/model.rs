@@ -49,8 +49,8 @@ impl WatchModel {
         }
     }
 
-    /// Replaces the open requests. Returns those that are new, oldest first. The selection stays, or moves to the request
-    /// that took its place.
+    /// Replaces the open requests. Returns those that are new, oldest first. The selection stays, or moves to the
+    /// request that took its place.
     pub(super) fn receive(&mut self, questions: Vec<OpenQuestion>) -> Vec<OpenQuestion> {
         let place = self.selected_place();
         let open: Vec<OpenQuestion> =

@@ -126,7 +126,15 @@ impl<'t> WatchSession<'t> {
 
     /// Looks for new requests, and for changes of the files of the open one.
     async fn look(&mut self) -> anyhow::Result<()> {
-        let new = self.model.receive(self.approvals.list().await?.questions);
+        let listing = match self.approvals.list().await {
+            Ok(listing) => listing,
+            // The ledger may be busy. The next look tries again.
+            Err(error) => {
+                self.message = OneLine(&format!("the requests cannot be read: {}", WithCauses(&error))).to_string();
+                return Ok(());
+            }
+        };
+        let new = self.model.receive(listing.questions);
         if !self.quiet {
             for request in &new {
                 let text = alert::text(request);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use toml::de::DeValue;
 
-use super::super::node::{Misplaced, TomlNode};
+use super::super::faults::Misplaced;
+use super::super::node::TomlNode;
 use super::value::PlacedValue;
 use crate::binding::BindingError;
 

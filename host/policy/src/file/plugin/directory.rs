@@ -1,6 +1,7 @@
 //! The tables `directory.KEY`.
 
-use super::super::node::{Misplaced, TomlNode};
+use super::super::faults::Misplaced;
+use super::super::node::TomlNode;
 use super::value::{is_empty_list, part, parts, read_narrow};
 use crate::binding::{self, Access, BindingError, DefaultMask, DirectoryBinding};
 use crate::mask::{MASKS_MAX, Mask};

@@ -2,7 +2,8 @@
 
 use toml::de::DeValue;
 
-use super::super::node::{Misplaced, TomlNode, TomlTable};
+use super::super::faults::Misplaced;
+use super::super::node::{TomlNode, TomlTable};
 use super::secret;
 use super::value::{is_empty_list, part, parts, read_narrow, set_amount};
 use crate::address::AddressRange;

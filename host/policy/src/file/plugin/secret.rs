@@ -4,7 +4,8 @@
 
 use toml::de::DeValue;
 
-use super::super::node::{Misplaced, TomlNode, TomlTable};
+use super::super::faults::Misplaced;
+use super::super::node::{TomlNode, TomlTable};
 use super::value::part;
 use crate::binding::{self, BindingError, HttpBinding, SecretBinding, SecretSlot, SecretSource};
 use crate::host_pattern::HostPattern;

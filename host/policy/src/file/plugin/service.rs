@@ -1,7 +1,8 @@
 //! The tables `service.KEY`.
 
+use super::super::faults::Misplaced;
 use super::super::limits::read_amount;
-use super::super::node::{Misplaced, TomlNode};
+use super::super::node::TomlNode;
 use super::value::{part, parts};
 use crate::amount::Unit;
 use crate::binding::{self, CALLS_CEILING, ServiceBinding};

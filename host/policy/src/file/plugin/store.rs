@@ -1,6 +1,7 @@
 //! The tables `store.KEY`.
 
-use super::super::node::{Misplaced, TomlNode};
+use super::super::faults::Misplaced;
+use super::super::node::TomlNode;
 use super::value::set_amount;
 use crate::binding::{BindingLimit, Limited, StoreBinding, StoreLimit, StoreScope};
 

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use toml::de::DeValue;
 
+use super::super::faults::Misplaced;
 use super::super::limits;
-use super::super::node::{Misplaced, TomlNode};
+use super::super::node::TomlNode;
 use crate::amount::{AmountError, Unit};
 use crate::binding::BindingError;
 use crate::error::PolicyFault;
