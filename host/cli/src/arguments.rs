@@ -19,7 +19,7 @@ pub(crate) use editing::{
     GrantArguments, PauseArguments, ResumeArguments, RuleArguments, SuggestArguments, WhenArgument,
 };
 pub(crate) use export::ExportArguments;
-pub(crate) use help::{command, help_width, parse, parser};
+pub(crate) use help::{help_width, parse, parser, program};
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
@@ -63,20 +63,19 @@ pub(crate) struct GlobalOptions {
     /// Print one JSON document per result, also for errors; docs/json.md describes them
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// When to use colour [default: auto; NO_COLOR and CLICOLOR_FORCE are respected]
+    /// When to use colour [default: auto, which respects NO_COLOR and CLICOLOR_FORCE]
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourChoice::Auto)]
     #[arg(hide_default_value = true)]
     pub(crate) color: ColourChoice,
 }
 
-/// When to use colour.
+/// When to use colour. The values have no help of their own, because the parser would then spread the help of every
+/// command over more lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColourChoice {
-    /// On terminals, unless NO_COLOR is set; CLICOLOR_FORCE=1 colours everything
+    // On terminals, as the variables say.
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn document(kind: DocumentKind, value: &impl Serialize) -> serde_json
     line(&Versioned { version: kind.version(), document: value })
 }
 
-/// Serializes a value to one line with its line break. The documents of commands go through [`document`]. Escapes characters that could deceive a reader of a terminal;
+/// Serializes a value to one line with its line break. The documents of commands go through [`document`]. Escapes
+/// characters that could deceive a reader of a terminal;
 /// to a program the document is the same.
 ///
 /// # Errors

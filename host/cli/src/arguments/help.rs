@@ -23,7 +23,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
 const OTHER: &str = "Other";
 
 /// The layout of the program's own help. The groups are before the options.
-const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{options}{after-help}";
+const TEMPLATE: &str =
+    "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options of every command:\n{options}{after-help}";
 
 /// Parses the command line of the process.
 ///
@@ -42,14 +43,14 @@ pub(crate) fn help_width(width: Option<usize>) -> usize {
 
 /// Returns the parser with its help laid out for a width.
 pub(crate) fn parser(width: usize) -> Command {
-    let command = command();
+    let command = program();
     let groups = groups(&command);
     // The parser only decides by the width whether a description goes below its option.
     command.term_width(width).help_template(TEMPLATE).before_help(groups)
 }
 
 /// Returns the commands with their examples.
-pub(crate) fn command() -> Command {
+pub(crate) fn program() -> Command {
     with_examples(Arguments::command(), &mut Vec::new())
 }
 
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_command_has_a_group_and_a_short_description() {
-        for command in command().get_subcommands() {
+        for command in program().get_subcommands() {
             let about = command.get_about().map(ToString::to_string).unwrap_or_default();
             assert!(group(command.get_name()).is_some(), "add {} to a group", command.get_name());
             assert!((1..=110).contains(&about.len()), "{}: {about}", command.get_name());
@@ -126,14 +127,14 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_parse() {
         let mut found = Vec::new();
-        leaves(&command(), "", &mut found);
+        leaves(&program(), "", &mut found);
         for (path, command) in found {
             let examples = command.get_after_help().unwrap_or_else(|| panic!("{path}: add examples")).to_string();
             let lines: Vec<&str> = examples.lines().filter_map(|line| line.strip_prefix("  portcullis ")).collect();
             assert!(!lines.is_empty(), "{path}");
             for line in lines {
                 let words = words(line);
-                let parsed = self::command().try_get_matches_from(["portcullis".to_owned()].into_iter().chain(words));
+                let parsed = program().try_get_matches_from(["portcullis".to_owned()].into_iter().chain(words));
                 assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
             }
         }

@@ -12,7 +12,7 @@ const PROGRAM: &str = "portcullis";
 
 pub(super) fn run(arguments: &CompletionsArguments, context: &Context) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    generate(arguments.shell, &mut arguments::command(), PROGRAM, &mut script);
+    generate(arguments.shell, &mut arguments::program(), PROGRAM, &mut script);
     let script = String::from_utf8(script)?;
     let text = match context.json {
         true => json::document(

@@ -51,7 +51,7 @@ fn document(pages: &[ManPage]) -> anyhow::Result<String> {
 
 /// Returns the pages: first that of the program, then that of each command.
 fn pages() -> anyhow::Result<Vec<ManPage>> {
-    let mut command = arguments::command();
+    let mut command = arguments::program();
     // This gives each command its full name.
     command.build();
     let mut pages = Vec::new();
