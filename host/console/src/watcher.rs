@@ -1,4 +1,4 @@
-//! Notices what changed, once for all pages: the ledger, the audit log, and the catalog of tools.
+//! Notices what changed, once for all pages: the ledger, the audit log, and the calls under way.
 
 use crate::console::ConsoleState;
 use crate::console_watch::ConsoleSeen;
