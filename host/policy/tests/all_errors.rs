@@ -71,7 +71,7 @@ fn a_span_is_the_key_or_the_value_that_is_wrong() {
     ];
     for (text, expected) in rows {
         let error = Policy::parse(text).unwrap_err();
-        assert_eq!(text.get(error.span.clone()), Some(expected), "{text}");
+        assert_eq!(text.get(error.span()), Some(expected), "{text}");
     }
 }
 
