@@ -56,14 +56,14 @@ fn one(path: &str, text: &str, error: &PolicyError, renderer: &Renderer) -> Stri
     let key = if error.key.is_empty() { String::new() } else { format!("`{}`: ", error.key) };
     let title = OneLine(&format!("{key}{}", error.fault)).to_string();
     let remedy = OneLine(&error.remedy()).to_string();
-    let help = match &error.suggestion {
+    let help = match error.suggestion() {
         Some(word) => format!("did you mean `{}`? Otherwise, {remedy}", OneLine(word)),
         None => remedy,
     };
     let title = Level::ERROR.primary_title(title);
     let report = match line(text, error) {
         Some(line) => {
-            let label = error.suggestion.as_ref().map(|word| format!("did you mean `{}`?", OneLine(word)));
+            let label = error.suggestion().map(|word| format!("did you mean `{}`?", OneLine(word)));
             let annotation = AnnotationKind::Primary.span(line.span).label(label);
             let snippet = Snippet::source(line.text).line_start(error.line).path(path).annotation(annotation);
             title.element(snippet).element(Level::HELP.message(help))
@@ -85,8 +85,9 @@ fn line(text: &str, error: &PolicyError) -> Option<ReportedLine> {
     }
     let before: usize = text.split_inclusive('\n').take(error.line - 1).map(str::len).sum();
     let place = |at: usize| at.saturating_sub(before).min(written.len());
-    let start = if error.span.is_empty() { column(written, error.column) } else { place(error.span.start) };
-    let end = place(error.span.end).max(start);
+    let wrong = error.span();
+    let start = if wrong.is_empty() { column(written, error.column) } else { place(wrong.start) };
+    let end = place(wrong.end).max(start);
     let (head, body, tail) = (written.get(..start)?, written.get(start..end)?, written.get(end..)?);
     let [head, body, tail] = [head, body, tail].map(|part| Lines(part).to_string());
     let span = head.len()..head.len() + body.len().max(1);

@@ -123,15 +123,9 @@ fn of_class(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> char {
         class.push(character);
     }
     match class.first() {
-        Some('!' | '^') => {
-            if class.contains(&'x') {
-                'q'
-            } else {
-                'x'
-            }
-        }
+        Some('!' | '^') if class.contains(&'x') => 'q',
+        Some('!' | '^') | None => 'x',
         Some(first) => *first,
-        None => 'x',
     }
 }
 

@@ -35,12 +35,19 @@ pub struct PolicyError {
     pub key: String,
     /// What is wrong. It is part of this error's own message, and not its source.
     pub fault: PolicyFault,
-    /// The bytes of the text that are wrong: a key or a value. It may be empty.
-    pub span: Range<usize>,
+    /// What only people need. In a box, because results with a larger error are slow to return.
+    pub(crate) details: Box<ErrorDetails>,
+}
+
+/// The parts of an error that a reader of the text needs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct ErrorDetails {
+    /// The bytes of the text that are wrong.
+    pub(crate) span: Range<usize>,
     /// The known word that was probably meant.
-    pub suggestion: Option<String>,
+    pub(crate) suggestion: Option<String>,
     /// The other errors of the same text, in its order. Each of them has none itself.
-    pub more: Vec<Self>,
+    pub(crate) more: Vec<PolicyError>,
 }
 
 impl PolicyError {
@@ -51,15 +58,25 @@ impl PolicyError {
 
     /// Returns all errors of the text: this one and the others.
     pub fn all(&self) -> impl Iterator<Item = &Self> {
-        std::iter::once(self).chain(&self.more)
+        std::iter::once(self).chain(&self.details.more)
+    }
+
+    /// Returns the bytes of the text that are wrong: a key or a value. They may be empty.
+    pub fn span(&self) -> Range<usize> {
+        self.details.span.clone()
+    }
+
+    /// Returns the known word that was probably meant.
+    pub fn suggestion(&self) -> Option<&str> {
+        self.details.suggestion.as_deref()
     }
 }
 
 /// Returns the errors as one line.
 fn plain(error: &PolicyError) -> String {
     let one = |error: &PolicyError| {
-        let PolicyError { line, column, key, fault, suggestion, .. } = error;
-        let suggestion = suggestion.as_ref().map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default();
+        let PolicyError { line, column, key, fault, .. } = error;
+        let suggestion = error.suggestion().map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default();
         format!("line {line}, column {column}: {}{fault}{suggestion}; {}", place(key), fault.remedy())
     };
     error.all().map(one).collect::<Vec<_>>().join("; also ")

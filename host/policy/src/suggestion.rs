@@ -39,9 +39,9 @@ mod tests {
         ];
         for (text, expected) in rows {
             let error = Policy::parse(text).unwrap_err();
-            assert_eq!(error.suggestion.as_deref(), Some(expected), "{text}{error}");
+            assert_eq!(error.suggestion(), Some(expected), "{text}{error}");
             assert!(error.to_string().contains(&format!(" (did you mean `{expected}`?); ")), "{error}");
         }
-        assert_eq!(Policy::parse("elephants = 1\n").unwrap_err().suggestion, None);
+        assert_eq!(Policy::parse("elephants = 1\n").unwrap_err().suggestion(), None);
     }
 }

@@ -71,13 +71,12 @@ fn a_span_is_the_key_or_the_value_that_is_wrong() {
     ];
     for (text, expected) in rows {
         let error = Policy::parse(text).unwrap_err();
-        assert_eq!(text.get(error.span.clone()), Some(expected), "{text}");
+        assert_eq!(text.get(error.span()), Some(expected), "{text}");
     }
 }
 
 #[test]
-fn syntax_errors_are_reported_together_and_alone() {
+fn a_text_with_a_syntax_error_has_no_other_errors() {
     let error = Policy::parse("[limits\nx = \n[[rule]]\ndecision = 'alow'\n").unwrap_err();
     assert!(error.all().all(|error| error.to_string().contains("invalid TOML")), "{error}");
-    assert!(error.all().count() >= 2, "{error}");
 }

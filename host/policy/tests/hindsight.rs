@@ -71,7 +71,7 @@ fn a_rule_that_some_call_can_match_is_not_dead() {
 #[test]
 fn a_rule_that_no_call_can_match_is_reported_with_the_reason() {
     let rows = [
-        ("tool = 'files.wirte'", "the plugin has no such tool"),
+        ("tool = 'files.wirte'", "the plugin has no such tool; did you mean `files.write`?"),
         ("tool = '{files,web}.nothing'", "the plugins `files`, `web` have no such tool"),
         ("tool = 'files.read'\npermission = 'write'", "no such tool declares the permission `write`"),
         ("tool = 'files.*'\npermission = 'network'", "no such tool declares the permission `network`"),

@@ -187,11 +187,13 @@ impl<'t> TomlTable<'_, 't> {
         key: &'static str,
         read: impl FnOnce(&TomlNode<'t>) -> Result<T, Misplaced>,
     ) -> Option<T> {
-        match self.get(key) {
-            // One of the unknown keys, which were noted, is probably the missing one.
-            None if !self.complete => None,
-            _found_or_missing => self.node.keep(self.require(key).and_then(read)),
-        }
+        // The unknown keys were noted already.
+        if self.is_misspelt(key) { None } else { self.node.keep(self.require(key).and_then(read)) }
+    }
+
+    /// Returns whether `key` is missing beside unknown keys, one of which is probably meant.
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+        !self.complete && self.get(key).is_none()
     }
 
     /// Returns the value of `key`. A missing key is an error.

@@ -1,7 +1,7 @@
 //! The text of a policy, and the lines and columns of its errors.
 
 use super::faults::Misplaced;
-use crate::error::{PolicyError, PolicyFault};
+use crate::error::{ErrorDetails, PolicyError, PolicyFault};
 use crate::suggestion::suggestion;
 
 /// The text of a policy, for computing lines and columns.
@@ -45,21 +45,21 @@ impl PolicyText<'_> {
     /// Returns the errors for several faults, which must not be empty.
     pub(super) fn errors(&self, faults: Vec<Misplaced>) -> Option<PolicyError> {
         let mut errors = faults.into_iter().map(|fault| self.error(fault));
-        let first = errors.next()?;
-        Some(PolicyError { more: errors.collect(), ..first })
+        let mut first = errors.next()?;
+        first.details.more = errors.collect();
+        Some(first)
     }
 
     /// Returns an error for one position.
     pub(crate) fn error(&self, misplaced: Misplaced) -> PolicyError {
         let written = self.text.get(misplaced.span.clone()).unwrap_or_default();
+        let suggestion = suggestion(&misplaced.fault, written);
         PolicyError {
             line: self.line(misplaced.offset),
             column: self.column(misplaced.offset),
-            suggestion: suggestion(&misplaced.fault, written),
-            span: misplaced.span,
+            details: Box::new(ErrorDetails { span: misplaced.span, suggestion, more: Vec::new() }),
             key: misplaced.key,
             fault: misplaced.fault,
-            more: Vec::new(),
         }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn read(node: &TomlNode<'_>) -> Result<HttpBinding, Misplaced> {
         narrow: table.read("narrow", read_narrow),
         limits: read_limits(&table),
     };
-    let hosts = node.keep(read_hosts(&table, &mut client));
+    let hosts = if table.is_misspelt("hosts") { None } else { node.keep(read_hosts(&table, &mut client)) };
     // Whether the secret fits depends on the hosts, so a fault of them is not reported twice.
     client.secret = hosts.and_then(|()| table.read("secret", |node| secret::read(node, &client)));
     Ok(client)
