@@ -8,7 +8,7 @@ const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/json");
 
 /// Asserts that a document is valid under the schema of this name.
 #[track_caller]
-#[allow(clippy::disallowed_methods, reason = "tests read the documentation")]
+#[allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests read the documentation")]
 pub(crate) fn assert_valid(schema: &str, document: &Value) {
     let path = Path::new(DIRECTORY).join(format!("{schema}.schema.json"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -19,7 +19,7 @@ pub(crate) fn assert_valid(schema: &str, document: &Value) {
 }
 
 /// Returns the names of all schemas.
-#[allow(clippy::disallowed_methods, reason = "tests read the documentation")]
+#[allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests read the documentation")]
 pub(crate) fn names() -> Vec<String> {
     let files = fs::read_dir(DIRECTORY).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> =

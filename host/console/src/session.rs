@@ -42,7 +42,7 @@ pub(crate) struct ConsoleSession {
     digest: SecretDigest,
     /// The token that every form of the session carries.
     pub(crate) csrf: Arc<str>,
-    /// Whether the page asks by itself, to bring itself up to date. The notices are for the page that a person asks for.
+    /// Whether the page asks by itself, to bring itself up to date. Notices are for the page that a person asks for.
     pub(crate) is_refresh: bool,
 }
 

@@ -175,7 +175,7 @@ fn an_edited_row_makes_nothing_trusted() {
 
 /// Returns the error for a ledger that cannot be opened.
 fn refusal(desk: &Desk) -> String {
-    let refused = open_approvals(&desk.site.state()).block_on().err().expect("the file is not a ledger");
+    let refused = open_approvals(&desk.site.state()).block_on().expect_err("the file is not a ledger");
     let opened = alone(desk.site.builder(&policy(ASK)).open());
     assert!(matches!(opened, Err(OpenError::Approvals(ApprovalError::Ledger(_)))), "the host must fail to open too");
     refused.to_string()

@@ -50,6 +50,9 @@ fn doctor_changes_nothing_before_init() {
     assert!(installed.files() == before);
 }
 
+/// Makes a fault, mends it, and what `doctor` says of it meanwhile.
+type Fault<'a> = (&'a dyn Fn(), &'a dyn Fn(), &'a str);
+
 /// Each fault is found, and its remedy is named.
 #[test]
 fn doctor_names_the_remedy_of_each_fault() {
@@ -57,7 +60,7 @@ fn doctor_names_the_remedy_of_each_fault() {
     installed.write("app/.mcp.json", "{}");
     installed.run(&["init", "--yes"]).ends(0);
     let state = installed.home(".local/share/portcullis");
-    let faults: [(&dyn Fn(), &dyn Fn(), &str); 6] = [
+    let faults: [Fault; 6] = [
         (&|| set_mode(&state, 0o755), &|| set_mode(&state, 0o700), "error state: | chmod go-rwx"),
         (
             &|| set_mode(&installed.policy(), 0o666),

@@ -223,7 +223,6 @@ async fn a_request_reaches_an_open_page_without_a_noticeable_delay() {
         longest = longest.max(began.elapsed());
         drop(call);
     }
-    println!("request to event, the longest of 5: {longest:?}");
     assert!(longest < NOTICED, "{longest:?}");
 }
 

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &ManArguments, context: &Context) -> anyhow::Result
             let directory = directory.display().to_string();
             format!("{} pages are in {}\n", pages.len(), OneLine(&directory))
         }
-        (None, false) => pages.first().map(|page| text_of(page)).unwrap_or_default(),
+        (None, false) => pages.first().map(text_of).unwrap_or_default(),
     };
     context.terminal.print(&text)?;
     Ok(Exit::Completed)

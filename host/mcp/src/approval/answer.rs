@@ -121,6 +121,8 @@ pub(super) mod tests {
             session: "default".to_owned(),
             principal: "local".to_owned(),
             origin: "person".to_owned(),
+            agent: None,
+            targets: Default::default(),
             tool: "web.fetch".parse().unwrap(),
             plugin_sha256: "ab".repeat(32),
             permissions: portcullis::policy::Permissions::NONE,
