@@ -93,9 +93,8 @@ async fn a_port_in_use_is_an_error_that_says_what_to_do() {
     fs::write(site.path("policy.toml"), "").unwrap();
     let mut console = ConsoleProgram::start(&site, "0");
     let (address, _) = split(&console.link().await);
-    let second = ConsoleProgram::start(&site, &address.port().to_string());
-    let output = timeout(PATIENCE, second.child.wait_with_output()).await.unwrap().unwrap();
-    assert!(!output.status.success());
-    let error = String::from_utf8_lossy(&output.stderr);
+    let mut second = ConsoleProgram::start(&site, &address.port().to_string());
+    let error = timeout(PATIENCE, second.lines.next_line()).await.unwrap().unwrap().expect("an error is a document");
     assert!(error.contains("choose another port with --port"), "{error}");
+    assert!(!timeout(PATIENCE, second.child.wait()).await.unwrap().unwrap().success());
 }

@@ -122,7 +122,7 @@ fn an_error_of_a_policy_is_one_message() {
     for text in cases {
         let error = Policy::parse(text).unwrap_err();
         assert_no_text_twice(&error);
-        assert!(error.to_string().ends_with(&error.remedy()), "{error}");
+        assert!(error.to_string().contains(&error.remedy()), "{error}");
         let layers = Layers { built_in: None, user: Some(text), project: None };
         let layer: LayerError = Policy::layered(&layers).unwrap_err();
         assert_eq!(layer.layer, Layer::User);

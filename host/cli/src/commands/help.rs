@@ -5,7 +5,6 @@ use crate::arguments::{self, HelpArguments};
 use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::json::{self, DocumentKind};
-use crate::wrap::wrapped;
 use clap::Command;
 use portcullis::text::OneLine;
 use serde_json::json;
@@ -17,13 +16,22 @@ pub(super) fn run(arguments: &HelpArguments, context: &Context) -> anyhow::Resul
     command.build();
     let named = named(&mut command, &arguments.command)?;
     let name = named.get_bin_name().unwrap_or_else(|| named.get_name()).to_owned();
-    let text = named.render_long_help().to_string();
-    let text = match context.json {
-        true => json::document(DocumentKind::Help, &json!({ "command": name, "text": text }))?,
-        false => wrapped(&text, Some(width)),
-    };
-    context.terminal.print(&text)?;
+    let text = help(arguments, width)?;
+    if context.json {
+        context.terminal.print(&json::document(DocumentKind::Help, &json!({ "command": name, "text": text }))?)?;
+    } else {
+        context.terminal.show(&text)?;
+    }
     Ok(Exit::Completed)
+}
+
+/// Returns what `--help` shows. The parser alone knows whether it is the short or the long form.
+fn help(arguments: &HelpArguments, width: usize) -> Result<String, CommandError> {
+    let words = ["portcullis"].into_iter().chain(arguments.command.iter().map(String::as_str)).chain(["--help"]);
+    match arguments::parser(width).try_get_matches_from(words) {
+        Err(shown) if !shown.use_stderr() => Ok(shown.render().to_string()),
+        Ok(_) | Err(_) => Err(CommandError::new(FailureCode::Usage, "this command has no help")),
+    }
 }
 
 /// Finds a command by the words of its name.

@@ -2,6 +2,7 @@
 
 use super::CallRow;
 use crate::query::PageQuery;
+use portcullis::text::OneLine;
 
 /// A filter. An empty text accepts every call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +28,8 @@ impl LogFilter {
     }
 
     pub(crate) fn accepts(&self, row: &CallRow) -> bool {
-        let is = |wanted: &str, found: &str| wanted.is_empty() || wanted == found;
+        // The page offers encoded texts, so that no control character is in it.
+        let is = |wanted: &str, found: &str| wanted.is_empty() || wanted == OneLine(found).to_string();
         is(&self.tool, &row.tool)
             && is(&self.caller, row.caller())
             && is(&self.decision, &row.decision)

@@ -11,7 +11,7 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use maud::{Markup, html};
-use portcullis::text::WithCauses;
+use portcullis::text::{OneLine, WithCauses};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub(crate) async fn show(
 
 fn filters(filter: &LogFilter, rows: &[Arc<CallRow>]) -> Markup {
     let values = |of: fn(&CallRow) -> &str| -> BTreeSet<String> {
-        rows.iter().map(|row| of(row).to_owned()).filter(|text| !text.is_empty()).take(CALLS_KEPT).collect()
+        rows.iter().map(|row| OneLine(of(row)).to_string()).filter(|text| !text.is_empty()).take(CALLS_KEPT).collect()
     };
     html! {
         form.filters method="get" action="/log" role="search" {
@@ -78,7 +78,7 @@ fn choice(name: &str, all: &str, chosen: &str, values: &BTreeSet<String>) -> Mar
             select name=(name) {
                 option value="" { (all) }
                 @for value in values.iter().take(VALUES_MAX) {
-                    option value=(value) selected[value == chosen] { (cell(value)) }
+                    option value=(value) selected[value == chosen] { (value) }
                 }
             }
         }

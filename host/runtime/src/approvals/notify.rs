@@ -73,7 +73,7 @@ impl RequestNotifier {
     }
 }
 
-/// Returns what the command is told. The arguments are those that a remembered approval would show.
+/// Returns the document that the command reads. The arguments are those that a remembered approval would show.
 fn document(case: &ApprovalCase) -> Value {
     let question = &case.question;
     json!({

@@ -45,7 +45,7 @@ pub(super) async fn follow(directory: Arc<Dir>, id: String, events: Sender<LiveE
         }
     }
     if let Some(host) = host {
-        // No one is told if the reader itself is gone.
+        // A reader that is gone needs no notice.
         let _ = events.send(LiveEvent::Gone(host)).await;
     }
 }

@@ -1,8 +1,8 @@
-//! The changes that a reader is told.
+//! The changes that a reader receives.
 
 use super::call::{LiveCall, LiveHost};
 
-/// A change that a reader is told.
+/// A change that a reader receives.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "almost every event is a call, and few exist at the same time")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! The calls of a host that a new reader is told about. Adding one costs a lock and a pointer.
+//! The calls of a host that a new reader receives. Adding one costs a lock and a pointer.
 
 use crate::events::{CallState, Event};
 use portcullis_policy::recovery::RecoverMutex;
