@@ -2,7 +2,7 @@
 
 use crate::environment::{Capabilities, Colour};
 use crate::style::Style;
-use crate::wrap::wrapped;
+use crate::wrap::{HELP_COLUMNS_MAX, wrapped};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
@@ -40,6 +40,11 @@ impl Terminal {
     /// The text cannot be written.
     pub(crate) fn show(self, text: &str) -> io::Result<()> {
         self.print(&wrapped(text, self.width()))
+    }
+
+    /// Writes a help text to stdout, broken at the width of the terminal, or at the maximum width of the help.
+    pub(crate) fn show_help(self, text: &str) -> io::Result<()> {
+        self.print(&wrapped(text, self.width().map(|width| width.min(HELP_COLUMNS_MAX))))
     }
 
     /// Writes a line to stderr, broken at the width of the terminal. Ignores errors, because there is nowhere to report

@@ -7,6 +7,9 @@
 /// cannot be copied; a longer text between backticks is none of the host's.
 const COMMAND_COLUMNS_MAX: usize = 400;
 
+/// Maximum width of the help, in columns. Longer lines are hard to read.
+pub(crate) const HELP_COLUMNS_MAX: usize = 100;
+
 /// The spaces that begin the second column of a line, such as that of an option and its description.
 const COLUMN_GAP: &str = "  ";
 

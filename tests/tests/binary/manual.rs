@@ -87,7 +87,8 @@ fn every_manual_page_is_formatted_without_a_warning() {
     }
     let Some(groff) = required_in_ci("groff") else { return };
     for file in &files {
-        let shown = ran(Command::new(&groff).args(["-man", "-Tutf8", "-ww", "-P-c", "-P-b", "-P-u", "-P-o"]).arg(file)).ends(0);
+        let shown =
+            ran(Command::new(&groff).args(["-man", "-Tutf8", "-ww", "-P-c", "-P-b", "-P-u", "-P-o"]).arg(file)).ends(0);
         assert!(shown.err.is_empty(), "{}: {}", file.display(), shown.err);
         assert!(shown.out.contains("NAME") && shown.out.contains("SYNOPSIS"), "{}", file.display());
     }

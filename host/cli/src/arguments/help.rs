@@ -4,10 +4,8 @@
 
 use super::Arguments;
 use super::examples::examples;
+use crate::wrap::HELP_COLUMNS_MAX;
 use clap::{Command, CommandFactory, FromArgMatches};
-
-/// Maximum width of the help, in columns. Longer lines are hard to read.
-const WIDTH_MAX: usize = 100;
 
 /// The groups of the commands in the order of the help.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -38,7 +36,7 @@ pub(crate) fn parse(width: Option<usize>) -> Result<Arguments, clap::Error> {
 
 /// Returns the width of the help on a terminal of some width, or elsewhere.
 pub(crate) fn help_width(width: Option<usize>) -> usize {
-    width.unwrap_or(WIDTH_MAX).min(WIDTH_MAX)
+    width.unwrap_or(HELP_COLUMNS_MAX).min(HELP_COLUMNS_MAX)
 }
 
 /// Returns the parser with its help laid out for a width.

@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &HelpArguments, context: &Context) -> anyhow::Resul
     if context.json {
         context.terminal.print(&json::document(DocumentKind::Help, &json!({ "command": name, "text": text }))?)?;
     } else {
-        context.terminal.show(&text)?;
+        context.terminal.show_help(&text)?;
     }
     Ok(Exit::Completed)
 }

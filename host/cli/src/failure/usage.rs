@@ -12,7 +12,7 @@ pub(crate) fn show_usage(error: &clap::Error, terminal: Terminal, as_json: bool)
     let text = Lines(&error.render().to_string()).to_string();
     if !error.use_stderr() {
         // A write error cannot be reported on any other stream.
-        drop(terminal.show(&text));
+        drop(terminal.show_help(&text));
         return Exit::Completed.into();
     }
     if as_json {

@@ -14,7 +14,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use maud::{Markup, html};
 use portcullis::policy::Principal;
-use portcullis::text::OneLine;
+use portcullis::text::{OneLine, is_deceptive};
 use portcullis::{Explained, Outlook, Request};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -135,6 +135,14 @@ fn file(path: &str, text: &str, matches: &HashMap<u64, usize>) -> Markup {
     }
 }
 
+/// Returns a text for a field of a form, or nothing if it could deceive. The field cannot show it encoded, because the
+/// form sends what it shows.
+fn harmless(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let deceives = text.chars().any(|character| is_deceptive(character) && !matches!(character, '\n' | '\t'));
+    if deceives { String::new() } else { text }
+}
+
 fn form(session: &ConsoleSession, call: &CallToExplain) -> Markup {
     html! {
         form.explain method="post" action="/policy/explain" {
@@ -144,11 +152,11 @@ fn form(session: &ConsoleSession, call: &CallToExplain) -> Markup {
                 p.hint { "The log keeps no arguments of this call. Type them." }
             }
             div.fields {
-                label { "Tool" input name="tool" value=(call.tool) required placeholder="files.read" autocomplete="off" spellcheck="false"; }
-                label { "Session" input name="session" value=(call.session) placeholder="default" autocomplete="off"; }
-                label { "Principal" input name="principal" value=(call.principal) placeholder="local" autocomplete="off"; }
+                label { "Tool" input name="tool" value=(harmless(&call.tool)) required placeholder="files.read" autocomplete="off" spellcheck="false"; }
+                label { "Session" input name="session" value=(harmless(&call.session)) placeholder="default" autocomplete="off"; }
+                label { "Principal" input name="principal" value=(harmless(&call.principal)) placeholder="local" autocomplete="off"; }
             }
-            label { "Arguments, as JSON" textarea name="arguments" rows="3" spellcheck="false" placeholder="{ \"path\": \"src/main.rs\" }" { "\n" (call.arguments) } }
+            label { "Arguments, as JSON" textarea name="arguments" rows="3" spellcheck="false" placeholder="{ \"path\": \"src/main.rs\" }" { "\n" (harmless(&call.arguments)) } }
             p { button type="submit" { "Explain" } " " span.hint { "Runs nothing, asks no one and records nothing." } }
         }
     }
