@@ -17,13 +17,14 @@ use std::path::{Path, PathBuf};
 const KEY_FILE: &str = "key";
 
 /// What a host keeps in its state directory. Anything else there, such as plugins, is not the host's and stays.
-const STATE_NAMES: [&str; 11] = [
+const STATE_NAMES: [&str; 12] = [
     "audit.head",
     "audit.jsonl",
     "cache",
     "ledger.sqlite",
     "ledger.sqlite-shm",
     "ledger.sqlite-wal",
+    "live",
     "mcp-token",
     "order",
     "outputs",

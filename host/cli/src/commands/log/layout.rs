@@ -79,7 +79,7 @@ mod tests {
             let shown = lines(&[call.clone(), plain.clone()], &LocalTime::read(), Style::Plain, Some(columns));
             assert!(shown.lines().all(|line| line.chars().count() <= columns), "{columns}: {shown}");
             assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
-            assert!(shown.contains("/main.rs"), "{columns}: {shown}");
+            assert!(shown.contains("main.rs"), "{columns}: {shown}");
         }
         let shown = lines(&[plain], &LocalTime::read(), Style::Plain, Some(120));
         assert_eq!(shown.lines().count(), 1, "{shown}");
