@@ -5,7 +5,6 @@
 mod brief;
 mod covered;
 mod heading;
-mod hidden;
 mod keys;
 mod parts;
 mod sheet;
@@ -19,7 +18,7 @@ pub(crate) use parts::ShownQuestion;
 use parts::{careful, diff_style, show_resource};
 use portcullis::Question;
 use portcullis::approvals::Subject;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, count_invisible, count_invisible_in_json};
 use sheet::QuestionSheet;
 pub(crate) use sheet::{Extent, Unseen};
 use std::time::Duration;
@@ -143,7 +142,7 @@ fn arguments(sheet: &mut QuestionSheet, question: &Question) {
     sheet.line(TextStyle::Plain, &format!("  arguments, exactly as they will run ({} bytes):", text.len()));
     let encoded = Lines(&json::indent(text)).to_string();
     sheet.block(encoded.lines().map(|line| (TextStyle::Plain, line)), ARGUMENT_ROWS_MAX);
-    match hidden::count(text) {
+    match count_invisible_in_json(text) {
         Some(0) => {}
         Some(count) => careful(sheet, "the arguments contain", count),
         None => sheet.line(TextStyle::Bad, "  Warning: the arguments cannot be parsed."),
@@ -156,7 +155,7 @@ fn show_difference(sheet: &mut QuestionSheet, difference: &str) {
     let encoded: Vec<String> = difference.split_terminator('\n').map(|line| OneLine(line).to_string()).collect();
     let lines = encoded.iter().map(|line| (diff_style(line), line.as_str()));
     sheet.block(lines, DIFFERENCE_ROWS_MAX);
-    let count = hidden::of_text(difference);
+    let count = count_invisible(difference);
     if count > 0 {
         careful(sheet, "the change contains", count);
     }

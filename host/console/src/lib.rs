@@ -14,7 +14,6 @@ mod console_watch;
 mod difference;
 mod events;
 mod guard;
-mod hidden;
 mod host_slot;
 mod html;
 mod limits;

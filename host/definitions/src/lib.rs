@@ -5,6 +5,7 @@
 //! runtime, or the engine that runs plugins. Crate `portcullis` re-exports what an embedder may use.
 
 // Untrusted text.
+pub mod invisible;
 pub mod json_layout;
 pub mod text;
 pub mod tokens;

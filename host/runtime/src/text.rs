@@ -4,7 +4,10 @@ use std::error::Error;
 use std::fmt::{self, Display};
 
 #[doc(inline)]
+pub use portcullis_definitions::invisible::{count_invisible, count_invisible_in_json};
+#[doc(inline)]
 pub use portcullis_definitions::json_layout::indent_json;
+#[doc(inline)]
 pub use portcullis_definitions::nearest::nearest;
 #[doc(inline)]
 pub use portcullis_definitions::text::{Lines, OneLine, count_blanks, is_deceptive, is_text_type, rows};

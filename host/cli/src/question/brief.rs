@@ -5,14 +5,13 @@
 
 use super::covered::{Uncovered, uncovered};
 use super::heading::Heading;
-use super::hidden;
 use super::parts::{ShownQuestion, careful, diff_style, show_resource};
 use super::sheet::{Extent, QuestionSheet};
 use crate::json;
 use crate::style::{Style, TextStyle};
 use portcullis::Question;
 use portcullis::approvals::Subject;
-use portcullis::text::{Lines, OneLine};
+use portcullis::text::{Lines, OneLine, count_invisible, count_invisible_in_json};
 use serde_json::Value;
 
 /// Rows of a screen that the arguments may take.
@@ -44,7 +43,7 @@ pub(crate) fn brief(question: &Question, extent: Extent, style: Style, width: Op
         None => Uncovered::All,
     };
     show_arguments(&mut sheet, question, &left);
-    match hidden::count(&question.arguments) {
+    match count_invisible_in_json(&question.arguments) {
         Some(0) => {}
         Some(count) => careful(&mut sheet, "the arguments contain", count),
         None => sheet.line(TextStyle::Bad, "  Warning: the arguments cannot be parsed."),
@@ -70,7 +69,7 @@ fn show_difference(sheet: &mut QuestionSheet, difference: &str, arguments: Optio
     let lines = difference.split_terminator('\n').filter(|line| !is_said(line));
     let encoded: Vec<String> = lines.map(|line| OneLine(line).to_string()).collect();
     sheet.block(encoded.iter().map(|line| (diff_style(line), line.as_str())), DIFFERENCE_ROWS_MAX);
-    let count = hidden::of_text(difference);
+    let count = count_invisible(difference);
     if count > 0 {
         careful(sheet, "the change contains", count);
     }

@@ -1,8 +1,8 @@
 //! Parts that the short and the long form of a request share.
 
-use super::hidden;
 use super::sheet::{QuestionSheet, Unseen};
 use crate::style::TextStyle;
+use portcullis::text::count_invisible;
 
 /// A request as text, and whether the text leaves something out.
 pub(crate) struct ShownQuestion {
@@ -25,7 +25,7 @@ pub(super) fn show_resource(sheet: &mut QuestionSheet, permission: &str, resourc
     sheet.line(TextStyle::Plain, "  in the tool's own words, not checked:");
     sheet.field("  what", resource, TextStyle::Plain);
     sheet.field("  why", reason, TextStyle::Plain);
-    let count = hidden::of_text(resource) + hidden::of_text(reason);
+    let count = count_invisible(resource) + count_invisible(reason);
     if count > 0 {
         careful(sheet, "these words contain", count);
     }

@@ -7,7 +7,6 @@ use super::frame::token;
 use super::reply;
 use crate::console::ConsoleState;
 use crate::difference::{Difference, DifferenceRow};
-use crate::hidden;
 use crate::html::{ago, count, hash, left, short, shown, size};
 use crate::proof::ProvenRequest;
 use crate::session::ConsoleSession;
@@ -15,7 +14,7 @@ use crate::words::{Sentence, sentence};
 use maud::{Markup, html};
 use portcullis::Question;
 use portcullis::approvals::{OpenQuestion, Status, Subject};
-use portcullis::text::{Lines, OneLine, count_blanks, indent_json};
+use portcullis::text::{Lines, OneLine, count_blanks, count_invisible, count_invisible_in_json, indent_json};
 
 /// Rows of a change or of arguments that are shown at first. A person scrolls through these.
 const ROWS_MAX: usize = 400;
@@ -78,14 +77,14 @@ fn warnings(question: &Question) -> Vec<String> {
         (number > 0).then(|| format!("{what} {}, shown as escapes.", count(number, "invisible character")))
     };
     let words = match &question.subject {
-        Subject::Resource { resource, reason, .. } => hidden::in_text(resource) + hidden::in_text(reason),
+        Subject::Resource { resource, reason, .. } => count_invisible(resource) + count_invisible(reason),
         Subject::Call | Subject::Repeat => 0,
     };
-    let arguments = match hidden::in_json(&question.arguments) {
+    let arguments = match count_invisible_in_json(&question.arguments) {
         Some(number) => told("The arguments contain", number),
         None => Some("The arguments cannot be parsed.".to_owned()),
     };
-    let change = question.difference.as_deref().map_or(0, hidden::in_text);
+    let change = question.difference.as_deref().map_or(0, count_invisible);
     [arguments, told("The change contains", change), told("The tool's words contain", words)]
         .into_iter()
         .flatten()
