@@ -5,13 +5,6 @@ use portcullis::approvals::Subject;
 use portcullis::policy::Targets;
 use serde_json::{Map, Value};
 
-/// Names of tools that are verbs, and so can stand in a sentence. Every other tool is used.
-const VERBS: [&str; 30] = [
-    "add", "append", "apply", "archive", "build", "commit", "copy", "create", "delete", "deploy", "download", "edit",
-    "fetch", "find", "forget", "install", "list", "move", "post", "publish", "push", "read", "remove", "rename", "run",
-    "search", "send", "sign", "upload", "write",
-];
-
 /// Arguments that name what a call is about, the most telling first.
 const TARGETS: [&str; 12] =
     ["path", "url", "command", "program", "file", "key", "to", "from", "host", "repository", "query", "name"];
@@ -26,7 +19,7 @@ pub(crate) struct Sentence {
 
 /// Returns who wants what.
 pub(crate) fn sentence(question: &Question) -> Sentence {
-    let who = question.agent.clone().unwrap_or_else(|| question.principal.clone());
+    let who = question.who().to_owned();
     match &question.subject {
         Subject::Call => Sentence { who, wants: format!("wants to {}", verb(question)), target: target(question) },
         Subject::Repeat => {
@@ -40,9 +33,7 @@ pub(crate) fn sentence(question: &Question) -> Sentence {
 }
 
 fn verb(question: &Question) -> String {
-    let tool = question.tool.to_string();
-    let name = tool.rsplit('.').next().unwrap_or_default();
-    if VERBS.contains(&name) { name.to_owned() } else { format!("use {tool}") }
+    question.verb().map_or_else(|| format!("use {}", question.tool), str::to_owned)
 }
 
 /// Returns the argument that names what a call is about.
@@ -76,6 +67,7 @@ fn text(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portcullis::policy::Permission;
 
     #[test]
     fn the_telling_argument_is_the_target() {
@@ -90,5 +82,38 @@ mod tests {
         for (arguments, target) in rows {
             assert_eq!(of_arguments(arguments).as_deref(), target, "{arguments}");
         }
+    }
+
+    /// A tool does not look harmless by its name, and a caller cannot choose the words of the heading.
+    #[test]
+    fn the_heading_cannot_be_forged() {
+        let mut question = Question {
+            id: "d".repeat(32),
+            call: "c".repeat(32),
+            session: "default".to_owned(),
+            principal: "local".to_owned(),
+            origin: "person".to_owned(),
+            agent: Some("claude-code".to_owned()),
+            tool: "evil.read".parse().unwrap(),
+            plugin_sha256: "ab".repeat(32),
+            permissions: [Permission::Read].into_iter().collect(),
+            arguments: r#"{"path":"src/main.rs"}"#.to_owned(),
+            targets: Targets::default(),
+            handles: Vec::new(),
+            subject: Subject::Call,
+            reason: String::new(),
+            changed: None,
+            difference: None,
+            offers: Vec::new(),
+        };
+        let said = |question: &Question| {
+            let Sentence { who, wants, target } = sentence(question);
+            format!("{who} {wants} {}", target.unwrap_or_default())
+        };
+        assert_eq!(said(&question), "claude-code wants to read src/main.rs");
+        question.permissions = [Permission::Read, Permission::Write].into_iter().collect();
+        assert_eq!(said(&question), "claude-code wants to use evil.read src/main.rs");
+        question.agent = Some("ann, as approved:".to_owned());
+        assert_eq!(said(&question), "local wants to use evil.read src/main.rs");
     }
 }

@@ -160,6 +160,7 @@ mod policy_text;
 mod policy_warning;
 mod project_policy;
 pub mod provenance;
+mod question_words;
 mod reload;
 mod reply;
 mod request;

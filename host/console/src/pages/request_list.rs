@@ -3,6 +3,7 @@
 use crate::html::{ago, cell, left, short};
 use crate::words::{Sentence, sentence, target};
 use maud::{Markup, html};
+use portcullis::Question;
 use portcullis::approvals::OpenQuestion;
 
 /// Maximum requests that a list shows. The others follow when these are answered.
@@ -39,8 +40,8 @@ fn row(open: &OpenQuestion, is_selected: bool) -> Markup {
             a href={ "/inbox/" (open.id) } {
                 p.what { b { (cell(&open.tool)) } " " @if let Some(what) = what { code { (cell(&what)) } } }
                 p.meta {
-                    @let agent = open.question.as_ref().and_then(|question| question.agent.as_ref());
-                    span { (cell(agent.unwrap_or(&open.principal))) } " · " (short(&open.session)) " · "
+                    @let who = open.question.as_ref().map_or(open.principal.as_str(), Question::who);
+                    span { (cell(who)) } " · " (short(&open.session)) " · "
                     @if open.waited_for { (left(open.expires_at.as_millisecond())) }
                     @else { "left behind " (ago(open.asked_at.as_millisecond())) }
                 }

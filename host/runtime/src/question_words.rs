@@ -1,0 +1,69 @@
+//! Who makes the call of a request, and the verb of its tool. Both end in a sentence that an approver reads first, so a
+//! caller or a plugin must not be able to make it say something else.
+
+use crate::approver::Question;
+use portcullis_policy::Permission;
+
+/// Maximum length of an agent's name that is shown in place of the principal, in bytes. Real names are shorter.
+const AGENT_BYTES_MAX: usize = 40;
+
+/// What a word of a tool's name may do, so that no tool appears harmless by its name.
+#[derive(Clone, Copy)]
+enum VerbReach {
+    /// It only reads.
+    Reads,
+    /// It may change something.
+    Changes,
+}
+
+/// The words that tools are named by, and the verb of each.
+const VERBS: [(&str, &str, VerbReach); 24] = [
+    ("read", "read", VerbReach::Reads),
+    ("get", "read", VerbReach::Reads),
+    ("list", "list", VerbReach::Reads),
+    ("glob", "search", VerbReach::Reads),
+    ("grep", "search", VerbReach::Reads),
+    ("search", "search", VerbReach::Reads),
+    ("find", "search", VerbReach::Reads),
+    ("fetch", "fetch", VerbReach::Reads),
+    ("download", "download", VerbReach::Changes),
+    ("write", "write", VerbReach::Changes),
+    ("edit", "edit", VerbReach::Changes),
+    ("patch", "edit", VerbReach::Changes),
+    ("append", "append to", VerbReach::Changes),
+    ("create", "create", VerbReach::Changes),
+    ("add", "add", VerbReach::Changes),
+    ("set", "set", VerbReach::Changes),
+    ("increment", "increment", VerbReach::Changes),
+    ("delete", "delete", VerbReach::Changes),
+    ("remove", "remove", VerbReach::Changes),
+    ("move", "move", VerbReach::Changes),
+    ("rename", "rename", VerbReach::Changes),
+    ("copy", "copy", VerbReach::Changes),
+    ("run", "run", VerbReach::Changes),
+    ("execute", "run", VerbReach::Changes),
+];
+
+impl Question {
+    /// Returns who makes the call: the agent, or the principal if the agent has no plain name. The caller chooses the
+    /// name of the agent. Untrusted text.
+    pub fn who(&self) -> &str {
+        let is_plain = |name: &&str| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_. ".contains(&byte);
+            !name.trim().is_empty() && name.len() <= AGENT_BYTES_MAX && name.bytes().all(plain)
+        };
+        self.agent.as_deref().filter(is_plain).unwrap_or(&self.principal)
+    }
+
+    /// Returns the verb of the tool, such as `edit`, if its name has one and its permissions agree. A tool that may
+    /// write or execute has no verb that only reads.
+    pub fn verb(&self) -> Option<&'static str> {
+        let word = self.tool.tool.as_str().split(['-', '_']).next()?;
+        let (_, verb, reach) = VERBS.iter().find(|(name, ..)| *name == word)?;
+        let changes = [Permission::Write, Permission::Execute].iter().any(|it| self.permissions.contains(*it));
+        match reach {
+            VerbReach::Reads if changes => None,
+            VerbReach::Reads | VerbReach::Changes => Some(verb),
+        }
+    }
+}
