@@ -32,6 +32,7 @@ mod prompt;
 mod question;
 mod remedy;
 mod schema_summary;
+mod short_id;
 mod style;
 mod table;
 mod terminal;

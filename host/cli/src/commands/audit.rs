@@ -5,6 +5,7 @@ use crate::arguments::ShowArguments;
 use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::json::{self, DocumentKind};
+use crate::short_id::short_id;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use anyhow::ensure;
@@ -14,9 +15,6 @@ use portcullis::text::OneLine;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
-
-/// Digits of a call's id that distinguish the calls of one audit log.
-const ID_DIGITS: usize = 8;
 
 /// Digits of a hash that distinguish the policies of one audit log.
 const HASH_DIGITS: usize = 12;
@@ -159,7 +157,7 @@ fn cells(entry: &Entry, tool: Option<&str>, whole: bool) -> [TableCell; 7] {
         TableCell::new(TextStyle::Quiet, &time(member(entry, "time").unwrap_or_default())),
         TableCell::new(TextStyle::Quiet, &format!("{:>4}", entry.sequence)),
         TableCell::plain(member(entry, "kind").unwrap_or_default()),
-        TableCell::new(TextStyle::Quiet, call.get(..ID_DIGITS).unwrap_or(call)),
+        TableCell::new(TextStyle::Quiet, short_id(call)),
         TableCell::new(TextStyle::Strong, tool.or_else(|| member(entry, "plugin")).unwrap_or_default()),
         TableCell::new(look(what), what),
         TableCell::plain(&reason),

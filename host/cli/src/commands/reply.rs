@@ -3,14 +3,12 @@
 use super::Context;
 use crate::json::{self, DocumentKind};
 use crate::policy_lines::{self, HEADING, WithLines};
+use crate::short_id::short_id;
 use crate::style::TextStyle;
 use crate::view;
 use portcullis::text::{Lines, OneLine};
 use portcullis::{Blob, Code, Host, Outcome, Output, Part, Reply};
 use std::io;
-
-/// Digits of a call's id that are shown to people.
-const ID_DIGITS: usize = 8;
 
 pub(super) fn show(host: &Host, reply: &Reply, context: &Context) -> anyhow::Result<()> {
     show_after("", host, reply, context)
@@ -102,7 +100,7 @@ fn show_failure(reply: &Reply, context: &Context) {
     let label = style.paint(look, format!("{} ({}):", outcome.as_str(), reply.code));
     terminal.note(format_args!("{label} {}", Lines(&reply.message)));
     if terminal.has_reader() && outcome != Outcome::Invalid {
-        let id = reply.id.get(..ID_DIGITS).unwrap_or(&reply.id);
+        let id = short_id(&reply.id);
         terminal.note(style.paint(TextStyle::Quiet, format!("for details: portcullis audit show --call {id}")));
     }
 }

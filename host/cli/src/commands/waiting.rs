@@ -1,15 +1,13 @@
 //! Tells the user how to approve a call that waits for an answer from elsewhere.
 
 use super::Context;
+use crate::short_id::short_id;
 use portcullis::Host;
 use portcullis::events::{CallState, EventKind};
 use portcullis::text::OneLine;
 use std::convert::Infallible;
 use std::future::pending;
 use std::time::Duration;
-
-/// Digits of a request's id that are shown to people, here and in `approvals list`.
-pub(super) const ID_DIGITS: usize = 8;
 
 /// How often to look for the request of a call that starts to wait.
 const LOOK: Duration = Duration::from_millis(50);
@@ -23,8 +21,7 @@ pub(super) async fn tell(host: &Host, context: &Context) -> Infallible {
     while let Some(event) = events.next().await {
         let EventKind::State(CallState::Waiting) = event.kind else { continue };
         if let Some(id) = question_of(host, &event.call).await {
-            let id = id.get(..ID_DIGITS).unwrap_or(&id);
-            let approve = host.approval_command(id);
+            let approve = host.approval_command(short_id(&id));
             context
                 .terminal
                 .note(format_args!("waiting for approval: `{}` shows the request and approves it", OneLine(&approve)));

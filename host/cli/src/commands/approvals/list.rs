@@ -1,12 +1,12 @@
 //! `portcullis approvals list`: lists the open approval requests and the remembered approvals.
 
 use super::super::Context;
-use super::super::waiting::ID_DIGITS;
 use super::opened::open;
 use crate::arguments::ListArguments;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::pause_note::{pause_note, pause_of_files};
+use crate::short_id::short_id;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use crate::time::{Now, ago, ahead};
@@ -56,7 +56,7 @@ fn questions(questions: &[OpenQuestion], now: Now) -> Table {
     for question in questions {
         let (look, state) = state(question);
         table.row([
-            TableCell::plain(short(&question.id)),
+            TableCell::plain(short_id(&question.id)),
             TableCell::new(TextStyle::Quiet, &ago(question.asked_at.as_millisecond(), now)),
             TableCell::new(TextStyle::Strong, &question.tool),
             TableCell::plain(&format!("{}, {}", question.principal, question.session)),
@@ -73,7 +73,7 @@ fn answers(answers: &[HeldAnswer], now: Now) -> Table {
     for answer in answers {
         let used = answer.used_at.map_or_else(|| "never".to_owned(), |at| ago(at.as_millisecond(), now));
         table.row([
-            TableCell::plain(short(&answer.id)),
+            TableCell::plain(short_id(&answer.id)),
             TableCell::new(TextStyle::Strong, &answer.tool),
             TableCell::plain(&format!("{}, {}", answer.principal, scope(answer))),
             TableCell::new(TextStyle::Quiet, &ago(answer.given_at.as_millisecond(), now)),
@@ -121,8 +121,4 @@ fn what(question: &OpenQuestion) -> &str {
             Subject::Resource { resource, .. } => resource,
         },
     }
-}
-
-fn short(id: &str) -> &str {
-    id.get(..ID_DIGITS).unwrap_or(id)
 }

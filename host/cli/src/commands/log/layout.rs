@@ -1,7 +1,8 @@
 //! The lines of `portcullis log`: one for each call. In a narrow terminal, what does not fit goes below it.
 
-use super::logged_call::{LoggedCall, short};
+use super::logged_call::LoggedCall;
 use crate::local_time::LocalTime;
+use crate::short_id::short_id;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use portcullis::text::OneLine;
@@ -29,7 +30,7 @@ pub(super) fn lines(calls: &[LoggedCall], time: &LocalTime, style: Style, width:
     for (call, at) in calls.iter().zip(&times) {
         table.row([
             TableCell::new(TextStyle::Quiet, at),
-            TableCell::new(TextStyle::Quiet, short(&call.id)),
+            TableCell::new(TextStyle::Quiet, short_id(&call.id)),
             TableCell::new(TextStyle::Strong, &tool(call)),
             TableCell::plain(&shortened(&call.target(), room)),
             TableCell::new(look(call), &call.effect()),

@@ -1,9 +1,7 @@
 //! One call, from its entries in the audit log. Its texts come from models and plugins, and are not encoded.
 
+use crate::short_id::short_id;
 use serde_json::{Map, Value, json};
-
-/// Digits of an id that are shown to people.
-const ID_DIGITS: usize = 8;
 
 /// A call, as far as its entries tell.
 #[derive(Clone, Debug, Default)]
@@ -145,17 +143,12 @@ impl LoggedApproval {
             "yes" => "approved once by a person".to_owned(),
             "session" => format!("approved by a person for the session{covers}"),
             "always" => format!("approved by a person for always{covers}"),
-            "remembered" => format!("by remembered approval {}", short(self.held.as_deref().unwrap_or_default())),
+            "remembered" => format!("by remembered approval {}", short_id(self.held.as_deref().unwrap_or_default())),
             "no" => format!("rejected by a person{note}"),
             "expired" => "not answered in time".to_owned(),
             other => format!("answered {other}"),
         }
     }
-}
-
-/// Returns the first digits of an id.
-pub(super) fn short(id: &str) -> &str {
-    id.get(..ID_DIGITS).unwrap_or(id)
 }
 
 /// Formats a duration for people.

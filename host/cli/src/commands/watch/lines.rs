@@ -2,12 +2,12 @@
 
 use super::super::Context;
 use super::super::conduct::Interrupts;
-use super::super::waiting::ID_DIGITS;
 use super::alert;
 use super::call_line::call_line;
 use super::model::WatchModel;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
+use crate::short_id::short_id;
 use crate::style::Style;
 use crate::time::Now;
 use portcullis::Approvals;
@@ -37,7 +37,7 @@ pub(super) async fn run(mut reader: LiveReader, approvals: &Approvals, context: 
                     let line = if context.json {
                         json::document(DocumentKind::WatchEvent, &json!({ "event": "request", "request": request }))?
                     } else {
-                        let id = request.id.get(..ID_DIGITS).unwrap_or(&request.id);
+                        let id = short_id(&request.id);
                         format!("waits      {}: `portcullis approvals approve {id}`\n", alert::text(&request))
                     };
                     context.terminal.print(&line)?;

@@ -2,7 +2,6 @@
 
 use super::super::Context;
 use super::super::conduct::Interrupts;
-use super::super::waiting::ID_DIGITS;
 use super::alert;
 use super::model::WatchModel;
 use super::screen::{OpenRequest, ScreenSize, draw};
@@ -11,6 +10,7 @@ use crate::answer::{Ruling, ruling};
 use crate::arguments::WatchArguments;
 use crate::exit_code::Exit;
 use crate::question::{FILE_CHANGED, RememberedCovers, Sheet, Unseen, choices, keys, laid_out};
+use crate::short_id::short_id;
 use crate::terminal::Terminal;
 use crate::time::Now;
 use crate::tty::{Key, KeyMode, Tty};
@@ -218,7 +218,7 @@ impl<'t> WatchSession<'t> {
 
     async fn answer(&mut self, answer: &Answer) -> anyhow::Result<()> {
         let Some(shown) = self.request.take() else { return Ok(()) };
-        let id = shown.question.id.get(..ID_DIGITS).unwrap_or(&shown.question.id);
+        let id = short_id(&shown.question.id);
         self.message = match self.approvals.answer(&shown.question.id, answer).await {
             Ok(Onward::There) => format!("approved {}: its call runs", shown.question.tool),
             Ok(Onward::Here) => format!(
