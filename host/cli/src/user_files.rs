@@ -1,4 +1,5 @@
-//! The small files of the user that `init` writes: policies, the record of what it wrote, and configurations of agents.
+//! The small files of the user that commands write: policies, the record of what `init` wrote, and configurations of
+//! agents.
 //! No other file of this crate replaces or removes a file of the user.
 //!
 //! A file is replaced as a whole, by a new file with the same mode, and only if it still has the bytes that the caller
@@ -11,7 +12,7 @@
 use anyhow::{Context as _, bail, ensure};
 use portcullis_build::project_file;
 use sha2::{Digest, Sha256};
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -113,9 +114,12 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u3
     let temporary = path.with_file_name(format!(".{name}.portcullis-{}", std::process::id()));
     let written = write_new(&temporary, after, mode, kept).map_err(anyhow::Error::from).and_then(|()| {
         if read(path)?.as_deref() != before {
-            bail!("it was changed by another program meanwhile: run the command again");
+            bail!("it was changed by someone else meanwhile, so nothing was written: run the command again");
         }
-        Ok(fs::rename(&temporary, path)?)
+        fs::rename(&temporary, path)?;
+        // The new name survives a crash of the machine once the directory is on disk. The change counts anyway.
+        let _ = path.parent().map(|directory| File::open(directory).and_then(|handle| handle.sync_all()));
+        Ok(())
     });
     if written.is_err() {
         let _ = fs::remove_file(&temporary);

@@ -27,7 +27,7 @@ pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) 
     let edited = apply(&layers, &PolicyEdit::Pause { reason: reason.clone() }, &[]).map_err(|error| {
         anyhow!("not paused: {error}. A running server keeps its last policy; stop it if it must not make calls")
     })?;
-    file.stage(&edited.text)?.commit()?;
+    file.replace(&edited.text)?;
     let shown = file.shown.display().to_string();
     if context.json {
         let document = json!({ "policy": shown, "paused": { "layer": "user", "reason": reason } });

@@ -72,7 +72,7 @@ pub(crate) async fn review(
             return fail_as(FailureCode::NotConfirmed, "not confirmed: nothing was changed", Exit::Denied, context);
         }
     }
-    staged.commit()?;
+    known.file.replace(&edit.text)?;
     if context.json {
         terminal.print(&json::document(DocumentKind::PolicyEdit, &document(known, edit, &approvals, true))?)?;
     } else {
