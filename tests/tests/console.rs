@@ -7,9 +7,6 @@
 #[path = "console/desk.rs"]
 mod desk;
 
-#[path = "console/exchange.rs"]
-mod exchange;
-
 #[path = "console/guards.rs"]
 mod guards;
 

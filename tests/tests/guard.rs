@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "mcp/guard/ask.rs"]
-mod ask;
+pub(crate) mod ask;
 
 #[path = "mcp/guard/service.rs"]
 mod service;

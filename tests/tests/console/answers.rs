@@ -1,7 +1,7 @@
 //! Answers: bound to what the page showed, counted once, and run where the call belongs.
 
 use crate::console::desk::{ConsoleDesk, SignedIn, echo, write};
-use crate::console::exchange::PATIENCE;
+use crate::guard::ask::PATIENCE;
 use portcullis::approvals::Status;
 use portcullis::{Answer, Request};
 use portcullis_tests::eventually_async;
@@ -203,7 +203,7 @@ async fn a_hundred_requests_are_reviewed_and_answered_together() {
 async fn a_request_reaches_an_open_page_without_a_noticeable_delay() {
     let desk = ConsoleDesk::new().await;
     let signed_in = desk.sign_in().await;
-    let stream = signed_in.request("GET", "/events").open(desk.address()).await;
+    let (_, stream) = signed_in.request("GET", "/events").open(desk.address()).await;
     let mut lines = BufReader::new(stream).lines();
     let mut pending = async || {
         loop {

@@ -1,6 +1,6 @@
 //! A site with small plugins and a console in this process, and a browser that is signed in to it.
 
-use crate::console::exchange::{PATIENCE, PageRequest, PageResponse};
+use crate::guard::ask::{Answer, Ask, PATIENCE};
 use portcullis::approvals::{OpenQuestion, Status};
 use portcullis::policy::Unattended;
 use portcullis::{Approvals, Host, Reply, Request, open_approvals, open_audit};
@@ -77,8 +77,8 @@ impl ConsoleDesk {
     }
 
     /// Returns a request of a browser that is not signed in.
-    pub(crate) fn request(&self, method: &str, target: &str) -> PageRequest {
-        PageRequest::new(method, target).with("Host", &self.address().to_string())
+    pub(crate) fn request(&self, method: &str, target: &str) -> Ask {
+        Ask::new(method, target).with("Host", &self.address().to_string())
     }
 
     /// Makes a call that waits for its answer in this process.
@@ -122,17 +122,17 @@ impl ConsoleDesk {
 
 impl SignedIn {
     /// Returns a request of the console's own page.
-    pub(crate) fn request(&self, method: &str, target: &str) -> PageRequest {
-        let request = PageRequest::new(method, target).with("Host", &self.address.to_string());
+    pub(crate) fn request(&self, method: &str, target: &str) -> Ask {
+        let request = Ask::new(method, target).with("Host", &self.address.to_string());
         request.with("Cookie", &self.cookie).with("Sec-Fetch-Site", "same-origin")
     }
 
-    pub(crate) async fn get(&self, target: &str) -> PageResponse {
+    pub(crate) async fn get(&self, target: &str) -> Answer {
         self.request("GET", target).send(self.address).await
     }
 
     /// Returns a form of the console's own page.
-    pub(crate) fn form(&self, target: &str, fields: &[(&str, &str)]) -> PageRequest {
+    pub(crate) fn form(&self, target: &str, fields: &[(&str, &str)]) -> Ask {
         let encode = |text: &str| {
             let byte = |byte: u8| match byte {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
@@ -142,15 +142,15 @@ impl SignedIn {
         };
         let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
         let request = self.request("POST", target).with("Origin", &format!("http://{}", self.address));
-        request.with("Content-Type", "application/x-www-form-urlencoded").body(&body.join("&"))
+        request.with("Content-Type", "application/x-www-form-urlencoded").body(body.join("&"))
     }
 
-    pub(crate) async fn post(&self, target: &str, fields: &[(&str, &str)]) -> PageResponse {
+    pub(crate) async fn post(&self, target: &str, fields: &[(&str, &str)]) -> Answer {
         self.form(target, fields).send(self.address).await
     }
 
     /// Answers a request as its page shows it now.
-    pub(crate) async fn answer(&self, id: &str, answer: &str, more: &[(&str, &str)]) -> PageResponse {
+    pub(crate) async fn answer(&self, id: &str, answer: &str, more: &[(&str, &str)]) -> Answer {
         let page = self.get(&format!("/inbox/{id}")).await.is(200);
         let (csrf, request) = (page.field("csrf"), page.field("request"));
         let fields = [("csrf", csrf.as_str()), ("request", &request), ("answer", answer)];

@@ -1,7 +1,7 @@
 //! The guards: each rejects its attack, and what a real browser sends passes.
 
 use crate::console::desk::{ConsoleDesk, echo};
-use crate::console::exchange::PATIENCE;
+use crate::guard::ask::PATIENCE;
 use portcullis::approvals::Status;
 use portcullis_console::{CONNECTIONS_MAX, FORM_BYTES_MAX};
 use tokio::io::AsyncReadExt as _;

@@ -1,7 +1,7 @@
 //! The pages that show what happened and what would happen.
 
 use crate::console::desk::{ConsoleDesk, POLICY, echo};
-use crate::console::exchange::PATIENCE;
+use crate::guard::ask::PATIENCE;
 use std::fs;
 use tokio::time::timeout;
 

@@ -1,7 +1,7 @@
 //! `portcullis console`, started as a user starts it.
 
 use crate::console::desk::POLICY;
-use crate::console::exchange::{PATIENCE, PageRequest};
+use crate::guard::ask::{Ask, PATIENCE};
 use portcullis_tests::{Site, program};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -56,12 +56,12 @@ async fn it_prints_a_link_and_another_at_a_signal_and_stops() {
     let mut console = ConsoleProgram::start(&site, "0");
     let (address, path) = split(&console.link().await);
     assert!(address.ip().is_loopback());
-    let response = PageRequest::new("GET", &path).with("Host", &address.to_string()).send(address).await.is(200);
+    let response = Ask::new("GET", &path).with("Host", &address.to_string()).send(address).await.is(200);
     let cookie = response.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
     console.signal(Signal::USR1);
     let (again, other) = split(&console.link().await);
     assert!(again == address && other != path);
-    let page = PageRequest::new("GET", "/tools").with("Host", &address.to_string()).with("Cookie", &cookie);
+    let page = Ask::new("GET", "/tools").with("Host", &address.to_string()).with("Cookie", &cookie);
     assert!(page.send(address).await.is(200).body.contains("good"));
     console.signal(Signal::TERM);
     assert!(timeout(PATIENCE, console.child.wait()).await.unwrap().unwrap().success());
@@ -75,11 +75,10 @@ async fn it_starts_with_a_policy_that_cannot_be_used_and_says_why() {
     let mut console = ConsoleProgram::start(&site, "0");
     let (address, path) = split(&console.link().await);
     let host = address.to_string();
-    let response = PageRequest::new("GET", &path).with("Host", &host).send(address).await.is(200);
+    let response = Ask::new("GET", &path).with("Host", &host).send(address).await.is(200);
     let cookie = response.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
-    let get = async |target: &str| {
-        PageRequest::new("GET", target).with("Host", &host).with("Cookie", &cookie).send(address).await
-    };
+    let get =
+        async |target: &str| Ask::new("GET", target).with("Host", &host).with("Cookie", &cookie).send(address).await;
     assert!(get("/inbox").await.is(200).body.contains("Nothing waits for you."));
     assert!(get("/tools").await.is(200).body.contains("The host cannot open"));
     assert!(get("/policy").await.is(200).body.contains("The policy cannot be used"));

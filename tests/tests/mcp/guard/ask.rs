@@ -124,6 +124,20 @@ impl Answer {
         self.messages().pop().unwrap_or_else(|| panic!("{self:?}"))
     }
 
+    /// Returns the values of a page's form fields with this name.
+    pub(crate) fn fields(&self, name: &str) -> Vec<String> {
+        let marker = format!("name=\"{name}\" value=\"");
+        let values = self.body.split(&marker).skip(1);
+        values.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    }
+
+    /// Returns the value of a page's form field.
+    #[track_caller]
+    pub(crate) fn field(&self, name: &str) -> String {
+        let fields = self.fields(name);
+        fields.into_iter().next().unwrap_or_else(|| panic!("no field {name}: {}", self.body))
+    }
+
     /// Asserts the status.
     #[track_caller]
     pub(crate) fn is(self, status: u16) -> Self {
