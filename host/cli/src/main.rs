@@ -6,6 +6,7 @@
 mod answer;
 mod approver;
 mod arguments;
+mod audit_log;
 mod clients;
 mod command_error;
 mod commands;
@@ -15,7 +16,6 @@ mod environment;
 mod exit_code;
 mod failure;
 mod failure_code;
-mod growing_log;
 mod init_record;
 mod json;
 mod loading_notes;

@@ -4,7 +4,8 @@ use crate::binary::console::Session;
 use crate::binary::desk::Desk;
 use portcullis_tests::program;
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 
 /// Lets reads run, asks about greetings, and denies writes.
 const POLICY: &str = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\
@@ -125,4 +126,18 @@ fn calls_are_shown_as_they_are_made() {
         session.types("\u{3}");
         assert!(session.ends(0).contains("restored"));
     }
+}
+
+/// An entry that the host did not write is not shown, also while the log is followed.
+#[test]
+fn a_forged_entry_ends_the_log_that_is_followed() {
+    let (desk, _) = desk();
+    let mut session = Session::wide(&desk, 200, &format!("{} log --follow", program().display()));
+    session.until("\n");
+    let forged = r#"{"seq":9999,"time":"2026-01-01T00:00:00Z","kind":"outcome","call":"f00d","tool":"forged.tool"}"#;
+    let mut log = OpenOptions::new().append(true).open(desk.site.state().join("audit.jsonl")).unwrap();
+    writeln!(log, "{forged}").unwrap();
+    let shown = session.until("does not verify");
+    assert!(!shown.contains("forged.tool"), "{shown}");
+    session.ends(8);
 }

@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::arguments::ShowArguments;
+use crate::audit_log::{exit, open_log, tell_fault};
 use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::json::{self, DocumentKind};
@@ -9,8 +10,7 @@ use crate::short_id::short_id;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use anyhow::ensure;
-use portcullis::AuditReader;
-use portcullis::audit::{Entry, Kind, Verified};
+use portcullis::audit::{Entry, Kind};
 use portcullis::text::OneLine;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -33,7 +33,7 @@ pub(super) async fn verify(context: &Context) -> anyhow::Result<Exit> {
         }
         Ok(())
     };
-    let verified = open(context).await?.read(note_rollback).await?;
+    let verified = open_log(context).await?.read(note_rollback).await?;
     if context.json {
         let (entries, fault) = (verified.lines, verified.fault.as_ref().map(ToString::to_string));
         let verifies = fault.is_none();
@@ -59,14 +59,14 @@ pub(super) async fn show(arguments: &ShowArguments, context: &Context) -> anyhow
         kept.offer(entry, arguments.call.as_deref());
         Ok(())
     };
-    let verified = open(context).await?.read(keep).await?;
+    let verified = open_log(context).await?.read(keep).await?;
     if let Some(call) = arguments.call.as_deref().filter(|_| kept.entries.is_empty()) {
-        tell_fault(&verified, context);
+        let exit = tell_fault(&verified, context);
         // A damaged log may have lost the entries, which says more than an unknown id.
         let unknown = || format!("the audit log has no call {}", OneLine(call));
         let unknown = || CommandError::new(FailureCode::UnknownCall, unknown());
         ensure!(verified.fault.is_some(), unknown().help("to list the calls, run `portcullis audit show`"));
-        return Ok(exit(&verified));
+        return Ok(exit);
     }
     if context.json {
         for entry in &kept.entries {
@@ -79,27 +79,7 @@ pub(super) async fn show(arguments: &ShowArguments, context: &Context) -> anyhow
     if kept.left_out > 0 {
         context.terminal.note(format_args!("{} before these are not shown: raise --limit", entries(kept.left_out)));
     }
-    tell_fault(&verified, context);
-    Ok(exit(&verified))
-}
-
-/// Opens an existing audit log. Reading must not create one, nor report a wrong path as an intact log.
-async fn open(context: &Context) -> anyhow::Result<AuditReader> {
-    let state = context.environment.state()?;
-    let none = || format!("there is no state directory {}, so there is no audit log", state.display());
-    ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()));
-    Ok(portcullis::open_audit(state).await?)
-}
-
-fn exit(verified: &Verified) -> Exit {
-    if verified.fault.is_none() { Exit::Completed } else { Exit::RecordDamaged }
-}
-
-fn tell_fault(verified: &Verified, context: &Context) {
-    if let Some(fault) = &verified.fault {
-        let label = context.terminal.note_style().paint(TextStyle::Bad, "the audit log does not verify:");
-        context.terminal.note(format_args!("{label} {fault}"));
-    }
+    Ok(tell_fault(&verified, context))
 }
 
 fn entries(count: u64) -> String {

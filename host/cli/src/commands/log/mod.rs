@@ -4,21 +4,20 @@ mod filter;
 mod layout;
 mod logged_call;
 mod logged_calls;
-mod opened;
 mod show;
 
 use super::Context;
 use super::conduct::Interrupts;
 use crate::arguments::{LogArguments, LogCommand};
+use crate::audit_log::{open_log, tell_missing_calls};
 use crate::exit_code::Exit;
-use crate::growing_log::GrowingLog;
 use crate::json::{self, DocumentKind};
 use crate::local_time::LocalTime;
 use filter::LogFilter;
 use logged_call::LoggedCall;
 use logged_calls::LoggedCalls;
-use opened::{open_log, tell_fault};
-use std::convert::Infallible;
+use portcullis::AuditReader;
+use portcullis::audit::{Entry, LogPlace, Verified};
 use std::time::Duration;
 
 /// How often a log that is followed is looked at. A person sees a call at once.
@@ -30,40 +29,47 @@ pub(super) async fn run(arguments: &LogArguments, context: &Context) -> anyhow::
     }
     let time = LocalTime::read();
     let mut calls = LoggedCalls::new(LogFilter::of(&arguments.filter, &time)?, arguments.limit);
-    // From before the read, so that no entry falls in between. Entries that are read twice are skipped.
-    let growing = GrowingLog::from_now_on(context.environment.state()?);
-    let add = |entry: portcullis::audit::Entry| {
-        calls.add(&entry.document);
-        Ok(())
-    };
-    let verified = open_log(context).await?.read(add).await?;
+    let (log, mut place) = (open_log(context).await?, LogPlace::default());
+    let verified = read(&log, &mut place, &mut calls).await?;
     print(&calls.take(), &time, context)?;
     if calls.left_out > 0 {
         context.terminal.note(format_args!("{} earlier calls are not shown: raise --limit", calls.left_out));
     }
-    let exit = tell_fault(&verified, context);
-    if !arguments.follow {
-        return Ok(exit);
+    if !arguments.follow || verified.fault.is_some() {
+        return Ok(tell_missing_calls(&verified, context));
     }
     let mut interrupts = Interrupts::listen()?;
     tokio::select! {
-        failed = follow(growing, calls, &time, context) => failed.map(|never| match never {}),
-        () = interrupts.next() => Ok(exit),
+        ended = follow(&log, place, calls, &time, context) => ended,
+        () = interrupts.next() => Ok(Exit::Completed),
     }
 }
 
-/// Prints calls when they end.
+/// Prints calls when they end, until the log is found to be changed.
 async fn follow(
-    mut growing: GrowingLog,
+    log: &AuditReader,
+    mut place: LogPlace,
     mut calls: LoggedCalls,
     time: &LocalTime,
     context: &Context,
-) -> anyhow::Result<Infallible> {
+) -> anyhow::Result<Exit> {
     loop {
-        growing.news().iter().for_each(|entry| calls.add(entry));
+        let verified = read(log, &mut place, &mut calls).await?;
         print(&calls.take_ended(), time, context)?;
+        if verified.fault.is_some() {
+            return Ok(tell_missing_calls(&verified, context));
+        }
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// Reads the entries after a place.
+async fn read(log: &AuditReader, place: &mut LogPlace, calls: &mut LoggedCalls) -> anyhow::Result<Verified> {
+    let add = |entry: Entry| {
+        calls.add(&entry.document);
+        Ok(())
+    };
+    Ok(log.read_after(place, add).await?)
 }
 
 fn print(calls: &[LoggedCall], time: &LocalTime, context: &Context) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::super::no_result::fail_with_help;
 use super::logged_call::{LoggedCall, duration};
-use super::opened::{open_log, tell_fault};
+use crate::audit_log::{open_log, tell_missing_calls};
 use crate::exit_code::Exit;
 use crate::failure::FailureCode;
 use crate::json::{self, DocumentKind};
@@ -41,7 +41,7 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
         Ok(())
     };
     let verified = open_log(context).await?.read(collect).await?;
-    let exit = tell_fault(&verified, context);
+    let exit = tell_missing_calls(&verified, context);
     let id = match (ids.pop_first(), ids.is_empty()) {
         (Some(id), true) => id,
         (Some(_), false) => {
