@@ -84,7 +84,7 @@ impl Approvals {
             return Ok(Err(ApprovalError::Gone));
         }
         let held = held(&row, &body, answer)?;
-        let line = line(&row, &body, answer, held.as_ref());
+        let line = AnswerLine { by: self.answerer(), ..line(&row, &body, answer, held.as_ref()) };
         match answer {
             Answer::Yes | Answer::Session(_) | Answer::Always(_) => {
                 if let Some(held) = &held {
@@ -211,7 +211,7 @@ fn line<'a>(
     };
     let subject = subject_text(&body.question.subject);
     let held = held.map(|held| held.id.as_str());
-    AnswerLine { call: &row.call, question: Some(&row.id), subject, answer: word, covers, held, note }
+    AnswerLine { call: &row.call, question: Some(&row.id), subject, answer: word, covers, held, note, by: None }
 }
 
 /// Describes what a request is about, for the audit log.

@@ -254,8 +254,16 @@ impl Approvals {
     fn unasked(&self, case: &ApprovalCase, note: String) -> Result<Next, ApprovalError> {
         let subject = subject_text(&case.question.subject);
         let call = &case.question.call;
-        let line =
-            AnswerLine { call, question: None, subject, answer: "no", covers: None, held: None, note: Some(&note) };
+        let line = AnswerLine {
+            call,
+            question: None,
+            subject,
+            answer: "no",
+            covers: None,
+            held: None,
+            note: Some(&note),
+            by: None,
+        };
         self.shared.audit.append(Kind::Answer, None::<&()>, &line)?;
         Ok(Next::Asked(AskOutcome::No { note: Some(note), detail: None }))
     }

@@ -189,7 +189,7 @@ impl Approvals {
                 if row.revoked_at.is_some() {
                     return Err(ApprovalError::Settled(Status::Withdrawn));
                 }
-                let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal };
+                let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal, by: self.answerer() };
                 change.post(Kind::Revoked.as_str(), &line)?;
                 return Ok(change.revoke(row, now())?);
             }
@@ -197,7 +197,7 @@ impl Approvals {
             if row.status != Status::Approved {
                 return Err(ApprovalError::Settled(row.status));
             }
-            let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal };
+            let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal, by: self.answerer() };
             change.post(Kind::Revoked.as_str(), &line)?;
             let _ = change.step(id, StatusStep::Reject, Some("the approval was revoked"))?;
             Ok(())

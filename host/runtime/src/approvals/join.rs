@@ -194,6 +194,7 @@ impl Approvals {
             covers: None,
             held: None,
             note: None,
+            by: None,
         };
         let row = change.hand_over(row, owner)?;
         change.step(&row.id, StatusStep::Claim, None)?.map_err(ApprovalError::from)?;

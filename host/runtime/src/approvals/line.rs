@@ -47,6 +47,9 @@ pub(crate) struct AnswerLine<'a> {
     pub(crate) held: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<&'a str>,
+    /// Who answered, if they had signed in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<&'a str>,
 }
 
 /// The entry of a revocation.
@@ -55,6 +58,9 @@ pub(super) struct RevocationLine<'a> {
     pub(super) held: &'a str,
     pub(super) tool: &'a str,
     pub(super) principal: &'a str,
+    /// Who revoked it, if they had signed in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<&'a str>,
 }
 
 /// The entry of a withdrawn request.

@@ -121,5 +121,6 @@ fn line<'a>(case: &'a ApprovalCase, row: &'a AnswerRow) -> AnswerLine<'a> {
         covers: None,
         held: Some(&row.id),
         note: None,
+        by: None,
     }
 }

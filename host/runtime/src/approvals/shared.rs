@@ -20,6 +20,8 @@ pub struct Approvals {
     pub(super) shared: Arc<ApprovalsState>,
     /// If set, only requests of this principal and of its sub-agents are visible.
     pub(super) within: Option<Principal>,
+    /// Who answers through this handle, if it is known. The audit log names them.
+    pub(super) answerer: Option<Principal>,
 }
 
 pub(super) struct ApprovalsState {
@@ -53,7 +55,7 @@ impl Approvals {
             waiters: Waiters::default(),
             left: LeftRequests::default(),
         };
-        let approvals = Self { shared: Arc::new(shared), within: None };
+        let approvals = Self { shared: Arc::new(shared), within: None, answerer: None };
         approvals.settle_left()?;
         Ok(approvals)
     }
@@ -76,7 +78,28 @@ impl Approvals {
     /// Returns a handle that is restricted to this principal and its sub-agents. All other ids are unknown to it.
     #[must_use]
     pub fn within(&self, principal: &Principal) -> Self {
-        Self { shared: Arc::clone(&self.shared), within: Some(principal.clone()) }
+        Self { within: Some(principal.clone()), ..self.clone() }
+    }
+
+    /// Returns a handle whose answers and revocations the audit log records as those of this principal. Use it where
+    /// several people can answer and each has signed in.
+    ///
+    /// ```
+    /// # use portcullis::{Answer, Host};
+    /// # async fn example(host: &Host, id: &str) -> Result<(), Box<dyn std::error::Error>> {
+    /// let alice = "mcp.alice".parse()?;
+    /// host.approvals().answering_as(&alice).answer(id, &Answer::Yes).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn answering_as(&self, principal: &Principal) -> Self {
+        Self { answerer: Some(principal.clone()), ..self.clone() }
+    }
+
+    /// Returns who answers through this handle, as the audit log names them.
+    pub(super) fn answerer(&self) -> Option<&str> {
+        self.answerer.as_ref().map(Principal::as_str)
     }
 
     /// Returns whether this handle may see requests and approvals of a principal.

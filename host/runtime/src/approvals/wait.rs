@@ -195,6 +195,7 @@ impl RequestWait {
                     covers: None,
                     held: None,
                     note: None,
+                    by: None,
                 };
                 change.post(Kind::Answer.as_str(), &line)?;
                 let _ = change.step(&id, StatusStep::Expire, None)?;

@@ -35,6 +35,8 @@ pub(super) struct LoggedApproval {
     covers: Option<String>,
     held: Option<String>,
     note: Option<String>,
+    /// Who answered, if they had signed in.
+    by: Option<String>,
 }
 
 impl LoggedCall {
@@ -57,8 +59,13 @@ impl LoggedCall {
             "asked" => self.request = optional("question"),
             // Reviewers and policies answer running calls too. Those answers name no approval request.
             "answer" if entry.get("question").is_some() || entry.get("held").is_some() => {
-                let (covers, held, note) = (optional("covers"), optional("held"), optional("note"));
-                self.approval = Some(LoggedApproval { answer: text(entry, "answer"), covers, held, note });
+                self.approval = Some(LoggedApproval {
+                    answer: text(entry, "answer"),
+                    covers: optional("covers"),
+                    held: optional("held"),
+                    note: optional("note"),
+                    by: optional("by"),
+                });
                 self.request = self.request.take().or_else(|| optional("question"));
             }
             "outcome" => {
@@ -126,6 +133,7 @@ impl LoggedCall {
             "covers": self.approval.as_ref().and_then(|approval| approval.covers.as_ref()),
             "approval": self.approval.as_ref().and_then(|approval| approval.held.as_ref()),
             "note": self.approval.as_ref().and_then(|approval| approval.note.as_ref()),
+            "by": self.approval.as_ref().and_then(|approval| approval.by.as_ref()),
             "outcome": self.outcome,
             "code": self.code,
             "wall_us": self.wall_us,
@@ -139,12 +147,13 @@ impl LoggedApproval {
     pub(super) fn describe(&self) -> String {
         let note = self.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
         let covers = self.covers.as_deref().map(|covers| format!(" ({covers})")).unwrap_or_default();
+        let by = self.by.as_deref().unwrap_or("a person");
         match self.answer.as_str() {
-            "yes" => "approved once by a person".to_owned(),
-            "session" => format!("approved by a person for the session{covers}"),
-            "always" => format!("approved by a person for always{covers}"),
+            "yes" => format!("approved once by {by}"),
+            "session" => format!("approved by {by} for the session{covers}"),
+            "always" => format!("approved by {by} for always{covers}"),
             "remembered" => format!("by remembered approval {}", short_id(self.held.as_deref().unwrap_or_default())),
-            "no" => format!("rejected by a person{note}"),
+            "no" => format!("rejected by {by}{note}"),
             "expired" => "not answered in time".to_owned(),
             other => format!("answered {other}"),
         }
@@ -194,6 +203,14 @@ mod tests {
             (
                 vec![decision.clone(), asked, answer("no"), ended("denied", "approval-denied")],
                 "approval-denied 12 ms, rejected by a person: no",
+            ),
+            (
+                vec![
+                    decision.clone(),
+                    json!({ "kind": "answer", "question": "q", "answer": "yes", "by": "mcp.alice" }),
+                    done.clone(),
+                ],
+                "completed 12 ms, approved once by mcp.alice",
             ),
             (
                 vec![

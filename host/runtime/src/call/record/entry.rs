@@ -111,7 +111,8 @@ impl CallEntry {
         if self.is_rehearsal() {
             return Ok(());
         }
-        let line = AnswerLine { call: &self.id, question: None, subject, answer, covers: None, held: None, note };
+        let line =
+            AnswerLine { call: &self.id, question: None, subject, answer, covers: None, held: None, note, by: None };
         self.audit.write(Kind::Answer, None::<&Facts>, &line).await.map_err(|error| unrecorded(&error))
     }
 
