@@ -21,3 +21,6 @@ mod looking;
 
 #[path = "console/program.rs"]
 mod program;
+
+#[path = "console/served.rs"]
+mod served;

@@ -38,4 +38,4 @@ mod messages;
 mod address;
 
 #[path = "mcp/http.rs"]
-mod http;
+pub(crate) mod http;

@@ -48,7 +48,7 @@ pub(crate) async fn answer(
     let requests: Vec<ProvenRequest> = form.all("request").filter_map(ProvenRequest::parse).take(ANSWERS_MAX).collect();
     let mut ended: BTreeMap<Answered, usize> = BTreeMap::new();
     for request in &requests {
-        let answered = answer_one(&state, &form, request).await;
+        let answered = answer_one(&state, &session, &form, request).await;
         *ended.entry(answered).or_default() += 1;
     }
     for (answered, number) in &ended {
@@ -63,7 +63,12 @@ pub(crate) async fn answer(
     }
 }
 
-async fn answer_one(state: &Arc<ConsoleState>, form: &ConsoleForm, request: &ProvenRequest) -> Answered {
+async fn answer_one(
+    state: &Arc<ConsoleState>,
+    session: &ConsoleSession,
+    form: &ConsoleForm,
+    request: &ProvenRequest,
+) -> Answered {
     let open = match state.approvals.question(&request.id).await {
         Ok(open) => open,
         Err(error) => return refused(&error),
@@ -78,7 +83,7 @@ async fn answer_one(state: &Arc<ConsoleState>, form: &ConsoleForm, request: &Pro
         Some(answer) => answer,
         None => return Answered::Failed("the form has no such answer: load the page again".to_owned()),
     };
-    match state.approvals.answer(&request.id, &answer).await {
+    match state.approvals_of(session).answer(&request.id, &answer).await {
         Ok(Onward::There) => Answered::RunsThere,
         Ok(Onward::Here) => {
             resume(state, request.id.clone());

@@ -7,8 +7,9 @@ use crate::limits::STREAMS_MAX;
 use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
 use crate::resumed::ResumedCalls;
-use crate::session::ConsoleSessions;
-
+use crate::session::{ConsoleSession, ConsoleSessions};
+use crate::sign_in::SignInMethod;
+use http::Extensions;
 use portcullis::Approvals;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ use tokio_util::sync::CancellationToken;
 /// What the pages of one console share.
 pub(crate) struct ConsoleState {
     pub(crate) own: Arc<OwnHost>,
+    pub(crate) sign_in: SignInMethod,
+    /// Keeps the connection of a signed-in browser. Returns whether that was still possible.
+    pub(crate) keep_connection: fn(&mut Extensions) -> bool,
     pub(crate) sessions: ConsoleSessions,
     pub(crate) approvals: Approvals,
     pub(crate) log: CallLog,
@@ -35,6 +39,14 @@ pub(crate) struct ConsoleState {
 }
 
 impl ConsoleState {
+    /// Returns the handle with which the person of a session answers.
+    pub(crate) fn approvals_of(&self, session: &ConsoleSession) -> Approvals {
+        match &session.approver {
+            Some(approver) => self.approvals.answering_as(approver),
+            None => self.approvals.clone(),
+        }
+    }
+
     /// Returns the permits of event streams.
     pub(crate) fn stream_permits() -> Arc<Semaphore> {
         Arc::new(Semaphore::new(STREAMS_MAX))

@@ -3,6 +3,8 @@
 use crate::console::ConsoleState;
 use crate::limits::HEARTBEAT_TIME;
 use crate::refusal::refusal;
+use crate::session::ConsoleSession;
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::response::Response;
@@ -23,16 +25,22 @@ const EVENTS_WAITING_MAX: usize = 2;
 /// How soon a page reconnects, in milliseconds.
 const RETRY_MILLISECONDS: u64 = 1000;
 
-/// Streams what changes until the page is closed or the console stops.
-pub(crate) async fn stream(State(state): State<Arc<ConsoleState>>) -> Response {
+/// Streams what changes until the page is closed, its session ends, or the console stops.
+pub(crate) async fn stream(
+    State(state): State<Arc<ConsoleState>>,
+    Extension(session): Extension<ConsoleSession>,
+) -> Response {
     let Ok(permit) = Arc::clone(&state.streams).try_acquire_owned() else {
         let why = "Too many pages of this console are open. Close one.";
         return refusal(StatusCode::SERVICE_UNAVAILABLE, "Too many pages", why);
     };
     let (sender, receiver) = mpsc::channel(EVENTS_WAITING_MAX);
     tokio::spawn(async move {
-        // A page that was closed needs no more events.
-        let _ = send_all(&state, &sender).await;
+        tokio::select! {
+            () = session.ended.cancelled() => {}
+            // A page that was closed needs no more events.
+            _ = send_all(&state, &sender) => {}
+        }
         drop(permit);
     });
     let mut response = Response::new(Body::from_stream(EventBody(receiver)));

@@ -1,4 +1,4 @@
-//! The console: a web page on the loopback address for the ledger of a state directory.
+//! The console: web pages for the ledger of a state directory, on the loopback address or as a part of a server.
 //!
 //! It shows approval requests and takes answers, and it shows the calls, the tools and the policy. It decides nothing:
 //! an answer goes through the ledger like every other one, bound to exactly what its page showed. Every request is
@@ -27,14 +27,18 @@ mod query;
 mod refusal;
 mod resume;
 mod resumed;
+mod served;
 mod server;
 mod session;
+mod sign_in;
 mod watcher;
 mod words;
 
 pub use host_slot::{HostRequest, HostRequests, HostSource};
 pub use limits::{
     CONNECTIONS_MAX, FORM_BYTES_MAX, FORM_TIME, HEADERS_BYTES_MAX, HEADERS_TIME, LINK_TIME, SESSION_TIME, SESSIONS_MAX,
-    STREAMS_MAX,
+    SIGN_IN_BYTES_MAX, STREAMS_MAX,
 };
+pub use served::{PagesEnd, ServedBy, ServedPages};
 pub use server::{ConsoleError, ConsoleOptions, Running, serve};
+pub use sign_in::{ApproverSignIn, ApproverTokens};

@@ -20,6 +20,10 @@ pub(crate) const IDLE_TIME: Duration = Duration::from_secs(60);
 /// Maximum bytes of a form: the arguments of a call to explain, percent-encoded.
 pub const FORM_BYTES_MAX: usize = 2 * 1024 * 1024;
 
+/// Maximum bytes of the form with which a person signs in: a signed token of 16 KiB, and the names of the fields. The
+/// sender may be anyone.
+pub const SIGN_IN_BYTES_MAX: usize = 17 * 1024;
+
 /// How long a client may take to send a form.
 pub const FORM_TIME: Duration = Duration::from_secs(10);
 
@@ -30,7 +34,7 @@ pub const LINK_TIME: Duration = Duration::from_secs(5 * 60);
 pub(crate) const LINKS_MAX: usize = 8;
 
 /// Maximum browsers that are signed in. The oldest one is signed out.
-pub const SESSIONS_MAX: usize = 16;
+pub const SESSIONS_MAX: usize = 64;
 
 /// How long a browser stays signed in without a request: a working day.
 pub const SESSION_TIME: Duration = Duration::from_secs(12 * 60 * 60);

@@ -10,11 +10,13 @@ use crate::log::CallLog;
 use crate::pages;
 use crate::resumed::ResumedCalls;
 use crate::session::ConsoleSessions;
+use crate::sign_in::SignInMethod;
 use crate::watcher;
 use crate::{answer, connections, events};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
+use http::Extensions;
 use portcullis::audit::AuditError;
 use portcullis::live::LiveReader;
 use portcullis::{Approvals, AuditReader};
@@ -29,11 +31,9 @@ use tokio_util::sync::CancellationToken;
 /// Length of the system's queue of connections to accept.
 const WAITING_CONNECTIONS_MAX: u32 = 128;
 
-/// What a console shows, and where.
+/// What a console shows.
 #[derive(Debug)]
 pub struct ConsoleOptions {
-    /// The port, or 0 for a free one.
-    pub port: u16,
     /// The state directory, for the feed of the calls of its hosts.
     pub state: PathBuf,
     /// The approval requests and remembered approvals.
@@ -72,31 +72,22 @@ pub struct Running {
     connections: JoinHandle<()>,
 }
 
-/// Starts a console on the loopback address, and makes the address unreachable for every plugin of its host.
+/// Starts a console on the loopback address, at a port or at a free one if it is 0.
 ///
 /// # Errors
-/// The address cannot be bound, or the audit log cannot be read.
-pub async fn serve(options: ConsoleOptions) -> Result<Running, ConsoleError> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+/// The address cannot be bound, or the system provides no randomness.
+pub async fn serve(port: u16, options: ConsoleOptions) -> Result<Running, ConsoleError> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listener = bind(address).map_err(|source| ConsoleError::Listen { address, source })?;
     let address = listener.local_addr().map_err(|source| ConsoleError::Listen { address, source })?;
-    let process = ConsoleSessions::default().link().ok_or(ConsoleError::Random)?;
-    let state = Arc::new(ConsoleState {
-        own: Arc::new(OwnHost::new(address)),
-        sessions: ConsoleSessions::default(),
-        approvals: options.approvals,
-        log: CallLog::new(options.audit),
-        host: options.host,
-        watch: ConsoleWatch::default(),
-        live: LiveCalls::default(),
-        resumed: ResumedCalls::default(),
-        policy_files: options.policy_files,
-        process,
-        streams: ConsoleState::stream_permits(),
+    let place = ConsolePlace {
+        own: OwnHost::bound(address),
+        sign_in: SignInMethod::Link,
+        keep_connection: |_| true,
         stopping: CancellationToken::new(),
-    });
+    };
+    let state = begin(options, place, process_id()?);
     let connections = tokio::spawn(connections::serve(listener, router(&state), state.stopping.clone()));
-    tokio::spawn(watcher::follow(Arc::clone(&state), LiveReader::open(options.state)));
     Ok(Running { address, state, connections })
 }
 
@@ -121,7 +112,7 @@ impl Running {
     /// The system provides no randomness.
     pub fn link(&self) -> Result<String, ConsoleError> {
         let token = self.state.sessions.link().ok_or(ConsoleError::Random)?;
-        Ok(format!("{}/login/{token}", self.state.own.origin))
+        Ok(format!("http://{}/login/{token}", self.address))
     }
 
     /// Stops the console. Open requests may finish.
@@ -145,8 +136,43 @@ impl std::fmt::Debug for Running {
     }
 }
 
+/// Returns an id of this process for its pages.
+pub(crate) fn process_id() -> Result<String, ConsoleError> {
+    ConsoleSessions::default().link().ok_or(ConsoleError::Random)
+}
+
+/// Where a console is, and who may use it.
+pub(crate) struct ConsolePlace {
+    pub(crate) own: OwnHost,
+    pub(crate) sign_in: SignInMethod,
+    pub(crate) keep_connection: fn(&mut Extensions) -> bool,
+    pub(crate) stopping: CancellationToken,
+}
+
+/// Begins to follow the state directory, for the pages of a console.
+pub(crate) fn begin(options: ConsoleOptions, place: ConsolePlace, process: String) -> Arc<ConsoleState> {
+    let state = Arc::new(ConsoleState {
+        own: Arc::new(place.own),
+        sign_in: place.sign_in,
+        keep_connection: place.keep_connection,
+        sessions: ConsoleSessions::default(),
+        approvals: options.approvals,
+        log: CallLog::new(options.audit),
+        host: options.host,
+        watch: ConsoleWatch::default(),
+        live: LiveCalls::default(),
+        resumed: ResumedCalls::default(),
+        policy_files: options.policy_files,
+        process,
+        streams: ConsoleState::stream_permits(),
+        stopping: place.stopping,
+    });
+    tokio::spawn(watcher::follow(Arc::clone(&state), LiveReader::open(options.state)));
+    state
+}
+
 /// Returns the routes with their guards. A layer that is added later runs earlier.
-fn router(state: &Arc<ConsoleState>) -> Router {
+pub(crate) fn router(state: &Arc<ConsoleState>) -> Router {
     let inside = Router::new()
         .route("/", get(pages::home))
         .route("/inbox", get(pages::inbox::first))
@@ -167,6 +193,7 @@ fn router(state: &Arc<ConsoleState>) -> Router {
         .route_layer(from_fn_with_state(Arc::clone(state), guard::signed_in));
     let outside = Router::new()
         .route("/login/{token}", get(pages::login::sign_in))
+        .route("/sign-in", post(pages::login::sign_in_with_token))
         .route("/console.css", get(assets::style))
         .route("/console.js", get(assets::script))
         .route("/icon.svg", get(assets::icon));

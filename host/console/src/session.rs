@@ -3,11 +3,13 @@
 use crate::limits::{LINK_TIME, LINKS_MAX, SESSION_TIME, SESSIONS_MAX};
 use crate::notice::Notice;
 use data_encoding::BASE64URL_NOPAD;
+use portcullis::policy::Principal;
 use portcullis::policy::recovery::RecoverMutex;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use subtle::ConstantTimeEq;
+use tokio_util::sync::CancellationToken;
 
 /// The digest of a secret of 256 random bits.
 type SecretDigest = [u8; 32];
@@ -32,8 +34,18 @@ struct SignedIn {
     digest: SecretDigest,
     csrf: Arc<str>,
     until: Instant,
+    /// Who signed in, if a token says it.
+    approver: Option<Principal>,
+    /// Cancelled when the session ends.
+    ended: CancellationToken,
     /// What the next page tells its reader.
     notices: Vec<Notice>,
+}
+
+impl Drop for SignedIn {
+    fn drop(&mut self) {
+        self.ended.cancel();
+    }
 }
 
 /// The session of one request.
@@ -42,6 +54,10 @@ pub(crate) struct ConsoleSession {
     digest: SecretDigest,
     /// The token that every form of the session carries.
     pub(crate) csrf: Arc<str>,
+    /// Who signed in, if a token says it.
+    pub(crate) approver: Option<Principal>,
+    /// Cancelled when the session ends, which ends its event streams.
+    pub(crate) ended: CancellationToken,
     /// Whether the page asks by itself, to bring itself up to date. Notices are for the page that a person asks for.
     pub(crate) is_refresh: bool,
 }
@@ -62,29 +78,35 @@ impl ConsoleSessions {
     /// Spends a login link. Returns the cookie of the new session, or `None` if the link was used, has expired or never
     /// existed.
     pub(crate) fn sign_in(&self, token: &str) -> Option<String> {
-        let (wanted, cookie, csrf) = (digest(token), secret()?, secret()?);
+        let wanted = digest(token);
         let mut table = self.0.lock_recovered();
         let place = table.links.iter().position(|link| same(&link.digest, &wanted))?;
         let link = table.links.remove(place);
         if link.until <= Instant::now() {
             return None;
         }
-        if table.sessions.len() == SESSIONS_MAX {
-            table.sessions.remove(0);
-        }
-        let until = Instant::now() + SESSION_TIME;
-        table.sessions.push(SignedIn { digest: digest(&cookie), csrf: csrf.into(), until, notices: Vec::new() });
-        Some(cookie)
+        table.begin(None).map(|(cookie, _)| cookie)
+    }
+
+    /// Signs in an approver whose token was verified. Returns the cookie of the new session, and its end.
+    pub(crate) fn sign_in_as(&self, approver: Principal) -> Option<(String, CancellationToken)> {
+        self.0.lock_recovered().begin(Some(approver))
     }
 
     /// Returns the session with this cookie, and keeps it for longer.
     pub(crate) fn find(&self, cookie: &str) -> Option<ConsoleSession> {
         let (wanted, now) = (digest(cookie), Instant::now());
         let mut table = self.0.lock_recovered();
-        table.sessions.retain(|session| session.until > now);
+        table.sessions.retain(|session| session.until > now && !session.ended.is_cancelled());
         let session = table.sessions.iter_mut().find(|session| same(&session.digest, &wanted))?;
         session.until = now + SESSION_TIME;
-        Some(ConsoleSession { digest: wanted, csrf: Arc::clone(&session.csrf), is_refresh: false })
+        Some(ConsoleSession {
+            digest: wanted,
+            csrf: Arc::clone(&session.csrf),
+            approver: session.approver.clone(),
+            ended: session.ended.clone(),
+            is_refresh: false,
+        })
     }
 
     /// Ends a session.
@@ -108,6 +130,25 @@ impl ConsoleSessions {
         let mut table = self.0.lock_recovered();
         let known = table.sessions.iter_mut().find(|known| known.digest == session.digest);
         known.map(|known| std::mem::take(&mut known.notices)).unwrap_or_default()
+    }
+}
+
+impl SessionTable {
+    /// Begins a session. Returns its cookie and its end, or `None` if the system provides no randomness.
+    fn begin(&mut self, approver: Option<Principal>) -> Option<(String, CancellationToken)> {
+        let (cookie, csrf, ended) = (secret()?, secret()?, CancellationToken::new());
+        if self.sessions.len() == SESSIONS_MAX {
+            self.sessions.remove(0);
+        }
+        self.sessions.push(SignedIn {
+            digest: digest(&cookie),
+            csrf: csrf.into(),
+            until: Instant::now() + SESSION_TIME,
+            approver,
+            ended: ended.clone(),
+            notices: Vec::new(),
+        });
+        Some((cookie, ended))
     }
 }
 
@@ -148,6 +189,18 @@ mod tests {
         assert!(sessions.find(&token).is_none() && sessions.find("").is_none());
         sessions.sign_out(&session);
         assert!(sessions.find(&cookie).is_none());
+    }
+
+    #[test]
+    fn a_session_ends_with_the_token_that_began_it() {
+        let sessions = ConsoleSessions::default();
+        let (cookie, ended) = sessions.sign_in_as("mcp.alice".parse().unwrap()).unwrap();
+        assert_eq!(sessions.find(&cookie).unwrap().approver.unwrap().as_str(), "mcp.alice");
+        ended.cancel();
+        assert!(sessions.find(&cookie).is_none());
+        let (cookie, ended) = sessions.sign_in_as("mcp.alice".parse().unwrap()).unwrap();
+        sessions.sign_out(&sessions.find(&cookie).unwrap());
+        assert!(ended.is_cancelled(), "event streams of the session end when it is signed out");
     }
 
     #[test]

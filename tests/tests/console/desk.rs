@@ -45,15 +45,9 @@ impl ConsoleDesk {
         let approvals = open_approvals(&site.state()).await.unwrap();
         let audit = open_audit(&site.state()).await.unwrap();
         let policy_files = vec![site.path("policy.toml")];
-        let options = ConsoleOptions {
-            port: 0,
-            state: site.state(),
-            approvals,
-            audit,
-            host: HostSource::of(host.clone()),
-            policy_files,
-        };
-        let running = serve(options).await.unwrap();
+        let options =
+            ConsoleOptions { state: site.state(), approvals, audit, host: HostSource::of(host.clone()), policy_files };
+        let running = serve(0, options).await.unwrap();
         host.keep_unreachable(running.address());
         Self { site, host, running }
     }

@@ -43,16 +43,16 @@ fn portcullis_command(site: &Site, arguments: &[&str]) -> Command {
 }
 
 /// A running server.
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     /// Unread lines of standard error.
     said: Lines<BufReader<ChildStderr>>,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     url: String,
 }
 
 impl Serving {
-    async fn start(site: &Site, arguments: &[&str]) -> Self {
+    pub(crate) async fn start(site: &Site, arguments: &[&str]) -> Self {
         let arguments = [&["--json", "--http", "127.0.0.1:0"][..], arguments].concat();
         let mut child = command(site, &arguments).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
@@ -68,7 +68,7 @@ impl Serving {
         self.call_tool(token, HELLO).await
     }
 
-    async fn call_tool(&self, token: &str, tool: &str) -> Answer {
+    pub(crate) async fn call_tool(&self, token: &str, tool: &str) -> Answer {
         let message = modern("tools/call", json!({ "name": tool, "arguments": {} }));
         let ask = Ask::new("POST", "/mcp")
             .with("Host", &self.address.to_string())
@@ -107,7 +107,7 @@ impl Serving {
     }
 
     /// Reads the server's notes until a line contains these words. Later lines stay unread.
-    async fn says(&mut self, words: &str) -> String {
+    pub(crate) async fn says(&mut self, words: &str) -> String {
         let said = async {
             loop {
                 let line = self.said.next_line().await.unwrap().expect("it ended");
@@ -120,7 +120,7 @@ impl Serving {
     }
 
     /// Interrupts the server as Ctrl-C does. Returns its exit status and the unread lines.
-    async fn interrupt(mut self) -> (ExitStatus, String) {
+    pub(crate) async fn interrupt(mut self) -> (ExitStatus, String) {
         self.signal(Signal::INT);
         let output = async {
             let mut said = String::new();

@@ -106,8 +106,12 @@ pub(crate) struct HttpArguments {
     /// Another origin whose pages may call, besides those of this machine; port `*` matches any port
     #[arg(long, value_name = "ORIGIN", conflicts_with = "stdio", value_parser = setting::<AllowedOrigin>)]
     pub(crate) allow_origin: Vec<AllowedOrigin>,
-    /// A file with the tokens that clients can use, one per line: TOKEN, or NAME:TOKEN for the principal mcp.NAME
-    /// [default: mcp-token in the state directory, created at the first start]
+    /// Also serve the console at http://ADDRESS/, for people with the token of an approver
+    #[arg(long, conflicts_with = "stdio")]
+    pub(crate) console: bool,
+    /// A file with the tokens that clients can use, one per line: TOKEN, or NAME:TOKEN for the principal mcp.NAME; and
+    /// the tokens of the console: approver NAME:TOKEN
+    /// [default: mcp-token in the state directory, and console-token for the console, created at the first start]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stdio", "no_auth", "oauth_issuer"])]
     pub(crate) token_file: Option<PathBuf>,
     /// Accept calls without a token, from every user and container of this machine

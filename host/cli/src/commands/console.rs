@@ -29,8 +29,7 @@ pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyh
     let (host, requests) = HostSource::on_request();
     let policy_files = context.environment.policy.files();
     let running =
-        serve(ConsoleOptions { port: arguments.port, state: state.to_owned(), approvals, audit, host, policy_files })
-            .await?;
+        serve(arguments.port, ConsoleOptions { state: state.to_owned(), approvals, audit, host, policy_files }).await?;
     let link = running.link()?;
     tell(&link, context)?;
     if arguments.open && !browser::open(&link) {

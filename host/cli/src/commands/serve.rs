@@ -1,6 +1,7 @@
 //! `portcullis serve`: serves the tools of the plugin directory to agents over MCP, until stopped.
 
 mod access;
+mod console;
 mod following;
 mod token;
 
@@ -18,6 +19,7 @@ use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
 use portcullis_mcp::{ClientAnswers, DeniedTools, ListTools, Server, ServerOptions, ToolNames, serve_stdio_until};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::pin::pin;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
@@ -119,29 +121,54 @@ async fn over_http(
     let Served { server, address, arguments, operator } = served;
     let host = following.host;
     let told = access::of(arguments, operator, &host.policy(), context).code(FailureCode::AccessInvalid)?;
-    let changes = FileWatch::new(told.file.clone());
     let mut options = HttpOptions::new(address, told.access);
     options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
+    let mut served_console = None;
+    if arguments.console {
+        let console = console::prepare(host, arguments, operator, context).await.code(FailureCode::AccessInvalid)?;
+        options.pages = Some(console.pages);
+        served_console = Some(console.signing_in);
+    }
     let running = http::serve(server, options).await.code(FailureCode::ListenFailed)?;
     let url = running.url();
     context.terminal.note(format_args!("serving {} at {url}", contents(host)));
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
+    let console_url = served_console.as_ref().map(|_| format!("http://{}/", running.address()));
+    if let (Some(console), Some(url)) = (&served_console, &console_url) {
+        context.terminal.note(format_args!("serving the console at {url}"));
+        context.terminal.note(context.terminal.note_style().paint(TextStyle::Quiet, &console.line));
+    }
     if !running.address().ip().is_loopback() {
         let line = "other machines can connect, and nothing is encrypted: put a TLS proxy in front";
         context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, line));
     }
     if context.json {
-        context.terminal.print(&json::document(DocumentKind::Server, &serde_json::json!({ "url": url }))?)?;
+        context.terminal.print(&json::document(
+            DocumentKind::Server,
+            &serde_json::json!({ "url": url, "console": console_url }),
+        )?)?;
     }
-    let file = told.file.map(|file| FollowedAccess { running: &running, arguments, operator, file, changes });
-    let mut following = Following { access: file, ..following };
+    let mut files: Vec<PathBuf> =
+        told.file.into_iter().chain(served_console.iter().map(|console| console.file.clone())).collect();
+    files.dedup();
+    let access = (!files.is_empty()).then(|| FollowedAccess {
+        running: &running,
+        arguments,
+        operator,
+        changes: FileWatch::new(files.clone()),
+        files,
+        console: served_console.as_ref(),
+    });
+    let mut following = Following { access, ..following };
     tokio::select! {
         () = interrupts.next() => {}
         never = following.follow() => match never {},
     }
     drop(following);
+    // Ends the event streams of its pages, which the server would wait for.
+    drop(served_console);
     tokio::select! {
         () = running.stop() => {}
         () = interrupts.next() => {}

@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 const KEY_FILE: &str = "key";
 
 /// What a host keeps in its state directory. Anything else there, such as plugins, is not the host's and stays.
-const STATE_NAMES: [&str; 12] = [
+const STATE_NAMES: [&str; 13] = [
     "audit.head",
     "audit.jsonl",
     "cache",
+    "console-token",
     "ledger.sqlite",
     "ledger.sqlite-shm",
     "ledger.sqlite-wal",

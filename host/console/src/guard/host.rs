@@ -10,33 +10,72 @@ use http::header::HOST;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The one name of the console: the address that it is bound to, with its port.
+/// Where the console is, for the guards.
 #[derive(Debug)]
 pub(crate) struct OwnHost {
-    /// The name as in a `Host` header.
-    pub(crate) name: String,
-    /// The origin as in an `Origin` header.
-    pub(crate) origin: String,
+    /// The only name as in a `Host` header: the address that the console is bound to, with its port. `None` if the
+    /// server that the console is part of has checked the name already. A proxy in front of it may then add TLS.
+    only: Option<String>,
     /// The port.
     pub(crate) port: u16,
 }
 
 impl OwnHost {
-    pub(crate) fn new(bound: SocketAddr) -> Self {
+    /// Returns the place of a console with its own address.
+    pub(crate) fn bound(address: SocketAddr) -> Self {
         // Formats as `127.0.0.1:8080`, which is also how a URL has it.
-        let name = bound.to_string();
-        Self { origin: format!("http://{name}"), name, port: bound.port() }
+        Self { only: Some(address.to_string()), port: address.port() }
+    }
+
+    /// Returns the place of a console that is part of a server, which checks the `Host` header of each request.
+    pub(crate) fn part_of_server(address: SocketAddr) -> Self {
+        Self { only: None, port: address.port() }
+    }
+
+    /// Returns whether an `Origin` header names the console, for a request with this `Host` header.
+    pub(super) fn is_origin(&self, origin: &[u8], host: &[u8]) -> bool {
+        let authority = match origin.strip_prefix(b"http://") {
+            Some(authority) => authority,
+            // Only a proxy in front of a server encrypts.
+            None if self.only.is_none() => origin.strip_prefix(b"https://").unwrap_or_default(),
+            None => return false,
+        };
+        !authority.is_empty() && authority == host
     }
 }
 
 /// Passes on requests that name the console: exactly one `Host` header, and no other host in the target.
 pub(crate) async fn known_host(State(own): State<Arc<OwnHost>>, request: Request, next: Next) -> Response {
+    let Some(only) = &own.only else { return next.run(request).await };
     let mut written = request.headers().get_all(HOST).iter();
     let one = written.next().filter(|_| written.next().is_none());
-    let target = request.uri().authority().is_none_or(|authority| authority.as_str() == own.name);
-    if target && one.is_some_and(|host| host.as_bytes() == own.name.as_bytes()) {
+    let target = request.uri().authority().is_none_or(|authority| authority.as_str() == only);
+    if target && one.is_some_and(|host| host.as_bytes() == only.as_bytes()) {
         return next.run(request).await;
     }
     let why = "The Host header does not name this console. Use the link that `portcullis console` printed.";
     refusal(StatusCode::MISDIRECTED_REQUEST, "Wrong address", why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_proxy_in_front_of_a_server_makes_an_encrypted_origin() {
+        let address = "127.0.0.1:8080".parse().unwrap();
+        let (own, part) = (OwnHost::bound(address), OwnHost::part_of_server(address));
+        let rows: [(&str, &str, bool, bool); 6] = [
+            ("http://127.0.0.1:8080", "127.0.0.1:8080", true, true),
+            ("https://tools.example", "tools.example", false, true),
+            ("https://tools.example", "127.0.0.1:8080", false, false),
+            ("http://127.0.0.1:8081", "127.0.0.1:8080", false, false),
+            ("null", "127.0.0.1:8080", false, false),
+            ("https://", "", false, false),
+        ];
+        for (origin, host, of_own, of_part) in rows {
+            assert_eq!(own.is_origin(origin.as_bytes(), host.as_bytes()), of_own, "{origin} {host}");
+            assert_eq!(part.is_origin(origin.as_bytes(), host.as_bytes()), of_part, "{origin} {host}");
+        }
+    }
 }

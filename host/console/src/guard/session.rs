@@ -1,7 +1,7 @@
 //! Checks the cookie of a signed-in browser.
 
 use crate::console::ConsoleState;
-use crate::pages;
+use crate::pages::signed_out::{evicted, signed_out};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -19,13 +19,15 @@ const REFRESH: HeaderName = HeaderName::from_static("x-portcullis-refresh");
 /// Passes on requests of a signed-in browser, with its session.
 pub(crate) async fn signed_in(State(state): State<Arc<ConsoleState>>, mut request: Request, next: Next) -> Response {
     let cookie = cookie(request.headers(), state.own.port);
-    match cookie.and_then(|cookie| state.sessions.find(cookie)) {
+    let session = cookie.and_then(|cookie| state.sessions.find(cookie));
+    match session {
+        Some(_) if !(state.keep_connection)(request.extensions_mut()) => evicted(),
         Some(mut session) => {
             session.is_refresh = request.headers().contains_key(REFRESH);
             request.extensions_mut().insert(session);
             next.run(request).await
         }
-        None => pages::signed_out(),
+        None => signed_out(&state),
     }
 }
 

@@ -14,6 +14,7 @@ mod request;
 mod request_list;
 pub(crate) mod review;
 mod rows;
+pub(crate) mod signed_out;
 pub(crate) mod tools;
 
 use crate::refusal::refusal;
@@ -44,11 +45,4 @@ pub(crate) async fn not_found() -> Response {
 /// Returns the page for a method that an address does not have.
 pub(crate) async fn wrong_method() -> Response {
     refusal(StatusCode::METHOD_NOT_ALLOWED, "Wrong method", "This address has no such method.")
-}
-
-/// Returns the page for a browser that is not signed in.
-pub(crate) fn signed_out() -> Response {
-    let why = "This browser is not signed in, or the console was started again. Open the link that `portcullis console` \
-               printed last. A link works once, for five minutes.";
-    refusal(StatusCode::UNAUTHORIZED, "Signed out", why)
 }

@@ -73,7 +73,7 @@ pub(crate) async fn revoke(
     Extension(session): Extension<ConsoleSession>,
     Extension(form): Extension<ConsoleForm>,
 ) -> Response {
-    let notice = match state.approvals.revoke(form.get("id")).await {
+    let notice = match state.approvals_of(&session).revoke(form.get("id")).await {
         Ok(()) => Notice::done("Revoked. Calls that it covered ask again."),
         Err(error) => Notice::refused(format!("Not revoked: {}.", WithCauses(&error))),
     };

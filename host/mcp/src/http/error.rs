@@ -35,8 +35,8 @@ pub enum SettingError {
     Origin,
     /// A line of a token file is invalid.
     #[error(
-        "line {line} is not `TOKEN` or `NAME:TOKEN`; a token has {TOKEN_BYTES_MIN} to {TOKEN_BYTES_MAX} letters, digits \
-         or `-._~+/=`"
+        "line {line} is not `TOKEN`, `NAME:TOKEN` or `approver NAME:TOKEN`; a token has {TOKEN_BYTES_MIN} to \
+         {TOKEN_BYTES_MAX} letters, digits or `-._~+/=`"
     )]
     Token {
         /// The number of the line, from 1.

@@ -5,6 +5,7 @@
 //! calls.
 
 mod access;
+mod approvers;
 mod carried;
 mod connections;
 mod error;
@@ -12,6 +13,7 @@ mod guard;
 mod linger;
 mod oauth;
 mod options;
+mod pages;
 mod principal;
 mod refusal;
 mod room;
@@ -22,17 +24,20 @@ mod token_life;
 mod tokens;
 mod usage;
 
+pub use approvers::{ApproverVerdict, Approvers, LiveApprovers};
 pub use error::{HttpError, SettingError};
 pub use guard::{AllowedHost, AllowedOrigin};
-pub use oauth::{KeyFinding, KeyNotice, KeySetError, OAuth, SCOPE};
+pub use oauth::{APPROVER_SCOPE, KeyFinding, KeyNotice, KeySetError, OAuth, SCOPE};
 pub use options::{
     Access, BODY_TIME, CALLS_BURST, CALLS_PER_SECOND, CONNECTIONS_MAX, ENVELOPE_BYTES, FIRST_HEADERS_TIME,
     HEADERS_TIME, HttpLimits, HttpOptions, LINGER_TIME, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach,
     SESSION_IDLE_TIME, SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
 };
+pub use pages::{Pages, keep_connection};
 pub use running::{ENDPOINT, Running, settled};
 pub use token_length::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
-pub use tokens::{TOKENS_MAX, Tokens};
+pub use token_life::TokenLife;
+pub use tokens::{TOKENS_MAX, TokenFile, Tokens};
 
 use crate::server::Server;
 use crate::stopping::TransportStop;
@@ -106,9 +111,12 @@ fn router(server: Server, options: HttpOptions, address: SocketAddr, over: &Canc
     let access = LiveAccess::new(options.access);
     let endpoint = endpoint(server, access.clone(), options.limits, over);
     let open = metadata.map(described).unwrap_or_default();
+    let pages = options.pages.map(|pages| pages.router(address)).unwrap_or_default();
     let router = endpoint
         .merge(open)
         .layer(from_fn_with_state(Arc::new(origins), guard::known_origin))
+        // Pages check their origins themselves, and more strictly.
+        .merge(pages)
         .layer(from_fn_with_state(Arc::new(hosts), guard::known_host))
         .layer(from_fn(guard::seal));
     (router, access)

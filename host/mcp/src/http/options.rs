@@ -2,6 +2,7 @@
 
 use super::guard::{AllowedHost, AllowedOrigin};
 use super::oauth::OAuth;
+use super::pages::Pages;
 use super::tokens::Tokens;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -62,6 +63,8 @@ pub struct HttpOptions {
     pub origins: Vec<AllowedOrigin>,
     /// Who may call.
     pub access: Access,
+    /// Pages for people at the same address.
+    pub pages: Option<Pages>,
     /// The limits.
     pub limits: HttpLimits,
 }
@@ -70,7 +73,7 @@ impl HttpOptions {
     /// Returns options that serve clients with `access` at a loopback address.
     pub fn new(address: SocketAddr, access: Access) -> Self {
         let (hosts, origins) = (Vec::new(), Vec::new());
-        Self { address, reach: Reach::Loopback, hosts, origins, access, limits: HttpLimits::default() }
+        Self { address, reach: Reach::Loopback, hosts, origins, access, pages: None, limits: HttpLimits::default() }
     }
 }
 

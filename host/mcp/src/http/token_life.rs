@@ -13,11 +13,11 @@ const CLOCK_READ_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The end of a token's validity.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TokenLife {
+pub struct TokenLife {
     /// When the token expires, as a time since the Unix epoch.
-    pub(crate) until: Option<Duration>,
+    pub until: Option<Duration>,
     /// Cancelled when the operator removes the token.
-    pub(crate) withdrawn: CancellationToken,
+    pub withdrawn: CancellationToken,
 }
 
 impl TokenLife {
@@ -31,7 +31,7 @@ impl TokenLife {
     }
 
     /// Waits until the token is no longer valid.
-    async fn over(self) {
+    pub async fn over(self) {
         tokio::select! {
             () = self.withdrawn.cancelled() => {}
             () = expired(self.until) => {}

@@ -16,8 +16,21 @@ use tokio_util::sync::CancellationToken;
 /// Maximum tokens. Each request is compared with every token.
 pub const TOKENS_MAX: usize = 64;
 
+/// What begins the line of an approver in a token file.
+const APPROVER_WORD: &str = "approver";
+
 /// The tokens that give access, and their principals.
 pub struct Tokens(Vec<BearerToken>);
+
+/// The tokens of a file, by what they are for. No token is for both: an agent that may call tools must not be able to
+/// approve its own calls.
+#[derive(Debug)]
+pub struct TokenFile {
+    /// The tokens that may call tools.
+    pub callers: Tokens,
+    /// The tokens that may answer approval requests in the console.
+    pub approvers: Tokens,
+}
 
 struct BearerToken {
     digest: [u8; 32],
@@ -26,29 +39,64 @@ struct BearerToken {
     withdrawn: CancellationToken,
 }
 
-impl Tokens {
-    /// Parses a token file. A line `TOKEN` gives access to `operator`, and a line `NAME:TOKEN` to the principal
-    /// `mcp.NAME`. Empty lines and lines that begin with `#` are ignored.
+impl TokenFile {
+    /// Parses a token file. A line `TOKEN` lets `operator` call tools, and a line `NAME:TOKEN` the principal
+    /// `mcp.NAME`. A line `approver NAME:TOKEN` lets `mcp.NAME` answer approval requests, and call nothing. Empty lines
+    /// and lines that begin with `#` are ignored.
+    ///
+    /// ```
+    /// # use portcullis_mcp::http::TokenFile;
+    /// let text = "ci: 0123456789abcdef0123456789abcdef\napprover alice: fedcba9876543210fedcba9876543210\n";
+    /// let file = TokenFile::parse(text, &"local".parse().unwrap()).unwrap();
+    /// assert!(!file.callers.is_empty() && !file.approvers.is_empty());
+    /// ```
     ///
     /// # Errors
-    /// A line is invalid, a name or token is repeated, or there is no token or too many.
+    /// A line is invalid, a token or a name with the same role is repeated, or there is no token or too many.
     pub fn parse(text: &str, operator: &Principal) -> Result<Self, SettingError> {
-        let mut tokens: Vec<BearerToken> = Vec::new();
+        let (mut callers, mut approvers): (Vec<BearerToken>, Vec<BearerToken>) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
             let (line, number) = (line.trim(), index + 1);
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let token = read(line, operator).ok_or(SettingError::Token { line: number })?;
-            if tokens.iter().any(|known| known.principal == token.principal || known.digest == token.digest) {
+            let (token, is_approver) = match approver_line(line) {
+                Some(line) => (read_named(line), true),
+                None => (read(line, operator), false),
+            };
+            let token = token.ok_or(SettingError::Token { line: number })?;
+            if callers.iter().chain(&approvers).any(|known| known.digest == token.digest) {
                 return Err(SettingError::TokenTwice { line: number });
             }
-            if tokens.len() == TOKENS_MAX {
+            if callers.len() + approvers.len() == TOKENS_MAX {
                 return Err(SettingError::TooManyTokens(TOKENS_MAX));
+            }
+            let tokens = if is_approver { &mut approvers } else { &mut callers };
+            if tokens.iter().any(|known| known.principal == token.principal) {
+                return Err(SettingError::TokenTwice { line: number });
             }
             tokens.push(token);
         }
-        if tokens.is_empty() { Err(SettingError::NoToken) } else { Ok(Self(tokens)) }
+        if callers.is_empty() && approvers.is_empty() {
+            return Err(SettingError::NoToken);
+        }
+        Ok(Self { callers: Tokens(callers), approvers: Tokens(approvers) })
+    }
+}
+
+impl Tokens {
+    /// Parses the tokens of a token file that may call tools ([`TokenFile::parse`]).
+    ///
+    /// # Errors
+    /// The same as for a token file, or no token may call tools.
+    pub fn parse(text: &str, operator: &Principal) -> Result<Self, SettingError> {
+        let callers = TokenFile::parse(text, operator)?.callers;
+        if callers.is_empty() { Err(SettingError::NoToken) } else { Ok(callers) }
+    }
+
+    /// Returns whether there is no token.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns a new token of 256 random bits, or `None` if the system's random number generator fails.
@@ -96,15 +144,23 @@ impl fmt::Debug for Tokens {
     }
 }
 
+/// Returns the rest of the line of an approver.
+fn approver_line(line: &str) -> Option<&str> {
+    line.strip_prefix(APPROVER_WORD).filter(|rest| rest.starts_with(char::is_whitespace))
+}
+
+/// Reads `TOKEN` or `NAME:TOKEN`.
 fn read(line: &str, operator: &Principal) -> Option<BearerToken> {
-    let (name, token) = match line.split_once(':') {
-        Some((name, token)) => (Some(name.trim()), token.trim()),
-        None => (None, line),
-    };
-    let principal = match name {
-        Some(name) => principal::of_name(name)?,
-        None => operator.clone(),
-    };
+    if line.contains(':') { read_named(line) } else { bearer(operator.clone(), line) }
+}
+
+/// Reads `NAME:TOKEN`.
+fn read_named(line: &str) -> Option<BearerToken> {
+    let (name, token) = line.split_once(':')?;
+    bearer(principal::of_name(name.trim())?, token.trim())
+}
+
+fn bearer(principal: Principal, token: &str) -> Option<BearerToken> {
     let (digest, withdrawn) = (Sha256::digest(token.as_bytes()).into(), CancellationToken::new());
     is_token(token).then_some(BearerToken { digest, principal, withdrawn })
 }
@@ -132,6 +188,29 @@ mod tests {
         assert_eq!(tokens.find(&format!("{LONG}0")).unwrap().0.as_str(), "mcp.ci");
         for wrong in ["", "0", &LONG[1..], &format!("{LONG}1"), &LONG.to_uppercase()] {
             assert!(tokens.find(wrong).is_none(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_calls_tools_or_approves_and_never_both() {
+        let text = format!("ci: {LONG}\napprover alice: {LONG}0\nalice: {LONG}1\n");
+        let file = TokenFile::parse(&text, &Principal::default()).unwrap();
+        let found = |tokens: &Tokens, token: &str| tokens.find(token).map(|(principal, _)| principal.to_string());
+        let alice = format!("{LONG}0");
+        assert_eq!(
+            (found(&file.approvers, &alice).as_deref(), found(&file.callers, &alice)),
+            (Some("mcp.alice"), None)
+        );
+        assert_eq!((found(&file.callers, LONG).as_deref(), found(&file.approvers, LONG)), (Some("mcp.ci"), None));
+        assert!(parse(&format!("approver alice: {LONG}")).is_err(), "a file without a caller");
+        let wrong = [
+            format!("approver {LONG}"),
+            format!("approver: {LONG}\napprover a:{LONG}"),
+            format!("a:{LONG}\napprover a:{LONG}"),
+            format!("approver a:{LONG}\napprover a:{LONG}0"),
+        ];
+        for text in wrong {
+            assert!(TokenFile::parse(&text, &Principal::default()).is_err(), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::guard::ask::{Answer, Ask, PATIENCE};
 use crate::guard::service::{GOOD, LEGACY, Service, TOKEN, legacy_call};
 use data_encoding::BASE64URL_NOPAD;
-use portcullis_mcp::http::{Access, OAuth};
+use portcullis_mcp::http::{Access, ApproverVerdict, Approvers, LiveApprovers, OAuth};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
@@ -216,6 +216,26 @@ pub(crate) async fn read_rest(mut stream: tokio::net::TcpStream) -> String {
         String::from_utf8_lossy(&text).into_owned()
     };
     tokio::time::timeout(PATIENCE, read).await.unwrap()
+}
+
+/// An agent's client asks for every scope that it can get, so a token that can call tools must not approve.
+#[test]
+fn only_a_token_with_the_scope_of_approvers_alone_signs_in_to_the_console() {
+    let issuer = Issuer::new();
+    let oauth = || OAuth::new(ISSUER, AUDIENCE, issuer.key_set().as_bytes()).unwrap();
+    let approvers = LiveApprovers::new(Approvers::OAuth(Box::new(oauth())));
+    let verdict = |scope: &str| approvers.verify(&issuer.token(&json!({ "scope": scope })));
+    let ApproverVerdict::Approver(principal, life) = verdict("openid approvals:answer") else { panic!("refused") };
+    assert!(principal.as_str().ends_with("alice_7C1"), "{principal}");
+    for scope in ["tools:call", "tools:call approvals:answer", "openid", "", "approvals:answers"] {
+        assert!(matches!(verdict(scope), ApproverVerdict::NoApprover), "{scope}");
+    }
+    assert!(matches!(approvers.verify("no token"), ApproverVerdict::Invalid));
+    let stale = issuer.token(&json!({ "scope": "approvals:answer", "exp": now() - 600 }));
+    assert!(matches!(approvers.verify(&stale), ApproverVerdict::Invalid));
+    assert!(!life.withdrawn.is_cancelled());
+    approvers.replace(Approvers::OAuth(Box::new(oauth())));
+    assert!(life.withdrawn.is_cancelled(), "a key that was replaced signs its people out");
 }
 
 #[tokio::test]

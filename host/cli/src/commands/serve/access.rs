@@ -8,7 +8,7 @@ use crate::style::TextStyle;
 use anyhow::{Context as _, ensure};
 use portcullis::policy::{Policy, Principal};
 use portcullis::text::OneLine;
-use portcullis_mcp::http::{Access, OAuth, Tokens};
+use portcullis_mcp::http::{APPROVER_SCOPE, Access, Approvers, OAuth, TokenFile, Tokens};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(super) fn of(
         (&arguments.oauth_issuer, &arguments.oauth_audience, &arguments.oauth_keys)
     {
         let text = read(keys, Secrecy::Public, context)?;
-        let oauth = OAuth::new(issuer, audience, text.as_bytes()).with_context(|| keys.display().to_string())?;
+        let oauth = oauth(issuer, audience, keys, &text)?;
         warn_of_keys(&oauth, keys, context);
         warn_of_rules(&oauth, policy, context);
         let (issuer, audience, prefix) = (OneLine(issuer), OneLine(audience), oauth.principal_prefix());
@@ -63,14 +63,34 @@ pub(super) fn of(
     let (path, text) = match &arguments.token_file {
         Some(path) => (path.clone(), read(path, Secrecy::Secret, context)?),
         None => {
-            let kept = token::of_state(context.environment.state()?)?;
+            let kept = token::of_state(context.environment.state()?, token::CALLER_FILE)?;
             (kept.path, kept.text)
         }
     };
     let shown = path.display().to_string();
-    let tokens = Tokens::parse(&text, operator).with_context(|| shown.clone())?;
+    let tokens = TokenFile::parse(&text, operator).with_context(|| shown.clone())?.callers;
+    ensure!(!tokens.is_empty() || arguments.console, "{shown}: no line is the token of a client");
     let line = format!("clients need the token in {}, as `Authorization: Bearer`", OneLine(&shown));
     Ok(ServeAccess { access: Access::Tokens(tokens), file: Some(path), line, look: TextStyle::Quiet })
+}
+
+fn oauth(issuer: &str, audience: &str, keys: &Path, text: &str) -> anyhow::Result<OAuth> {
+    OAuth::new(issuer, audience, text.as_bytes()).with_context(|| keys.display().to_string())
+}
+
+/// Reads again who may call, and who may answer in the console if the server has one.
+///
+/// # Errors
+/// A file cannot be read, or its content is invalid. Nothing of what was read counts then.
+pub(super) fn reread(
+    arguments: &HttpArguments,
+    operator: &Principal,
+    policy: &Policy,
+    context: &Context,
+) -> anyhow::Result<(ServeAccess, Option<ConsoleAccess>)> {
+    let callers = of(arguments, operator, policy, context)?;
+    let approvers = arguments.console.then(|| approvers(arguments, operator, context)).transpose()?;
+    Ok((callers, approvers))
 }
 
 /// Names the keys that are not used, and those whose private half is in the file.
@@ -91,6 +111,49 @@ fn warn_of_rules(oauth: &OAuth, policy: &Policy, context: &Context) {
             format!("rules for `mcp.` principals do not cover subjects of the issuer: name them `{prefix}SUBJECT`");
         context.terminal.note(style.paint(TextStyle::Doubtful, note));
     }
+}
+
+/// Who may answer in the console, with the line that tells the user.
+pub(super) struct ConsoleAccess {
+    pub(super) approvers: Approvers,
+    /// The file that it was read from.
+    pub(super) file: PathBuf,
+    pub(super) line: String,
+}
+
+/// Returns who may answer approval requests in the console of a server.
+///
+/// # Errors
+/// A file cannot be read, its content is invalid, or it has no approver.
+pub(super) fn approvers(
+    arguments: &HttpArguments,
+    operator: &Principal,
+    context: &Context,
+) -> anyhow::Result<ConsoleAccess> {
+    if let (Some(issuer), Some(audience), Some(keys)) =
+        (&arguments.oauth_issuer, &arguments.oauth_audience, &arguments.oauth_keys)
+    {
+        let approvers =
+            Approvers::OAuth(Box::new(oauth(issuer, audience, keys, &read(keys, Secrecy::Public, context)?)?));
+        let line = format!("approvers need a token of {} with the scope {APPROVER_SCOPE} alone", OneLine(issuer));
+        return Ok(ConsoleAccess { approvers, file: keys.clone(), line });
+    }
+    let (path, tokens) = match &arguments.token_file {
+        Some(path) => {
+            let text = read(path, Secrecy::Secret, context)?;
+            let tokens = TokenFile::parse(&text, operator).with_context(|| path.display().to_string())?.approvers;
+            let shown = path.display();
+            ensure!(!tokens.is_empty(), "{shown}: no line is the token of an approver: add `approver NAME:TOKEN`");
+            (path.clone(), tokens)
+        }
+        None => {
+            let kept = token::of_state(context.environment.state()?, token::APPROVER_FILE)?;
+            let tokens = Tokens::parse(&kept.text, operator).with_context(|| kept.path.display().to_string())?;
+            (kept.path, tokens)
+        }
+    };
+    let line = format!("approvers sign in with their token in {}", OneLine(&path.display().to_string()));
+    Ok(ConsoleAccess { approvers: Approvers::Tokens(tokens), file: path, line })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

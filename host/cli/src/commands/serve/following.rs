@@ -1,6 +1,7 @@
 //! Reloads the policy, tokens and keys of a server when their files change and at SIGHUP.
 
 use super::access;
+use super::console::SigningIn;
 use crate::arguments::HttpArguments;
 use crate::context::Context;
 use crate::opening::RuleGapNotes;
@@ -33,12 +34,14 @@ pub(super) struct Following<'a> {
     pub(super) access: Option<FollowedAccess<'a>>,
 }
 
-/// The file of tokens or keys of a server over HTTP.
+/// The files of tokens or keys of a server over HTTP.
 pub(super) struct FollowedAccess<'a> {
     pub(super) running: &'a Running,
     pub(super) arguments: &'a HttpArguments,
     pub(super) operator: &'a Principal,
-    pub(super) file: PathBuf,
+    pub(super) files: Vec<PathBuf>,
+    /// Its console, if it has one.
+    pub(super) console: Option<&'a SigningIn>,
     pub(super) changes: FileWatch,
 }
 
@@ -96,17 +99,20 @@ impl<'a> Following<'a> {
     }
 
     fn reload_access(&self) {
-        let Some(FollowedAccess { running, arguments, operator, file, .. }) = &self.access else { return };
-        let shown = file.display().to_string();
-        match block_in_place(|| access::of(arguments, operator, &self.host.policy(), self.context)) {
-            Ok(told) => {
+        let Some(FollowedAccess { running, arguments, operator, files, console, .. }) = &self.access else { return };
+        let shown: Vec<String> = files.iter().map(|file| OneLine(&file.display().to_string()).to_string()).collect();
+        let shown = shown.join(" and ");
+        match block_in_place(|| access::reread(arguments, operator, &self.host.policy(), self.context)) {
+            Ok((told, approvers)) => {
                 running.replace_access(told.access);
-                self.note(TextStyle::Quiet, &format!("reloaded {}", OneLine(&shown)));
+                if let (Some(console), Some(told)) = (console, approvers) {
+                    console.approvers.replace(told.approvers);
+                }
+                self.note(TextStyle::Quiet, &format!("reloaded {shown}"));
             }
             Err(error) => {
                 let why = format!("{error:#}");
-                let heading =
-                    format!("{} was changed and cannot be used; what it held stays in force:", OneLine(&shown));
+                let heading = format!("{shown} was changed and cannot be used; what it held stays in force:");
                 self.note(TextStyle::Bad, &heading);
                 self.context.terminal.note(format_args!("  {}", Lines(&why)));
             }

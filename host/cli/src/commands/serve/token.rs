@@ -1,4 +1,4 @@
-//! The default token of a server. Created once in the state directory, and readable only by its owner.
+//! The default tokens of a server. Created once in the state directory, and readable only by its owner.
 
 use anyhow::{Context as _, bail, ensure};
 use portcullis_mcp::http::Tokens;
@@ -9,8 +9,10 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// The file, in the state directory.
-const FILE: &str = "mcp-token";
+/// The file with the token of callers, in the state directory.
+pub(super) const CALLER_FILE: &str = "mcp-token";
+/// The file with the token of the console's approver, in the state directory.
+pub(super) const APPROVER_FILE: &str = "console-token";
 /// Maximum size of the file, in bytes.
 const FILE_BYTES_MAX: u64 = 4096;
 /// The permission bits of other users, all of which must be off.
@@ -26,25 +28,25 @@ pub(super) struct KeptToken {
 ///
 /// # Errors
 /// The token cannot be created or read, or other users could have read it.
-pub(super) fn of_state(state: &Path) -> anyhow::Result<KeptToken> {
-    let path = state.join(FILE);
+pub(super) fn of_state(state: &Path, name: &str) -> anyhow::Result<KeptToken> {
+    let path = state.join(name);
     let shown = || path.display().to_string();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = openat(CWD, state, flags, Mode::empty()).with_context(|| state.display().to_string())?;
-    let text = match read(&directory).with_context(shown)? {
+    let text = match read(&directory, name).with_context(shown)? {
         Some(text) => text,
         None => {
-            make(&directory).with_context(shown)?;
-            read(&directory).with_context(shown)?.with_context(shown)?
+            make(&directory, name).with_context(shown)?;
+            read(&directory, name).with_context(shown)?.with_context(shown)?
         }
     };
     Ok(KeptToken { path, text })
 }
 
 /// Returns the content of the file, or `None` if it does not exist.
-fn read(directory: &OwnedFd) -> anyhow::Result<Option<String>> {
+fn read(directory: &OwnedFd, name: &str) -> anyhow::Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(directory, FILE, flags, Mode::empty()) {
+    let file = match openat(directory, name, flags, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(error.into()),
@@ -66,9 +68,9 @@ fn check(file: &OwnedFd) -> anyhow::Result<()> {
 }
 
 /// Creates the file atomically. If another process was faster, keeps that process's token.
-fn make(directory: &OwnedFd) -> anyhow::Result<()> {
+fn make(directory: &OwnedFd, name: &str) -> anyhow::Result<()> {
     let token = Tokens::generate().context("the system provides no randomness")?;
-    let temporary = format!("{FILE}.{}", std::process::id());
+    let temporary = format!("{name}.{}", std::process::id());
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     // Remove the file that a killed process with the same id may have left.
     let _ = unlinkat(directory, &temporary, AtFlags::empty());
@@ -76,7 +78,7 @@ fn make(directory: &OwnedFd) -> anyhow::Result<()> {
     let written = file.write_all(format!("{token}\n").as_bytes()).map_err(anyhow::Error::from);
     let linked = written.and_then(|()| {
         fsync(file.as_fd())?;
-        match linkat(directory, &temporary, directory, FILE, AtFlags::empty()) {
+        match linkat(directory, &temporary, directory, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
         }

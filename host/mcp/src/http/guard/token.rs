@@ -3,8 +3,8 @@
 use crate::http::access::LiveAccess;
 use crate::http::oauth::{OAuth, TokenVerdict};
 use crate::http::options::Access;
+use crate::http::pages::keep_connection;
 use crate::http::refusal::HttpRefusalReply;
-use crate::http::room::ConnectionId;
 use crate::http::token_life::TokenLife;
 use crate::identity::TransportIdentity;
 use axum::extract::{Request, State};
@@ -79,9 +79,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// Passes on requests with a known principal. Replaces the token by that principal, and ends the response's stream when
 /// the token becomes invalid. From now on, the connection is not evicted.
 pub(crate) async fn authorized(State(guard): State<Arc<TokenGuard>>, mut request: Request, next: Next) -> Response {
-    let arrival = request.extensions_mut().remove::<ConnectionId>();
     match guard.identify(request.headers()) {
-        Ok(_) if !arrival.is_some_and(|arrival| arrival.authorize()) => evicted().into_response(),
+        Ok(_) if !keep_connection(request.extensions_mut()) => evicted().into_response(),
         Ok((principal, life)) => {
             request.headers_mut().remove(AUTHORIZATION);
             request.extensions_mut().insert(TransportIdentity { principal });

@@ -6,6 +6,10 @@ use serde::Serialize;
 /// The scope that a token needs. There is only one, because listing tools and calling them give the same access.
 pub const SCOPE: &str = "tools:call";
 
+/// The scope with which a person answers approval requests in the console. The metadata does not list it, because
+/// clients of agents ask for every scope that is listed there.
+pub const APPROVER_SCOPE: &str = "approvals:answer";
+
 /// The path of a resource's metadata. The path of the resource follows.
 pub(crate) const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 

@@ -3,7 +3,7 @@
 
 mod metadata;
 
-pub use metadata::SCOPE;
+pub use metadata::{APPROVER_SCOPE, SCOPE};
 pub use portcullis_tokens::{KeyFinding, KeyNotice, KeySetError};
 
 pub(super) use metadata::{METADATA_PATH, ResourceMetadata};
@@ -14,7 +14,7 @@ use super::token_life::TokenLife;
 use http::HeaderValue;
 use metadata::ResourceAddress;
 use portcullis::policy::Principal;
-use portcullis_tokens::{Keys, Verifier};
+use portcullis_tokens::{Claims, Keys, Verifier};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio_util::sync::CancellationToken;
 
@@ -69,15 +69,25 @@ impl OAuth {
         self.verifier.keys().notices()
     }
 
-    /// Verifies a token at the current time.
+    /// Verifies the token of a caller at the current time.
     pub(super) fn verify(&self, token: &str) -> TokenVerdict {
+        self.verify_scope(token, |claims| claims.has_scope(SCOPE))
+    }
+
+    /// Verifies the token of an approver at the current time. A token that can call tools cannot approve: an agent may
+    /// hold it.
+    pub(super) fn verify_approver(&self, token: &str) -> TokenVerdict {
+        self.verify_scope(token, |claims| claims.has_scope(APPROVER_SCOPE) && !claims.has_scope(SCOPE))
+    }
+
+    fn verify_scope(&self, token: &str, is_enough: impl FnOnce(&Claims) -> bool) -> TokenVerdict {
         let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return TokenVerdict::Invalid };
         let Ok(claims) = self.verifier.verify(token, now) else { return TokenVerdict::Invalid };
         let Some(principal) = principal::of_subject(&self.principal_prefix, &claims.subject) else {
             return TokenVerdict::Invalid;
         };
         let life = TokenLife { until: Some(claims.accepted_until), withdrawn: self.replaced.clone() };
-        if claims.has_scope(SCOPE) { TokenVerdict::Granted(principal, life) } else { TokenVerdict::NoScope }
+        if is_enough(&claims) { TokenVerdict::Granted(principal, life) } else { TokenVerdict::NoScope }
     }
 
     /// Ends the streams of every token, because a key may have been removed. A client with a valid token opens a new
