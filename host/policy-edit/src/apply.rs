@@ -1,6 +1,6 @@
 //! Applies an edit, and checks its result.
 
-use portcullis_policy::{KnownTool, Layer, LayerError, Layers, Policy};
+use portcullis_policy::{Decision, KnownTool, Layer, LayerError, Layers, Policy};
 
 use crate::changes::{ArgumentSample, DecisionChange, decision_changes};
 use crate::edit::{PolicyEdit, RuleEdit};
@@ -62,19 +62,17 @@ fn apply_rule(
     let after = checked(layers, &written)?;
     let reached = overruled::look(&after, edit, tools);
     let Some(winners) = reached.overruled else { return Ok((written, reached.notes)) };
-    // The rules that win have the same numbers in the old policy, because a new rule is the last one.
-    if let [only] = winners.as_slice()
-        && let Some(overruling) =
-            before.rules().iter().find(|rule| (rule.id.layer, rule.id.number) == (only.layer, only.number))
-        && let Some(narrowed) = rule::narrow(text, old, before, edit, overruling)?
-    {
-        let after = checked(layers, &narrowed)?;
-        let reached = overruled::look(&after, edit, tools);
-        if reached.overruled.is_none() {
-            return Ok((narrowed, reached.notes));
-        }
+    let refused = overruled::error(&after, edit.decision, &winners);
+    if edit.decision != Decision::Allow || edit.over_ask || !overruled::are_asks_of_the_user(before, &winners) {
+        return Err(refused);
     }
-    Err(overruled::error(&after, edit.decision, &winners))
+    let over = RuleEdit { over_ask: true, ..edit.clone() };
+    let written = rule::write(text, old, &over)?;
+    let reached = overruled::look(&checked(layers, &written)?, &over, tools);
+    match reached.overruled {
+        Some(_) => Err(refused),
+        None => Ok((written, reached.notes.into_iter().chain([overruled::exception(&winners)]).collect())),
+    }
 }
 
 /// Returns the first of several texts that means what it must.

@@ -125,6 +125,20 @@ impl DocumentTable<'_> {
         Some(insert_lines(self.text, line_end(self.text, end), &format!("{beginning}{name} = {value}\n")))
     }
 
+    /// Returns an edit that removes a key, if there is one. A comment on its line stays.
+    pub(crate) fn remove(&self, name: &str) -> Option<TextSplice> {
+        let (key, item) = self.entry(name)?;
+        let (start, end) = (key.span()?.start, item.span()?.end);
+        if self.inline {
+            // What is removed is not the first key, because every rule begins with another one.
+            let comma = self.text.get(..start)?.rfind(',')?;
+            return Some(TextSplice::replace(comma..end, ""));
+        }
+        let line = line_start(self.text, start)..line_end(self.text, end);
+        let is_alone = self.text.get(end..line.end)?.trim().is_empty();
+        Some(TextSplice::replace(if is_alone { line } else { start..end }, ""))
+    }
+
     /// Returns an edit that adds texts to a list, which may be missing or empty.
     pub(crate) fn extend(&self, name: &str, elements: &[String], beside: &str) -> Option<TextSplice> {
         let written = elements.join(", ");

@@ -35,6 +35,9 @@ pub struct RuleEdit {
     pub when: Vec<(String, Vec<WhenValue>)>,
     /// The reason that replies give. If a rule is replaced and this is none, the rule keeps its reason.
     pub reason: Option<String>,
+    /// Whether an allow rule wins over the ask rules of the policy (`over = "ask"`). [`apply`](crate::apply) adds it where
+    /// the rule would have no effect otherwise.
+    pub over_ask: bool,
 }
 
 /// A value of a `when`.
@@ -51,7 +54,7 @@ pub enum WhenValue {
 impl RuleEdit {
     /// Returns a rule for all calls of the tools.
     pub fn new(decision: Decision, tool: impl Into<String>) -> Self {
-        Self { decision, tool: tool.into(), permission: None, when: Vec::new(), reason: None }
+        Self { decision, tool: tool.into(), permission: None, when: Vec::new(), reason: None, over_ask: false }
     }
 
     /// Limits the rule to calls whose argument matches one of these patterns.

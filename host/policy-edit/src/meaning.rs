@@ -28,6 +28,7 @@ pub(crate) struct PolicyMeaning {
 pub(crate) struct RuleMeaning {
     pub(crate) scope: RuleScope,
     pub(crate) decision: Decision,
+    pub(crate) over_ask: bool,
     pub(crate) reason: Option<String>,
 }
 
@@ -104,6 +105,7 @@ impl RuleMeaning {
                 when: rule.when.clone(),
             },
             decision: rule.decision,
+            over_ask: rule.over_ask,
             reason: rule.reason.as_deref().map(str::to_owned),
         }
     }

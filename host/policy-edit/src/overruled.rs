@@ -1,9 +1,9 @@
 //! Finds out whether a new rule decides the calls that it is for.
 //!
-//! Deny wins over ask, and ask over allow. So a rule can be without effect, and its author would not notice. This
-//! file must not know how a rule is written.
+//! Deny wins over ask, and ask over allow unless the allow rule says otherwise. So a rule can be without effect, and its
+//! author would not notice. This file must not know how a rule is written.
 
-use portcullis_policy::{Decision, KnownTool, Policy, Rule, RuleId, Source, ToolName};
+use portcullis_policy::{Decision, KnownTool, Layer, Policy, Rule, RuleId, Source, ToolName};
 
 use crate::changes::decide;
 use crate::edit::RuleEdit;
@@ -68,6 +68,7 @@ fn uncovered(tool: &ToolName, decision: Decision) -> String {
 fn without_tools(policy: &Policy, edit: &RuleEdit) -> RuleReachNotes {
     let wins = |rule: &&Rule| {
         rule.decision > edit.decision
+            && !(edit.over_ask && rule.decision == Decision::Ask && rule.id.layer == Layer::User)
             && rule.tool.to_string() == edit.tool
             && rule.permission.is_none_or(|permission| Some(permission) == edit.permission)
             && rule.hint.is_none()
@@ -85,6 +86,22 @@ pub(crate) fn error(policy: &Policy, wanted: Decision, winners: &[RuleId]) -> Ed
         Some(OverrulingRule { id: *id, decision: rule.decision, tool: rule.tool.to_string() })
     };
     EditError::Overruled { wanted, rules: winners.iter().filter_map(describe).collect() }
+}
+
+/// Returns whether rules that win are ask rules of the user's policy, over which an allow rule can win. The rules have
+/// the same numbers as in the policy before the edit, because a new rule is the last one.
+pub(crate) fn are_asks_of_the_user(before: &Policy, winners: &[RuleId]) -> bool {
+    winners.iter().all(|winner| {
+        let is_ask = |rule: &&Rule| (rule.id.layer, rule.id.number) == (winner.layer, winner.number);
+        winner.layer == Layer::User
+            && before.rules().iter().find(is_ask).is_some_and(|rule| rule.decision == Decision::Ask)
+    })
+}
+
+/// Returns the note about the ask rules that an allow rule wins over.
+pub(crate) fn exception(asks: &[RuleId]) -> String {
+    let names: Vec<String> = asks.iter().map(ToString::to_string).collect();
+    format!("it wins over {}, which still asks about every other call", names.join(" and "))
 }
 
 /// Returns the rule with this identity.

@@ -2,7 +2,7 @@
 //!
 //! This file must not know which tools are installed.
 
-use portcullis_policy::{Layer, Policy, Rule, ToolPattern};
+use portcullis_policy::{Decision, Policy};
 
 use crate::document::{DocumentTable, PolicyDocument};
 use crate::edit::RuleEdit;
@@ -11,6 +11,9 @@ use crate::meaning::{PolicyMeaning, RuleMeaning};
 use crate::quote;
 use crate::splice::{TextSplice, insert_lines, spliced};
 use crate::written::WrittenEdit;
+
+/// The value of `over`, as the text of a policy has it.
+const OVER_ASK: &str = "\"ask\"";
 
 /// Returns the lines of a rule.
 pub fn lines(edit: &RuleEdit) -> String {
@@ -22,6 +25,9 @@ pub fn lines(edit: &RuleEdit) -> String {
         lines.push_str(&format!("when = {}\n", quote::when(&edit.when)));
     }
     lines.push_str(&format!("decision = \"{}\"\n", edit.decision));
+    if edit.over_ask {
+        lines.push_str(&format!("over = {OVER_ASK}\n"));
+    }
     if let Some(reason) = &edit.reason {
         lines.push_str(&format!("reason = {}\n", quote::quoted(reason)));
     }
@@ -52,50 +58,21 @@ pub(crate) fn write(text: &str, old: &Policy, edit: &RuleEdit) -> Result<Written
         replace(table, edit, &mut splices);
         if let Some(rule) = expected.rules.get_mut(number) {
             rule.decision = edit.decision;
+            rule.over_ask = edit.decision == Decision::Allow && (edit.over_ask || rule.over_ask);
             rule.reason = edit.reason.clone().or_else(|| rule.reason.take());
         }
     }
     Ok(WrittenEdit { text: spliced(text, splices), expected, lines })
 }
 
-/// Writes the rule in place of one that says what the default says anyway, for the same tools and all arguments. The
-/// other calls then get the default, and nothing else changes. Returns none if that is not so.
-pub(crate) fn narrow(
-    text: &str,
-    old: &Policy,
-    combined: &Policy,
-    edit: &RuleEdit,
-    overruling: &Rule,
-) -> Result<Option<WrittenEdit>, EditError> {
-    let new = parsed(edit)?;
-    let is_plain = overruling.when.is_none() && overruling.hint.is_none() && overruling.subject_text().is_none();
-    let is_same = overruling.tool == new.scope.tool && overruling.permission == new.scope.permission;
-    let is_default = overruling.decision == combined.default_decision() && overruling.id.layer == Layer::User;
-    let milder = |rule: &Rule| {
-        rule.decision < overruling.decision && may_overlap(&rule.tool, &overruling.tool) && !is_rule(rule, &new)
-    };
-    if !is_plain || !is_same || !is_default || edit.when.is_empty() || combined.rules().iter().any(milder) {
-        return Ok(None);
-    }
-    let mut expected = PolicyMeaning::of(old);
-    let number = overruling.id.number.saturating_sub(1);
-    let document = PolicyDocument::parse(text);
-    let tables = document.as_ref().map(PolicyDocument::rules).unwrap_or_default();
-    let (Some(table), Some(rule)) = (tables.get(number), expected.rules.get_mut(number)) else { return Ok(None) };
-    let mut splices = Vec::new();
-    replace(table, edit, &mut splices);
-    splices.extend(table.add("when", &quote::when(&edit.when), "tool"));
-    let reason = edit.reason.clone().or_else(|| rule.reason.take());
-    *rule = RuleMeaning { reason, ..new };
-    Ok(Some(WrittenEdit { text: spliced(text, splices), expected, lines: lines(edit) }))
-}
-
-fn is_rule(rule: &Rule, meaning: &RuleMeaning) -> bool {
-    RuleMeaning::of(rule).scope == meaning.scope
-}
-
+/// Gives a rule another decision. An allow rule keeps its `over`, and no other rule can have it.
 fn replace(table: &DocumentTable<'_>, edit: &RuleEdit, splices: &mut Vec<TextSplice>) {
     splices.extend(table.set("decision", &quote::quoted(edit.decision.as_str()), "tool"));
+    if edit.over_ask {
+        splices.extend(table.set("over", OVER_ASK, "decision"));
+    } else if edit.decision != Decision::Allow {
+        splices.extend(table.remove("over"));
+    }
     if let Some(reason) = &edit.reason {
         splices.extend(table.set("reason", &quote::quoted(reason), "decision"));
     }
@@ -132,21 +109,4 @@ fn parsed(edit: &RuleEdit) -> Result<RuleMeaning, EditError> {
         [only] => Ok(RuleMeaning::of(only)),
         _none_or_several => Err(EditError::ChangesMore { what: "a rule", lines: lines(edit) }),
     }
-}
-
-/// Returns whether some tool may match both patterns. Two patterns with wildcards count as overlapping.
-fn may_overlap(one: &ToolPattern, other: &ToolPattern) -> bool {
-    let (one, other) = (one.to_string(), other.to_string());
-    let parts = one.split('.').zip(other.split('.'));
-    let is_pattern = |text: &str| text.contains(['*', '?', '[', '{']);
-    parts.into_iter().all(|(one, other)| match (is_pattern(one), is_pattern(other)) {
-        (true, true) => true,
-        (false, false) => one == other,
-        (true, false) => matches(one, other),
-        (false, true) => matches(other, one),
-    })
-}
-
-fn matches(pattern: &str, text: &str) -> bool {
-    portcullis_policy::Glob::new(pattern).is_ok_and(|glob| glob.matches(text))
 }

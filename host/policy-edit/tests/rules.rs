@@ -58,33 +58,53 @@ fn rules_in_an_array_and_with_dotted_keys_are_edited_in_their_form() {
 }
 
 #[test]
-fn a_stricter_rule_that_decides_everything_is_named() {
-    let text = "[[rule]]\ntool = \"files.*\"\ndecision = \"ask\"\n";
-    let refused = edit(text, &rule(Decision::Allow, "files.write")).unwrap_err();
-    let message = refused.to_string();
-    assert!(matches!(refused, EditError::Overruled { .. }), "{message}");
-    assert!(
-        message.contains("rule 1 (line 1) says ask for files.*") && message.contains("change or remove"),
-        "{message}"
-    );
-    // A narrower exception from a rule of the same pattern is not possible either, because the default is deny.
-    let text = text.replace("files.*", "files.write");
-    let refused = edit(&text, &when(Decision::Allow, "files.write", "src/**")).unwrap_err();
-    assert!(matches!(refused, EditError::Overruled { .. }), "{refused}");
+fn a_deny_that_decides_everything_is_named() {
+    let text = "[[rule]]\ntool = \"files.*\"\ndecision = \"deny\"\n";
+    for decision in [Decision::Allow, Decision::Ask] {
+        let refused = edit(text, &rule(decision, "files.write")).unwrap_err();
+        let message = refused.to_string();
+        assert!(matches!(refused, EditError::Overruled { .. }), "{message}");
+        assert!(
+            message.contains("rule 1 (line 1) says deny for files.*") && message.contains("change or remove"),
+            "{message}"
+        );
+    }
+}
+
+/// What the policy of `portcullis init` needs: an ask for every write, and an exception from it.
+#[test]
+fn an_allow_that_an_ask_would_overrule_wins_over_it() {
+    let text = "[[rule]]\ntool = \"files.*\"  # careful\npermission = \"write\"\ndecision = \"ask\"\n\n\
+                [[rule]]\ntool = \"files.*\"\npermission = \"read\"\ndecision = \"allow\"\n";
+    let edited = edit(text, &when(Decision::Allow, "files.write", "src/**")).unwrap();
+    let added =
+        "[[rule]]\ntool = \"files.write\"\nwhen = { path = \"src/**\" }\ndecision = \"allow\"\nover = \"ask\"\n";
+    assert_eq!(edited.text, format!("{text}\n{added}"));
+    assert_eq!(changes(&edited), ["files.write ask->allow when path = \"src/**\""]);
+    assert_eq!(edited.notes, ["it wins over rule 1 (line 1), which still asks about every other call"]);
+    // Turned into another rule for the same calls, it loses the exception, and gets it again.
+    let asking = edit(&edited.text, &when(Decision::Ask, "files.write", "src/**")).unwrap();
+    assert_eq!(asking.text, edited.text.replace("\"allow\"\nover = \"ask\"", "\"ask\""));
+    assert_eq!(edit(&asking.text, &when(Decision::Allow, "files.write", "src/**")).unwrap().text, edited.text);
+    // The same holds where no plugin is installed yet.
+    let text = "[[rule]]\ntool = \"other.tool\"\ndecision = \"ask\"\n";
+    assert!(edit(text, &when(Decision::Allow, "other.tool", "src/**")).unwrap().text.contains("over = \"ask\""));
 }
 
 #[test]
-fn a_rule_that_only_repeats_the_default_is_narrowed() {
-    let defaults = "[defaults]\ndecision = \"ask\"\n";
-    let text = format!("{defaults}\n[[rule]]\ntool = \"files.write\"  # careful\ndecision = \"ask\"\n");
-    let edited = edit(&text, &when(Decision::Allow, "files.write", "src/**")).unwrap();
-    let expected = "tool = \"files.write\"  # careful\nwhen = { path = \"src/**\" }\ndecision = \"allow\"\n";
-    assert_eq!(edited.text, format!("{defaults}\n[[rule]]\n{expected}"));
-    assert_eq!(changes(&edited), ["files.write ask->allow when path = \"src/**\""]);
-    // Another rule would then allow what the first one asked about.
-    let more = format!("{text}\n[[rule]]\ntool = \"files.*\"\ndecision = \"allow\"\n");
-    let refused = edit(&more, &when(Decision::Allow, "files.write", "src/**")).unwrap_err();
-    assert!(matches!(refused, EditError::Overruled { .. }), "{refused}");
+fn an_allow_adds_no_exception_that_it_does_not_need() {
+    let edited = edit("", &when(Decision::Allow, "files.write", "src/**")).unwrap();
+    assert!(!edited.text.contains("over"), "{}", edited.text);
+}
+
+#[test]
+fn a_comment_beside_a_removed_exception_stays() {
+    let rule_text = "[[rule]]\ntool = \"files.write\"\ndecision = \"allow\"\nover = \"ask\"  # for now\n";
+    let edited = edit(rule_text, &rule(Decision::Deny, "files.write")).unwrap();
+    assert_eq!(edited.text, rule_text.replace("\"allow\"\nover = \"ask\"", "\"deny\"\n"));
+    let inline = "rule = [{ tool = \"files.write\", decision = \"allow\", over = \"ask\" }]\n";
+    let edited = edit(inline, &rule(Decision::Deny, "files.write")).unwrap();
+    assert_eq!(edited.text, "rule = [{ tool = \"files.write\", decision = \"deny\" }]\n");
 }
 
 #[test]
@@ -92,6 +112,18 @@ fn a_stricter_rule_for_some_of_the_tools_is_a_note() {
     let edited = edit(ASK, &rule(Decision::Allow, "files.*")).unwrap();
     assert_eq!(changes(&edited), ["files.read deny->allow"]);
     assert_eq!(edited.notes, ["rule 1 (line 2) still says ask for files.write"]);
+}
+
+/// An exception of the user's policy is from the user's own rules.
+#[test]
+fn an_ask_of_a_project_stays() {
+    let project = "[[rule]]\ntool = \"files.*\"\ndecision = \"ask\"\n";
+    for trust in [Trust::Trusted, Trust::Untrusted] {
+        let layers = Layers { user: Some(""), project: Some((project, trust)), ..Layers::default() };
+        let names = crate::desk::names();
+        let refused = apply(&layers, &rule(Decision::Allow, "files.write"), &crate::desk::tools(&names)).unwrap_err();
+        assert!(matches!(refused, EditError::Overruled { .. }), "{refused}");
+    }
 }
 
 #[test]

@@ -163,6 +163,9 @@ pub enum PolicyFault {
     /// An allow rule has a `hint`. The plugin sets its own hints, so they must not allow anything.
     #[error("an allow rule cannot use `hint`, because plugins set their own hints")]
     AllowByHint,
+    /// A rule that does not allow has `over`. A deny wins over an ask anyway.
+    #[error("only an allow rule can use `over`")]
+    OverWithoutAllow,
     /// A table in a `when` mixes several kinds of test.
     #[error("the table mixes several kinds of test")]
     MixedTest,
@@ -252,6 +255,7 @@ impl PolicyFault {
             Self::SetElsewhere { .. } => "keep it in only one of the two policies".to_owned(),
             Self::Word { known } => format!("write one of {}", list(known)),
             Self::AllowByHint => "name the tools instead; only ask and deny rules can use `hint`".to_owned(),
+            Self::OverWithoutAllow => "remove `over`, or write `decision = \"allow\"`".to_owned(),
             Self::MixedTest => {
                 "write one of `prefix`, `equals`, or bounds; for alternatives, write a list of tables".to_owned()
             }

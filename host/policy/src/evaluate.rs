@@ -1,4 +1,5 @@
-//! Combines rules: deny wins over ask, ask over allow, and the default applies if no rule matches.
+//! Combines rules: deny wins over ask, ask over allow, and the default applies if no rule matches. An allow rule with
+//! `over = "ask"` wins over the ask rules of its own layer.
 //!
 //! Each permission of a tool gets its own decision, and so does each principal from the root to the caller. The
 //! strictest of them is the decision on the call. The order of the rules has no meaning. This file must not know the
@@ -9,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::caller::{Caller, Member};
 use crate::decision::Decision;
 use crate::hint::Hint;
+use crate::layer::Layer;
 use crate::name::ToolName;
 use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
@@ -44,28 +46,75 @@ impl<'a> WeighedDecision<'a> {
 /// The combined rules for one permission, without the default.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally<'a> {
-    /// The strictest of the rules that match the call.
-    spoken: Option<WeighedDecision<'a>>,
+    /// The first deny and the first allow rule that match the call.
+    deny: Option<WeighedDecision<'a>>,
+    allow: Option<WeighedDecision<'a>>,
+    /// The ask rules of each layer, by its index.
+    asks: [LayerAsks<'a>; Layer::ALL.len()],
+}
+
+/// The ask rules of one layer, and the rule that wins over them.
+#[derive(Debug, Clone, Copy, Default)]
+struct LayerAsks<'a> {
+    /// The first ask rule that matches the call.
+    full: Option<WeighedDecision<'a>>,
     /// The first ask rule that matches the call only widely.
-    wide_ask: Option<WeighedDecision<'a>>,
+    wide: Option<WeighedDecision<'a>>,
+    /// The first allow rule that matches the call and wins over these.
+    over: Option<WeighedDecision<'a>>,
+}
+
+impl<'a> LayerAsks<'a> {
+    /// Returns the ask rules that count.
+    fn unless_overruled(self) -> Self {
+        if self.over.is_some() { Self::default() } else { self }
+    }
+
+    /// Returns the rule that wins over an ask rule, if there is one to win over.
+    fn overruling(self) -> Option<WeighedDecision<'a>> {
+        self.over.filter(|_| self.full.is_some() || self.wide.is_some())
+    }
 }
 
 impl<'a> Tally<'a> {
     fn count(&mut self, rule: &'a Rule, reach: RuleReach) {
-        let place = match reach {
-            RuleReach::None => return,
-            RuleReach::Wide => &mut self.wide_ask,
-            RuleReach::Full => &mut self.spoken,
-        };
+        let asks = &mut self.asks[rule.id.layer.index()];
         let new = WeighedDecision::by(rule);
-        *place = Some(place.map_or(new, |old| old.stricter(new)));
+        let put = |place: &mut Option<WeighedDecision<'a>>| *place = first(*place, Some(new));
+        match (rule.decision, reach) {
+            (_, RuleReach::None) => {}
+            (Decision::Deny, RuleReach::Full | RuleReach::Wide) => put(&mut self.deny),
+            (Decision::Ask, RuleReach::Full) => put(&mut asks.full),
+            (Decision::Ask, RuleReach::Wide) => put(&mut asks.wide),
+            (Decision::Allow, RuleReach::Full) => {
+                put(&mut self.allow);
+                if rule.over_ask {
+                    put(&mut asks.over);
+                }
+            }
+            // An allow rule matches the raw value or not at all.
+            (Decision::Allow, RuleReach::Wide) => {}
+        }
     }
 
     /// Returns the decision. A wide ask is applied after the default, so it can restrict what would be allowed, but
     /// cannot lift a deny.
     fn settle(self, default: Decision) -> WeighedDecision<'a> {
-        let settled = self.spoken.unwrap_or(WeighedDecision { decision: default, rule: None });
-        self.wide_ask.map_or(settled, |ask| settled.stricter(ask))
+        let asks = self.asks.map(LayerAsks::unless_overruled);
+        let ask = asks.iter().fold(None, |found, layer| first(found, layer.full));
+        let wide = asks.iter().fold(None, |found, layer| first(found, layer.wide));
+        let over = self.asks.iter().fold(None, |found, layer| first(found, layer.overruling()));
+        let spoken = self.deny.or(ask).or(over).or(self.allow);
+        let settled = spoken.unwrap_or(WeighedDecision { decision: default, rule: None });
+        wide.map_or(settled, |ask| settled.stricter(ask))
+    }
+}
+
+/// Returns the first of two rules with the same decision.
+fn first<'a>(one: Option<WeighedDecision<'a>>, other: Option<WeighedDecision<'a>>) -> Option<WeighedDecision<'a>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.stricter(other)),
+        (one, other) => one.or(other),
     }
 }
 

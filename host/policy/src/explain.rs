@@ -32,6 +32,8 @@ pub struct MatchedRule {
     pub rule: RuleId,
     /// Its decision.
     pub decision: Decision,
+    /// Whether it wins over the ask rules of its own layer.
+    pub over_ask: bool,
     /// The tools that it matches, as the policy spells them.
     pub tool: String,
     /// The permission that it applies to, if it names one.
@@ -119,6 +121,7 @@ fn describe(rule: &Rule, weighing: &Weighing<'_>) -> MatchedRule {
     MatchedRule {
         rule: rule.id,
         decision: rule.decision,
+        over_ask: rule.over_ask,
         tool: rule.tool.to_string(),
         permission: rule.permission,
         hint: rule.hint.map(|hint| hint.to_string()),
@@ -165,7 +168,7 @@ fn changes(
 fn overrules(rule: &MatchedRule) -> String {
     let milder = match rule.decision {
         Decision::Deny => "no other rule overrules a deny",
-        Decision::Ask => "an allow does not overrule an ask",
+        Decision::Ask => "an allow rule of the same policy overrules it only with `over = \"ask\"`",
         Decision::Allow => "it is the mildest decision",
     };
     format!("Remove or narrow {}, which says {}: {milder}.", rule.rule, rule.decision)

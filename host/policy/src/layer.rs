@@ -22,6 +22,15 @@ impl Layer {
     /// Every layer, in the order in which they are read.
     pub const ALL: [Self; 3] = [Self::BuiltIn, Self::User, Self::Project];
 
+    /// Returns its place in [`Layer::ALL`].
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::BuiltIn => 0,
+            Self::User => 1,
+            Self::Project => 2,
+        }
+    }
+
     /// Returns the word that the audit log uses.
     pub fn as_str(self) -> &'static str {
         match self {

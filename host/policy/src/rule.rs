@@ -39,6 +39,8 @@ pub struct Rule {
     pub when: Option<When>,
     /// The decision.
     pub decision: Decision,
+    /// Whether it wins over the ask rules of its own layer, for the calls that it matches. Only an allow rule does.
+    pub over_ask: bool,
     /// The reason that the policy gives.
     pub reason: Option<Arc<str>>,
     /// The reason of a verdict: the rule's reason, or a sentence that names the rule.

@@ -478,6 +478,10 @@ fn every_malformed_rule_default_or_limit_is_a_load_error() {
         "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nwhen = { path = { equals = 'a\\b' } }",
         "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nwhen = { path = [{ prefix = 'a\\b' }] }",
         "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nhint = 'read-only'",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'ask'\nover = 'ask'",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nover = 'ask'",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nover = 'deny'",
+        "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nover = true",
         "[approvals]\nunattended = 'allow'",
         "[approvals]\nunattended = true",
         "[approvals]\npending-time = '0 s'",
@@ -574,6 +578,10 @@ fn an_error_names_the_place_the_key_and_the_remedy() {
         (
             "[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nhint = 'read-only'\n",
             "line 4, column 1: `rule.hint`: an allow rule cannot use `hint`, because plugins set their own hints; name",
+        ),
+        (
+            "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nover = 'ask'\n",
+            "line 4, column 1: `rule.over`: only an allow rule can use `over`; remove `over`, or write",
         ),
         (
             "[[rule]]\ntool = 'a.b'\ndecision = 'deny'\nwhen = { n = { at-least = 2, at-most = 1 } }",

@@ -109,6 +109,15 @@ fn any_rules() -> impl Strategy<Value = Vec<RuleText>> {
     prop::collection::vec(any_rule(), 0..8)
 }
 
+/// Rules of which some allow rules win over the ask rules.
+fn any_excepted_rules() -> impl Strategy<Value = Vec<RuleText>> {
+    let excepted = (any_rule(), any::<bool>()).prop_map(|(rule, over)| match over && rule.decision == "allow" {
+        true => RuleText { body: format!("{}over = \"ask\"\n", rule.body), ..rule },
+        false => rule,
+    });
+    prop::collection::vec(excepted, 0..8)
+}
+
 fn any_default() -> impl Strategy<Value = Option<&'static str>> {
     prop::option::of(select(DECISIONS))
 }
@@ -310,6 +319,60 @@ proptest! {
         let allows: Vec<RuleText> = rules.iter().map(mild).collect();
         let lifted = decide(None, &asks, &asked) < Decision::Deny;
         prop_assert_eq!(lifted, decide(None, &allows, &asked) < Decision::Deny);
+    }
+
+    #[test]
+    fn an_exception_allows_only_what_is_asked_about_and_only_what_it_allows_alone(
+        default in any_default(), rules in any_rules(), exception in any_rule(), asked in any_question(),
+    ) {
+        let plain = RuleText { decision: "allow", ..exception };
+        let over = RuleText { body: format!("{}over = \"ask\"\n", plain.body), ..plain.clone() };
+        let with = |rule: &RuleText| decide(default, &[rules.clone(), vec![rule.clone()]].concat(), &asked);
+        let (before, with_plain, with_over) = (decide(default, &rules, &asked), with(&plain), with(&over));
+        prop_assert!(with_over <= with_plain && with_plain <= before);
+        if with_over < with_plain {
+            // Only an ask gives way, and only where the rule says allow by itself.
+            prop_assert_eq!((with_plain, with_over), (Decision::Ask, Decision::Allow));
+            let asks_aside: Vec<RuleText> = rules.iter().filter(|rule| rule.decision != "ask").cloned().collect();
+            let alone = [asks_aside, vec![plain.clone()]].concat();
+            prop_assert_eq!(decide(default, &alone, &asked), Decision::Allow);
+            // A deny still wins.
+            let denied = RuleText { decision: "deny", ..plain };
+            prop_assert_eq!(decide(default, &[rules.clone(), vec![over, denied]].concat(), &asked), Decision::Deny);
+        }
+    }
+
+    #[test]
+    fn an_exception_never_reaches_the_ask_rules_of_another_layer(
+        rules in any_rules(), brought in any_rules(), asked in any_question(),
+    ) {
+        let asks: Vec<RuleText> = rules.iter().map(|rule| RuleText { decision: "ask", ..rule.clone() }).collect();
+        let allow = |rule: &RuleText| {
+            RuleText { body: format!("{}over = \"ask\"\n", rule.body), decision: "allow" }
+        };
+        let exceptions: Vec<RuleText> = brought.iter().map(allow).collect();
+        let user = text(Some("allow"), &asks);
+        let alone = Policy::parse(&user).unwrap().decide(&asked.question()).decision;
+        for trust in [Trust::Trusted, Trust::Untrusted] {
+            let both = layered(&user, &text(None, &exceptions), trust).decide(&asked.question()).decision;
+            prop_assert!(both >= alone, "{both} {alone}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_exceptions_never_matters(
+        default in any_default(),
+        (rules, shuffled) in any_excepted_rules()
+            .prop_flat_map(|rules| (Just(rules.clone()), Just(rules).prop_shuffle())),
+        asked in any_question(),
+    ) {
+        prop_assert_eq!(decide(default, &rules, &asked), decide(default, &shuffled, &asked));
+        let explanation = policy(default, &rules).explain(&asked.question());
+        let decisive: Vec<_> = explanation.matched.iter().filter(|rule| rule.decisive).collect();
+        match explanation.verdict.source {
+            Source::Rule(id) => prop_assert!(decisive.iter().any(|rule| rule.rule == id)),
+            Source::Default | Source::Paused(_) => prop_assert!(decisive.is_empty()),
+        }
     }
 
     #[test]

@@ -51,7 +51,8 @@ fn decide(policy: &Policy, question: &Question<'_>) -> (Decision, bool) {
     let firm = match verdict.source {
         // The rule matches every call, so only a stricter rule can overrule it.
         Source::Rule(id) if policy.rules().iter().any(|rule| rule.id == id && rule.when.is_none()) => {
-            of_arguments.all(|rule| rule.decision <= decision) && default_at_most(policy, question, decision)
+            of_arguments.all(|rule| rule.decision <= decision && !(rule.over_ask && decision == Decision::Ask))
+                && default_at_most(policy, question, decision)
         }
         // This rule may not match other arguments.
         Source::Rule(_) => false,

@@ -179,13 +179,18 @@ fn write_rules(text: &mut String, rules: &[MatchedRule], style: Style, width: Op
         let weight = if rule.decisive { "decisive" } else { "overruled" };
         table.row([
             TableCell::plain(&rule.rule.to_string()),
-            TableCell::new(look(rule.decision), rule.decision.as_str()),
+            TableCell::new(look(rule.decision), decided(rule)),
             TableCell::new(if rule.decisive { TextStyle::Strong } else { TextStyle::Quiet }, weight),
             TableCell::plain(&subject(rule)),
         ]);
     }
     text.push_str(&table.render_whole(style, "  ", width));
     Ok(())
+}
+
+/// Returns the decision of a rule, and what it wins over.
+fn decided(rule: &MatchedRule) -> &'static str {
+    if rule.over_ask { "allow over ask" } else { rule.decision.as_str() }
 }
 
 /// Formats the conditions and the reason of a rule, as the policy writes them.

@@ -116,7 +116,8 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style, width: Option
     table.row([quiet("default"), decided, TableCell::plain("if no rule matches")]);
     for rule in policy.rules() {
         let line = format!("line {}", rule.id.line);
-        let decided = TableCell::new(look(rule.decision), rule.decision.as_str());
+        let decision = if rule.over_ask { "allow over ask" } else { rule.decision.as_str() };
+        let decided = TableCell::new(look(rule.decision), decision);
         table.row([quiet(&line), decided, TableCell::plain(&of_rule(rule))]);
     }
     for plugin in policy.plugins() {

@@ -33,7 +33,11 @@ pub(super) fn read(
 }
 
 /// The keys of a rule.
-const KEYS: &[&str] = &["tool", "permission", "hint", "session", "principal", "origin", "when", "decision", "reason"];
+const KEYS: &[&str] =
+    &["tool", "permission", "hint", "session", "principal", "origin", "when", "decision", "over", "reason"];
+
+/// The only value of `over`.
+const OVER_ASK: &str = "ask";
 
 /// Parses a rule. Notes every fault of it. Returns none if there is no rule without the faulty keys.
 fn read_rule(node: &TomlNode<'_>, id: RuleId, trust: Trust) -> Option<Rule> {
@@ -47,10 +51,11 @@ fn read_rule(node: &TomlNode<'_>, id: RuleId, trust: Trust) -> Option<Rule> {
     let hint = section.read("hint", |node| read_hint(node, assumed));
     let subject = subject::read(&section);
     let when = section.read("when", |node| when::read(node, assumed));
+    let over_ask = section.read("over", |node| read_over(node, decision)).is_some();
     let reason = section.read("reason", read_reason);
     let (tool, decision) = (tool?, decision?);
     let explanation = reason.clone().unwrap_or_else(|| Arc::from(sentence(id, decision)));
-    Some(Rule { id, tool, permission, hint, subject, when, decision, reason, explanation, trust })
+    Some(Rule { id, tool, permission, hint, subject, when, decision, over_ask, reason, explanation, trust })
 }
 
 /// Returns the reason of a verdict if the rule gives none.
@@ -67,6 +72,15 @@ fn read_hint(node: &TomlNode<'_>, decision: Decision) -> Result<Hint, Misplaced>
     match decision {
         Decision::Allow => Err(node.fail(PolicyFault::AllowByHint)),
         Decision::Ask | Decision::Deny => Ok(hint),
+    }
+}
+
+/// Parses `over`, with which an allow rule wins over the ask rules of its text.
+fn read_over(node: &TomlNode<'_>, decision: Option<Decision>) -> Result<(), Misplaced> {
+    match (node.text()?, decision) {
+        (OVER_ASK, Some(Decision::Allow) | None) => Ok(()),
+        (OVER_ASK, Some(Decision::Ask | Decision::Deny)) => Err(node.fail(PolicyFault::OverWithoutAllow)),
+        (_other, _) => Err(node.fail(PolicyFault::Word { known: vec![OVER_ASK] })),
     }
 }
 

@@ -36,6 +36,7 @@ fn edited(known: &KnownPolicy, decision: Decision, arguments: &RuleArguments) ->
         permission: arguments.permission,
         when: when(&arguments.when),
         reason: arguments.reason.clone(),
+        over_ask: false,
     };
     let tools = known.tools();
     let rule = apply(&known.layers(known.file.text()), &PolicyEdit::Rule(rule), &tools)?;
