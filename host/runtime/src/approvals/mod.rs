@@ -35,6 +35,7 @@ mod repetition;
 mod rollback;
 mod rolled_back;
 mod shared;
+mod shown;
 mod sweep;
 mod trust;
 mod wait;
@@ -62,4 +63,5 @@ pub(crate) use preview::{CallPreview, TEXTS_BYTES_MAX as PREVIEW_TEXTS_BYTES_MAX
 pub(crate) use repetition::{Repetition, RepetitionRow};
 pub use rolled_back::RolledBack;
 pub use shared::Approvals;
+pub use shown::{ShownAnswer, ShownDigest};
 pub use trust::TrustError;
