@@ -22,6 +22,7 @@ mod difference;
 mod error;
 mod foresee;
 mod join;
+mod kept_difference;
 mod left;
 mod left_requests;
 pub(crate) mod line;
