@@ -160,6 +160,16 @@ fn frame_with(session: &mut Session, words: &str) -> String {
     }
 }
 
+/// Reads frames until one has this many rows and a request.
+fn frame_of(session: &mut Session, rows: usize) -> Vec<String> {
+    loop {
+        let frame = frame(session);
+        if frame.len() == rows && frame.iter().any(|row| row.contains("[?] details")) {
+            return frame;
+        }
+    }
+}
+
 /// Reads all pages of a review. Returns their text.
 fn read_review(session: &mut Session) -> String {
     let (mut all, mut first) = (String::new(), 1);
@@ -337,7 +347,8 @@ fn a_request_is_on_the_screen_soon() {
 fn a_terminal_that_is_resized_shows_the_request_again() {
     let desk = Desk::new(ASK);
     let host = WaitingHost::open(&desk);
-    let call = host.call(&write("src/resized.md"));
+    let path = format!("src/{}.md", "n".repeat(60));
+    let call = host.call(&write(&path));
     let mut session = Session::wide(&desk, 80, &format!("tty; {} watch --quiet", program().display()));
     let tty = session.until("\n").trim().to_owned();
     let resize = |columns: usize, rows: usize| {
@@ -345,26 +356,21 @@ fn a_terminal_that_is_resized_shows_the_request_again() {
         let ran = Command::new("stty").args(["-F", &tty, "cols", &columns, "rows", &rows]).status().unwrap();
         assert!(ran.success());
     };
-    for (columns, key_rows) in [(60, 3), (200, 1), (80, 2)] {
-        resize(columns, 24);
-        let shown = loop {
-            let rows = frame(&mut session);
-            let place = |key: &str| rows.iter().position(|row| row.contains(key));
-            if let (Some(first), Some(last)) = (place("[y] once"), place("[?] details"))
-                && last + 1 - first == key_rows
-            {
-                break rows;
-            }
-        };
+    // Each size has its own number of rows, which tells the frames apart.
+    for (columns, rows, key_rows) in [(60, 20, 2), (200, 22, 1), (80, 24, 2)] {
+        resize(columns, rows);
+        let shown = frame_of(&mut session, rows);
         assert!(shown.iter().all(|row| row.chars().count() <= columns), "{columns}: {shown:#?}");
-        assert!(shown.iter().any(|row| row.contains("wants to write src/resized.md")), "{columns}: {shown:#?}");
+        assert!(shown.concat().contains(&format!("wants to write {path}")), "{columns}: {shown:#?}");
+        let place = |key: &str| shown.iter().position(|row| row.contains(key)).unwrap();
+        assert_eq!(place("[?] details") + 1 - place("[y] once"), key_rows, "{columns}: {shown:#?}");
     }
     resize(80, 5);
-    while frame(&mut session).len() != 5 {}
+    frame_of(&mut session, 5);
     session.types("y");
     session.until("Type ? to see all of it");
     resize(80, 24);
-    while frame(&mut session).len() != 24 {}
+    frame_of(&mut session, 24);
     session.types("y");
     session.until("its call runs");
     assert_eq!(host.code(call), "completed");

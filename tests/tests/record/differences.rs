@@ -3,22 +3,23 @@
 
 use crate::record::desk::Desk;
 use portcullis::approvals::Scripted;
+use portcullis::plugins::Contract;
 use portcullis::{Answer, Code, Request};
-use portcullis_tests::{Site, assert_verifies, shipped_plugin};
+use portcullis_tests::{Site, assert_verifies, built_guest_of};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-/// A secret that the host opens, and that the file to change contains.
+/// A secret that the host opens for the preview, and that the file to change contains.
 const SECRET: &str = "Tok-8C1f0A5e9d7B4326";
 
 /// Asks about every call.
 const POLICY: &str = r#"
-[plugin.files]
+[plugin.planner]
 directory.workspace = { path = "work", access = "read-write" }
-[plugin.web]
-http.fetch = { hosts = ["api.github.com"], secret = { header = "authorization", value = "Bearer {}", from = "file:token" } }
+http.pages = { hosts = ["127.0.0.1"], schemes = ["http"], secret = { host = "127.0.0.1", header = "x-key", value = "{}", from = "file:token" } }
+store.notes = {}
 [[rule]]
 tool = "*.*"
 decision = "ask"
@@ -28,8 +29,7 @@ decision = "ask"
 /// shown, and the text of the audit log.
 async fn asked(record: &str, content: &str) -> (Value, String, String) {
     let site = Site::new();
-    site.plugin("files", &shipped_plugin("files"));
-    site.plugin("web", &shipped_plugin("web"));
+    site.plugin("planner", &built_guest_of(Contract::V0_2, "planner"));
     fs::write(site.directory("work").join("f"), format!("{SECRET}\nbefore\n")).unwrap();
     fs::write(site.path("token"), SECRET).unwrap();
     fs::set_permissions(site.path("token"), fs::Permissions::from_mode(0o600)).unwrap();
@@ -37,8 +37,8 @@ async fn asked(record: &str, content: &str) -> (Value, String, String) {
     let person = Scripted::new([Answer::No { note: None }]);
     let builder = desk.site.builder(&format!("{POLICY}{record}")).approver(Arc::new(person.clone()));
     let host = builder.open().await.unwrap();
-    let arguments = json!({ "path": "f", "content": content }).to_string();
-    let reply = host.call(Request::new("files.write", arguments)).await;
+    let arguments = json!({ "files": [{ "directory": "workspace", "path": "f", "content": content }] });
+    let reply = host.call(Request::new("planner.change", arguments.to_string())).await;
     assert_eq!(reply.code, Code::ApprovalDenied, "{}", reply.message);
     let entry = desk.entries().into_iter().find(|entry| entry.document["kind"] == "asked").unwrap().document;
     assert_verifies(&host);
