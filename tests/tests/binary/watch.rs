@@ -142,6 +142,9 @@ impl WaitingHost {
     }
 }
 
+/// Maximum frames until a screen shows what a test waits for: half a minute, because the screen is drawn every 100 ms.
+const FRAMES_MAX: usize = 300;
+
 /// Reads the next frame of the second screen, as lines.
 fn frame(session: &mut Session) -> Vec<String> {
     let frame = session.until("\u{1b}[J");
@@ -152,22 +155,17 @@ fn frame(session: &mut Session) -> Vec<String> {
 
 /// Reads frames until one has the words.
 fn frame_with(session: &mut Session, words: &str) -> String {
-    loop {
-        let rows = frame(session).join("\n");
-        if rows.contains(words) {
-            return rows;
-        }
-    }
+    let frames = (0..FRAMES_MAX).map(|_| frame(session).join("\n"));
+    let mut last = String::new();
+    let found = frames.inspect(|frame| last.clone_from(frame)).find(|frame| frame.contains(words));
+    found.unwrap_or_else(|| panic!("no frame has {words:?}: {last}"))
 }
 
 /// Reads frames until one has this many rows and a request.
 fn frame_of(session: &mut Session, rows: usize) -> Vec<String> {
-    loop {
-        let frame = frame(session);
-        if frame.len() == rows && frame.iter().any(|row| row.contains("[?] details")) {
-            return frame;
-        }
-    }
+    let has_request = |frame: &Vec<String>| frame.iter().any(|row| row.contains("[?] details"));
+    let mut frames = (0..FRAMES_MAX).map(|_| frame(session));
+    frames.find(|frame| frame.len() == rows && has_request(frame)).expect("the screen has the new size")
 }
 
 /// Reads all pages of a review. Returns their text.
@@ -195,7 +193,7 @@ fn a_hundred_requests_are_reviewed_and_answered_together() {
     let path = |number: usize| format!("{number}.md");
     let calls: Vec<_> = (0..100).map(|number| host.call(&write(&path(number)))).collect();
     let mut session = watch(&desk, 80);
-    session.until("100 requests wait");
+    frame_with(&mut session, "100 requests wait");
     session.types("r");
     frame_with(&mut session, "Review of 100 requests: rows 1 to ");
     session.types("y");
@@ -205,7 +203,7 @@ fn a_hundred_requests_are_reviewed_and_answered_together() {
     let all = read_review(&mut session);
     assert!((0..100).all(|number| all.contains(&format!("wants to write {}", path(number)))), "{all}");
     session.types("y");
-    session.until("100 approved: they run in the processes that made them");
+    frame_with(&mut session, "100 approved: they run in the processes that made them");
     for (number, call) in calls.into_iter().enumerate() {
         assert_eq!(host.code(call), "completed");
         assert!(desk.site.path("work").join(path(number)).exists());
@@ -222,7 +220,7 @@ fn a_review_approves_only_what_it_showed() {
     let host = WaitingHost::open(&desk);
     let calls: Vec<_> = ["poem.txt", "elsewhere.md", "new.md"].map(|path| host.call(&write(path))).into();
     let mut session = watch(&desk, 80);
-    session.until("3 requests wait");
+    frame_with(&mut session, "3 requests wait");
     session.types("r");
     read_review(&mut session);
     fs::write(desk.site.path("work/poem.txt"), "changed meanwhile\n").unwrap();
@@ -231,7 +229,7 @@ fn a_review_approves_only_what_it_showed() {
     let elsewhere = elsewhere.clone().find(|it| it["question"]["targets"]["/path"] == "elsewhere.md").unwrap();
     desk.run(&["approvals", "reject", elsewhere["id"].as_str().unwrap()]).ends(0);
     session.types("y");
-    let message = session.until("1 not answered: it is already rejected");
+    let message = frame_with(&mut session, "1 not answered: it is already rejected");
     assert!(message.contains("1 approved: they run in the processes that made them"), "{message}");
     assert!(message.contains("1 not approved: changed since they were shown"), "{message}");
     let mut codes = calls.into_iter();
@@ -243,7 +241,7 @@ fn a_review_approves_only_what_it_showed() {
     session.types("n");
     session.until("for no reason: ");
     session.types("look again\n");
-    session.until("denied files.write");
+    frame_with(&mut session, "denied files.write");
     assert_eq!(host.code(changed), "approval-denied");
     session.types("q");
     session.ends(0);
@@ -256,13 +254,13 @@ fn all_requests_are_denied_with_a_reason() {
     let host = WaitingHost::open(&desk);
     let calls: Vec<_> = (0..30).map(|number| host.call(&write(&format!("{number}.md")))).collect();
     let mut session = watch(&desk, 60);
-    session.until("30 requests wait");
+    frame_with(&mut session, "30 requests wait");
     session.types("r");
     frame_with(&mut session, "Review of 30 requests");
     session.types("n");
     session.until("for no reason: ");
     session.types("not today\n");
-    session.until("30 denied");
+    frame_with(&mut session, "30 denied");
     for call in calls {
         let reply = host.runtime.block_on(call).unwrap();
         assert!(reply.message.contains("not today"), "{}", reply.message);
@@ -368,11 +366,11 @@ fn a_terminal_that_is_resized_shows_the_request_again() {
     resize(80, 5);
     frame_of(&mut session, 5);
     session.types("y");
-    session.until("Type ? to see all of it");
+    frame_with(&mut session, "Type ? to see all of it");
     resize(80, 24);
     frame_of(&mut session, 24);
     session.types("y");
-    session.until("its call runs");
+    frame_with(&mut session, "its call runs");
     assert_eq!(host.code(call), "completed");
     session.types("q");
     assert!(session.ends(0).contains("restored"));

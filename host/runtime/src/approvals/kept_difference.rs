@@ -1,11 +1,11 @@
-//! The difference that an approver is shown, as the audit log keeps it: only if the policy keeps texts, without secrets,
-//! and within a limit.
+//! The difference that an approver is shown, as the audit log keeps it: only if the policy keeps texts, without
+//! secrets, and within a limit.
 
 use super::case::ApprovalCase;
 use crate::text::cut;
 
-/// Maximum length of a kept difference, in bytes. Its entry fits a line of the audit log even if JSON escapes every byte
-/// with six characters.
+/// Maximum length of a kept difference, in bytes. Its entry fits a line of the audit log even if JSON escapes every
+/// byte with six characters.
 const KEPT_BYTES_MAX: usize = 12 * 1024;
 
 /// A difference as the audit log keeps it.

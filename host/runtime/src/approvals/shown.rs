@@ -41,8 +41,8 @@ impl fmt::Display for ShownDigest {
 }
 
 impl Approvals {
-    /// Answers an approval request like [`Approvals::answer`], but approves only if the request still is what was shown.
-    /// A denial needs no such proof, because no one has to read all of what they deny.
+    /// Answers an approval request like [`Approvals::answer`], but approves only if the request still is what was
+    /// shown. A denial needs no such proof, because no one has to read all of what they deny.
     ///
     /// # Errors
     /// The same as those of [`Approvals::answer`].
