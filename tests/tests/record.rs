@@ -10,6 +10,9 @@ mod desk;
 #[path = "record/calls.rs"]
 mod calls;
 
+#[path = "record/differences.rs"]
+mod differences;
+
 #[path = "record/order.rs"]
 mod order;
 

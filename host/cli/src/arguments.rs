@@ -144,6 +144,9 @@ pub(crate) enum Command {
     /// docs/console.md describes it.
     Console(ConsoleArguments),
     /// Show the calls of all processes of this state directory as they run, and answer approval requests with one key
+    ///
+    /// `r` shows all requests in pages, each whole. After the last page, `y` approves all of them once. `n` denies all
+    /// of them with one reason. If no process waits for an approved call, it runs here, and you see its reply.
     Watch(WatchArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),

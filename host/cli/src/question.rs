@@ -13,7 +13,7 @@ use crate::json;
 use crate::style::{Style, TextStyle};
 use crate::terminal::Terminal;
 use crate::time::span;
-pub(crate) use keys::{RememberedCovers, keys};
+pub(crate) use keys::{RememberedCovers, key_lines, keys};
 pub(crate) use parts::ShownQuestion;
 use parts::{careful, diff_style, show_resource};
 use portcullis::Question;
@@ -108,6 +108,13 @@ pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Op
     }
     show_offers(&mut sheet, question);
     ShownQuestion { unseen: sheet.unseen(), text: sheet.text }
+}
+
+/// Lays out a difference that was shown to an approver earlier.
+pub(crate) fn show_kept_difference(difference: &str, style: Style, width: Option<usize>) -> String {
+    let mut sheet = QuestionSheet::new(Extent::Whole, style, width);
+    show_difference(&mut sheet, difference);
+    sheet.text
 }
 
 /// Returns the lines below the details that say how long a remembered approval lasts, and how to choose what it covers.

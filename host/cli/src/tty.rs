@@ -80,7 +80,7 @@ impl Tty {
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// A character.
+    /// A visible character or a space.
     Character(char),
     /// The end of input: Ctrl-D, or the terminal was closed.
     End,
@@ -104,7 +104,7 @@ impl KeyMode<'_> {
         let read = self.tty.read(&mut bytes).await?;
         Ok(match &bytes[..read] {
             [] | [END_OF_INPUT] => Key::End,
-            [byte] if byte.is_ascii_graphic() => Key::Character(char::from(*byte)),
+            [byte] if byte.is_ascii_graphic() || *byte == b' ' => Key::Character(char::from(*byte)),
             _ => Key::Other,
         })
     }

@@ -5,15 +5,15 @@ use crate::guard::ConsoleForm;
 use crate::html::count;
 use crate::notice::Notice;
 use crate::pages::redirect;
-use crate::proof::{ProvenRequest, proof};
+use crate::proof::ProvenRequest;
 use crate::resume::resume;
 use crate::session::ConsoleSession;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use portcullis::approvals::{ApprovalError, Onward, Status};
+use portcullis::approvals::{ApprovalError, Onward, ShownAnswer, Status};
 use portcullis::text::WithCauses;
-use portcullis::{Answer, Covers, Question};
+use portcullis::{Answer, Covers};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -69,36 +69,26 @@ async fn answer_one(
     form: &ConsoleForm,
     request: &ProvenRequest,
 ) -> Answered {
-    let open = match state.approvals.question(&request.id).await {
-        Ok(open) => open,
-        Err(error) => return refused(&error),
+    let Some(answer) = given(form) else {
+        return Answered::Failed("the form has no such answer: load the page again".to_owned());
     };
-    let Some(question) = open.question.filter(|_| open.status == Status::Pending) else {
-        return Answered::Already(already(open.status));
-    };
-    let answer = match given(form, &question) {
-        // A denial needs no proof: no one has to read all of what they deny.
-        Some(Answer::No { note }) => Answer::No { note },
-        Some(_) if proof(&question) != request.proof => return Answered::Changed,
-        Some(answer) => answer,
-        None => return Answered::Failed("the form has no such answer: load the page again".to_owned()),
-    };
-    match state.approvals_of(session).answer(&request.id, &answer).await {
-        Ok(Onward::There) => Answered::RunsThere,
-        Ok(Onward::Here) => {
+    match state.approvals_of(session).answer_as_shown(&request.id, &request.shown, &answer).await {
+        Ok(ShownAnswer::Given(Onward::There)) => Answered::RunsThere,
+        Ok(ShownAnswer::Given(Onward::Here)) => {
             resume(state, request.id.clone());
             Answered::RunsHere
         }
-        Ok(Onward::Ended) => Answered::Denied,
+        Ok(ShownAnswer::Given(Onward::Ended)) => Answered::Denied,
+        Ok(ShownAnswer::Changed) => Answered::Changed,
         Err(error) => refused(&error),
     }
 }
 
-/// Returns the answer that a form gives to a request.
-fn given(form: &ConsoleForm, question: &Question) -> Option<Answer> {
+/// Returns the answer that a form gives.
+fn given(form: &ConsoleForm) -> Option<Answer> {
     let covers = || match form.get("covers") {
         "" | "exact" => Some(Covers::Exact),
-        offer => offer.parse().ok().filter(|offer| *offer < question.offers.len()).map(Covers::Offer),
+        offer => offer.parse().ok().map(Covers::Offer),
     };
     match (form.get("answer"), form.get("remember")) {
         ("approve", "" | "once") => Some(Answer::Yes),

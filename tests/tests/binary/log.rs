@@ -102,6 +102,43 @@ fn one_call_is_shown_with_its_request() {
     assert_eq!(document["entries"].as_array().unwrap().len(), 2, "{document}");
 }
 
+/// The difference that the approver was shown is in the log after the answer, if the policy keeps texts. Otherwise the
+/// log says which setting keeps it.
+#[test]
+fn the_difference_of_an_answered_call_is_shown_if_the_policy_keeps_it() {
+    let grant = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\
+        [[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
+    for (payloads, is_kept) in [("keep", true), ("digest", false)] {
+        let desk = Desk::new(&format!("{grant}[record]\npayloads = \"{payloads}\"\n"));
+        let edits = json!([{ "old": "violets are blue", "new": "violets are \u{1b}[2Jviolet" }]);
+        let made = desk.call("files.edit", &json!({ "path": "poem.txt", "edits": edits }), 4);
+        let request = made["approval_request"].as_str().unwrap();
+        desk.run(&["approvals", "approve", request, "--yes"]).ends(0);
+        let id = made["id"].as_str().unwrap();
+        let shown = desk.run(&["log", "show", id]).ends(0).out;
+        assert_eq!(shown.contains("    -violets are blue"), is_kept, "{shown}");
+        assert_eq!(shown.contains("    +violets are \\u{1b}[2Jviolet"), is_kept, "{shown}");
+        assert_eq!(shown.contains("`[record] payloads = \"keep\"` in the policy would keep it"), !is_kept, "{shown}");
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
+        let document = desk.run(&["--json", "log", "show", id]).ends(0).document();
+        let difference = document["difference"].as_str().unwrap_or_default();
+        assert_eq!(difference.contains("-violets are blue\n+violets are"), is_kept, "{document}");
+    }
+}
+
+/// A call that no one was asked about has no line about a difference, and one without a preview says so.
+#[test]
+fn a_call_without_a_difference_says_why() {
+    let keep = format!("{POLICY}[record]\npayloads = \"keep\"\n");
+    let desk = Desk::new(&keep);
+    let read = desk.call("files.read", &json!({ "path": "poem.txt" }), 0);
+    let asked = desk.call("hello.greet", &json!({ "name": "Ann" }), 4);
+    desk.run(&["approvals", "reject", asked["approval_request"].as_str().unwrap()]).ends(0);
+    let shown = |reply: &Value| desk.run(&["log", "show", reply["id"].as_str().unwrap()]).ends(0).out;
+    assert!(!shown(&read).contains("no difference"), "{}", shown(&read));
+    assert!(shown(&asked).contains("no difference: the approver was shown none"), "{}", shown(&asked));
+}
+
 #[test]
 fn a_damaged_log_is_reported() {
     let (desk, _) = desk();

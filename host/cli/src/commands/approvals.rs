@@ -6,6 +6,7 @@ mod identify;
 mod list;
 mod opened;
 mod refusal;
+mod resuming;
 mod show;
 
 use super::Context;
@@ -17,6 +18,7 @@ use done::done;
 use identify::{IdentifiedApproval, find};
 use opened::open;
 use portcullis::Answer;
+pub(super) use resuming::{RunPlace, resume, run_places};
 
 pub(super) async fn run(command: ApprovalsCommand, context: &Context) -> anyhow::Result<Exit> {
     match command {

@@ -49,8 +49,13 @@ pub(crate) fn keys(question: &Question, covers: RememberedCovers, style: Style, 
         ("n", "deny, and say why".to_owned()),
         ("?", "details".to_owned()),
     ];
+    key_lines(&items, style, width)
+}
+
+/// Returns keys and what each does, wrapped between two of them. The last row has no line break.
+pub(crate) fn key_lines(items: &[(&str, String)], style: Style, width: usize) -> String {
     let (mut text, mut column) = (String::new(), 0);
-    for (key, what) in &items {
+    for (key, what) in items {
         let length = key.len() + 3 + what.chars().count();
         if column > 0 && column + 2 + length > width {
             text.push('\n');

@@ -9,6 +9,7 @@ use super::case::ApprovalCase;
 use super::channel::ApproverChannel;
 use super::error::ApprovalError;
 use super::join::Joined;
+use super::kept_difference::KeptDifference;
 use super::line::{AnswerLine, AskedLine};
 use super::open_limits::is_full;
 use super::preview::CallPreview;
@@ -152,6 +153,7 @@ impl Approvals {
     /// Writes the request to the ledger, unless an identical call made one in the meantime.
     fn put_down(&self, channel: &ApproverChannel, mut case: ApprovalCase) -> Result<Next, ApprovalError> {
         case.question.difference = case.preview.as_ref().map(CallPreview::difference);
+        let kept = KeptDifference::of(&case);
         let no_approver = matches!(channel, ApproverChannel::NoApprover(Unattended::Pending));
         let row = self.row(&case, no_approver)?;
         // From now on, the preview is in the ledger.
@@ -168,7 +170,7 @@ impl Approvals {
                 return Ok(Put::Full);
             }
             change.ask(&row)?;
-            announcer.announce(Kind::Asked, &asked_line(&case))?;
+            announcer.announce(Kind::Asked, &asked_line(&case, kept.as_ref()))?;
             Ok(Put::Down(CallAttendance::begin(self, &row.id)))
         })?;
         let attendance = match put {
@@ -200,7 +202,8 @@ impl Approvals {
             }
             Joined::Open { id, attendance, owned } => {
                 case.question.id = id;
-                self.shared.audit.append(Kind::Asked, None::<&()>, &asked_line(case))?;
+                // The entry of the earlier call has the difference.
+                self.shared.audit.append(Kind::Asked, None::<&()>, &asked_line(case, None))?;
                 Some(match attendance {
                     Some(attendance) => Next::Wait(RequestWait::new(self, case.clone(), attendance, owned)),
                     None => Next::Asked(AskOutcome::Pending {
@@ -269,8 +272,14 @@ impl Approvals {
     }
 }
 
-fn asked_line(case: &ApprovalCase) -> AskedLine<'_> {
+fn asked_line<'a>(case: &'a ApprovalCase, kept: Option<&'a KeptDifference>) -> AskedLine<'a> {
     let question = &case.question;
-    let subject = subject_text(&question.subject);
-    AskedLine { call: &question.call, question: &question.id, subject, reason: &question.reason }
+    AskedLine {
+        call: &question.call,
+        question: &question.id,
+        subject: subject_text(&question.subject),
+        reason: &question.reason,
+        difference: kept.map(|kept| kept.text.as_str()),
+        difference_bytes: kept.and_then(|kept| kept.whole_bytes),
+    }
 }

@@ -7,6 +7,7 @@ use super::preview::CallPreview;
 use crate::approver::Question;
 use crate::ledger;
 use portcullis_policy::Pattern;
+use portcullis_sandbox::Network;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,8 @@ pub(crate) struct ApprovalCase {
     pub(crate) message: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) keeps_payloads: bool,
+    /// What removes secrets from the difference for the audit log. `None` if the policy keeps no texts.
+    pub(crate) difference_redactor: Option<Network>,
     /// What a remembered approval of exactly this shows to people.
     pub(crate) covered_text: String,
     /// The command that tells a person of the request. There is none if it is empty.

@@ -28,6 +28,12 @@ pub(super) struct AskedLine<'a> {
     pub(super) question: &'a str,
     pub(super) subject: String,
     pub(super) reason: &'a str,
+    /// What the call would change, as the approver is shown it. Only a policy that keeps texts keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) difference: Option<&'a str>,
+    /// The length of the whole difference in bytes, if only its beginning is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) difference_bytes: Option<usize>,
 }
 
 /// The entry of an answer. It is written before the answer takes effect.

@@ -174,6 +174,7 @@ fn case(
     let covered_text = shown_to_people(&call.policy.network.redact(json::canonical(&asked.covered)));
     let policy = &call.policy.policy;
     let (approvals, limits) = (policy.approvals(), policy.limits(&call.plugin.name));
+    let keeps_payloads = policy.record().payloads == Payloads::Keep;
     Ok(ApprovalCase {
         question,
         subject: asked.subject,
@@ -187,7 +188,8 @@ fn case(
         automated: origin.automated,
         message: origin.message.as_deref().map(str::to_owned),
         agent: origin.agent.as_deref().map(str::to_owned),
-        keeps_payloads: policy.record().payloads == Payloads::Keep,
+        keeps_payloads,
+        difference_redactor: keeps_payloads.then(|| call.policy.network.clone()),
         covered_text,
         notify: Arc::from(policy.notify()),
         times: Times {

@@ -1,43 +1,22 @@
 //! `portcullis approvals approve`: approves requests, and runs a call if its process no longer waits for it.
 
-use super::super::conduct::{INTERRUPTED, to_its_end};
+use super::super::Context;
 use super::super::no_result::fail_as;
-use super::super::{Context, call, reply};
 use super::done::done;
 use super::identify::{IdentifiedApproval, find};
 use super::opened::open;
 use super::refusal;
+use super::resuming::{RunPlace, resume, run_place};
 use crate::answer::{CUT, covers};
-use crate::arguments::{ApproveArguments, AskMode};
+use crate::arguments::ApproveArguments;
 use crate::confirmation::{Confirmation, confirmation};
 use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
-use crate::opening;
-use crate::progress::StatusLine;
 use crate::question::{FILE_CHANGED, Sheet, Unseen, laid_out};
 use anyhow::bail;
 use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
 use portcullis::text::OneLine;
-use portcullis::{Answer, Approvals, Cancellation, Covers, Question};
-use std::future::pending;
-use std::time::Duration;
-
-/// How often to check an approved call of another process.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// How many times to check. A waiting process takes its answer within a few tenths of a second, unless it is exiting.
-const LOOKS_MAX: u32 = 20;
-
-/// Where an approved call runs.
-enum Goes {
-    /// In the process that made the request, now.
-    There,
-    /// In the process that made the request, when its client makes the call again.
-    Later,
-    /// In this process.
-    Here,
-    Nowhere(ApprovalError),
-}
+use portcullis::{Answer, Approvals, Covers, Question};
 
 /// Approves each request in turn. The first failure decides the exit code.
 pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
@@ -66,7 +45,7 @@ pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyh
 
 async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = open(context).await?;
-    let goes = match (&question.question, question.status) {
+    let place = match (&question.question, question.status) {
         (Some(asked), Status::Pending) => {
             let answer = match answer(arguments, &asked.offers) {
                 Ok(answer) => answer,
@@ -77,24 +56,24 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
                 return fail_as(FailureCode::NotConfirmed, why, Exit::Denied, context);
             }
             match approvals.answer(&question.id, &answer).await {
-                Ok(Onward::There) => look_after(&approvals, &question.id).await?,
-                Ok(Onward::Here) => Goes::Here,
-                Ok(Onward::Ended) => Goes::Nowhere(ApprovalError::Gone),
-                Err(error) => Goes::Nowhere(error),
+                Ok(Onward::There) => run_place(&approvals, &question.id).await,
+                Ok(Onward::Here) => RunPlace::Here,
+                Ok(Onward::Ended) => RunPlace::Nowhere(ApprovalError::Gone),
+                Err(error) => RunPlace::Nowhere(error),
             }
         }
         // It was approved before, and the process that made the request may have exited since.
-        (_, Status::Approved) => look_after(&approvals, &question.id).await?,
-        (_, status) => Goes::Nowhere(ApprovalError::Settled(status)),
+        (_, Status::Approved) => run_place(&approvals, &question.id).await,
+        (_, status) => RunPlace::Nowhere(ApprovalError::Settled(status)),
     };
-    match goes {
-        Goes::There => done(&question.id, "approved: the call runs in the process that made it", context),
-        Goes::Later => done(&question.id, "approved: the call runs when its client makes it again", context),
-        Goes::Here => {
+    match place {
+        RunPlace::There => done(&question.id, "approved: the call runs in the process that made it", context),
+        RunPlace::Later => done(&question.id, "approved: the call runs when its client makes it again", context),
+        RunPlace::Here => {
             drop(approvals);
-            resume(question, context).await
+            resume(&question.id, &question.tool, context).await
         }
-        Goes::Nowhere(error) => refusal::tell_of(&error, &question.id, &approvals, context).await,
+        RunPlace::Nowhere(error) => refusal::tell_of(&error, &question.id, &approvals, context).await,
     }
 }
 
@@ -171,47 +150,6 @@ async fn is_approved(
             (Confirmation::More, _) => sheet = Sheet::Details,
             (Confirmation::No, _) => return Ok(false),
         }
-    }
-}
-
-/// Waits until the process that made the request takes the answer, and returns where the call runs.
-async fn look_after(approvals: &Approvals, id: &str) -> anyhow::Result<Goes> {
-    for _ in 0..LOOKS_MAX {
-        let question = approvals.question(id).await?;
-        match question.status {
-            Status::Running | Status::Done => return Ok(Goes::There),
-            Status::Approved if !question.waited_for => return Ok(Goes::Here),
-            Status::Approved => tokio::time::sleep(LOOK).await,
-            Status::Pending | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
-                return Ok(Goes::Nowhere(ApprovalError::Settled(question.status)));
-            }
-        }
-    }
-    Ok(Goes::Later)
-}
-
-/// Runs the call in this process, as `portcullis call` does.
-async fn resume(question: &OpenQuestion, context: &Context) -> anyhow::Result<Exit> {
-    let id = question.id.as_str();
-    let status = StatusLine::new(context.terminal);
-    let cancellation = Cancellation::new();
-    let channel = call::channel(AskMode::Auto, context, &status, &cancellation);
-    let host = opening::open_with(context, &status, &channel, &question.tool).await?;
-    let resumed = host.resume_until(id, cancellation.clone());
-    let ended = to_its_end(&host, &status, &cancellation, resumed, pending()).await?;
-    match ended {
-        Some(Ok(reply)) => {
-            reply::show(&host, &reply, context)?;
-            let wants_more = reply::wants_a_wider_policy(&reply);
-            if wants_more && host.approvals().question(id).await?.status == Status::Approved {
-                context
-                    .terminal
-                    .note("the approval is still valid: approve again under the policy of the request (--policy FILE)");
-            }
-            Ok(Exit::after(&reply))
-        }
-        Some(Err(error)) => refusal::tell_of(&error, id, host.approvals(), context).await,
-        None => fail_as(FailureCode::Interrupted, INTERRUPTED, Exit::ToolFailed, context),
     }
 }
 

@@ -4,6 +4,7 @@ mod filter;
 mod layout;
 mod logged_call;
 mod logged_calls;
+mod logged_difference;
 mod show;
 
 use super::Context;

@@ -3,6 +3,7 @@
 use super::super::Context;
 use super::super::no_result::fail_with_help;
 use super::logged_call::{LoggedCall, duration};
+use super::logged_difference::LoggedDifference;
 use crate::audit_log::{open_log, tell_missing_calls};
 use crate::exit_code::Exit;
 use crate::failure::FailureCode;
@@ -24,7 +25,8 @@ const TYPED_DIGITS_MIN: usize = 6;
 const ENTRIES_MAX: usize = 1000;
 
 /// The members that the first lines say, or that mean nothing to people.
-const SAID: [&str; 9] = ["seq", "time", "kind", "call", "tool", "mac", "session", "principal", "targets"];
+const SAID: [&str; 11] =
+    ["seq", "time", "kind", "call", "tool", "mac", "session", "principal", "targets", "difference", "difference_bytes"];
 
 pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
     if typed.len() < TYPED_DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -55,20 +57,22 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
     let mut call = LoggedCall::begin(&id, &entries[0].document);
     entries.iter().for_each(|entry| call.add(&entry.document));
     let request = request(&call, context).await;
+    let difference = LoggedDifference::of(&entries);
     let text = if context.json {
         let documents: Vec<&Value> = entries.iter().map(|entry| &entry.document).collect();
         let mut document = call.document();
         document["entries"] = json!(documents);
+        document["difference"] = json!(difference.text());
         document["approval_request"] = json!(request);
         json::document(DocumentKind::LoggedCallDetails, &document)?
     } else {
         let (style, width) = (context.terminal.style(), context.terminal.width());
-        let request = request.map(|request| shown(&request, Extent::Whole, style, width).text);
-        format!(
-            "{}{}",
-            of_call(&call, &entries, style, width),
-            request.map(|text| format!("\n{text}")).unwrap_or_default()
-        )
+        let below = match request {
+            // An open request has the difference to the current files.
+            Some(request) => format!("\n{}", shown(&request, Extent::Whole, style, width).text),
+            None => difference.show(style, width),
+        };
+        format!("{}{below}", of_call(&call, &entries, style, width))
     };
     context.terminal.print(&text)?;
     Ok(exit)

@@ -5,6 +5,7 @@ use super::super::conduct::Interrupts;
 use super::alert;
 use super::call_line::call_line;
 use super::model::WatchModel;
+use super::request_feed::RequestFeed;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::short_id::short_id;
@@ -13,11 +14,6 @@ use crate::time::Now;
 use portcullis::Approvals;
 use portcullis::live::{LiveEvent, LiveReader};
 use serde_json::json;
-use std::time::Duration;
-use tokio::time::{MissedTickBehavior, interval};
-
-/// How often requests are looked for.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Columns of a line. A file or a pager has no width, and a target has at most 512 bytes.
 const WIDTH: usize = 1000;
@@ -26,14 +22,13 @@ const WIDTH: usize = 1000;
 pub(super) async fn run(mut reader: LiveReader, approvals: &Approvals, context: &Context) -> anyhow::Result<Exit> {
     let mut interrupts = Interrupts::listen()?;
     let mut model = WatchModel::default();
-    let mut looks = interval(LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut feed = RequestFeed::start(approvals);
     loop {
         tokio::select! {
             () = interrupts.next() => return Ok(Exit::Completed),
             event = reader.next() => call(&event, context)?,
-            _ = looks.tick() => {
-                for request in model.receive(approvals.list().await?.questions) {
+            listing = feed.next() => {
+                for request in model.receive(listing?.questions) {
                     let line = if context.json {
                         json::document(DocumentKind::WatchEvent, &json!({ "event": "request", "request": request }))?
                     } else {

@@ -1,9 +1,14 @@
 //! `portcullis watch`: shows the calls of all hosts of a state directory and the open requests, and answers them.
 
 mod alert;
+mod answers;
 mod call_line;
+mod event_loop;
 mod lines;
 mod model;
+mod request_feed;
+mod review;
+mod runs;
 mod screen;
 mod screen_guard;
 mod session;
@@ -28,7 +33,7 @@ pub(super) async fn run(arguments: &WatchArguments, context: &Context) -> anyhow
     let terminal = context.terminal;
     let tty = if terminal.draws_screens() && !context.json { Tty::open().ok() } else { None };
     match tty {
-        Some(tty) => session::run(&tty, reader, &approvals, (arguments, context)).await,
+        Some(tty) => event_loop::run(&tty, reader, &approvals, (arguments, context)).await,
         None => lines::run(reader, &approvals, context).await,
     }
 }

@@ -4,6 +4,7 @@ use super::call_line::{call_line, fitted};
 use super::model::WatchModel;
 use crate::question::{RememberedCovers, Sheet, ShownQuestion, Unseen, keys, laid_out_in};
 use crate::style::{Style, TextStyle};
+use crate::wrap::folded;
 use portcullis::Question;
 
 /// Rows of the inbox besides the request that is open.
@@ -49,11 +50,13 @@ pub(super) fn draw(
         let keys = keys(open.question, open.covers, style, Some(width));
         below.extend(keys.lines().map(str::to_owned));
     }
-    if !message.is_empty() {
-        below.push(style.paint(TextStyle::Doubtful, fitted(message, width)).to_string());
-    }
-    let hint = if open.is_some() { "j/k next or previous request, q quit" } else { "q quit" };
-    below.push(style.paint(TextStyle::Quiet, fitted(hint, width)).to_string());
+    below.extend(message_rows(message, style, width));
+    let hint = match (open.is_some(), model.inbox().len()) {
+        (false, _) => "q quit".to_owned(),
+        (true, 0 | 1) => "j/k next or previous request, q quit".to_owned(),
+        (true, count) => format!("j/k next or previous request, r review all {count}, q quit"),
+    };
+    below.push(style.paint(TextStyle::Quiet, fitted(&hint, width)).to_string());
     let calls = model.calls().count().min(CALL_ROWS_MIN);
     if let Some(open) = open {
         let room = size.rows.saturating_sub(rows.len() + below.len() + calls + 2);
@@ -75,6 +78,12 @@ pub(super) fn draw(
     rows.resize(size.rows.saturating_sub(below.len()), String::new());
     rows.extend(below);
     DrawnScreen { rows, unseen }
+}
+
+/// Returns the rows of a message of the host, which is already encoded.
+pub(super) fn message_rows(message: &str, style: Style, width: usize) -> Vec<String> {
+    let rows = message.lines().flat_map(|line| folded(line, width));
+    rows.map(|row| style.paint(TextStyle::Doubtful, row).to_string()).collect()
 }
 
 fn heading(model: &WatchModel) -> String {
