@@ -63,6 +63,18 @@ export async function startConsole(port = 0) {
   return { link: first, another, stop, origin: new URL(first).origin, port: Number(new URL(first).port) };
 }
 
+/** Starts a service with a console. */
+export async function startService(...words) {
+  const child = spawn(told.program, ["--json", "serve", "--http", "127.0.0.1:0", "--console", ...words, ...places], {
+    cwd: told.site,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  running.push(child);
+  const line = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
+  const stop = () => new Promise((resolve) => { child.once("exit", resolve); child.kill("SIGTERM"); });
+  return { ...JSON.parse(line.value), stop };
+}
+
 /** Starts a browser that knows no other machine. Names resolve to `resolved`. */
 export async function startBrowser(resolved = "127.0.0.1") {
   const browser = await chromium.launch({

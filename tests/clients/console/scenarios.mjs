@@ -1,9 +1,9 @@
 // Every flow of the console in a real browser, and every attack of a page.
 
-import { readFileSync, writeFileSync, existsSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync, existsSync } from "node:fs";
 import {
   AXE, ask, assert, keep, leaveBehind, openPage, portcullis, press, questions, run, serveAttack, signedIn,
-  startBrowser, startConsole, told,
+  startBrowser, startConsole, startService, told,
 } from "./desk.mjs";
 
 const file = (name) => `${told.site}/work/${name}`;
@@ -311,6 +311,39 @@ async function looks() {
   assert.deepEqual(violations, []);
 }
 
+/** The console of a service: a person signs in with the token of an approver, and answers. */
+async function service() {
+  const token = "alice-0123456789abcdef0123456789abcdef";
+  const agent = "agent-0123456789abcdef0123456789abcdef";
+  writeFileSync(`${told.site}/tokens`, `ci: ${agent}\napprover alice: ${token}\n`);
+  chmodSync(`${told.site}/tokens`, 0o600);
+  const { console: origin, stop } = await startService("--token-file", "tokens");
+  const browser = await startBrowser();
+  const page = await openPage(await browser.newContext(), new URL(origin).origin);
+  await page.goto(origin);
+  await keep(page, "sign-in-1280-light");
+  await axe(page, "sign in");
+  await page.getByLabel("Your token").fill(agent);
+  await press(page, "Enter");
+  await visible(page, "The token is unknown");
+  await page.getByLabel("Your token").fill(token);
+  await press(page, "Enter");
+  await visible(page, "Nothing waits for you.");
+  const written = ask(...write("one.txt", "one\n"));
+  await visible(page, "wants to write");
+  await press(page, "y");
+  assert.equal((await written).code, "completed");
+  assert.equal((await portcullis("log")).by, "mcp.alice");
+  // The operator takes the token back: the open page stops, and asks for another one.
+  writeFileSync(`${told.site}/tokens`, `ci: ${agent}\napprover bob: ${token.replace("alice", "bob")}\n`);
+  await page.locator("#connection[data-state=off]").waitFor();
+  await page.reload();
+  await page.getByLabel("Your token").waitFor();
+  assert.deepEqual(page.problems, []);
+  assert.deepEqual(violations, []);
+  await stop();
+}
+
 /** What axe found on any page. */
 const violations = [];
 
@@ -326,4 +359,4 @@ async function axe(page, what) {
   for (const found of JSON.parse(result.value)) violations.push([what, ...found]);
 }
 
-await run({ keys, arriving, hundred, racing, changed, restart, looking, hostile, attacker, rebinding, looks });
+await run({ keys, arriving, hundred, racing, changed, restart, looking, hostile, attacker, rebinding, looks, service });

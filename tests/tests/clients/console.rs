@@ -3,7 +3,7 @@
 
 use crate::office::{installed, portcullis, succeeded};
 use portcullis_tests::{Manifest, Site, guest, shipped_plugin};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -49,20 +49,46 @@ fn site() -> Site {
 #[track_caller]
 fn run(scenario: &str) {
     let site = site();
+    let told = json!({ "scenario": scenario, "program": portcullis(), "site": site.path("") });
+    node("scenarios.mjs", told, &site);
+}
+
+/// Runs a script of `tests/clients/console`.
+#[track_caller]
+fn node(script: &str, mut told: Value, site: &Site) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let told = json!({
-        "scenario": scenario,
-        "program": portcullis(),
-        "site": site.path(""),
-        "browser": installed("PORTCULLIS_TEST_BROWSER"),
-        "modules": installed("PORTCULLIS_TEST_NODE_MODULES"),
-        "artefacts": root.join("../target/ci-artefacts/console"),
-    });
+    told["browser"] = json!(installed("PORTCULLIS_TEST_BROWSER"));
+    told["modules"] = json!(installed("PORTCULLIS_TEST_NODE_MODULES"));
+    told["artefacts"] = json!(root.join("../target/ci-artefacts/console"));
     let mut command = Command::new(installed("PORTCULLIS_TEST_NODE"));
-    command.arg(root.join("clients/console/scenarios.mjs")).arg(told.to_string());
+    command.arg(root.join("clients/console").join(script)).arg(told.to_string());
     // The browser needs a home directory for its own files.
     command.current_dir(site.path("")).env_clear().env("HOME", site.path("")).env("PATH", "/usr/bin:/bin");
     succeeded(&command.output().unwrap());
+}
+
+/// The program and its plugins are installed, and the home directory has Claude Code and nothing of Portcullis.
+#[test]
+fn from_init_to_an_approved_write_in_the_log() {
+    let site = Site::new();
+    let plugins = site.directory("prefix/share/portcullis/plugins");
+    for name in ["files", "memory", "todo", "web"] {
+        fs::write(plugins.join(format!("{name}.wasm")), shipped_plugin(name)).unwrap();
+    }
+    let program = site.directory("prefix/bin").join("portcullis");
+    fs::copy(portcullis(), &program).unwrap();
+    site.directory("home/.claude");
+    site.directory("home/app/src");
+    fs::write(site.path("home/app/src/main.rs"), "fn main() {}\n").unwrap();
+    fs::write(site.path("home/app/.env"), "TOKEN=canary\n").unwrap();
+    let home = site.path("home").canonicalize().unwrap();
+    let told = json!({ "scenario": "minutes", "program": program, "home": home, "project": home.join("app") });
+    node("first_minutes.mjs", told, &site);
+}
+
+#[test]
+fn an_approver_signs_in_to_the_console_of_a_service() {
+    run("service");
 }
 
 #[test]
