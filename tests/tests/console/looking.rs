@@ -2,6 +2,7 @@
 
 use crate::console::desk::{ConsoleDesk, POLICY, echo};
 use crate::guard::ask::PATIENCE;
+use portcullis::Request;
 use std::fs;
 use tokio::time::timeout;
 
@@ -57,6 +58,29 @@ async fn the_live_page_has_a_call_while_it_waits_and_after_it_ended() {
     signed_in.answer(&id, "approve", &[]).await.is(303);
     call.await.unwrap();
     shows(0, "completed").await;
+}
+
+#[tokio::test]
+async fn the_log_shows_the_calls_and_times_of_each_tool() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    for (tool, answer) in [("good.run", "approve"), ("good.run", "deny"), ("files.read", "deny")] {
+        let (id, call) = desk.ask(Request::new(tool, r#"{"path":"a"}"#)).await;
+        signed_in.answer(&id, answer, &[]).await.is(303);
+        call.await.unwrap();
+    }
+    let by_tool = async |query: &str| {
+        let page = signed_in.get(&format!("/log{query}")).await.is(200).body;
+        page.split("Calls and time by tool").nth(1).unwrap().split("</figure>").next().unwrap().to_owned()
+    };
+    let all = by_tool("").await;
+    let good = all.split("<th scope=\"row\">good.run</th>").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(good.contains("aria-label=\"0 allowed, 2 asked, 0 denied\""), "{good}");
+    assert!(good.contains(" ms</td>"), "it ran once: {good}");
+    let read = all.split("<th scope=\"row\">files.read</th>").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(read.contains("<td class=\"number\">–</td>"), "it never ran: {read}");
+    let filtered = by_tool("?tool=files.read").await;
+    assert!(filtered.contains("files.read") && !filtered.contains("good.run"), "{filtered}");
 }
 
 #[tokio::test]

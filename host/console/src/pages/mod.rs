@@ -1,9 +1,11 @@
 //! The pages, one file each. A page reads what it shows anew, and encodes every text that is not the host's.
 
 pub(crate) mod call;
+mod call_group;
 mod chart;
 mod frame;
 pub(crate) mod inbox;
+mod latency;
 pub(crate) mod live;
 pub(crate) mod log;
 pub(crate) mod login;
