@@ -69,7 +69,7 @@ async function refresh() {
   // A reader may be in a table: only its rows change.
   if (document.activeElement?.closest("form")) return;
   const [before, after] = [one("#main .page"), one("#main .page", page)];
-  if (before && after && section === "Live") before.replaceWith(document.importNode(after, true));
+  if (before && after && section === "Live") refreshLive(before, after);
   if (section === "Log" && location.pathname === "/log" && !location.search) {
     all("#main .calls tbody, #main .charts, #main h1").forEach((part, place) => {
       const fresh = all("#main .calls tbody, #main .charts, #main h1", page)[place];
@@ -84,6 +84,27 @@ function refreshFrame(page) {
   const fresh = one("#sections", page);
   if (fresh) one("#sections").replaceWith(document.importNode(fresh, true));
   document.title = page.title;
+}
+
+/** Changes the lines of calls in place. A line that a person opened stays open, and keeps the focus. */
+function refreshLive(before, after) {
+  const [list, fresh] = [one("#live-calls", before), one("#live-calls", after)];
+  if (!list || !fresh || !one(".warning", before) !== !one(".warning", after)) {
+    return before.replaceWith(document.importNode(after, true));
+  }
+  const known = new Map(all("li", list).map((row) => [row.dataset.call, row]));
+  const rows = all("li", fresh).map((row) => {
+    const old = known.get(row.dataset.call);
+    if (!old) return document.importNode(row, true);
+    for (const part of ["summary", "dl"]) {
+      one(part, old).replaceChildren(...[...one(part, row).childNodes].map((node) => document.importNode(node, true)));
+    }
+    return old;
+  });
+  // Moving a line would take its focus, so only lines that are new or have ended are moved.
+  for (const row of known.values()) if (!rows.includes(row)) row.remove();
+  rows.forEach((row, place) => { if (list.children[place] !== row) list.insertBefore(row, list.children[place] ?? null); });
+  for (const part of ["#under-way", "#ended"]) one(part, before).replaceWith(document.importNode(one(part, after), true));
 }
 
 /** New requests come last. One that was answered elsewhere stays where it is until the person moves on. */

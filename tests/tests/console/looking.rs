@@ -1,6 +1,6 @@
 //! The pages that show what happened and what would happen.
 
-use crate::console::desk::{ConsoleDesk, POLICY, echo};
+use crate::console::desk::{ConsoleDesk, POLICY, echo, write};
 use crate::guard::ask::PATIENCE;
 use portcullis::Request;
 use std::fs;
@@ -58,6 +58,33 @@ async fn the_live_page_has_a_call_while_it_waits_and_after_it_ended() {
     signed_in.answer(&id, "approve", &[]).await.is(303);
     call.await.unwrap();
     shows(0, "completed").await;
+}
+
+#[tokio::test]
+async fn a_live_call_opens_to_its_states_and_who_makes_it() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    let request = write("src/a.txt", "one\n").session("7f3a90c2-aaaa").agent("claude-code");
+    let (_id, _call) = desk.ask(request).await;
+    let shown = timeout(PATIENCE, async {
+        loop {
+            let page = signed_in.get("/live").await.is(200).body;
+            if let Some((_, row)) = page.split_once("<li data-call=")
+                && row.contains("<dt>waiting</dt>")
+            {
+                return row.split("</li>").next().unwrap().to_owned();
+            }
+        }
+    });
+    let row = shown.await.unwrap();
+    let (line, opened) = row.split_once("</summary>").unwrap();
+    for part in ["<details>", "files.write", "src/a.txt", "claude-code", "waiting"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let rest = ["<dt>pending</dt>", "<dt>path</dt><dd><code>src/a.txt", "<dt>agent</dt>", "<dd>local</dd>"];
+    for part in rest.into_iter().chain(["7f3a90c2-aaaa", "datetime=", "href=\"/log/"]) {
+        assert!(opened.contains(part), "{part}: {opened}");
+    }
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod frame;
 pub(crate) mod inbox;
 mod latency;
 pub(crate) mod live;
+mod live_call;
 pub(crate) mod log;
 pub(crate) mod login;
 pub(crate) mod policy;
