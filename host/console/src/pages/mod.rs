@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 mod call_group;
+mod change;
 mod chart;
 mod frame;
 pub(crate) mod inbox;
