@@ -19,5 +19,8 @@ mod hostile;
 #[path = "console/looking.rs"]
 mod looking;
 
+#[path = "console/pausing.rs"]
+mod pausing;
+
 #[path = "console/program.rs"]
 mod program;

@@ -44,8 +44,7 @@ async function visit(url, { form, push = true } = {}) {
   const isAddress = !form || reached.pathname !== url;
   if (push && isAddress) history.pushState(null, "", reached.pathname + reached.search + new URL(url, location.href).hash);
   one("#main").replaceWith(document.importNode(main, true));
-  one("#sections").replaceWith(document.importNode(one("#sections", loaded.page), true));
-  document.title = loaded.page.title;
+  refreshFrame(loaded.page);
   document.body.dataset.process = loaded.page.body.dataset.process;
   document.body.dataset.section = loaded.page.body.dataset.section;
   if (!form) all("#requests input").forEach((box) => { box.checked = checked.has(box.value); });
@@ -67,7 +66,7 @@ async function refresh() {
   refreshFrame(page);
   if (section === "Inbox") return refreshInbox(page);
   // A reader may be in a table: only its rows change.
-  if (document.activeElement?.closest("form")) return;
+  if (document.activeElement?.closest("#main form")) return;
   const [before, after] = [one("#main .page"), one("#main .page", page)];
   if (before && after && section === "Live") refreshLive(before, after);
   if (section === "Log" && location.pathname === "/log" && !location.search) {
@@ -83,6 +82,11 @@ function refreshFrame(page) {
   if (!page) return;
   const fresh = one("#sections", page);
   if (fresh) one("#sections").replaceWith(document.importNode(fresh, true));
+  const [pause, now] = [one("#pause"), one("#pause", page)];
+  if (pause && now && pause.dataset.paused !== now.dataset.paused) {
+    pause.replaceWith(document.importNode(now, true));
+    announce(now.dataset.paused === "true" ? "Paused: every new call is refused." : "No longer paused.");
+  }
   document.title = page.title;
 }
 
@@ -156,7 +160,7 @@ function connect() {
     const section = document.body.dataset.section;
     const ledger = now.ledger !== seen.ledger || now.pending !== seen.pending;
     const changed = ledger || (section === "Log" && now.log !== seen.log)
-      || (section === "Live" && (now.log !== seen.log || now.live !== seen.live));
+      || (section === "Live" && (now.log !== seen.log || now.live !== seen.live)) || now.paused !== seen.paused;
     seen = now;
     if (restarted) return void visit(location.pathname + location.search, { push: false });
     if (changed) soon();

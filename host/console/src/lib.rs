@@ -21,6 +21,8 @@ mod live_calls;
 mod log;
 mod notice;
 mod pages;
+mod pause_switch;
+mod policy_pause;
 mod policy_text;
 mod proof;
 mod query;
@@ -37,4 +39,5 @@ pub use limits::{
     CONNECTIONS_MAX, FORM_BYTES_MAX, FORM_TIME, HEADERS_BYTES_MAX, HEADERS_TIME, LINK_TIME, SESSION_TIME, SESSIONS_MAX,
     STREAMS_MAX,
 };
+pub use pause_switch::{PauseSwitch, ResumePreview};
 pub use server::{ConsoleError, ConsoleOptions, Running, serve};

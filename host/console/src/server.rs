@@ -8,6 +8,8 @@ use crate::host_slot::HostSource;
 use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
 use crate::pages;
+use crate::pause_switch::PauseSwitch;
+use crate::policy_pause::PolicyPause;
 use crate::resumed::ResumedCalls;
 use crate::session::ConsoleSessions;
 use crate::watcher;
@@ -44,6 +46,10 @@ pub struct ConsoleOptions {
     pub host: HostSource,
     /// The policy files, the user's first.
     pub policy_files: Vec<PathBuf>,
+    /// Pauses and resumes the policy.
+    pub pause: Arc<dyn PauseSwitch>,
+    /// Whether the console may end a pause. If not, the operator does so with `portcullis resume`.
+    pub may_resume: bool,
 }
 
 /// The error for a console that cannot start.
@@ -91,6 +97,7 @@ pub async fn serve(options: ConsoleOptions) -> Result<Running, ConsoleError> {
         live: LiveCalls::default(),
         resumed: ResumedCalls::default(),
         policy_files: options.policy_files,
+        pause: PolicyPause { switch: options.pause, may_resume: options.may_resume },
         process,
         streams: ConsoleState::stream_permits(),
         stopping: CancellationToken::new(),
@@ -161,6 +168,8 @@ fn router(state: &Arc<ConsoleState>) -> Router {
         .route("/remembered/revoke", post(pages::remembered::revoke))
         .route("/policy", get(pages::policy::show))
         .route("/policy/explain", post(pages::policy::explain))
+        .route("/pause", post(pages::pause::pause))
+        .route("/resume", get(pages::pause::preview).post(pages::pause::resume))
         .route("/sign-out", post(pages::login::sign_out))
         .route("/events", get(events::stream))
         .route_layer(from_fn(guard::read_form))

@@ -9,10 +9,11 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Every page.
-const PAGES: [&str; 8] = ["/", "/inbox", "/inbox/review", "/live", "/log", "/tools", "/remembered", "/policy"];
+const PAGES: [&str; 9] =
+    ["/", "/inbox", "/inbox/review", "/live", "/log", "/tools", "/remembered", "/policy", "/resume"];
 
 /// Every address that changes something.
-const FORMS: [&str; 4] = ["/inbox/answer", "/remembered/revoke", "/policy/explain", "/sign-out"];
+const FORMS: [&str; 6] = ["/inbox/answer", "/remembered/revoke", "/policy/explain", "/pause", "/resume", "/sign-out"];
 
 #[tokio::test]
 async fn a_link_works_once_and_its_cookie_is_for_this_site_only() {
@@ -127,6 +128,21 @@ async fn a_form_of_another_page_changes_nothing() {
 }
 
 #[tokio::test]
+async fn every_form_needs_the_token_and_the_console_s_own_page() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    let csrf = signed_in.get("/policy").await.field("csrf");
+    for form in FORMS {
+        signed_in.post(form, &[]).await.is(403);
+        let with_token = signed_in.form(form, &[("csrf", &csrf)]);
+        with_token.clone().having("Origin", "http://127.0.0.1:1").send(desk.address()).await.is(403);
+        with_token.having("Sec-Fetch-Site", "same-site").send(desk.address()).await.is(403);
+    }
+    let page = signed_in.get("/live").await.is(200).body;
+    assert!(page.contains("Pause all calls"), "nothing is paused: {page}");
+}
+
+#[tokio::test]
 async fn a_token_of_one_session_is_worth_nothing_in_another() {
     let desk = ConsoleDesk::new().await;
     let (one, other) = (desk.sign_in().await, desk.sign_in().await);
@@ -160,7 +176,8 @@ async fn nothing_changes_with_another_method() {
     let signed_in = desk.sign_in().await;
     let origin = format!("http://{}", desk.address());
     for form in FORMS {
-        signed_in.get(form).await.is(405);
+        // One form has a page of its own at its address.
+        signed_in.get(form).await.is(if PAGES.contains(&form) { 200 } else { 405 });
         for method in ["PUT", "DELETE", "PATCH", "OPTIONS"] {
             let response = signed_in.request(method, form).with("Origin", &origin).send(desk.address()).await;
             assert!([404, 405].contains(&response.status), "{method} {form}: {response:?}");

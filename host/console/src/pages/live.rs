@@ -1,7 +1,7 @@
 //! Live: the calls that run, and the last ones that ended.
 
 use super::frame::{Section, empty, framed};
-use super::{live_call, rows};
+use super::{live_call, pause, rows};
 use crate::console::ConsoleState;
 use crate::log::{CallRow, LogFilter};
 use crate::session::ConsoleSession;
@@ -22,13 +22,15 @@ pub(crate) async fn show(
 ) -> Response {
     if let Err(error) = state.log.refresh().await {
         let content = empty("The audit log cannot be read", &WithCauses(&error).to_string());
-        return framed(&state, &session, Section::Live, "Live", &content);
+        return framed(&state, &session, Section::Live, "Live", &content).await;
     }
     let (running, mut ended) = (state.live.calls(), state.log.rows(&LogFilter::default()).0);
     ended.retain(|row: &Arc<CallRow>| row.outcome.is_some());
     ended.truncate(ENDED_SHOWN);
+    let pause = state.pause.of_files().await;
     let content = html! {
         section.page {
+            @if let Some(pause) = &pause { (pause::state_line(pause)) }
             div #under-way.stack {
                 h1 { "Under way " small { (running.len()) } }
                 @if running.is_empty() { p.hint { "No call runs or waits now." } }
@@ -41,5 +43,5 @@ pub(crate) async fn show(
             }
         }
     };
-    framed(&state, &session, Section::Live, "Live", &content)
+    framed(&state, &session, Section::Live, "Live", &content).await
 }

@@ -11,6 +11,8 @@ pub(crate) mod live;
 mod live_call;
 pub(crate) mod log;
 pub(crate) mod login;
+pub(crate) mod pause;
+mod pause_control;
 pub(crate) mod policy;
 pub(crate) mod remembered;
 mod reply;
