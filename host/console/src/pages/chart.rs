@@ -29,13 +29,15 @@ pub(crate) fn calls(rows: &[Arc<CallRow>]) -> Markup {
     }
     html! {
         div.charts {
-            figure.chart {
-                figcaption { "Calls per hour " span.key { span.allow {} "allowed " span.ask {} "asked " span.deny {} "denied" } }
-                (bars(&hours))
-            }
-            figure.chart {
-                figcaption { "Time per call " span.key { span.p50 {} "median " span.p95 {} "95 %" } }
-                (times(&hours))
+            div.over-time {
+                figure.chart {
+                    figcaption { "Calls per hour " span.key { span.allow {} "allowed " span.ask {} "asked " span.deny {} "denied" } }
+                    (bars(&hours))
+                }
+                figure.chart {
+                    figcaption { "Time per call " span.key { span.p50 {} "median " span.p95 {} "95 %" } }
+                    (times(&hours))
+                }
             }
             (latency::by_tool(rows))
         }
