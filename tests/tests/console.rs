@@ -10,6 +10,9 @@ mod desk;
 #[path = "console/guards.rs"]
 mod guards;
 
+#[path = "console/bounds.rs"]
+mod bounds;
+
 #[path = "console/answers.rs"]
 mod answers;
 

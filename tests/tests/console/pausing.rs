@@ -178,3 +178,14 @@ async fn a_console_that_may_not_resume_pauses_and_names_the_command() {
     assert!(response.body.contains("portcullis resume"), "{}", response.body);
     assert!(signed_in.get("/live").await.body.contains("paused by a test"), "it stays paused");
 }
+
+#[tokio::test]
+async fn the_pause_returns_to_a_section_and_nowhere_else() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    let csrf = signed_in.get("/log").await.field("csrf");
+    for back in ["http://evil.example/", "//evil.example", "/sign-out", ""] {
+        let response = signed_in.post("/pause", &[("csrf", &csrf), ("back", back)]).await.is(303);
+        assert_eq!(response.header("Location"), Some("/live"), "{back}");
+    }
+}
