@@ -23,7 +23,9 @@ pub(super) fn shown_row(row: &LiveRow) -> Markup {
                 }
                 dl {
                     @for state in &row.states { dt { (state.state.as_str()) } dd { (state_shown(*state)) } }
-                    @for (name, target) in call.targets.iter() { dt { (cell(name.trim_start_matches('/'))) } dd { code { (shown(target)) } } }
+                    @for (name, target) in call.targets.iter() {
+                        dt { (cell(name.trim_start_matches('/'))) } dd { code { (shown(target)) } }
+                    }
                     @if let Some(text) = call.progress.as_ref().and_then(|progress| progress.text.as_ref()) {
                         dt { "progress" } dd { (shown(text)) }
                     }
