@@ -10,6 +10,9 @@ mod desk;
 #[path = "console/guards.rs"]
 mod guards;
 
+#[path = "console/bounds.rs"]
+mod bounds;
+
 #[path = "console/answers.rs"]
 mod answers;
 
@@ -18,6 +21,9 @@ mod hostile;
 
 #[path = "console/looking.rs"]
 mod looking;
+
+#[path = "console/pausing.rs"]
+mod pausing;
 
 #[path = "console/program.rs"]
 mod program;

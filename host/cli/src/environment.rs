@@ -50,7 +50,7 @@ impl PluginPlaces {
 }
 
 /// Where policies are looked for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PolicyPlaces {
     /// The file that the user named. It is the user's own, and it must exist.
     Named(PathBuf),

@@ -25,6 +25,7 @@ mod pause_note;
 mod plugin_file;
 mod policy_file;
 mod policy_lines;
+mod policy_pause;
 mod policy_report;
 mod progress;
 mod project;

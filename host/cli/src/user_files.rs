@@ -114,7 +114,7 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u3
     let temporary = path.with_file_name(format!(".{name}.portcullis-{}", std::process::id()));
     let written = write_new(&temporary, after, mode, kept).map_err(anyhow::Error::from).and_then(|()| {
         if read(path)?.as_deref() != before {
-            bail!("it was changed by someone else meanwhile, so nothing was written: run the command again");
+            bail!("it was changed by someone else meanwhile, so nothing was written: try again");
         }
         fs::rename(&temporary, path)?;
         // The new name survives a crash of the machine once the directory is on disk. The change counts anyway.

@@ -44,8 +44,7 @@ async function visit(url, { form, push = true } = {}) {
   const isAddress = !form || reached.pathname !== url;
   if (push && isAddress) history.pushState(null, "", reached.pathname + reached.search + new URL(url, location.href).hash);
   one("#main").replaceWith(document.importNode(main, true));
-  one("#sections").replaceWith(document.importNode(one("#sections", loaded.page), true));
-  document.title = loaded.page.title;
+  refreshFrame(loaded.page);
   document.body.dataset.process = loaded.page.body.dataset.process;
   document.body.dataset.section = loaded.page.body.dataset.section;
   if (!form) all("#requests input").forEach((box) => { box.checked = checked.has(box.value); });
@@ -67,9 +66,9 @@ async function refresh() {
   refreshFrame(page);
   if (section === "Inbox") return refreshInbox(page);
   // A reader may be in a table: only its rows change.
-  if (document.activeElement?.closest("form")) return;
+  if (document.activeElement?.closest("#main form")) return;
   const [before, after] = [one("#main .page"), one("#main .page", page)];
-  if (before && after && section === "Live") before.replaceWith(document.importNode(after, true));
+  if (before && after && section === "Live") refreshLive(before, after);
   if (section === "Log" && location.pathname === "/log" && !location.search) {
     all("#main .calls tbody, #main .charts, #main h1").forEach((part, place) => {
       const fresh = all("#main .calls tbody, #main .charts, #main h1", page)[place];
@@ -83,7 +82,33 @@ function refreshFrame(page) {
   if (!page) return;
   const fresh = one("#sections", page);
   if (fresh) one("#sections").replaceWith(document.importNode(fresh, true));
+  const [pause, now] = [one("#pause"), one("#pause", page)];
+  if (pause && now && pause.dataset.paused !== now.dataset.paused) {
+    pause.replaceWith(document.importNode(now, true));
+    announce(now.dataset.paused === "true" ? "Paused: every new call is refused." : "No longer paused.");
+  }
   document.title = page.title;
+}
+
+/** Changes the lines of calls in place. A line that a person opened stays open, and keeps the focus. */
+function refreshLive(before, after) {
+  const [list, fresh] = [one("#live-calls", before), one("#live-calls", after)];
+  if (!list || !fresh || !one(".warning", before) !== !one(".warning", after)) {
+    return before.replaceWith(document.importNode(after, true));
+  }
+  const known = new Map(all("li", list).map((row) => [row.dataset.call, row]));
+  const rows = all("li", fresh).map((row) => {
+    const old = known.get(row.dataset.call);
+    if (!old) return document.importNode(row, true);
+    for (const part of ["summary", "dl"]) {
+      one(part, old).replaceChildren(...[...one(part, row).childNodes].map((node) => document.importNode(node, true)));
+    }
+    return old;
+  });
+  // Moving a line would take its focus, so only lines that are new or have ended are moved.
+  for (const row of known.values()) if (!rows.includes(row)) row.remove();
+  rows.forEach((row, place) => { if (list.children[place] !== row) list.insertBefore(row, list.children[place] ?? null); });
+  for (const part of ["#under-way", "#ended"]) one(part, before).replaceWith(document.importNode(one(part, after), true));
 }
 
 /** New requests come last. One that was answered elsewhere stays where it is until the person moves on. */
@@ -135,7 +160,7 @@ function connect() {
     const section = document.body.dataset.section;
     const ledger = now.ledger !== seen.ledger || now.pending !== seen.pending;
     const changed = ledger || (section === "Log" && now.log !== seen.log)
-      || (section === "Live" && (now.log !== seen.log || now.live !== seen.live));
+      || (section === "Live" && (now.log !== seen.log || now.live !== seen.live)) || now.paused !== seen.paused;
     seen = now;
     if (restarted) return void visit(location.pathname + location.search, { push: false });
     if (changed) soon();

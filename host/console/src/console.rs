@@ -6,6 +6,7 @@ use crate::host_slot::HostSource;
 use crate::limits::STREAMS_MAX;
 use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
+use crate::policy_pause::PolicyPause;
 use crate::resumed::ResumedCalls;
 use crate::session::{ConsoleSession, ConsoleSessions};
 use crate::sign_in::SignInMethod;
@@ -31,6 +32,7 @@ pub(crate) struct ConsoleState {
     pub(crate) resumed: ResumedCalls,
     /// The policy files, the user's first.
     pub(crate) policy_files: Vec<PathBuf>,
+    pub(crate) pause: PolicyPause,
     /// Identifies this process to its pages, so that a page notices a restart.
     pub(crate) process: String,
     /// One permit for each event stream.

@@ -15,6 +15,8 @@ pub(crate) struct ConsoleSeen {
     pub(crate) log: u64,
     /// Changes of calls so far.
     pub(crate) live: u64,
+    /// Whether the policy is paused.
+    pub(crate) paused: bool,
 }
 
 /// What the pages know, for everyone who waits for a change.
@@ -40,6 +42,11 @@ impl ConsoleWatch {
     /// Sets the number of entries of the audit log, and notifies the pages if it is another one.
     pub(crate) fn put_log(&self, entries: u64) {
         self.0.send_if_modified(|seen| std::mem::replace(&mut seen.log, entries) != entries);
+    }
+
+    /// Sets whether the policy is paused, and notifies the pages if that is new.
+    pub(crate) fn put_paused(&self, paused: bool) {
+        self.0.send_if_modified(|seen| std::mem::replace(&mut seen.paused, paused) != paused);
     }
 
     /// Returns whether a page waits for changes.

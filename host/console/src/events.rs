@@ -55,7 +55,7 @@ async fn send_all(state: &ConsoleState, page: &mpsc::Sender<Bytes>) -> Result<()
         let seen = *changes.borrow_and_update();
         let event = json!({
             "process": state.process, "ledger": seen.ledger, "pending": seen.pending,
-            "remembered": seen.remembered, "log": seen.log, "live": seen.live,
+            "remembered": seen.remembered, "log": seen.log, "live": seen.live, "paused": seen.paused,
         });
         page.send(format!("event: seen\ndata: {event}\n\n").into()).await?;
         loop {

@@ -21,6 +21,8 @@ mod live_calls;
 mod log;
 mod notice;
 mod pages;
+mod pause_switch;
+mod policy_pause;
 mod policy_text;
 mod proof;
 mod query;
@@ -39,6 +41,7 @@ pub use limits::{
     CONNECTIONS_MAX, FORM_BYTES_MAX, FORM_TIME, HEADERS_BYTES_MAX, HEADERS_TIME, LINK_TIME, SESSION_TIME, SESSIONS_MAX,
     SIGN_IN_BYTES_MAX, STREAMS_MAX,
 };
+pub use pause_switch::{PauseSwitch, ResumePreview};
 pub use served::{PagesEnd, ServedBy, ServedPages};
 pub use server::{ConsoleError, ConsoleOptions, Running, serve};
 pub use sign_in::{ApproverSignIn, ApproverTokens};

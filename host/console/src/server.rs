@@ -8,6 +8,8 @@ use crate::host_slot::HostSource;
 use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
 use crate::pages;
+use crate::pause_switch::PauseSwitch;
+use crate::policy_pause::PolicyPause;
 use crate::resumed::ResumedCalls;
 use crate::session::ConsoleSessions;
 use crate::sign_in::SignInMethod;
@@ -44,6 +46,10 @@ pub struct ConsoleOptions {
     pub host: HostSource,
     /// The policy files, the user's first.
     pub policy_files: Vec<PathBuf>,
+    /// Pauses and resumes the policy.
+    pub pause: Arc<dyn PauseSwitch>,
+    /// Whether the console may end a pause. If not, the operator does so with `portcullis resume`.
+    pub may_resume: bool,
 }
 
 /// The error for a console that cannot start.
@@ -163,6 +169,7 @@ pub(crate) fn begin(options: ConsoleOptions, place: ConsolePlace, process: Strin
         live: LiveCalls::default(),
         resumed: ResumedCalls::default(),
         policy_files: options.policy_files,
+        pause: PolicyPause { switch: options.pause, may_resume: options.may_resume },
         process,
         streams: ConsoleState::stream_permits(),
         stopping: place.stopping,
@@ -187,6 +194,8 @@ pub(crate) fn router(state: &Arc<ConsoleState>) -> Router {
         .route("/remembered/revoke", post(pages::remembered::revoke))
         .route("/policy", get(pages::policy::show))
         .route("/policy/explain", post(pages::policy::explain))
+        .route("/pause", post(pages::pause::pause))
+        .route("/resume", get(pages::pause::preview).post(pages::pause::resume))
         .route("/sign-out", post(pages::login::sign_out))
         .route("/events", get(events::stream))
         .route_layer(from_fn(guard::read_form))

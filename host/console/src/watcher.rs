@@ -1,4 +1,5 @@
-//! Notices what changed, once for all pages: the ledger, the audit log, and the calls under way.
+//! Notices what changed, once for all pages: the ledger, the audit log, the pause of the policy, and the calls under
+//! way.
 
 use crate::console::ConsoleState;
 use crate::console_watch::ConsoleSeen;
@@ -8,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How often the end of the audit log is looked for, while a page is open.
-const LOG_LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// How often the end of the audit log and the pause are looked for, while a page is open.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Pause between two events about calls. A page does not show more.
 const LIVE_PAUSE: Duration = Duration::from_millis(200);
@@ -24,6 +25,7 @@ pub(crate) async fn follow(state: Arc<ConsoleState>, live: LiveReader) {
         () = stopping.cancelled() => {}
         () = follow_ledger(&state, state.approvals.changes()) => {}
         () = follow_log(&state) => {}
+        () = follow_pause(&state) => {}
         () = follow_live(&state, live) => {}
     }
 }
@@ -53,7 +55,16 @@ async fn follow_log(state: &ConsoleState) {
         {
             state.watch.put_log(entries);
         }
-        sleep(LOG_LOOK_INTERVAL).await;
+        sleep(LOOK_INTERVAL).await;
+    }
+}
+
+async fn follow_pause(state: &ConsoleState) {
+    loop {
+        if state.watch.has_page() {
+            state.watch.put_paused(state.pause.of_files().await.is_some());
+        }
+        sleep(LOOK_INTERVAL).await;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds out whether a new rule decides the calls that it is for.
 //!
-//! Deny wins over ask, and ask over allow unless the allow rule says otherwise. So a rule can be without effect, and its
-//! author would not notice. This file must not know how a rule is written.
+//! Deny wins over ask, and ask over allow unless the allow rule says otherwise. So a rule can be without effect, and
+//! its author would not notice. This file must not know how a rule is written.
 
 use portcullis_policy::{Decision, KnownTool, Layer, Policy, Rule, RuleId, Source, ToolName};
 

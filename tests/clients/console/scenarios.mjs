@@ -15,19 +15,21 @@ async function keys() {
   const { page } = await signedIn();
   await visible(page, "Nothing waits for you.");
   const written = ask(...write("one.txt", "one\n"));
-  await visible(page, "wants to write");
+  await page.locator("#approve:enabled").waitFor();
   await press(page, "y");
   assert.equal((await written).code, "completed");
   assert.equal(readFileSync(file("one.txt"), "utf8"), "one\n");
   await visible(page, "Nothing waits for you.");
   const denied = ask(...write("two.txt", "two\n"));
-  await visible(page, "two.txt");
+  await page.locator("article", { hasText: "two.txt" }).waitFor();
   await press(page, "n");
   await page.keyboard.type("not that file");
   await press(page, "Enter");
   const reply = await denied;
   assert.equal(reply.code, "approval-denied");
   assert.match(reply.message, /not that file/);
+  // Until the next page is there, the keys go to the field.
+  await visible(page, "Denied.");
   await press(page, "?");
   await page.locator("#help[open]").waitFor();
   await press(page, "Escape");
@@ -162,6 +164,59 @@ async function looking() {
   assert.deepEqual(page.problems, []);
 }
 
+/** One tab pauses and resumes every call. The other tab follows without being loaded again. */
+async function pausing() {
+  const { page, context, console: console_ } = await signedIn();
+  const policy = `${told.site}/policy.toml`;
+  const before = readFileSync(policy, "utf8");
+  const other = await openPage(context, console_.origin);
+  await other.goto(`${console_.origin}/inbox`);
+  await page.getByRole("button", { name: "Pause all calls" }).click();
+  await visible(page, "Paused. Running servers refuse every new call.");
+  assert.match(readFileSync(policy, "utf8"), /^paused = "paused by the user"\n/);
+  await other.getByRole("link", { name: "Resume" }).waitFor();
+  assert.equal(await other.locator("#announce").textContent(), "Paused: every new call is refused.");
+  assert.equal((await ask(...write("paused.txt", "x\n"))).code, "paused");
+  await page.getByRole("link", { name: "Resume" }).click();
+  await page.locator(".diff pre .del").waitFor();
+  assert.notEqual(readFileSync(policy, "utf8"), before, "the page alone changes nothing");
+  await page.getByRole("button", { name: "Resume all calls" }).click();
+  await visible(page, "Resumed.");
+  assert.equal(readFileSync(policy, "utf8"), before);
+  await other.getByRole("button", { name: "Pause all calls" }).waitFor();
+  const written = ask(...write("resumed.txt", "x\n"));
+  await other.locator("#approve:enabled").click();
+  assert.equal((await written).code, "completed");
+  assert.deepEqual([...page.problems, ...other.problems], []);
+}
+
+/** A line of a live call opens, stays open while other calls come and go, and keeps the focus. */
+async function unfolding() {
+  const { page } = await signedIn();
+  const first = ask(...write("first.txt", "x\n"), "session-of-the-first");
+  await visible(page, "first.txt");
+  await press(page, "2");
+  const line = page.locator("#live-calls li", { hasText: "first.txt" });
+  await line.locator("summary").focus();
+  await press(page, "Enter");
+  await line.getByText("session-of-the-first").waitFor();
+  await line.locator("dt", { hasText: "waiting" }).waitFor();
+  const second = ask(...write("second.txt", "x\n"));
+  await page.locator("#live-calls li", { hasText: "second.txt" }).waitFor();
+  assert.equal(await line.locator("details[open]").count(), 1, "a refresh keeps it open");
+  assert.ok(await line.locator("summary").evaluate((summary) => summary === document.activeElement), "and keeps the focus");
+  for (const open of await questions()) {
+    if (open.question.arguments.includes("second.txt")) await portcullis("approvals", "reject", open.id);
+  }
+  await second;
+  await page.locator("#live-calls li", { hasText: "second.txt" }).waitFor({ state: "detached" });
+  assert.equal(await line.locator("details[open]").count(), 1, "the end of another call keeps it open");
+  for (const open of await questions()) await portcullis("approvals", "reject", open.id);
+  await first;
+  await line.waitFor({ state: "detached" });
+  assert.deepEqual(page.problems, []);
+}
+
 /** Everything in the browser encodes what a plugin and a model say, and a megabyte is shown before it is approved. */
 async function hostile() {
   const evil = "</code><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)>\u202e\u200b\u001b[2J";
@@ -269,7 +324,9 @@ async function rebinding() {
 async function looks() {
   writeFileSync(file("main.rs"), readFileSync(new URL("sample.rs", import.meta.url), "utf8"));
   const before = readFileSync(file("main.rs"), "utf8");
-  await portcullis("call", "files.read", JSON.stringify({ path: "main.rs" }), "--ask", "deny");
+  for (const [tool, path] of [["read", "main.rs"], ["read", "missing.rs"], ["list", "."], ["write", "main.rs"]]) {
+    await portcullis("call", `files.${tool}`, JSON.stringify({ path, ...(tool === "write" && { content: "" }) }), "--ask", "deny");
+  }
   const remembered = await leaveBehind(...write("notes/today.md", "- look at the console\n"), "7f3a90c2");
   await portcullis("approvals", "approve", remembered, "--always", "--yes");
   await leaveBehind("files.edit", { path: "main.rs", edits: [{ old: '    println!("{n}");\n', new: '    tracing::info!(n, "parsed");\n    report(n)?;\n' }] }, "7f3a90c2");
@@ -277,21 +334,16 @@ async function looks() {
   await leaveBehind("good.run", { path: "src", count: 3 }, "nightly");
   assert.equal(readFileSync(file("main.rs"), "utf8"), before);
   const { page, console: console_, browser } = await signedIn();
+  const live = ask(...write("docs/live.md", "x\n"), "7f3a90c2");
   const pages = ["/inbox", "/inbox/review?id=all", "/live", "/log", "/tools", "/remembered", "/policy"];
-  for (const [width, height] of [[1440, 900], [375, 812]]) {
-    for (const scheme of ["light", "dark"]) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-      for (const target of pages) {
-        await page.goto(console_.origin + target);
-        await page.locator("#main").waitFor();
-        await keep(page, `${target.replace(/\W+/g, "-").replace(/^-|-id-all$/g, "")}-${width}-${scheme}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `${target} is ${wide} pixels too wide at ${width}`);
-        await axe(page, `${target} ${width} ${scheme}`);
-      }
-    }
+  await everyLook(page, console_.origin, pages);
+  await portcullis("pause", "--reason", "looking at a strange call");
+  await everyLook(page, console_.origin, ["/live", "/resume"], "paused-");
+  await portcullis("resume", "--yes");
+  for (const open of await questions()) {
+    if (open.question.arguments.includes("docs/live.md")) await portcullis("approvals", "reject", open.id);
   }
+  await live;
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto(`${console_.origin}/policy`);
   await page.getByLabel("Tool").fill("files.write");
@@ -344,6 +396,26 @@ async function service() {
   await stop();
 }
 
+/** Keeps a screenshot of each page at both widths and in both colour schemes, and looks for faults. */
+async function everyLook(page, origin, targets, prefix = "") {
+  for (const [width, height] of [[1440, 900], [375, 812]]) {
+    for (const scheme of ["light", "dark"]) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+      for (const target of targets) {
+        await page.goto(origin + target);
+        await page.locator("#main").waitFor();
+        if (target === "/live") await page.locator("#live-calls summary").first().click();
+        const name = target.replace(/\W+/g, "-").replace(/^-|-id-all$/g, "");
+        await keep(page, `${prefix}${name}-${width}-${scheme}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${prefix}${target} is ${wide} pixels too wide at ${width}`);
+        await axe(page, `${prefix}${target} ${width} ${scheme}`);
+      }
+    }
+  }
+}
+
 /** What axe found on any page. */
 const violations = [];
 
@@ -359,4 +431,4 @@ async function axe(page, what) {
   for (const found of JSON.parse(result.value)) violations.push([what, ...found]);
 }
 
-await run({ keys, arriving, hundred, racing, changed, restart, looking, hostile, attacker, rebinding, looks, service });
+await run({ keys, arriving, hundred, racing, changed, restart, looking, pausing, unfolding, hostile, attacker, rebinding, looks, service });

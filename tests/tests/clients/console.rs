@@ -127,6 +127,16 @@ fn remembered_approvals_the_log_and_explain_work() {
 }
 
 #[test]
+fn one_tab_pauses_and_resumes_and_the_other_tab_follows() {
+    run("pausing");
+}
+
+#[test]
+fn a_line_of_a_live_call_opens_and_stays_open() {
+    run("unfolding");
+}
+
+#[test]
 fn hostile_texts_run_nothing_and_load_nothing() {
     run("hostile");
 }

@@ -2,12 +2,14 @@
 
 use crate::guard::ask::{Answer, Ask, PATIENCE};
 use portcullis::approvals::{OpenQuestion, Status};
-use portcullis::policy::Unattended;
+use portcullis::policy::{Layer, Pause};
+use portcullis::policy::{Principal, Unattended};
 use portcullis::{Approvals, Host, Reply, Request, open_approvals, open_audit};
-use portcullis_console::{ConsoleOptions, HostSource, Running, serve};
+use portcullis_console::{ConsoleOptions, HostSource, PauseSwitch, ResumePreview, Running, serve};
 use portcullis_tests::{Manifest, Site, guest, shipped_plugin};
 use std::fs;
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -15,6 +17,30 @@ use tokio::time::timeout;
 pub(crate) const POLICY: &str = "[approvals]\nrepeats = 1000000\n[limits]\ntime = \"60 s\"\n\
     [plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n\
     [[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\nreason = \"a person looks first\"\n";
+
+/// A pause that is in no file. `program.rs` tests the pause of the real program.
+#[derive(Debug, Default)]
+struct PauseOfTest(Mutex<bool>);
+
+impl PauseSwitch for PauseOfTest {
+    fn pause_of_files(&self) -> Option<Pause> {
+        self.0.lock().unwrap().then(|| Pause { layer: Layer::User, reason: "paused by a test".into() })
+    }
+
+    fn pause(&self, _by: Option<&Principal>) -> Result<(), String> {
+        *self.0.lock().unwrap() = true;
+        Ok(())
+    }
+
+    fn preview(&self) -> Result<ResumePreview, String> {
+        Ok(ResumePreview { path: "policy.toml".to_owned(), difference: String::new(), sha256: String::new() })
+    }
+
+    fn resume(&self, _sha256: &str) -> Result<(), String> {
+        *self.0.lock().unwrap() = false;
+        Ok(())
+    }
+}
 
 /// A site, its console, and the host of the console.
 pub(crate) struct ConsoleDesk {
@@ -45,8 +71,15 @@ impl ConsoleDesk {
         let approvals = open_approvals(&site.state()).await.unwrap();
         let audit = open_audit(&site.state()).await.unwrap();
         let policy_files = vec![site.path("policy.toml")];
-        let options =
-            ConsoleOptions { state: site.state(), approvals, audit, host: HostSource::of(host.clone()), policy_files };
+        let options = ConsoleOptions {
+            state: site.state(),
+            approvals,
+            audit,
+            host: HostSource::of(host.clone()),
+            policy_files,
+            pause: Arc::new(PauseOfTest::default()),
+            may_resume: false,
+        };
         let running = serve(0, options).await.unwrap();
         host.keep_unreachable(running.address());
         Self { site, host, running }

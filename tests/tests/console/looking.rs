@@ -1,7 +1,8 @@
 //! The pages that show what happened and what would happen.
 
-use crate::console::desk::{ConsoleDesk, POLICY, echo};
+use crate::console::desk::{ConsoleDesk, POLICY, echo, write};
 use crate::guard::ask::PATIENCE;
+use portcullis::Request;
 use std::fs;
 use tokio::time::timeout;
 
@@ -57,6 +58,56 @@ async fn the_live_page_has_a_call_while_it_waits_and_after_it_ended() {
     signed_in.answer(&id, "approve", &[]).await.is(303);
     call.await.unwrap();
     shows(0, "completed").await;
+}
+
+#[tokio::test]
+async fn a_live_call_opens_to_its_states_and_who_makes_it() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    let request = write("src/a.txt", "one\n").session("7f3a90c2-aaaa").agent("claude-code");
+    let (_id, _call) = desk.ask(request).await;
+    let shown = timeout(PATIENCE, async {
+        loop {
+            let page = signed_in.get("/live").await.is(200).body;
+            if let Some((_, row)) = page.split_once("<li data-call=")
+                && row.contains("<dt>waiting</dt>")
+            {
+                return row.split("</li>").next().unwrap().to_owned();
+            }
+        }
+    });
+    let row = shown.await.unwrap();
+    let (line, opened) = row.split_once("</summary>").unwrap();
+    for part in ["<details>", "files.write", "src/a.txt", "claude-code", "waiting"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    let rest = ["<dt>pending</dt>", "<dt>path</dt><dd><code>src/a.txt", "<dt>agent</dt>", "<dd>local</dd>"];
+    for part in rest.into_iter().chain(["7f3a90c2-aaaa", "datetime=", "href=\"/log/"]) {
+        assert!(opened.contains(part), "{part}: {opened}");
+    }
+}
+
+#[tokio::test]
+async fn the_log_shows_the_calls_and_times_of_each_tool() {
+    let desk = ConsoleDesk::new().await;
+    let signed_in = desk.sign_in().await;
+    for (tool, answer) in [("good.run", "approve"), ("good.run", "deny"), ("files.read", "deny")] {
+        let (id, call) = desk.ask(Request::new(tool, r#"{"path":"a"}"#)).await;
+        signed_in.answer(&id, answer, &[]).await.is(303);
+        call.await.unwrap();
+    }
+    let by_tool = async |query: &str| {
+        let page = signed_in.get(&format!("/log{query}")).await.is(200).body;
+        page.split("Calls and time by tool").nth(1).unwrap().split("</figure>").next().unwrap().to_owned()
+    };
+    let all = by_tool("").await;
+    let good = all.split("<th scope=\"row\">good.run</th>").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(good.contains("aria-label=\"0 allowed, 2 asked, 0 denied\""), "{good}");
+    assert!(good.contains(" ms</td>"), "it ran once: {good}");
+    let read = all.split("<th scope=\"row\">files.read</th>").nth(1).unwrap().split("</tr>").next().unwrap();
+    assert!(read.contains("<td class=\"number\">–</td>"), "it never ran: {read}");
+    let filtered = by_tool("?tool=files.read").await;
+    assert!(filtered.contains("files.read") && !filtered.contains("good.run"), "{filtered}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `portcullis console`, started as a user starts it.
 
-use crate::console::desk::POLICY;
+use crate::console::desk::{POLICY, SignedIn};
 use crate::guard::ask::{Ask, PATIENCE};
 use portcullis_tests::{Site, program};
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,16 +12,21 @@ use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
 /// A running console.
-struct ConsoleProgram {
+pub(crate) struct ConsoleProgram {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl ConsoleProgram {
     fn start(site: &Site, port: &str) -> Self {
+        Self::start_with(site, port, &["--policy", "policy.toml"])
+    }
+
+    /// Starts a console with more options.
+    pub(crate) fn start_with(site: &Site, port: &str, options: &[&str]) -> Self {
         let mut command = Command::new(program());
         command.args(["--json", "console", "--port", port]).env_clear().current_dir(site.path(""));
-        command.args(["--plugins", "plugins", "--policy", "policy.toml", "--state", "state"]);
+        command.args(["--plugins", "plugins", "--state", "state"]).args(options);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -32,6 +37,14 @@ impl ConsoleProgram {
         let line = timeout(PATIENCE, self.lines.next_line()).await.unwrap().unwrap().expect("it did not start");
         let document: Value = serde_json::from_str(&line).unwrap();
         document["url"].as_str().unwrap().to_owned()
+    }
+
+    /// Signs a browser in.
+    pub(crate) async fn sign_in(&mut self) -> SignedIn {
+        let (address, path) = split(&self.link().await);
+        let response = Ask::new("GET", &path).with("Host", &address.to_string()).send(address).await.is(200);
+        let cookie = response.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
+        SignedIn { address, cookie }
     }
 
     fn signal(&self, signal: Signal) {

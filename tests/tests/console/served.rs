@@ -232,6 +232,38 @@ async fn a_console_that_no_one_could_use_is_not_served() {
     assert!(said.contains("approver NAME:TOKEN"), "{said}");
 }
 
+/// An approver stops everything at once, and only the operator lets it go on.
+#[tokio::test]
+async fn an_approver_pauses_and_does_not_resume() {
+    let site = site();
+    fs::write(site.path("policy.toml"), POLICY.replace("\"ask\"", "\"allow\"")).unwrap();
+    let serving = serve(&site, &[]).await;
+    let alice = sign_in(&serving, ALICE).await;
+    let call = async || serving.call_tool(CALLER, "good__run").await.is(200).last()["result"].clone();
+    assert_ne!(call().await["isError"], json!(true));
+    let csrf = alice.get("/live").await.field("csrf");
+    alice.post("/pause", &[("csrf", &csrf), ("back", "/live")]).await.is(303);
+    let text = fs::read_to_string(site.path("policy.toml")).unwrap();
+    assert!(text.starts_with("paused = \"paused by mcp.alice\"\n"), "{text}");
+    let paused = async {
+        loop {
+            let result = call().await;
+            if result["_meta"]["portcullis/code"] == json!("paused") {
+                return result.to_string();
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let result = timeout(PATIENCE, paused).await.expect("the server goes on");
+    assert!(result.contains("paused by mcp.alice"), "{result}");
+    let page = alice.get("/resume").await.is(200);
+    assert!(page.body.contains("portcullis resume") && !page.body.contains("action=\"/resume\""), "{}", page.body);
+    alice.post("/resume", &[("csrf", &csrf), ("policy", "")]).await.is(403);
+    assert_eq!(fs::read_to_string(site.path("policy.toml")).unwrap(), text);
+    let resumed = portcullis(&site, &["resume", "--yes"]).await;
+    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+}
+
 /// A stop must not wait for the pages that are open.
 #[tokio::test]
 async fn an_open_page_does_not_keep_the_server_from_stopping() {

@@ -6,8 +6,9 @@ use portcullis_policy_edit::WhenValue;
 
 /// The examples of the commands for rules.
 pub(super) const RULE_HELP: &str = "\
-Deny wins over ask, and ask over allow. An allow rule that your ask rules would overrule becomes an exception from them. If a rule for exactly the same calls exists, its decision is replaced.
-If a deny still decides, the command says which one, and changes nothing.
+Deny wins over ask, and ask over allow. An allow rule that your ask rules would overrule becomes an exception.
+If a rule for exactly the same calls exists, its decision is replaced. If a deny still decides, the command says
+which one, and changes nothing.
 
 Examples:
   portcullis allow files.write --when 'path=src/**'

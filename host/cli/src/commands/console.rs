@@ -4,6 +4,7 @@ mod browser;
 
 use super::Context;
 use super::conduct::Interrupts;
+use super::editing::FilePauseSwitch;
 use crate::arguments::ConsoleArguments;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
@@ -13,6 +14,7 @@ use portcullis::Host;
 use portcullis_console::{ConsoleOptions, HostRequests, HostSource, Running, serve};
 use std::convert::Infallible;
 use std::future::pending;
+use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What is printed below the link.
@@ -27,9 +29,17 @@ pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyh
     opening::note_rollback(&approvals, context);
     let audit = portcullis::open_audit(state).await?;
     let (host, requests) = HostSource::on_request();
-    let policy_files = context.environment.policy.files();
-    let running =
-        serve(arguments.port, ConsoleOptions { state: state.to_owned(), approvals, audit, host, policy_files }).await?;
+    let policy = &context.environment.policy;
+    let options = ConsoleOptions {
+        state: state.to_owned(),
+        approvals,
+        audit,
+        host,
+        policy_files: policy.files(),
+        pause: Arc::new(FilePauseSwitch::new(policy)),
+        may_resume: true,
+    };
+    let running = serve(arguments.port, options).await?;
     let link = running.link()?;
     tell(&link, context)?;
     if arguments.open && !browser::open(&link) {

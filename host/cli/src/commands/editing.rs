@@ -8,6 +8,7 @@ mod effects;
 mod grant;
 mod known;
 mod pause;
+mod pause_switch;
 mod review;
 mod rule;
 
@@ -16,4 +17,5 @@ pub(crate) use review::{ReviewedEdit, review};
 
 pub(super) use grant::run as grant;
 pub(super) use pause::{pause, resume};
+pub(super) use pause_switch::FilePauseSwitch;
 pub(super) use rule::run as rule;

@@ -4,6 +4,8 @@ mod filter;
 mod row;
 
 pub(crate) use filter::LogFilter;
+#[cfg(test)]
+pub(crate) use row::CallOutcome;
 pub(crate) use row::CallRow;
 
 use portcullis::AuditReader;

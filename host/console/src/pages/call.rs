@@ -40,7 +40,7 @@ pub(crate) async fn show(
             }
         }
     };
-    framed(&state, &session, Section::Log, "Call", &content)
+    framed(&state, &session, Section::Log, "Call", &content).await
 }
 
 fn summary(row: &CallRow) -> Markup {

@@ -1,5 +1,7 @@
-//! Charts as inline SVG, made here: no script draws them. Each has a table with the same numbers.
+//! The charts over time as inline SVG, made here: no script draws them. A table has the same numbers.
 
+use super::call_group::CallGroup;
+use super::latency;
 use crate::html::{count, duration};
 use crate::log::CallRow;
 use maud::{Markup, html};
@@ -15,61 +17,37 @@ const HOUR_MILLISECONDS: i64 = 3_600_000;
 const WIDTH: i64 = 720;
 const HEIGHT: i64 = 72;
 
-/// The calls of one hour.
-#[derive(Clone, Debug, Default)]
-struct HourOfCalls {
-    allow: usize,
-    ask: usize,
-    deny: usize,
-    microseconds: Vec<u64>,
-}
-
-impl HourOfCalls {
-    fn all(&self) -> usize {
-        self.allow + self.ask + self.deny
-    }
-
-    fn quantile(&self, percent: usize) -> u64 {
-        let mut sorted = self.microseconds.clone();
-        sorted.sort_unstable();
-        sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0)
-    }
-}
-
-/// Returns the calls per hour by decision, and how long they took, for the last day in which there were calls.
+/// Returns the calls per hour by decision and how long they took, for the last day in which there were calls. Below are
+/// the calls and times of each tool.
 pub(crate) fn calls(rows: &[Arc<CallRow>]) -> Markup {
     let Some(last) = rows.iter().map(|row| row.at / HOUR_MILLISECONDS).max() else { return html! {} };
-    let mut hours: BTreeMap<i64, HourOfCalls> =
-        (last - HOURS + 1..=last).map(|hour| (hour, HourOfCalls::default())).collect();
+    let mut hours: BTreeMap<i64, CallGroup> =
+        (last - HOURS + 1..=last).map(|hour| (hour, CallGroup::default())).collect();
     for row in rows {
         let Some(hour) = hours.get_mut(&(row.at / HOUR_MILLISECONDS)) else { continue };
-        match row.decision.as_str() {
-            "allow" => hour.allow += 1,
-            "ask" => hour.ask += 1,
-            _ => hour.deny += 1,
-        }
-        if let Some(outcome) = row.outcome.as_ref().filter(|outcome| outcome.microseconds > 0) {
-            hour.microseconds.push(outcome.microseconds);
-        }
+        hour.add(row);
     }
     html! {
         div.charts {
-            figure.chart {
-                figcaption { "Calls per hour " span.key { span.allow {} "allowed " span.ask {} "asked " span.deny {} "denied" } }
-                (bars(&hours))
+            div.over-time {
+                figure.chart {
+                    figcaption { "Calls per hour " span.key { span.allow {} "allowed " span.ask {} "asked " span.deny {} "denied" } }
+                    (bars(&hours))
+                }
+                figure.chart {
+                    figcaption { "Time per call " span.key { span.p50 {} "median " span.p95 {} "95 %" } }
+                    (times(&hours))
+                }
             }
-            figure.chart {
-                figcaption { "Time per call " span.key { span.p50 {} "median " span.p95 {} "95 %" } }
-                (times(&hours))
-            }
+            (latency::by_tool(rows))
         }
         details.numbers { summary { "The charts as a table" } (table(&hours)) }
     }
 }
 
-fn bars(hours: &BTreeMap<i64, HourOfCalls>) -> Markup {
-    let most = hours.values().map(HourOfCalls::all).max().unwrap_or(0).max(1);
-    let total: usize = hours.values().map(HourOfCalls::all).sum();
+fn bars(hours: &BTreeMap<i64, CallGroup>) -> Markup {
+    let most = hours.values().map(CallGroup::all).max().unwrap_or(0).max(1);
+    let total: usize = hours.values().map(CallGroup::all).sum();
     let label = format!("{} in {HOURS} hours, at most {most} in an hour", count(total, "call"));
     html! {
         svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(label) {
@@ -78,7 +56,7 @@ fn bars(hours: &BTreeMap<i64, HourOfCalls>) -> Markup {
     }
 }
 
-fn bar(place: usize, hour: &HourOfCalls, most: usize) -> Markup {
+fn bar(place: usize, hour: &CallGroup, most: usize) -> Markup {
     let width = WIDTH / HOURS;
     let x = i64::try_from(place).unwrap_or(0) * width;
     let scale = |number: usize| i64::try_from(number * 1000 / most).unwrap_or(0) * HEIGHT / 1000;
@@ -93,13 +71,13 @@ fn bar(place: usize, hour: &HourOfCalls, most: usize) -> Markup {
     html! { (part("allow", 0, allow)) (part("ask", allow, ask)) (part("deny", allow + ask, deny)) }
 }
 
-fn times(hours: &BTreeMap<i64, HourOfCalls>) -> Markup {
+fn times(hours: &BTreeMap<i64, CallGroup>) -> Markup {
     let longest = hours.values().map(|hour| hour.quantile(95)).max().unwrap_or(0).max(1);
     let line = |percent: usize| {
-        let point = |(place, hour): (usize, &HourOfCalls)| {
+        let point = |(place, hour): (usize, &CallGroup)| {
             let x = i64::try_from(place).unwrap_or(0) * WIDTH / HOURS + WIDTH / HOURS / 2;
             let height = i64::try_from(hour.quantile(percent).saturating_mul(1000) / longest).unwrap_or(0);
-            (!hour.microseconds.is_empty()).then(|| format!("{x},{}", HEIGHT - 4 - height * (HEIGHT - 8) / 1000))
+            (hour.has_times()).then(|| format!("{x},{}", HEIGHT - 4 - height * (HEIGHT - 8) / 1000))
         };
         hours.values().enumerate().filter_map(point).collect::<Vec<_>>()
     };
@@ -122,7 +100,7 @@ fn points(class: &str, points: &[String]) -> Markup {
     }
 }
 
-fn table(hours: &BTreeMap<i64, HourOfCalls>) -> Markup {
+fn table(hours: &BTreeMap<i64, CallGroup>) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="The charts as a table" {
             table {

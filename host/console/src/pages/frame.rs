@@ -1,5 +1,6 @@
 //! What every page has around it: the header, the sections, notices, and the list of keys.
 
+use super::pause_control;
 use crate::console::ConsoleState;
 use crate::html::{count, hash, page};
 use crate::notice::{Notice, NoticeKind};
@@ -21,7 +22,7 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    const ALL: [Self; 6] = [Self::Inbox, Self::Live, Self::Log, Self::Tools, Self::Remembered, Self::Policy];
+    pub(crate) const ALL: [Self; 6] = [Self::Inbox, Self::Live, Self::Log, Self::Tools, Self::Remembered, Self::Policy];
 
     fn name(self) -> &'static str {
         match self {
@@ -34,7 +35,8 @@ impl Section {
         }
     }
 
-    fn address(self) -> &'static str {
+    /// Returns the address of the section's first page.
+    pub(crate) fn address(self) -> &'static str {
         match self {
             Self::Inbox => "/inbox",
             Self::Live => "/live",
@@ -63,7 +65,7 @@ const KEYS: [(&str, &str); 9] = [
 pub(crate) const SVG_BRAND: &str = "M3 16V7a6 6 0 0 1 12 0v9M6 16V6M9 16V4.5M12 16V6M3 9h12M3 12.5h12";
 
 /// Returns a page of a section. Background refreshes of a page do not consume its notices.
-pub(crate) fn framed(
+pub(crate) async fn framed(
     state: &ConsoleState,
     session: &ConsoleSession,
     section: Section,
@@ -71,6 +73,8 @@ pub(crate) fn framed(
     content: &Markup,
 ) -> Response {
     let notices = state.sessions.notices(session);
+    let pause = state.pause.of_files().await;
+    let control = pause_control::shown(pause.as_ref(), state.pause.may_resume, section.address(), &token(session));
     let pending = state.watch.now().pending;
     let waiting = if pending == 0 { String::new() } else { format!("({pending}) ") };
     let markup = html! {
@@ -87,7 +91,7 @@ pub(crate) fn framed(
             }
             body data-process=(state.process) data-section=(section.name()) {
                 a.skip href="#main" { "Skip to the content" }
-                (header(state))
+                (header(state, &control))
                 (sections(state, section))
                 main #main tabindex="-1" data-section=(section.name()) {
                     (notices_shown(&notices))
@@ -101,7 +105,7 @@ pub(crate) fn framed(
     page(StatusCode::OK, markup)
 }
 
-fn header(state: &ConsoleState) -> Markup {
+fn header(state: &ConsoleState, pause: &Markup) -> Markup {
     html! {
         header.top {
             a.brand href="/inbox" {
@@ -111,6 +115,7 @@ fn header(state: &ConsoleState) -> Markup {
                 "Portcullis"
             }
             p #status.status { (status(state)) }
+            (pause)
             button #help-button.ghost type="button" aria-haspopup="dialog" { "Keys " kbd { "?" } }
         }
     }

@@ -37,7 +37,7 @@ pub(crate) async fn first(
             }
         }
     };
-    framed(&state, &session, Section::Inbox, "Inbox", &content)
+    framed(&state, &session, Section::Inbox, "Inbox", &content).await
 }
 
 /// Shows one request beside the list.
@@ -71,7 +71,7 @@ pub(crate) async fn show(
             (request::article(&state, &session, &open, extent))
         }
     };
-    framed(&state, &session, Section::Inbox, &crate::html::cell(&title), &content)
+    framed(&state, &session, Section::Inbox, &crate::html::cell(&title), &content).await
 }
 
 /// Returns the requests that wait for an answer, the oldest first, so that new ones come last.

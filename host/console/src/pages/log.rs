@@ -30,7 +30,7 @@ pub(crate) async fn show(
     let query = PageQuery::of(query);
     if let Err(error) = state.log.refresh().await {
         let content = empty("The audit log cannot be read", &WithCauses(&error).to_string());
-        return framed(&state, &session, Section::Log, "Log", &content);
+        return framed(&state, &session, Section::Log, "Log", &content).await;
     }
     let filter = LogFilter::of(&query);
     let (all, fault) = state.log.rows(&LogFilter::default());
@@ -51,7 +51,7 @@ pub(crate) async fn show(
             @if all.len() == CALLS_KEPT { p.hint { "Only the last " (CALLS_KEPT) " calls are here. `portcullis audit show` has all." } }
         }
     };
-    framed(&state, &session, Section::Log, "Log", &content)
+    framed(&state, &session, Section::Log, "Log", &content).await
 }
 
 fn filters(filter: &LogFilter, rows: &[Arc<CallRow>]) -> Markup {

@@ -1,12 +1,18 @@
 //! The pages, one file each. A page reads what it shows anew, and encodes every text that is not the host's.
 
 pub(crate) mod call;
+mod call_group;
+mod change;
 mod chart;
 mod frame;
 pub(crate) mod inbox;
+mod latency;
 pub(crate) mod live;
+mod live_call;
 pub(crate) mod log;
 pub(crate) mod login;
+pub(crate) mod pause;
+mod pause_control;
 pub(crate) mod policy;
 pub(crate) mod remembered;
 mod reply;

@@ -40,7 +40,7 @@ pub(crate) async fn show(
         call => of_log(&state, call).await,
     };
     let content = page(&state, &session, &call, &html! {}).await;
-    framed(&state, &session, Section::Policy, "Policy", &content)
+    framed(&state, &session, Section::Policy, "Policy", &content).await
 }
 
 /// Shows what would happen to the call of a form. It changes nothing.
@@ -58,7 +58,7 @@ pub(crate) async fn explain(
     };
     let result = result(&state, &call).await;
     let content = page(&state, &session, &call, &result).await;
-    framed(&state, &session, Section::Policy, "Policy", &content)
+    framed(&state, &session, Section::Policy, "Policy", &content).await
 }
 
 /// Returns a call of the log, as far as the log keeps it.

@@ -35,7 +35,7 @@ pub(crate) async fn show(
             @for answer in &listing.answers { (one(&session, answer)) }
         }
     };
-    framed(&state, &session, Section::Remembered, "Remembered", &content)
+    framed(&state, &session, Section::Remembered, "Remembered", &content).await
 }
 
 fn one(session: &ConsoleSession, answer: &HeldAnswer) -> Markup {

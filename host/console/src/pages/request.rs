@@ -4,9 +4,9 @@
 //! open.
 
 use super::frame::token;
-use super::reply;
+use super::{change, reply};
 use crate::console::ConsoleState;
-use crate::difference::{Difference, DifferenceRow};
+use crate::difference::Difference;
 use crate::html::{ago, count, hash, left, short, shown, size};
 use crate::proof::ProvenRequest;
 use crate::session::ConsoleSession;
@@ -184,38 +184,8 @@ fn own_words(permission: &str, resource: &str, reason: &str) -> Markup {
 /// Returns the change, labelled as the plugin's claim.
 fn change(difference: &Difference, is_cut: bool, request: &str) -> Markup {
     let rows = if is_cut { ROWS_MAX / 2 } else { difference.rows.len() };
-    html! {
-        figure.diff {
-            figcaption {
-                span { "What would change, as the plugin computes it" }
-                span.stat { b.add { "+" (difference.added) } " " b.del { "−" (difference.removed) } }
-            }
-            pre tabindex="0" role="region" aria-label={ "Proposed change of request " (request) } {
-                @for row in difference.rows.iter().take(rows) { (difference_row(row)) }
-                @if rows < difference.rows.len() {
-                    span.note { "… " (difference.rows.len() - rows) " more rows" }
-                }
-            }
-        }
-    }
-}
-
-fn difference_row(row: &DifferenceRow) -> Markup {
-    let line = |class: &str, sign: &str, spoken: &str, number: usize, text: &str| {
-        html! {
-            span class=(class) {
-                i { (number) } b aria-hidden="true" { (sign) } @if !spoken.is_empty() { span.away { (spoken) } } (text) "\n"
-            }
-        }
-    };
-    match row {
-        DifferenceRow::Note(text) => html! { span.note { (text) "\n" } },
-        DifferenceRow::File(text) => html! { span.file { (text) "\n" } },
-        DifferenceRow::Hunk(text) => html! { span.hunk { (text) "\n" } },
-        DifferenceRow::Same(number, text) => line("same", " ", "", *number, text),
-        DifferenceRow::Removed(number, text) => line("del", "−", "removed: ", *number, text),
-        DifferenceRow::Added(number, text) => line("add", "+", "added: ", *number, text),
-    }
+    let caption = "What would change, as the plugin computes it";
+    change::shown(difference, rows, caption, &format!("Proposed change of request {request}"))
 }
 
 fn arguments(question: &Question, body: &RequestBody, request: &str) -> Markup {

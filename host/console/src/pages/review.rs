@@ -50,7 +50,7 @@ pub(crate) async fn show(
             (article(&session, &reviewed, too_long))
         }
     };
-    framed(&state, &session, Section::Inbox, &format!("Review {}", count(reviewed.len(), "request")), &content)
+    framed(&state, &session, Section::Inbox, &format!("Review {}", count(reviewed.len(), "request")), &content).await
 }
 
 /// Reads the requests as they are now. Also returns how many are too long to review together.

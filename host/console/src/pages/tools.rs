@@ -24,7 +24,7 @@ pub(crate) async fn show(
         Ok(host) => plugins(&host),
         Err(why) => no_host(&why),
     };
-    framed(&state, &session, Section::Tools, "Tools", &content)
+    framed(&state, &session, Section::Tools, "Tools", &content).await
 }
 
 fn plugins(host: &Host) -> Markup {

@@ -5,7 +5,8 @@ use super::opened::open;
 use crate::arguments::ListArguments;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
-use crate::pause_note::{pause_note, pause_of_files};
+use crate::pause_note::pause_note;
+use crate::policy_pause;
 use crate::short_id::short_id;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
@@ -20,7 +21,7 @@ pub(super) async fn run(arguments: &ListArguments, context: &Context) -> anyhow:
         context.terminal.print(&json::document(DocumentKind::Approvals, &listing)?)?;
     } else {
         context.terminal.show(&text(&listing, context.terminal.style(), context.terminal.width()))?;
-        if let Some(pause) = pause_of_files(context) {
+        if let Some(pause) = policy_pause::of_files(&context.environment.policy) {
             context.terminal.note(context.terminal.note_style().paint(TextStyle::Bad, pause_note(&pause)));
         }
     }

@@ -6,29 +6,19 @@ use crate::arguments::{PauseArguments, ResumeArguments};
 use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
-use crate::policy_file::EditedPolicyFile;
-use anyhow::anyhow;
-use portcullis::policy::Layers;
+use crate::policy_pause::{self, REASON_DEFAULT};
+use anyhow::Context as _;
 use portcullis::text::OneLine;
 use portcullis_policy_edit::{PolicyEdit, apply};
 use serde_json::json;
-
-/// The reason of a pause that gives none.
-const REASON_DEFAULT: &str = "paused by the user";
 
 /// Pauses the policy. Asks nothing and opens no host, because it is for emergencies.
 ///
 /// # Errors
 /// The policy cannot be read or replaced, or has an error.
 pub(in crate::commands) fn pause(arguments: &PauseArguments, context: &Context) -> anyhow::Result<Exit> {
-    let file = EditedPolicyFile::read(&context.environment.policy)?;
-    let reason = arguments.reason.clone().unwrap_or_else(|| REASON_DEFAULT.to_owned());
-    let layers = Layers { user: Some(file.text()), ..Layers::default() };
-    let edited = apply(&layers, &PolicyEdit::Pause { reason: reason.clone() }, &[]).map_err(|error| {
-        anyhow!("not paused: {error}. A running server keeps its last policy; stop it if it must not make calls")
-    })?;
-    file.replace(&edited.text)?;
-    let shown = file.shown.display().to_string();
+    let reason = arguments.reason.as_deref().unwrap_or(REASON_DEFAULT);
+    let shown = policy_pause::pause(&context.environment.policy, reason).context("not paused")?.display().to_string();
     if context.json {
         let document = json!({ "policy": shown, "paused": { "layer": "user", "reason": reason } });
         context.terminal.print(&json::document(DocumentKind::Pause, &document)?)?;

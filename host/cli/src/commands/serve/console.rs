@@ -2,12 +2,14 @@
 
 use super::access;
 use crate::arguments::HttpArguments;
+use crate::commands::editing::FilePauseSwitch;
 use crate::context::Context;
 use portcullis::Host;
 use portcullis::policy::Principal;
 use portcullis_console::{ApproverSignIn, ApproverTokens, ConsoleOptions, HostSource, PagesEnd, ServedBy, ServedPages};
 use portcullis_mcp::http::{ApproverVerdict, LiveApprovers, Pages, keep_connection};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The console of a server.
 pub(super) struct ServedConsole {
@@ -45,6 +47,9 @@ pub(super) async fn prepare(
         audit: portcullis::open_audit(state).await?,
         host: HostSource::of(host.clone()),
         policy_files: context.environment.policy.files(),
+        pause: Arc::new(FilePauseSwitch::new(&context.environment.policy)),
+        // An approver may stop everything at once. Only the operator lets it go on.
+        may_resume: false,
     };
     let tokens = Box::new(OperatorsTokens(approvers.clone()));
     let pages = ServedPages::new(options, ServedBy { tokens, keep_connection })?;
