@@ -10,7 +10,6 @@ use crate::policy_pause::PolicyPause;
 use crate::resumed::ResumedCalls;
 use crate::session::{ConsoleSession, ConsoleSessions};
 use crate::sign_in::SignInMethod;
-use http::Extensions;
 use portcullis::Approvals;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct ConsoleState {
     pub(crate) own: Arc<OwnHost>,
     pub(crate) sign_in: SignInMethod,
-    /// Keeps the connection of a signed-in browser. Returns whether that was still possible.
-    pub(crate) keep_connection: fn(&mut Extensions) -> bool,
     pub(crate) sessions: ConsoleSessions,
     pub(crate) approvals: Approvals,
     pub(crate) log: CallLog,

@@ -8,7 +8,6 @@
 
 mod answer;
 mod assets;
-mod connections;
 mod console;
 mod console_watch;
 mod difference;
@@ -42,6 +41,6 @@ pub use limits::{
     SIGN_IN_BYTES_MAX, STREAMS_MAX,
 };
 pub use pause_switch::{PauseSwitch, ResumePreview};
-pub use served::{PagesEnd, ServedBy, ServedPages};
+pub use served::{PagesEnd, ServedPages};
 pub use server::{ConsoleError, ConsoleOptions, Running, serve};
 pub use sign_in::{ApproverSignIn, ApproverTokens};

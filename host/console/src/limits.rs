@@ -1,5 +1,6 @@
 //! The limits of the console. Everyone who can reach the address can open connections, so each of them has a bound.
 
+use portcullis_listener::ListenerLimits;
 use std::time::Duration;
 
 /// Maximum open connections. A browser opens six for one origin, and a page keeps one of them for its events.
@@ -47,3 +48,18 @@ pub(crate) const HEARTBEAT_TIME: Duration = Duration::from_secs(15);
 
 /// How long open connections may finish after the console stops.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(2);
+
+/// How long the rest of a request is discarded after it was answered before it was read, so that a client that is still
+/// sending does not lose the answer.
+pub(crate) const LINGER_TIME: Duration = Duration::from_secs(2);
+
+/// The limits of the console's own connections.
+pub(crate) const LISTENER: ListenerLimits = ListenerLimits {
+    connections: CONNECTIONS_MAX,
+    headers: HEADERS_MAX,
+    headers_bytes: HEADERS_BYTES_MAX,
+    first_headers_time: HEADERS_TIME,
+    headers_time: IDLE_TIME,
+    linger_time: LINGER_TIME,
+    stop_time: STOP_TIME,
+};

@@ -4,25 +4,15 @@ use crate::guard::OwnHost;
 use crate::server::{ConsoleError, ConsoleOptions, ConsolePlace, begin, process_id, router};
 use crate::sign_in::{ApproverTokens, SignInMethod};
 use axum::Router;
-use http::Extensions;
 use std::fmt;
 use std::net::SocketAddr;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// What the console needs from the server that it is part of.
-pub struct ServedBy {
-    /// Verifies the tokens with which people sign in.
-    pub tokens: Box<dyn ApproverTokens>,
-    /// Keeps the connection of a request of a signed-in browser from making room for another. The argument is the
-    /// request's extensions. Returns whether that was still possible.
-    pub keep_connection: fn(&mut Extensions) -> bool,
-}
-
-/// The pages of a console that is part of a server. The server must check the `Host` header of each request.
-#[derive(Debug)]
+/// The pages of a console that is part of a server. The server must check the `Host` header of each request, and serve
+/// its connections with the listener that this console uses.
 pub struct ServedPages {
     options: ConsoleOptions,
-    served_by: ServedBy,
+    tokens: Box<dyn ApproverTokens>,
     process: String,
     stopping: CancellationToken,
 }
@@ -32,12 +22,12 @@ pub struct ServedPages {
 pub struct PagesEnd(#[expect(dead_code, reason = "its drop has the effect")] DropGuard);
 
 impl ServedPages {
-    /// Prepares the pages.
+    /// Prepares the pages. `tokens` verifies the tokens with which people sign in.
     ///
     /// # Errors
     /// The system provides no randomness.
-    pub fn new(options: ConsoleOptions, served_by: ServedBy) -> Result<Self, ConsoleError> {
-        Ok(Self { options, served_by, process: process_id()?, stopping: CancellationToken::new() })
+    pub fn new(options: ConsoleOptions, tokens: Box<dyn ApproverTokens>) -> Result<Self, ConsoleError> {
+        Ok(Self { options, tokens, process: process_id()?, stopping: CancellationToken::new() })
     }
 
     /// Returns what ends the pages.
@@ -49,16 +39,15 @@ impl ServedPages {
     pub fn router(self, address: SocketAddr) -> Router {
         let place = ConsolePlace {
             own: OwnHost::part_of_server(address),
-            sign_in: SignInMethod::Token(self.served_by.tokens),
-            keep_connection: self.served_by.keep_connection,
+            sign_in: SignInMethod::Token(self.tokens),
             stopping: self.stopping,
         };
         router(&begin(self.options, place, self.process))
     }
 }
 
-impl fmt::Debug for ServedBy {
+impl fmt::Debug for ServedPages {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ServedBy").finish_non_exhaustive()
+        formatter.debug_struct("ServedPages").field("options", &self.options).finish_non_exhaustive()
     }
 }

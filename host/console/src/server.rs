@@ -5,6 +5,7 @@ use crate::console::ConsoleState;
 use crate::console_watch::ConsoleWatch;
 use crate::guard::{self, OwnHost};
 use crate::host_slot::HostSource;
+use crate::limits::LISTENER;
 use crate::live_calls::LiveCalls;
 use crate::log::CallLog;
 use crate::pages;
@@ -14,19 +15,18 @@ use crate::resumed::ResumedCalls;
 use crate::session::ConsoleSessions;
 use crate::sign_in::SignInMethod;
 use crate::watcher;
-use crate::{answer, connections, events};
+use crate::{answer, events};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
-use http::Extensions;
 use portcullis::audit::AuditError;
 use portcullis::live::LiveReader;
 use portcullis::{Approvals, AuditReader};
+use portcullis_listener::bind;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -84,26 +84,14 @@ pub struct Running {
 /// The address cannot be bound, or the system provides no randomness.
 pub async fn serve(port: u16, options: ConsoleOptions) -> Result<Running, ConsoleError> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let listener = bind(address).map_err(|source| ConsoleError::Listen { address, source })?;
+    let listener = bind(address, WAITING_CONNECTIONS_MAX).map_err(|source| ConsoleError::Listen { address, source })?;
     let address = listener.local_addr().map_err(|source| ConsoleError::Listen { address, source })?;
-    let place = ConsolePlace {
-        own: OwnHost::bound(address),
-        sign_in: SignInMethod::Link,
-        keep_connection: |_| true,
-        stopping: CancellationToken::new(),
-    };
+    let place =
+        ConsolePlace { own: OwnHost::bound(address), sign_in: SignInMethod::Link, stopping: CancellationToken::new() };
     let state = begin(options, place, process_id()?);
-    let connections = tokio::spawn(connections::serve(listener, router(&state), state.stopping.clone()));
+    let connections =
+        tokio::spawn(portcullis_listener::serve(listener, router(&state), LISTENER, state.stopping.clone()));
     Ok(Running { address, state, connections })
-}
-
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = TcpSocket::new_v4()?;
-    // The port can be reused immediately after another console has ended, but not while one listens.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(WAITING_CONNECTIONS_MAX)
 }
 
 impl Running {
@@ -151,7 +139,6 @@ pub(crate) fn process_id() -> Result<String, ConsoleError> {
 pub(crate) struct ConsolePlace {
     pub(crate) own: OwnHost,
     pub(crate) sign_in: SignInMethod,
-    pub(crate) keep_connection: fn(&mut Extensions) -> bool,
     pub(crate) stopping: CancellationToken,
 }
 
@@ -160,7 +147,6 @@ pub(crate) fn begin(options: ConsoleOptions, place: ConsolePlace, process: Strin
     let state = Arc::new(ConsoleState {
         own: Arc::new(place.own),
         sign_in: place.sign_in,
-        keep_connection: place.keep_connection,
         sessions: ConsoleSessions::default(),
         approvals: options.approvals,
         log: CallLog::new(options.audit),

@@ -7,6 +7,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderName};
+use portcullis_listener::keep_connection;
 use std::sync::Arc;
 
 /// The name of the cookie, before the port. A browser sends the cookies of all ports to each of them, so two consoles
@@ -21,7 +22,7 @@ pub(crate) async fn signed_in(State(state): State<Arc<ConsoleState>>, mut reques
     let cookie = cookie(request.headers(), state.own.port);
     let session = cookie.and_then(|cookie| state.sessions.find(cookie));
     match session {
-        Some(_) if !(state.keep_connection)(request.extensions_mut()) => evicted(),
+        Some(_) if !keep_connection(request.extensions_mut()) => evicted(),
         Some(mut session) => {
             session.is_refresh = request.headers().contains_key(REFRESH);
             request.extensions_mut().insert(session);

@@ -16,6 +16,7 @@ use http::header::{ORIGIN, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use maud::{DOCTYPE, html};
+use portcullis_listener::keep_connection;
 use std::sync::Arc;
 use tokio::time::timeout;
 
@@ -57,7 +58,7 @@ pub(crate) async fn sign_in_with_token(State(state): State<Arc<ConsoleState>>, r
         Ok(approver) => approver,
         Err(why) => return form(StatusCode::FORBIDDEN, Some(why)),
     };
-    if !(state.keep_connection)(&mut parts.extensions) {
+    if !keep_connection(&mut parts.extensions) {
         return evicted();
     }
     let Some((cookie, ended)) = state.sessions.sign_in_as(approver.principal) else {

@@ -7,16 +7,13 @@
 mod access;
 mod approvers;
 mod carried;
-mod connections;
 mod error;
 mod guard;
-mod linger;
 mod oauth;
 mod options;
 mod pages;
 mod principal;
 mod refusal;
-mod room;
 mod running;
 mod sessions;
 mod token_length;
@@ -33,7 +30,7 @@ pub use options::{
     HEADERS_TIME, HttpLimits, HttpOptions, LINGER_TIME, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach,
     SESSION_IDLE_TIME, SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
 };
-pub use pages::{Pages, keep_connection};
+pub use pages::Pages;
 pub use running::{ENDPOINT, Running, settled};
 pub use token_length::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
 pub use token_life::TokenLife;
@@ -56,10 +53,9 @@ use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use sessions::Sessions;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use usage::SlotUsage;
 
@@ -80,7 +76,8 @@ pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, Http
     host.keep_unreachable(address);
     let (limits, stopping, over) = (options.limits, TransportStop::default(), CancellationToken::new());
     let (router, access) = router(server.served_until(stopping.clone()), options, address, &over);
-    let connections = tokio::spawn(connections::serve(listener, router, limits, stopping.begun().clone()));
+    let connections =
+        tokio::spawn(portcullis_listener::serve(listener, router, limits.of_listener(), stopping.begun().clone()));
     Ok(Running { address, host, access, stopping, over, connections })
 }
 
@@ -88,17 +85,9 @@ async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
     let address = options.address;
     match options.reach {
         Reach::Loopback if !address.ip().is_loopback() => Err(HttpError::Remote(address)),
-        Reach::Loopback | Reach::Remote => bind(address).map_err(|source| HttpError::Listen { address, source }),
+        Reach::Loopback | Reach::Remote => portcullis_listener::bind(address, WAITING_CONNECTIONS_MAX)
+            .map_err(|source| HttpError::Listen { address, source }),
     }
-}
-
-/// Binds the address. It can be reused immediately after another server has ended, but not while one listens.
-fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(WAITING_CONNECTIONS_MAX)
 }
 
 /// Returns the routes with their guards. A layer that is added later runs earlier.

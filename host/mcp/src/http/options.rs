@@ -4,12 +4,18 @@ use super::guard::{AllowedHost, AllowedOrigin};
 use super::oauth::OAuth;
 use super::pages::Pages;
 use super::tokens::Tokens;
+use portcullis_listener::ListenerLimits;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Maximum connections at one time. It is below the usual limit of 1024 descriptors per process, with room for the
 /// descriptors of calls. Further connections wait to be accepted.
 pub const CONNECTIONS_MAX: usize = 512;
+/// Maximum bytes of a request line and its headers together. Every connection can make the server buffer this much,
+/// with or without a token.
+const HEADERS_BYTES_MAX: usize = 16 * 1024;
+/// Maximum headers of a request.
+const HEADERS_MAX: usize = 64;
 /// Maximum open requests of one principal, including streams. It is less than [`CONNECTIONS_MAX`], so that no principal
 /// can use every connection.
 pub const REQUESTS_PER_PRINCIPAL_MAX: usize = 384;
@@ -137,6 +143,21 @@ pub struct HttpLimits {
     pub linger_time: Duration,
     /// Idle timeout of a session with no open request.
     pub session_idle_time: Duration,
+}
+
+impl HttpLimits {
+    /// Returns the limits of the connections.
+    pub(crate) fn of_listener(self) -> ListenerLimits {
+        ListenerLimits {
+            connections: self.connections,
+            headers: HEADERS_MAX,
+            headers_bytes: HEADERS_BYTES_MAX,
+            first_headers_time: self.first_headers_time,
+            headers_time: self.headers_time,
+            linger_time: self.linger_time,
+            stop_time: STOP_TIME,
+        }
+    }
 }
 
 impl Default for HttpLimits {

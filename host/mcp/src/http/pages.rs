@@ -1,8 +1,6 @@
 //! Pages for people at the address of the server, such as the console. This crate does not know what they show.
 
-use super::room::ConnectionId;
 use axum::Router;
-use http::Extensions;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -28,11 +26,4 @@ impl fmt::Debug for Pages {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Pages").finish_non_exhaustive()
     }
-}
-
-/// Keeps the connection of a request, whose extensions these are, from making room for another one. Call it when the
-/// sender has proved who they are. Returns whether the connection still has its place.
-#[must_use]
-pub fn keep_connection(extensions: &mut Extensions) -> bool {
-    extensions.remove::<ConnectionId>().is_some_and(|connection| connection.authorize())
 }

@@ -6,8 +6,8 @@ use crate::commands::editing::FilePauseSwitch;
 use crate::context::Context;
 use portcullis::Host;
 use portcullis::policy::Principal;
-use portcullis_console::{ApproverSignIn, ApproverTokens, ConsoleOptions, HostSource, PagesEnd, ServedBy, ServedPages};
-use portcullis_mcp::http::{ApproverVerdict, LiveApprovers, Pages, keep_connection};
+use portcullis_console::{ApproverSignIn, ApproverTokens, ConsoleOptions, HostSource, PagesEnd, ServedPages};
+use portcullis_mcp::http::{ApproverVerdict, LiveApprovers, Pages};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(super) async fn prepare(
         may_resume: false,
     };
     let tokens = Box::new(OperatorsTokens(approvers.clone()));
-    let pages = ServedPages::new(options, ServedBy { tokens, keep_connection })?;
+    let pages = ServedPages::new(options, tokens)?;
     let end = pages.end();
     let pages = Pages::new(move |address| pages.router(address));
     let signing_in = SigningIn { approvers, file: told.file, line: told.line, _end: end };

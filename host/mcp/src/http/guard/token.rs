@@ -3,7 +3,6 @@
 use crate::http::access::LiveAccess;
 use crate::http::oauth::{OAuth, TokenVerdict};
 use crate::http::options::Access;
-use crate::http::pages::keep_connection;
 use crate::http::refusal::HttpRefusalReply;
 use crate::http::token_life::TokenLife;
 use crate::identity::TransportIdentity;
@@ -13,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use portcullis::policy::Principal;
+use portcullis_listener::keep_connection;
 use std::sync::Arc;
 
 /// The challenge for a request without a token.

@@ -22,7 +22,7 @@ const DISCARD_BYTES: usize = 8 * 1024;
 
 /// Whether bytes have arrived that do not belong to a fully read request. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unread(Arc<AtomicBool>);
+pub(crate) struct Unread(Arc<AtomicBool>);
 
 impl Unread {
     fn set(&self, unread: bool) {
@@ -34,7 +34,7 @@ impl Unread {
     }
 
     /// Tracks the body of a request, so that the connection does not linger after a fully read request.
-    pub(super) fn follow<B: Body>(&self, body: B) -> FollowedBody<B> {
+    pub(crate) fn follow<B: Body>(&self, body: B) -> FollowedBody<B> {
         if body.is_end_stream() {
             self.set(false);
         }
@@ -43,7 +43,7 @@ impl Unread {
 }
 
 /// A request body that records when it has been read to its end.
-pub(super) struct FollowedBody<B> {
+pub(crate) struct FollowedBody<B> {
     body: B,
     unread: Unread,
 }
@@ -73,7 +73,7 @@ impl<B: Body + Unpin> Body for FollowedBody<B> {
 }
 
 /// A connection that keeps reading after its end, if a request was answered before it was fully read.
-pub(super) struct Lingering {
+pub(crate) struct Lingering {
     stream: TcpStream,
     unread: Unread,
     time: Duration,
@@ -88,7 +88,7 @@ struct LingerBudget {
 
 impl Lingering {
     /// Creates a connection that keeps reading for at most this time.
-    pub(super) fn new(stream: TcpStream, unread: Unread, time: Duration) -> Self {
+    pub(crate) fn new(stream: TcpStream, unread: Unread, time: Duration) -> Self {
         Self { stream, unread, time, farewell: None }
     }
 }

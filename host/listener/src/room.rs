@@ -3,7 +3,8 @@
 //! Everyone who can reach the address can open connections. If all places are taken, the oldest connection without an
 //! authorized request makes room for a new one.
 
-use portcullis::policy::recovery::RecoverMutex;
+use http::Extensions;
+use portcullis_policy::recovery::RecoverMutex;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -100,6 +101,13 @@ impl ConnectionId {
         self.room.strangers().connections.remove(&self.number);
         !self.evicted.is_cancelled()
     }
+}
+
+/// Keeps the connection of a request, whose extensions these are, from making room for another one. Call it when the
+/// sender has proved who they are. Returns whether the connection still has its place.
+#[must_use]
+pub fn keep_connection(extensions: &mut Extensions) -> bool {
+    extensions.remove::<ConnectionId>().is_some_and(|connection| connection.authorize())
 }
 
 #[cfg(test)]

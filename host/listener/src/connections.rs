@@ -1,8 +1,8 @@
 //! The HTTP connections: their number, their timeouts, and how they end.
 
-use super::linger::{Lingering, Unread};
-use super::options::{HttpLimits, STOP_TIME};
-use super::room::{ConnectionPlace, Room};
+use crate::limits::ListenerLimits;
+use crate::linger::{Lingering, Unread};
+use crate::room::{ConnectionPlace, Room};
 use axum::Router;
 use http::Request;
 use hyper::body::Incoming;
@@ -11,24 +11,32 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// Pause after the system fails to accept a connection, for example because no descriptors are left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Maximum bytes of a request line and its headers together. Every connection can make the server buffer this much,
-/// with or without a token.
-const HEADERS_BYTES_MAX: usize = 16 * 1024;
-/// Maximum headers of a request.
-const HEADERS_MAX: usize = 64;
+/// Binds an address, with a queue of connections to accept of this length. The address can be reused immediately after
+/// another server has ended, but not while one listens.
+///
+/// # Errors
+/// The address cannot be bound.
+pub fn bind(address: SocketAddr, waiting: u32) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(waiting)
+}
 
 /// Serves connections until the server stops. Open connections may then finish their current request.
-pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLimits, stopping: CancellationToken) {
+pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits, stopping: CancellationToken) {
     let room = Room::new(limits.connections);
     let (mut connections, mut accepting) = (JoinSet::new(), Box::pin(accept(&listener, &room)));
     loop {
@@ -48,7 +56,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: HttpLim
     drop(listener);
     let finished = async { while connections.join_next().await.is_some() {} };
     // Connections that have not finished by then are aborted when the set is dropped.
-    drop(timeout(STOP_TIME, finished).await);
+    drop(timeout(limits.stop_time, finished).await);
 }
 
 /// Returns the next connection, as soon as there is room for it.
@@ -72,7 +80,7 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
 async fn one(
     stream: TcpStream,
     router: Router,
-    limits: HttpLimits,
+    limits: ListenerLimits,
     stopping: CancellationToken,
     place: ConnectionPlace,
 ) {
@@ -87,7 +95,7 @@ async fn one(
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.headers_time);
-    builder.max_headers(HEADERS_MAX).max_buf_size(HEADERS_BYTES_MAX);
+    builder.max_headers(limits.headers).max_buf_size(limits.headers_bytes);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         // Biased, so that a request that has arrived is served even if the timeout has also expired.
