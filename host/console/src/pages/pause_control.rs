@@ -15,7 +15,7 @@ pub(super) fn shown(pause: Option<&Pause>, may_resume: bool, back: &str, token: 
                     button.ghost type="submit" { "Pause all calls" }
                 }
             } @else {
-                p { b.bad { "Paused" } span.wide { ": every new call is refused" } }
+                p { b.bad { "Paused" } span.wide { ": new calls, and calls that you approve, are refused" } }
                 @if may_resume { a.button.ghost href="/resume" { "Resume" } }
                 @else { a.button.ghost href="/resume" { "How to resume" } }
             }
