@@ -363,6 +363,18 @@ async function looks() {
   assert.deepEqual(violations, []);
 }
 
+/** Without its script, a page answers with its form alone. */
+async function scriptless() {
+  const id = await leaveBehind(...write("plain.txt", "plain\n"));
+  const { page } = await signedIn({ javaScriptEnabled: false });
+  await page.goto(new URL(`/inbox/${id}`, page.url()).href);
+  await page.locator("#approve").click();
+  await visible(page, "Approved.");
+  for (let waits = 0; !existsSync(file("plain.txt")) && waits < 600; waits += 1) await page.waitForTimeout(100);
+  assert.equal(readFileSync(file("plain.txt"), "utf8"), "plain\n");
+  assert.deepEqual(page.problems, []);
+}
+
 /** The console of a service: a person signs in with the token of an approver, and answers. */
 async function service() {
   const token = "alice-0123456789abcdef0123456789abcdef";
@@ -431,4 +443,4 @@ async function axe(page, what) {
   for (const found of JSON.parse(result.value)) violations.push([what, ...found]);
 }
 
-await run({ keys, arriving, hundred, racing, changed, restart, looking, pausing, unfolding, hostile, attacker, rebinding, looks, service });
+await run({ keys, arriving, hundred, racing, changed, restart, looking, pausing, unfolding, hostile, attacker, rebinding, looks, scriptless, service });

@@ -87,6 +87,11 @@ fn from_init_to_an_approved_write_in_the_log() {
 }
 
 #[test]
+fn a_page_works_without_its_script() {
+    run("scriptless");
+}
+
+#[test]
 fn an_approver_signs_in_to_the_console_of_a_service() {
     run("service");
 }

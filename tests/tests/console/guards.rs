@@ -219,7 +219,7 @@ async fn every_response_has_the_headers_that_keep_a_browser_from_harm() {
         }
         assert!(!content.contains("unsafe"), "{content}");
         assert_eq!(response.header("X-Content-Type-Options"), Some("nosniff"));
-        assert_eq!(response.header("Referrer-Policy"), Some("no-referrer"));
+        assert_eq!(response.header("Referrer-Policy"), Some("same-origin"));
         assert_eq!(response.header("Cache-Control"), Some("no-store"));
         assert_eq!(response.header("Cross-Origin-Opener-Policy"), Some("same-origin"));
         assert_eq!(response.header("Cross-Origin-Resource-Policy"), Some("same-origin"));

@@ -3,7 +3,6 @@
 //!
 //! `portcullis-policy-edit` makes the new text. These files must not know TOML.
 
-mod diff;
 mod effects;
 mod grant;
 mod known;

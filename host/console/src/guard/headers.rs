@@ -17,7 +17,8 @@ const HEADERS: [(HeaderName, &str); 8] = [
     (CONTENT_SECURITY_POLICY, CONTENT_POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
-    (REFERRER_POLICY, "no-referrer"),
+    // With `no-referrer`, a browser sends `Origin: null` with the console's own forms when its script does not run.
+    (REFERRER_POLICY, "same-origin"),
     (CACHE_CONTROL, "no-store"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

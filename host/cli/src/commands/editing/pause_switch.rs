@@ -1,9 +1,9 @@
 //! What the console can do with the pause of the user's policy: the same as `portcullis pause` and `portcullis resume`.
 
-use super::diff;
 use crate::environment::PolicyPlaces;
 use crate::policy_pause::{self, REASON_DEFAULT, Resumption};
 use crate::style::Style;
+use crate::unified_diff::unified;
 use portcullis::policy::recovery::RecoverMutex;
 use portcullis::policy::{Pause, Principal};
 use portcullis_console::{PauseSwitch, ResumePreview};
@@ -37,7 +37,7 @@ impl PauseSwitch for FilePauseSwitch {
     fn preview(&self) -> Result<ResumePreview, String> {
         let resumption = Resumption::read(&self.places).map_err(|error| format!("{error:#}"))?;
         let path = resumption.shown().to_string_lossy().into_owned();
-        let difference = diff::unified(&path, resumption.old_text(), &resumption.text, Style::Plain);
+        let difference = unified(&path, Some(resumption.old_text()), &resumption.text, Style::Plain);
         Ok(ResumePreview { path, difference, sha256: resumption.sha256() })
     }
 

@@ -1,9 +1,7 @@
 //! Shows an edit, asks, and replaces the policy.
 
-use super::effects::ApprovalEffect;
-use super::known::KnownPolicy;
-use super::known::with_user;
-use super::{diff, effects};
+use super::effects::{self, ApprovalEffect};
+use super::known::{KnownPolicy, with_user};
 use crate::commands::no_result::fail_as;
 use crate::confirmation::confirmed;
 use crate::context::Context;
@@ -11,16 +9,15 @@ use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::json::{self, DocumentKind};
 use crate::opening;
+use crate::short_id::short_id;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
+use crate::unified_diff::unified;
 use anyhow::{Context as _, bail};
 use portcullis::policy::Decision;
 use portcullis::text::OneLine;
 use portcullis_policy_edit::DecisionChange;
 use serde_json::{Value, json};
-
-/// Digits of an approval's id that are shown.
-const ID_DIGITS: usize = 6;
 
 /// A new text of the user's policy, and what it changes.
 pub(crate) struct ReviewedEdit {
@@ -87,7 +84,7 @@ fn document(known: &KnownPolicy, edit: &ReviewedEdit, approvals: &[ApprovalEffec
     json!({
         "policy": path,
         "changed": changed,
-        "difference": diff::unified(&path, known.file.text(), &edit.text, Style::Plain),
+        "difference": unified(&path, Some(known.file.text()), &edit.text, Style::Plain),
         "decisions": edit.changes,
         "approvals": approvals,
         "notes": edit.notes,
@@ -103,7 +100,7 @@ fn write_notes(edit: &ReviewedEdit, context: &Context) {
 
 fn text(known: &KnownPolicy, edit: &ReviewedEdit, approvals: &[ApprovalEffect], style: Style) -> String {
     let path = known.file.shown.to_string_lossy();
-    let mut text = diff::unified(&path, known.file.text(), &edit.text, style);
+    let mut text = unified(&path, Some(known.file.text()), &edit.text, style);
     text.push('\n');
     if edit.changes.is_empty() {
         text.push_str("No decision on an installed tool changes.\n");
@@ -137,7 +134,7 @@ fn approval_table(approvals: &[ApprovalEffect]) -> Table {
     let mut table = Table::default();
     for ApprovalEffect { id, tool, covers, effect } in approvals {
         table.row([
-            TableCell::plain(id.get(..ID_DIGITS).unwrap_or(id)),
+            TableCell::plain(short_id(id)),
             TableCell::new(TextStyle::Strong, tool),
             TableCell::plain(covers),
             TableCell::new(TextStyle::Doubtful, effect),

@@ -20,7 +20,7 @@ pub(super) fn plan(plan: &InitPlan, places: &InitPlaces, context: &Context) -> S
     let mut text = String::new();
     let file = places.shown(&places.policy);
     match &plan.policy {
-        Some(policy) => text.push_str(&unified_text(&unified(&file, None, policy), style)),
+        Some(policy) => text.push_str(&shown_diff(&file, None, policy, style)),
         None => text.push_str(&line(style, "policy", &format!("{file} is there already, and stays as it is"))),
     }
     text.push_str(&plugins(plan, places, style));
@@ -73,8 +73,7 @@ fn client(step: &ClientStep, places: &InitPlaces, style: Style) -> String {
                 let what = format!("{title}: {} leads to {}", places.shown(&file.path), file.target.display());
                 text.push_str(&line(style, "agent", &what));
             }
-            let diff = unified(&places.shown(&file.path), file.before.as_deref(), after);
-            text + &unified_text(&diff, style)
+            text + &shown_diff(&places.shown(&file.path), file.before.as_deref(), after, style)
         }
         ClientChange::Left(left) => {
             let what = format!("{title}: {} is left alone: {}. Add this yourself:", places.shown(&left.path), left.why);
@@ -87,15 +86,9 @@ fn line(style: Style, label: &str, what: &str) -> String {
     format!("{} {}\n", style.paint(TextStyle::Quiet, format!("{label:<8}")), OneLine(what))
 }
 
-/// Colours a difference.
-fn unified_text(diff: &str, style: Style) -> String {
-    let look = |line: &str| match line.chars().next() {
-        Some('+') => TextStyle::Good,
-        Some('-') => TextStyle::Bad,
-        Some('@') => TextStyle::Quiet,
-        Some(_) | None => TextStyle::Plain,
-    };
-    diff.lines().map(|line| format!("{}\n", style.paint(look(line), Lines(line)))).collect::<String>() + "\n"
+/// Returns the difference of a file, and a blank line.
+fn shown_diff(path: &str, before: Option<&str>, after: &str, style: Style) -> String {
+    unified(path, before, after, style) + "\n"
 }
 
 /// Shows the end of `init`: the call, and what to do next.

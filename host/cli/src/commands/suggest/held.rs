@@ -1,6 +1,7 @@
 //! The rules that say what remembered approvals say.
 
 use super::left_out::LeftOut;
+use crate::short_id::short_id;
 use portcullis::approvals::HeldAnswer;
 use portcullis::policy::{Decision, Glob};
 use portcullis_policy_edit::{RuleEdit, WhenValue};
@@ -9,14 +10,11 @@ use serde_json::{Map, Value};
 /// The principal of calls that name none. A rule for another one would apply to everyone.
 const PRINCIPAL_DEFAULT: &str = "local";
 
-/// Digits of an approval's id that are shown.
-const ID_DIGITS: usize = 6;
-
 /// Returns a rule for each remembered approval that a rule can express, with the beginning of its id.
 pub(super) fn rules(held: &[HeldAnswer]) -> (Vec<(RuleEdit, String)>, Vec<LeftOut>) {
     let (mut rules, mut left_out) = (Vec::new(), Vec::new());
     for answer in held {
-        let id = answer.id.get(..ID_DIGITS).unwrap_or(&answer.id).to_owned();
+        let id = short_id(&answer.id).to_owned();
         match rule(answer) {
             Ok(rule) => rules.push((rule, id)),
             Err(why) => {
