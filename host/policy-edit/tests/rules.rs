@@ -86,7 +86,7 @@ fn an_allow_that_an_ask_would_overrule_wins_over_it() {
     let asking = edit(&edited.text, &when(Decision::Ask, "files.write", "src/**")).unwrap();
     assert_eq!(asking.text, edited.text.replace("\"allow\"\nover = \"ask\"", "\"ask\""));
     assert_eq!(edit(&asking.text, &when(Decision::Allow, "files.write", "src/**")).unwrap().text, edited.text);
-    // The same holds where no plugin is installed yet.
+    // A rule for a plugin that is not installed yet gets the exception too.
     let text = "[[rule]]\ntool = \"other.tool\"\ndecision = \"ask\"\n";
     assert!(edit(text, &when(Decision::Allow, "other.tool", "src/**")).unwrap().text.contains("over = \"ask\""));
 }

@@ -60,11 +60,28 @@ fn without_a_terminal_yes_is_required_and_nothing_is_written() {
 
 #[test]
 fn a_rule_without_effect_is_refused_with_the_rule_that_wins() {
-    let policy = format!("{POLICY}\n[[rule]]\ntool = \"files.*\"\ndecision = \"ask\"\n");
+    let policy = format!("{POLICY}\n[[rule]]\ntool = \"files.*\"\ndecision = \"deny\"\n");
     let desk = Desk::new(&policy);
     let ran = desk.run(&["allow", "files.write", "--yes"]).ends(2);
-    assert!(ran.err.contains("rule 2 (line 10) says ask for files.*"), "{}", ran.err);
+    assert!(ran.err.contains("rule 2 (line 10) says deny for files.*"), "{}", ran.err);
     assert_eq!(text(&desk), policy);
+}
+
+#[test]
+fn an_allow_makes_an_exception_from_an_ask_and_nothing_more() {
+    let policy = format!("{POLICY}\n[[rule]]\ntool = \"files.*\"\npermission = \"write\"\ndecision = \"ask\"\n");
+    let desk = Desk::new(&policy);
+    desk.call("files.write", &json!({ "path": "src/a", "content": "" }), 4);
+    let ran = desk.run(&["allow", "files.write", "--when", "path=src/**", "--yes"]).ends(0);
+    assert!(ran.out.contains("+over = \"ask\"") && ran.err.contains("it wins over rule 2 (line 10)"), "{}", ran.out);
+    desk.call("files.write", &json!({ "path": "src/a", "content": "" }), 0);
+    for path in ["a", "src", "src/../a", "./src/a"] {
+        desk.call("files.write", &json!({ "path": path, "content": "" }), 4);
+    }
+    let ran = desk.run(&["explain", "files.write", r#"{"path":"src/a","content":""}"#]).ends(0);
+    assert!(ran.out.contains("allow over ask"), "{}", ran.out);
+    desk.run(&["deny", "files.write", "--yes"]).ends(0);
+    desk.call("files.write", &json!({ "path": "src/a", "content": "" }), 3);
 }
 
 #[test]

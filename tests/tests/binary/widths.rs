@@ -5,7 +5,7 @@ use crate::binary::console::{ASK, Session};
 use crate::binary::desk::Desk;
 use portcullis::text::is_deceptive;
 use portcullis_tests::{Manifest, guest};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The widths of a half window, of the usual terminal and of a wide screen.
 const WIDTHS: [usize; 3] = [60, 80, 200];
@@ -78,6 +78,9 @@ fn screens(desk: &Desk) -> Vec<(Vec<String>, i32, Vec<&'static str>)> {
     let id = |kind: &str| listed[kind][0]["id"].as_str().unwrap().to_owned();
     let line = |line: &[&str]| line.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let write = r#"{"path":"a.txt","content":"one"}"#;
+    let calls = desk.run(&["log", "--json"]).ends(0).out;
+    let first: Value = serde_json::from_str(calls.lines().next().unwrap()).unwrap();
+    let call = first["call"].as_str().unwrap().to_owned();
     vec![
         (
             line(&["list"]),
@@ -108,6 +111,10 @@ fn screens(desk: &Desk) -> Vec<(Vec<String>, i32, Vec<&'static str>)> {
         (line(&["--plugins", "nowhere", "list"]), 2, vec!["error:", "remedy:"]),
         (line(&["list", "--no-such-option"]), 2, vec!["error:", "Usage:"]),
         (line(&["version"]), 0, vec!["portcullis", "contracts", "engine"]),
+        (line(&["log"]), 0, vec!["files.write", "a.txt", "rejected", "waits"]),
+        (line(&["log", "show", &call]), 0, vec!["files.write", "asked", "decision", "outcome"]),
+        (line(&["suggest"]), 0, vec![]),
+        (line(&["doctor"]), desk.run(&["doctor"]).code.unwrap(), vec!["policy", "state"]),
     ]
 }
 
