@@ -56,6 +56,7 @@ async function minutes() {
   await page.goto(url);
   await page.getByText("wants to").first().waitFor();
   await page.getByText("src/lib.rs").first().waitFor();
+  await page.locator("#approve:enabled").waitFor();
   await press(page, "y");
 
   const written = await writing;

@@ -395,6 +395,7 @@ async function service() {
   await visible(page, "Nothing waits for you.");
   const written = ask(...write("one.txt", "one\n"));
   await visible(page, "wants to write");
+  await page.locator("#approve:enabled").waitFor();
   await press(page, "y");
   assert.equal((await written).code, "completed");
   assert.equal((await portcullis("log")).by, "mcp.alice");

@@ -75,7 +75,7 @@ fn an_allow_makes_an_exception_from_an_ask_and_nothing_more() {
     let ran = desk.run(&["allow", "files.write", "--when", "path=src/**", "--yes"]).ends(0);
     assert!(ran.out.contains("+over = \"ask\"") && ran.err.contains("it wins over rule 2 (line 10)"), "{}", ran.out);
     desk.call("files.write", &json!({ "path": "src/a", "content": "" }), 0);
-    for path in ["a", "src", "src/../a", "./src/a"] {
+    for path in ["a", "src/../a", "SRC/a"] {
         desk.call("files.write", &json!({ "path": path, "content": "" }), 4);
     }
     let ran = desk.run(&["explain", "files.write", r#"{"path":"src/a","content":""}"#]).ends(0);

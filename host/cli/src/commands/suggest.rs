@@ -60,7 +60,7 @@ pub(super) async fn run(arguments: &SuggestArguments, context: &Context) -> anyh
         });
         context.terminal.print(&json::document(DocumentKind::Suggestion, &document)?)?;
     } else if !context.json {
-        context.terminal.print(&text(&suggestion, context.terminal.style()))?;
+        context.terminal.print(&text(&suggestion, context.terminal.style(), context.terminal.width()))?;
     }
     if arguments.apply && !suggestion.proposals.is_empty() {
         return review(&known, &suggestion.edit, arguments.yes, context).await;
@@ -106,7 +106,7 @@ fn suggestion(
     Suggestion { proposals, left_out, edit }
 }
 
-fn text(suggestion: &Suggestion, style: Style) -> String {
+fn text(suggestion: &Suggestion, style: Style, width: Option<usize>) -> String {
     let mut text = String::new();
     if suggestion.proposals.is_empty() {
         text.push_str("There is nothing to propose.\n");
@@ -120,7 +120,7 @@ fn text(suggestion: &Suggestion, style: Style) -> String {
         for LeftOut { tool, why } in &suggestion.left_out {
             table.row([TableCell::new(TextStyle::Strong, tool), TableCell::plain(why)]);
         }
-        text.push_str(&table.render(style, "  ", None));
+        text.push_str(&table.render_whole(style, "  ", width));
     }
     text
 }

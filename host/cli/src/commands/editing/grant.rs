@@ -66,7 +66,7 @@ fn show(host: &Host, plugin: &Plugin, context: &Context) -> anyhow::Result<()> {
     }
     let style = context.terminal.style();
     let mut text = format!("{} asks for\n", style.paint(TextStyle::Strong, plugin.name()));
-    text.push_str(&table.render(style, "  ", None));
+    text.push_str(&table.render_whole(style, "  ", context.terminal.width()));
     let lacks = plugin.dependencies().keys().any(|key| !bound.contains_key::<DependencyKey>(key));
     if lacks && let Some(lines) = policy_lines::of_plugin(host, plugin) {
         text.push_str(&format!("\n{}\n\n{lines}", policy_lines::HEADING));

@@ -12,6 +12,7 @@ use crate::opening;
 use crate::short_id::short_id;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
+use crate::terminal::Terminal;
 use crate::unified_diff::unified;
 use anyhow::{Context as _, bail};
 use portcullis::policy::Decision;
@@ -57,7 +58,7 @@ pub(crate) async fn review(
         None => Vec::new(),
     };
     if !context.json {
-        terminal.print(&text(known, edit, &approvals, terminal.style()))?;
+        terminal.print(&text(known, edit, &approvals, terminal))?;
         write_notes(edit, context);
     }
     if !yes {
@@ -98,7 +99,8 @@ fn write_notes(edit: &ReviewedEdit, context: &Context) {
     }
 }
 
-fn text(known: &KnownPolicy, edit: &ReviewedEdit, approvals: &[ApprovalEffect], style: Style) -> String {
+fn text(known: &KnownPolicy, edit: &ReviewedEdit, approvals: &[ApprovalEffect], terminal: Terminal) -> String {
+    let style = terminal.style();
     let path = known.file.shown.to_string_lossy();
     let mut text = unified(&path, Some(known.file.text()), &edit.text, style);
     text.push('\n');
@@ -106,11 +108,11 @@ fn text(known: &KnownPolicy, edit: &ReviewedEdit, approvals: &[ApprovalEffect], 
         text.push_str("No decision on an installed tool changes.\n");
     } else {
         text.push_str(&format!("{}\n", style.paint(TextStyle::Strong, "Decisions that change")));
-        text.push_str(&decisions(&edit.changes).render(style, "  ", None));
+        text.push_str(&decisions(&edit.changes).render_whole(style, "  ", terminal.width()));
     }
     if !approvals.is_empty() {
         text.push_str(&format!("\n{}\n", style.paint(TextStyle::Strong, "Remembered approvals")));
-        text.push_str(&approval_table(approvals).render(style, "  ", None));
+        text.push_str(&approval_table(approvals).render_whole(style, "  ", terminal.width()));
     }
     text
 }
