@@ -1,12 +1,11 @@
 //! The page for a browser that is not signed in, and the form with which a person signs in.
 
 use crate::console::ConsoleState;
-use crate::html::page;
-use crate::refusal::refusal;
+use crate::refusal::{plain, refusal};
 use crate::sign_in::SignInMethod;
 use axum::response::Response;
 use http::StatusCode;
-use maud::{DOCTYPE, html};
+use maud::html;
 
 /// The field of the form that has the token.
 pub(crate) const TOKEN_FIELD: &str = "token";
@@ -31,29 +30,14 @@ pub(crate) fn evicted() -> Response {
 
 /// Returns the page on which a person signs in with a token.
 pub(crate) fn form(status: StatusCode, refused: Option<&str>) -> Response {
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Sign in · Portcullis" }
-                link rel="icon" href="/icon.svg";
-                link rel="stylesheet" href="/console.css";
-            }
-            body.plain {
-                main {
-                    h1 { "Sign in" }
-                    @if let Some(why) = refused { p.bad role="alert" { (why) } }
-                    form.explain method="post" action="/sign-in" {
-                        label for="token" { "Your token as an approver" }
-                        input #token type="password" name=(TOKEN_FIELD) autocomplete="current-password" required autofocus;
-                        div { button.primary type="submit" { "Sign in" } }
-                    }
-                    p { small { "The operator of this server gives you the token. The token of an agent does not work here." } }
-                }
-            }
+    let content = html! {
+        @if let Some(why) = refused { p.bad role="alert" { (why) } }
+        form.explain method="post" action="/sign-in" {
+            label for="token" { "Your token as an approver" }
+            input #token type="password" name=(TOKEN_FIELD) autocomplete="current-password" required autofocus;
+            div { button.primary type="submit" { "Sign in" } }
         }
+        p { small { "The operator of this server gives you the token. The token of an agent does not work here." } }
     };
-    page(status, markup)
+    plain(status, "Sign in", &content)
 }
