@@ -15,6 +15,8 @@ use tokio::time::{sleep, timeout};
 const CALLER: &str = "caller-0123456789abcdef0123456789abcdef";
 const ALICE: &str = "alice-0123456789abcdef0123456789abcdef";
 const BOB: &str = "bob-0123456789abcdef0123456789abcdef";
+/// The end of a body in chunks (RFC 9112, section 7.1).
+const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 const POLICY: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\nreason = \"a person looks\"\n";
 
@@ -134,10 +136,17 @@ async fn a_token_that_is_removed_signs_its_person_out() {
     form(&serving, ALICE).send(serving.address).await.is(403);
 }
 
+/// Reads a stream of events to its last chunk, or to the end of the connection. A connection goes on after its last
+/// chunk, for the next request.
 async fn read_to_end_of(mut stream: tokio::net::TcpStream) -> String {
     use tokio::io::AsyncReadExt as _;
-    let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).await.unwrap();
+    let (mut bytes, mut block) = (Vec::new(), [0; 4096]);
+    while !bytes.ends_with(LAST_CHUNK) {
+        match stream.read(&mut block).await.unwrap() {
+            0 => break,
+            count => bytes.extend_from_slice(&block[..count]),
+        }
+    }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
