@@ -1,0 +1,179 @@
+//! The host's side of the broker: the process that starts programs.
+
+use crate::confinement::Confinement;
+use crate::error::ConfineError;
+use crate::message::{DESCRIPTORS_MAX, ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes};
+use crate::program::{OpenProgram, path_of};
+use crate::running::{Control, RunningProgram, StandardStreams};
+use crate::tier::{Tier, TierReport};
+use crate::worker::BROKER_ARGUMENT;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socketpair};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+/// The program that becomes the broker. Its `main` must begin with [`broker_main`](crate::broker_main) if it gets these
+/// arguments.
+#[derive(Clone, Debug)]
+pub struct BrokerProgram {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+impl BrokerProgram {
+    /// Names a program that becomes the broker if its only argument is [`BROKER_ARGUMENT`].
+    pub fn new(program: PathBuf) -> Self {
+        Self { program, arguments: vec![BROKER_ARGUMENT.into()] }
+    }
+}
+
+/// The process that starts programs. Dropping this ends it. It does not end the programs, whose handles do that.
+#[derive(Debug)]
+pub struct Broker {
+    socket: OwnedFd,
+    report: TierReport,
+    process: Child,
+}
+
+/// What to start.
+#[derive(Debug)]
+pub struct ProgramStart<'a> {
+    /// The program.
+    pub program: &'a OpenProgram,
+    /// The arguments after the program's own name.
+    pub arguments: Vec<String>,
+    /// What it may see and use.
+    pub confinement: Confinement,
+    /// The directories of the confinement, in its order.
+    pub directories: &'a [BorrowedFd<'a>],
+    /// Whether stderr goes to the stream of stdout.
+    pub merge: bool,
+    /// Whether the caller refuses a tier below namespaces.
+    pub namespaces_required: bool,
+}
+
+impl Broker {
+    /// Starts the broker, and waits until it knows which confinement this machine offers. Blocks for some milliseconds.
+    ///
+    /// # Errors
+    /// The process cannot be started, or is another program.
+    pub fn start(program: &BrokerProgram) -> Result<Self, ConfineError> {
+        Self::try_start(program).map_err(ConfineError::Broker)
+    }
+
+    fn try_start(program: &BrokerProgram) -> io::Result<Self> {
+        let (ours, theirs) = socket_pair()?;
+        #[expect(clippy::disallowed_methods, reason = "the broker is the one process that starts programs")]
+        let mut command = Command::new(&program.program);
+        let command = command.args(&program.arguments).env_clear().current_dir("/");
+        let mut process =
+            command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let report = match receive(&ours, RecvFlags::empty()) {
+            Ok(Some((report, _))) => report,
+            other => {
+                let _ = process.kill();
+                let _ = process.wait();
+                let why = || io::Error::other("the program did not become a broker: is init() the first line of main?");
+                return Err(other.err().unwrap_or_else(why));
+            }
+        };
+        Ok(Self { socket: ours, report, process })
+    }
+
+    /// Returns how this machine confines programs.
+    pub fn tier(&self) -> &TierReport {
+        &self.report
+    }
+
+    /// Starts a program. Returns when it runs.
+    ///
+    /// # Errors
+    /// The machine cannot confine programs, or not as required. Or the program or one of its directories was replaced,
+    /// or the program cannot be executed.
+    pub async fn run(&self, start: ProgramStart<'_>) -> Result<RunningProgram, ConfineError> {
+        let tier = match self.report.tier {
+            None => return Err(ConfineError::NoTier(self.report.reason())),
+            Some(Tier::Landlock) if start.namespaces_required => {
+                return Err(ConfineError::NamespacesRequired(self.report.reason()));
+            }
+            Some(tier) => tier,
+        };
+        let proxied = start.confinement.proxied;
+        let (control, streams) = self.hand_over(start).map_err(ConfineError::Broker)?;
+        let control = Control::new(control).map_err(ConfineError::Broker)?;
+        let (event, descriptors) = control.next().await?;
+        match event {
+            ProgramEvent::Started => {
+                RunningProgram::new((control, tier), descriptors, streams, proxied).map_err(ConfineError::Broker)
+            }
+            ProgramEvent::Refused(why) => Err(ConfineError::Refused(why)),
+            ProgramEvent::Ended(report) => Err(ConfineError::Refused(format!("it ended at once: {:?}", report.exit))),
+        }
+    }
+
+    /// Sends a start to the broker. Returns the socket to the program's supervisor, and the program's streams.
+    fn hand_over(&self, start: ProgramStart<'_>) -> io::Result<(OwnedFd, StandardStreams<OwnedFd>)> {
+        let ProgramStart { program, arguments, mut confinement, directories, merge, .. } = start;
+        for (directory, descriptor) in confinement.directories.iter_mut().zip(directories) {
+            // The current path, in case the directory was renamed since it was opened.
+            directory.path = path_of(descriptor)?;
+        }
+        let (name, path) = (program.name().to_owned(), program.path().to_owned());
+        let request = StartRequest { name, path, script: program.is_script(), arguments, confinement };
+        let request = in_memory(&request)?;
+        let (stdin_read, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (stdout, stdout_write) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (stderr, stderr_write) = if merge {
+            (None, stdout_write.try_clone()?)
+        } else {
+            let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+            (Some(read), write)
+        };
+        let (ours, theirs) = socket_pair()?;
+        let descriptors = StartDescriptors {
+            control: theirs.as_fd(),
+            request: request.as_fd(),
+            program: program.as_fd(),
+            stdin: stdin_read.as_fd(),
+            stdout: stdout_write.as_fd(),
+            stderr: stderr_write.as_fd(),
+            directories: directories.to_vec(),
+        };
+        let descriptors = descriptors.into_list();
+        if descriptors.len() > DESCRIPTORS_MAX {
+            return Err(io::Error::other("the confinement has too many directories"));
+        }
+        send_bytes(&self.socket, b"start", &descriptors, SendFlags::empty())?;
+        Ok((ours, StandardStreams { stdin, stdout, stderr }))
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        // It holds nothing that must be finished: each program has a supervisor of its own.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+pub(crate) fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+fn in_memory(request: &StartRequest) -> io::Result<File> {
+    let bytes = serde_json::to_vec(request)?;
+    if bytes.len() as u64 > START_BYTES_MAX {
+        return Err(io::Error::other("the arguments are too long"));
+    }
+    let mut file = File::from(memfd_create("portcullis-start", MemfdFlags::CLOEXEC)?);
+    file.write_all(&bytes)?;
+    file.rewind()?;
+    Ok(file)
+}

@@ -1,0 +1,98 @@
+//! Describes what a program may see and use.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What one program may see and use. Everything else does not exist for it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Confinement {
+    /// The directories that the program sees, in the order of their descriptors in [`ProgramStart`](crate::ProgramStart).
+    pub directories: Vec<ViewDirectory>,
+    /// Where the program starts: a path in one of the directories, or `/tmp`.
+    pub working_directory: PathBuf,
+    /// The whole environment.
+    pub environment: Vec<(String, String)>,
+    /// Whether there is a listener on the loopback address, which the caller serves as an HTTP proxy. The variables
+    /// `http_proxy`, `https_proxy` and their spellings in capitals then name it.
+    pub proxied: bool,
+    /// The limits.
+    pub limits: ConfinementLimits,
+}
+
+/// A directory of the machine in a program's view. It is at the same path as on the machine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ViewDirectory {
+    /// The absolute path, as the machine has it. The broker opens it again, and refuses the start unless it is the
+    /// directory of the descriptor.
+    pub path: PathBuf,
+    /// A link at the root of the view that leads to the directory, if nothing else has the name: `workspace` becomes
+    /// `/workspace`.
+    pub link: Option<String>,
+    /// What the program may do in it.
+    pub access: ViewAccess,
+    /// Places in it that the program must not read or change.
+    pub masked: Vec<MaskedPath>,
+}
+
+/// What a program may do in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ViewAccess {
+    /// List and read.
+    ReadOnly,
+    /// Everything.
+    ReadWrite,
+}
+
+/// A place in a directory that exists when the program starts, and that is masked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaskedPath {
+    /// The path relative to the directory.
+    pub path: PathBuf,
+    /// How it is masked.
+    pub masked: Masked,
+}
+
+/// How a place is masked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Masked {
+    /// The program sees an empty file or directory that nobody can read.
+    Hidden,
+    /// The program cannot change it.
+    ReadOnly,
+}
+
+/// The limits of a run. Each is reached by all of its processes together, unless it says otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfinementLimits {
+    /// Maximum wall-clock time.
+    pub time: Duration,
+    /// Maximum CPU time.
+    pub cpu_time: Duration,
+    /// Maximum number of processes and threads at the same time.
+    pub processes: u32,
+    /// Maximum memory, in bytes.
+    pub memory_bytes: u64,
+    /// Maximum number of open files of one process.
+    pub open_files: u32,
+    /// Maximum size of one written file, in bytes.
+    pub file_bytes: u64,
+    /// Size of the private `/tmp`, in bytes.
+    pub temporary_bytes: u64,
+}
+
+impl Default for ConfinementLimits {
+    /// Returns limits for a short command.
+    fn default() -> Self {
+        const MIB: u64 = 1024 * 1024;
+        Self {
+            time: Duration::from_secs(120),
+            cpu_time: Duration::from_secs(120),
+            processes: 64,
+            memory_bytes: 1024 * MIB,
+            open_files: 1024,
+            file_bytes: 1024 * MIB,
+            temporary_bytes: 256 * MIB,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The broker: a process with one thread, which starts the programs.
+//!
+//! It keeps one prepared cell: a process with everything around it that does not depend on the program. A start then
+//! takes only what is its own, and the next cell is prepared while the program runs.
+
+mod cell;
+mod landlock;
+mod launch;
+mod namespaces;
+mod privileges;
+mod processes;
+mod supervise;
+mod system_calls;
+mod view;
+
+use crate::broker::socket_pair;
+use crate::message::{receive_bytes, send, send_bytes};
+use crate::tier::{Tier, TierReport};
+use cell::CellSetup;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use std::io;
+
+/// The only argument of a program that becomes the broker.
+pub const BROKER_ARGUMENT: &str = "portcullis-confine-broker";
+
+/// Runs the broker until its host ends. Its stdin is the socket to the host. Returns the exit code.
+///
+/// It must run before the process starts a thread.
+pub fn broker_main() -> i32 {
+    let work = || -> io::Result<()> {
+        let socket = io::stdin().as_fd().try_clone_to_owned()?;
+        // A child that has ended disappears by itself. Each cell changes this back.
+        launch::ignore_children()?;
+        launch::outer_user();
+        Workbench::new(socket)?.serve()
+    };
+    work().map_or(1, |()| 0)
+}
+
+struct Workbench {
+    host: OwnedFd,
+    tier: Tier,
+    spare: Option<OwnedFd>,
+}
+
+impl Workbench {
+    /// Finds the tier of this machine by preparing a cell of each, and tells the host.
+    fn new(host: OwnedFd) -> io::Result<Self> {
+        let mut report = TierReport { tier: None, no_namespaces: None, no_landlock: None };
+        let mut spare = None;
+        for (tier, why) in [
+            (Tier::Namespaces, &mut report.no_namespaces),
+            (Tier::Landlock, &mut report.no_landlock),
+        ] {
+            match Self::checked(tier) {
+                Ok(cell) => {
+                    report.tier = Some(tier);
+                    spare = Some(cell);
+                    break;
+                }
+                Err(error) => *why = Some(error.to_string()),
+            }
+        }
+        send(&host, &report, &[], SendFlags::empty())?;
+        // Without a tier there is nothing to do, and the host has the reasons.
+        let tier = report.tier.ok_or_else(|| io::Error::other("no tier"))?;
+        Ok(Self { host, tier, spare })
+    }
+
+    /// Prepares a cell, and waits until it is prepared.
+    fn checked(tier: Tier) -> io::Result<OwnedFd> {
+        let cell = prepare(tier, CellSetup::Reported)?;
+        match receive_bytes(&cell, RecvFlags::empty())? {
+            Some((message, _)) if message == cell::PREPARED => Ok(cell),
+            Some((message, _)) => Err(io::Error::other(String::from_utf8_lossy(&message).into_owned())),
+            None => Err(io::Error::other("a process with the confinement ended at once")),
+        }
+    }
+
+    /// Passes each start to a cell.
+    fn serve(mut self) -> io::Result<()> {
+        while let Some((message, descriptors)) = receive_bytes(&self.host, RecvFlags::empty())? {
+            let descriptors: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
+            // The spare cell may have been killed meanwhile, so a start gets a second chance. If no cell can be made,
+            // the host sees the control socket close.
+            let spare = self.spare.take();
+            let sent = spare.is_some_and(|cell| send_bytes(cell, &message, &descriptors, SendFlags::empty()).is_ok());
+            if !sent && let Ok(cell) = prepare(self.tier, CellSetup::Quiet) {
+                let _ = send_bytes(cell, &message, &descriptors, SendFlags::empty());
+            }
+            drop(descriptors);
+            self.spare = prepare(self.tier, CellSetup::Quiet).ok();
+        }
+        Ok(())
+    }
+}
+
+/// Forks a cell. Returns the socket that takes its start.
+fn prepare(tier: Tier, setup: CellSetup) -> io::Result<OwnedFd> {
+    let (ours, theirs) = socket_pair()?;
+    let forked = match tier {
+        Tier::Namespaces => namespaces::fork(),
+        Tier::Landlock => launch::fork(),
+    };
+    match forked.map_err(|errno: Errno| io::Error::from(errno))? {
+        Some(_) => Ok(ours),
+        None => {
+            drop(ours);
+            cell::run(tier, setup, &theirs)
+        }
+    }
+}
+
+/// Refuses this process the system calls that make namespaces, for tests of what a container allows.
+///
+/// # Errors
+/// The kernel has no filters.
+pub fn refuse_namespaces() -> io::Result<()> {
+    let filter = system_calls::namespaces_filter()?;
+    seccompiler::apply_filter(&filter).map_err(|error| io::Error::other(error.to_string()))
+}

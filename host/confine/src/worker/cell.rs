@@ -1,0 +1,106 @@
+//! A cell: a process that becomes the supervisor of one program. It is prepared before the start arrives.
+
+use super::landlock::LandlockCell;
+use super::launch;
+use super::namespaces::NamespaceCell;
+use super::supervise::supervise;
+use crate::confinement::Confinement;
+use crate::message::{ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive_bytes, send, send_bytes};
+use crate::tier::Tier;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::net::{RecvFlags, SendFlags};
+use rustix::process::{PidfdFlags, getpid, pidfd_open};
+use std::fs::File;
+use std::io::{self, Read};
+
+/// What a cell answers when it is prepared.
+pub(super) const PREPARED: &[u8] = b"prepared";
+
+/// Whether a cell tells the broker that it is prepared, or why it is not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CellSetup {
+    Reported,
+    Quiet,
+}
+
+/// How a tier confines one program.
+pub(super) trait TierCell: Sized {
+    /// Prepares what does not depend on the program.
+    fn prepare() -> io::Result<Self>;
+
+    /// Prepares what the confinement names. Returns the listener for the program's network, if it is proxied.
+    fn furnish(
+        &mut self,
+        request: &StartRequest,
+        descriptors: &StartDescriptors<OwnedFd>,
+    ) -> io::Result<Option<OwnedFd>>;
+
+    /// Takes away the rights of the process that becomes the program. Called in it, before it executes the program.
+    fn enter(&self, confinement: &Confinement) -> io::Result<()>;
+
+    /// Opens the program file as the program's own view has it.
+    fn program(&self, request: &StartRequest, program: BorrowedFd<'_>) -> io::Result<OwnedFd>;
+
+    /// Returns the numbers of all processes of the program.
+    fn processes(&self) -> io::Result<Vec<u32>>;
+
+    /// Kills all processes of the program.
+    fn kill(&self);
+}
+
+/// Runs a cell in a process that was forked for it. Never returns.
+pub(super) fn run(tier: Tier, setup: CellSetup, socket: &OwnedFd) -> ! {
+    let work = || -> io::Result<()> {
+        // The broker's sockets to its host and to other cells, which would stay open with this process.
+        launch::close_all_except(&[socket.as_fd()])?;
+        match tier {
+            Tier::Namespaces => work::<NamespaceCell>(setup, socket),
+            Tier::Landlock => work::<LandlockCell>(setup, socket),
+        }
+    };
+    launch::exit(work().map_or(1, |()| 0))
+}
+
+fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
+    launch::heed_children()?;
+    let prepared = T::prepare();
+    if setup == CellSetup::Reported {
+        let told = prepared.as_ref().map_or_else(|error| error.to_string().into_bytes(), |_| PREPARED.to_vec());
+        send_bytes(socket, &told, &[], SendFlags::empty())?;
+    }
+    let Some((_, descriptors)) = receive_bytes(socket, RecvFlags::empty())? else { return Ok(()) };
+    let incomplete = || io::Error::other("a start is incomplete");
+    let mut descriptors = StartDescriptors::from_list(descriptors).ok_or_else(incomplete)?;
+    let control = descriptors.control.try_clone()?;
+    let started = prepared.and_then(|mut cell| {
+        let request = read(&mut descriptors)?;
+        let listener = cell.furnish(&request, &descriptors)?;
+        let program = launch::start(&cell, &request, descriptors)?;
+        Ok((cell, request, listener, program))
+    });
+    let (cell, request, listener, program) = match started {
+        Ok(started) => started,
+        Err(error) => {
+            return send(&control, &ProgramEvent::Refused(error.to_string()), &[], SendFlags::empty());
+        }
+    };
+    tell_started(&control, listener)?;
+    let report = supervise(&cell, &request.confinement.limits, &control, program)?;
+    send(&control, &ProgramEvent::Ended(report), &[], SendFlags::empty())
+}
+
+fn tell_started(control: &OwnedFd, listener: Option<OwnedFd>) -> io::Result<()> {
+    let own = pidfd_open(getpid(), PidfdFlags::empty())?;
+    let descriptors: Vec<BorrowedFd<'_>> = [own.as_fd()].into_iter().chain(listener.iter().map(AsFd::as_fd)).collect();
+    send(control, &ProgramEvent::Started, &descriptors, SendFlags::empty())
+}
+
+fn read(descriptors: &mut StartDescriptors<OwnedFd>) -> io::Result<StartRequest> {
+    let mut bytes = Vec::new();
+    File::from(descriptors.request.try_clone()?).take(START_BYTES_MAX).read_to_end(&mut bytes)?;
+    let request: StartRequest = serde_json::from_slice(&bytes)?;
+    if request.confinement.directories.len() != descriptors.directories.len() {
+        return Err(io::Error::other("a directory of the start is missing"));
+    }
+    Ok(request)
+}

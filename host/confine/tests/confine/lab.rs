@@ -1,0 +1,116 @@
+//! A broker with one directory, for the tests.
+
+use portcullis_confine::{
+    Broker, BrokerProgram, Confinement, ConfinementLimits, ConfineError, MaskedPath, OpenProgram, ProgramReport,
+    ProgramStart, Tier, ViewAccess, ViewDirectory,
+};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::io::AsyncReadExt;
+
+/// A directory that is removed at the end of its test.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) struct Lab {
+    pub(crate) broker: Broker,
+    pub(crate) workspace: Scratch,
+    pub(crate) limits: ConfinementLimits,
+    pub(crate) access: ViewAccess,
+    pub(crate) masked: Vec<MaskedPath>,
+}
+
+/// What a command printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) text: String,
+    pub(crate) report: ProgramReport,
+}
+
+impl Lab {
+    /// Starts a broker of the machine's best tier, or of Landlock alone.
+    pub(crate) fn new(tier: Tier) -> Self {
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_portcullis-confine-broker"));
+        let mut program = BrokerProgram::new(program);
+        if tier == Tier::Landlock {
+            program.arguments.push("--without-namespaces".into());
+        }
+        let broker = Broker::start(&program).unwrap();
+        assert_eq!(broker.tier().tier, Some(tier), "{:?}", broker.tier());
+        Self {
+            broker,
+            workspace: Scratch::new(),
+            limits: ConfinementLimits::default(),
+            access: ViewAccess::ReadWrite,
+            masked: Vec::new(),
+        }
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.workspace.path().join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, content: &str) {
+        let place = self.file(name);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(place, content).unwrap();
+    }
+
+    pub(crate) async fn start(&self, command: &str) -> Result<portcullis_confine::RunningProgram, ConfineError> {
+        let program = OpenProgram::open(Path::new("/bin/bash")).unwrap();
+        let directory = File::open(self.workspace.path()).unwrap();
+        let confinement = Confinement {
+            directories: vec![ViewDirectory {
+                path: self.workspace.path().to_owned(),
+                link: Some("workspace".to_owned()),
+                access: self.access,
+                masked: self.masked.clone(),
+            }],
+            working_directory: self.workspace.path().to_owned(),
+            environment: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+            proxied: false,
+            limits: self.limits.clone(),
+        };
+        let start = ProgramStart {
+            program: &program,
+            arguments: vec!["-c".to_owned(), command.to_owned()],
+            confinement,
+            directories: &[directory.as_fd()],
+            merge: true,
+            namespaces_required: false,
+        };
+        self.broker.run(start).await
+    }
+
+    /// Runs a command of the shell to its end.
+    pub(crate) async fn run(&self, command: &str) -> Outcome {
+        let mut running = self.start(command).await.unwrap();
+        let mut streams = running.take_streams().unwrap();
+        drop(streams.stdin);
+        let mut bytes = Vec::new();
+        let (read, report) = tokio::join!(streams.stdout.read_to_end(&mut bytes), running.ended());
+        read.unwrap();
+        Outcome { text: String::from_utf8_lossy(&bytes).into_owned(), report: report.unwrap() }
+    }
+}
