@@ -105,6 +105,13 @@ pub enum GrantBinding {
         /// Its name.
         name: String,
     },
+    /// A program of the system.
+    Process {
+        /// The path, which must be absolute or begin with `~/`.
+        program: String,
+        /// The keys of the directories that it gets.
+        directories: Vec<String>,
+    },
 }
 
 /// Masks to add to a bound directory.

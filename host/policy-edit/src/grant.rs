@@ -21,6 +21,7 @@ impl GrantBinding {
             Self::Http { .. } => DependencyKind::Http,
             Self::Store { .. } => DependencyKind::Store,
             Self::Service { .. } => DependencyKind::Service,
+            Self::Process { .. } => DependencyKind::Process,
         }
     }
 
@@ -37,6 +38,10 @@ impl GrantBinding {
             Self::Http { hosts } => vec![("hosts", quote::list(hosts))],
             Self::Store { scope } => vec![("scope", quote::quoted(StoreScope::as_str(*scope)))],
             Self::Service { name } => vec![("name", quote::quoted(name))],
+            Self::Process { program, directories } => {
+                let directories = (!directories.is_empty()).then(|| ("directories", quote::list(directories)));
+                [("program", quote::quoted(program))].into_iter().chain(directories).collect()
+            }
         }
     }
 }

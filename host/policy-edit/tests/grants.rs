@@ -20,6 +20,11 @@ fn directory() -> GrantBinding {
     }
 }
 
+fn program(directories: &[&str]) -> GrantBinding {
+    let directories = directories.iter().map(|key| (*key).to_owned()).collect();
+    GrantBinding::Process { program: "/bin/sh".to_owned(), directories }
+}
+
 #[test]
 fn a_section_is_added_at_the_end() {
     let edited = edit("# mine\n", &grant("workspace", directory())).unwrap();
@@ -61,6 +66,7 @@ fn every_kind_can_be_granted() {
         ("items", GrantBinding::Store { scope: StoreScope::Session }, "store.items = { scope = \"session\" }"),
         ("fetch", GrantBinding::Http { hosts: vec!["docs.rs".to_owned()] }, "http.fetch = { hosts = [\"docs.rs\"] }"),
         ("bank", GrantBinding::Service { name: "bank".to_owned() }, "service.bank = { name = \"bank\" }"),
+        ("sh", program(&[]), "process.sh = { program = \"/bin/sh\" }"),
     ];
     for (key, binding, line) in kinds {
         let edited = edit("", &grant(key, binding)).unwrap();
@@ -75,4 +81,16 @@ fn a_bound_key_and_a_malformed_value_are_refused() {
     assert!(refused.to_string().contains("line 3 already binds `workspace`"), "{refused}");
     let hosts = GrantBinding::Http { hosts: vec!["*.com".to_owned()] };
     assert!(matches!(edit("", &grant("fetch", hosts)), Err(EditError::Refused(_))));
+}
+
+#[test]
+fn a_program_gets_directories_that_the_policy_binds() {
+    let text = format!("[plugin.files]\n{LINE}");
+    let edited = edit(&text, &grant("sh", program(&["workspace"]))).unwrap();
+    let line = "process.sh = { program = \"/bin/sh\", directories = [\"workspace\"] }\n";
+    assert_eq!(edited.text, format!("{text}{line}"));
+    let refused = edit(&text, &grant("sh", program(&["wrkspace"]))).unwrap_err();
+    assert!(refused.to_string().contains("did you mean `workspace`?"), "{refused}");
+    let relative = GrantBinding::Process { program: "sh".to_owned(), directories: Vec::new() };
+    assert!(matches!(edit("", &grant("sh", relative)), Err(EditError::Refused(_))));
 }

@@ -10,7 +10,8 @@ use std::net::SocketAddr;
 use crate::approvals::Approvals;
 use crate::decision::Decision;
 use crate::error::{LayerError, PolicyError, PolicyFault};
-use crate::file::{self, PluginSection, PolicyText, Sections};
+use crate::file::{self, POLICY_ERRORS_MAX, PluginSection, PolicyText, Sections};
+use crate::key_references::{self, KeyScope};
 use crate::layer::{Layer, Layers, Trust};
 use crate::limit::LimitSettings;
 use crate::limits::Limits;
@@ -29,14 +30,16 @@ struct PolicyPart<'t> {
 }
 
 impl Policy {
-    /// Parses the user's policy without other layers. It is accepted or refused as a whole.
+    /// Parses one text without the other layers. It is accepted or refused as a whole. A binding may name a key that
+    /// the text does not bind, because another layer may bind it.
     ///
     /// # Errors
     ///
     /// The first error in the text: an unknown or duplicate key, a malformed name, pattern, word or amount, or a limit
     /// that is zero or above its ceiling.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        Self::layered(&Layers { user: Some(text), ..Layers::default() }).map_err(|refused| refused.error)
+        let layers = Layers { user: Some(text), ..Layers::default() };
+        combine(&layers, KeyScope::OneText).map_err(|refused| refused.error)
     }
 
     /// Parses and combines the layers of a policy. Their rules are weighed together. The default is the strictest one
@@ -46,14 +49,15 @@ impl Policy {
     /// # Errors
     ///
     /// The errors of [`Policy::parse`], in any of the texts. Also: two layers bind the same key, have the same setting
-    /// for a plugin, or have more than [`POLICY_RULES`] together.
+    /// for a plugin, or have more than [`POLICY_RULES`] together. A binding of a trusted layer names a key that neither
+    /// this layer nor an earlier one binds.
     pub fn layered(layers: &Layers<'_>) -> Result<Self, LayerError> {
-        combine(layers)
+        combine(layers, KeyScope::AllLayers)
     }
 }
 
 /// Parses and combines the layers.
-fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
+fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
     let mut parts = read(layers)?;
     let mut plugins = BTreeMap::new();
     for name in parts.iter().flat_map(|part| part.sections.plugins.keys()) {
@@ -61,6 +65,7 @@ fn combine(layers: &Layers<'_>) -> Result<Policy, LayerError> {
             plugins.insert(name.clone(), combine_plugin(&parts, name)?);
         }
     }
+    check_references(&parts, scope)?;
     let default = combine_default(&parts);
     let (mut approvals, mut record) = (Approvals::default(), RecordKeeping::default());
     for PolicyPart { trust, sections, .. } in &parts {
@@ -179,6 +184,28 @@ fn combine_plugin(parts: &[PolicyPart<'_>], name: &PluginName) -> Result<PluginP
         }
     }
     Ok(plugin)
+}
+
+/// Checks the keys that bindings name, in every layer. The bindings of an untrusted layer have no effect, so a key that
+/// such a layer does not bind is no error.
+fn check_references(parts: &[PolicyPart<'_>], scope: KeyScope) -> Result<(), LayerError> {
+    for (index, part) in parts.iter().enumerate() {
+        let (earlier, scope) = match part.trust {
+            Trust::Trusted => (parts.get(..index).unwrap_or_default(), scope),
+            Trust::Untrusted => (&[][..], KeyScope::OneText),
+        };
+        let faults = part.sections.plugins.iter().flat_map(|(name, section)| {
+            let earlier = earlier.iter().filter(|part| part.trust == Trust::Trusted);
+            let earlier: Vec<_> = earlier.filter_map(|part| part.sections.plugins.get(name)).collect();
+            key_references::faults(section, &earlier, scope)
+        });
+        let mut faults: Vec<_> = faults.take(POLICY_ERRORS_MAX).collect();
+        faults.sort_by_key(|fault| fault.offset);
+        if let Some(error) = part.place.errors(faults) {
+            return Err(LayerError { layer: part.layer, error });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the value of a word in a plugin's section: the one of the last trusted layer, or a smaller one of an

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::address::AddressError;
 use crate::amount::AmountError;
 use crate::argument::ArgumentKeyError;
-use crate::binding::BindingError;
+use crate::binding::{BindingError, DependencyKind};
 use crate::bounds::BoundsError;
 use crate::caller::{OriginError, PrincipalError};
 use crate::decision::DecisionError;
@@ -154,6 +154,14 @@ pub enum PolicyFault {
         /// That layer.
         layer: Layer,
     },
+    /// A binding names a key that has no binding of the right kind in the same plugin's section.
+    #[error("this plugin has no {} binding of this name", .kind.as_str())]
+    NotBound {
+        /// The kind.
+        kind: DependencyKind,
+        /// The key of that kind that was probably meant.
+        nearest: Option<String>,
+    },
     /// The value is not one of the valid words.
     #[error("unknown value")]
     Word {
@@ -253,6 +261,9 @@ impl PolicyFault {
             Self::BoundTwice => "give each dependency its own key".to_owned(),
             Self::BoundElsewhere { .. } => "bind it in only one of the two policies, or use another key".to_owned(),
             Self::SetElsewhere { .. } => "keep it in only one of the two policies".to_owned(),
+            Self::NotBound { kind, .. } => {
+                format!("add `{}.KEY` to the same plugin, in this policy or in an earlier layer", kind.as_str())
+            }
             Self::Word { known } => format!("write one of {}", list(known)),
             Self::AllowByHint => "name the tools instead; only ask and deny rules can use `hint`".to_owned(),
             Self::OverWithoutAllow => "remove `over`, or write `decision = \"allow\"`".to_owned(),

@@ -37,7 +37,7 @@ use faults::FaultLog;
 pub(crate) use faults::Misplaced;
 use node::TomlNode;
 pub(crate) use place::PolicyText;
-pub(crate) use plugin::PluginSection;
+pub(crate) use plugin::{KeyReference, PluginSection};
 
 /// The sections of a policy.
 const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "network", "paused", "plugin", "record", "rule"];

@@ -83,6 +83,8 @@ mod pause;
 mod policy_size;
 mod suggestion;
 
+mod key_references;
+
 mod combine;
 
 // The policy itself.
@@ -94,9 +96,10 @@ pub use amount::AmountError;
 pub use approvals::{Approvals, Unattended};
 pub use argument::{ARGUMENT_KEY_BYTES, ArgumentKey, ArgumentKeyError};
 pub use binding::{
-    Access, Binding, BindingError, DefaultMask, DependencyKind, DirectoryBinding, ExampleBlank, GrantPlaceKind,
-    HttpBinding, HttpLimits, HttpRefusal, KindPermissions, PATH_BYTES, SecretBinding, SecretSlot, SecretSource,
-    ServiceBinding, StoreBinding, StoreScope, Unnamed, is_reserved_header, is_same_header,
+    Access, Binding, BindingError, ConfinementTier, DefaultMask, DependencyKind, DirectoryBinding, Escalation,
+    ExampleBlank, GrantPlaceKind, HttpBinding, HttpLimits, HttpRefusal, KindPermissions, PATH_BYTES, ProcessBinding,
+    ProcessLimits, ProcessNetwork, SecretBinding, SecretSlot, SecretSource, ServiceBinding, StoreBinding, StoreScope,
+    Unnamed, is_reserved_header, is_same_header,
 };
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};

@@ -186,7 +186,11 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (line("config = { a = \"\\u0000\" }"), "write at most 4096 bytes"),
         (line(&(0..101).map(|n| format!("config.k{n} = ''\n")).collect::<String>()), "write at most 100"),
         (line("clock = 'exact'"), "write one of `coarse`, `fine`"),
-        (line("clocks = 'fine'"), "the known keys are `directory`, `http`, `store`, `service`, `config`, `clock`"),
+        (
+            line("clocks = 'fine'"),
+            "the known keys are `directory`, `http`, `store`, `service`, `process`, `config`, \
+             `clock`",
+        ),
         (line("repair = 'allow'"), "write one of `refuse`, `ask`"),
         (line("repair = true"), "write a string in quotes"),
         (line("unvalidated = 'allow'"), "write one of `refuse`, `ask`"),

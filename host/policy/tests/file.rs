@@ -99,6 +99,21 @@ bytes = "27 KiB"
 name = "search-index"
 methods = ["query"]
 calls = 28
+[plugin.files.process.sh]
+program = "/bin/bash"
+directories = ["workspace"]
+network = "none"
+require = "namespaces"
+escalate = "never"
+time = "29 s"
+cpu-time = "30 s"
+processes = 31
+memory = "32 MiB"
+open-files = 33
+file-bytes = "34 MiB"
+temporary-bytes = "35 MiB"
+output-bytes = "36 MiB"
+runs = 37
 [plugin.clock]
 clock = "fine"
 [network]
@@ -271,6 +286,7 @@ const TABLES: &[&str] = &[
     "[plugin.web.http.fetch.secret]\n",
     "[plugin.web.store.notes]\n",
     "[plugin.web.service.search]\n",
+    "[plugin.files.process.sh]\n",
     "[plugin.clock]\n",
     "[network]\n",
     "[[rule]]\n",
@@ -530,6 +546,10 @@ fn every_malformed_binding_is_a_load_error() {
         http("hosts = ['docs.rs'], secret = { header = 'host', value = '{}', from = 'env:A' }"),
         http("hosts = ['docs.rs'], secret = { header = 'a', value = 'x', from = 'env:A' }"),
         http("hosts = ['docs.rs'], secret = { header = 'a', value = '{}', from = 'A' }"),
+        "[plugin.a]\nprocess.b = '/bin/sh'".to_owned(),
+        "[plugin.a]\nprocess.b = {}".to_owned(),
+        "[plugin.a]\nprocess.B = { program = '/bin/sh' }".to_owned(),
+        "[plugin.a]\nprocess.b = { program = 'sh' }".to_owned(),
     ];
     for text in texts {
         refused(&text);

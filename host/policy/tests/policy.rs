@@ -10,6 +10,7 @@ mod all_errors;
 mod bindings;
 mod destinations;
 mod hosts;
+mod programs;
 mod rule_gaps;
 
 mod callers;

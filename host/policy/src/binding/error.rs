@@ -1,6 +1,6 @@
 //! Errors of bindings, and how to fix them.
 
-use super::limits::{ARGUMENT_BYTES, ARGUMENTS};
+use super::limits::{ARGUMENT_BYTES, ARGUMENTS, ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES};
 use crate::mask::{MASKS_MAX, MaskError};
 
 /// Why a binding is invalid. Messages repeat no text of the policy, because it may be a secret.
@@ -75,6 +75,27 @@ pub enum BindingError {
     /// The name of a service or method is invalid.
     #[error("invalid name of a service or method")]
     ServiceName,
+    /// The path of a program is relative, or is a directory.
+    #[error("the path of a program must be the absolute path of a file")]
+    Program,
+    /// A program has too many directories.
+    #[error("a program has more than {PROGRAM_DIRECTORIES} directories")]
+    ProgramDirectories,
+    /// A program names the same directory twice.
+    #[error("the program already has this directory")]
+    SameDirectory,
+    /// A program has both `network` and `http`.
+    #[error("a program cannot have both `network` and `http`")]
+    ProgramNetworks,
+    /// The name of an environment variable is invalid.
+    #[error("invalid name of an environment variable")]
+    EnvironmentName,
+    /// The value of an environment variable is invalid.
+    #[error("the value of an environment variable is too long or contains a NUL")]
+    EnvironmentValue,
+    /// A program has too many environment variables.
+    #[error("a program has more than {ENVIRONMENT_ENTRIES} environment variables")]
+    EnvironmentEntries,
     /// The key of a setting is invalid.
     #[error("invalid key of a setting")]
     ConfigKey,
@@ -128,6 +149,16 @@ impl BindingError {
             }
             Self::SecretHeaderGranted => "remove the header from `headers`: the host sets it",
             Self::ServiceName => "write 1 to 64 letters, digits, `_`, `.` and `-`",
+            Self::Program => {
+                "write an absolute path such as \"/usr/bin/git\", or one that begins with `~/`; a relative path would \
+                 depend on where the host was started"
+            }
+            Self::ProgramDirectories => "bind one directory that contains several of them",
+            Self::SameDirectory => "write each key once",
+            Self::ProgramNetworks => "remove `http` for no network, or remove `network`",
+            Self::EnvironmentName => "write 1 to 64 letters, digits and `_`, without a digit at the beginning",
+            Self::EnvironmentValue => "write at most 4096 bytes, or put the value in a file of a granted directory",
+            Self::EnvironmentEntries => "write at most 64, or set them in a script",
             Self::ConfigKey => "write 1 to 128 bytes without control characters",
             Self::ConfigValue => "write at most 4096 bytes, or put the value in a file of a granted directory",
             Self::ConfigType => "write it as a string in quotes",

@@ -1,4 +1,4 @@
-//! Maximum sizes of paths and commands in bindings.
+//! Maximum sizes of paths, commands and lists in bindings.
 
 /// Maximum bytes of a path in a policy, as on common systems.
 pub const PATH_BYTES: usize = 4096;
@@ -6,3 +6,7 @@ pub const PATH_BYTES: usize = 4096;
 pub(super) const ARGUMENTS: usize = 32;
 /// Maximum bytes of one word of a command, as for a path.
 pub(super) const ARGUMENT_BYTES: usize = 4096;
+/// Maximum directories of one program. Each is a mount in every run, and an approver reads the list on one line.
+pub(crate) const PROGRAM_DIRECTORIES: usize = 16;
+/// Maximum environment variables that a policy sets for one program. An operator would not review more.
+pub(crate) const ENVIRONMENT_ENTRIES: usize = 64;

@@ -1,4 +1,5 @@
-//! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores and services.
+//! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores, services and
+//! programs.
 //!
 //! A binding only names things. It says where the host finds a secret, but never holds one. This module must not know
 //! how a name becomes a handle.
@@ -17,6 +18,8 @@ mod kind;
 mod limited;
 mod limits;
 mod place;
+mod process;
+mod process_limits;
 mod secret;
 mod service;
 mod store;
@@ -31,6 +34,8 @@ pub use http_limits::HttpLimits;
 pub use kind::KindPermissions;
 pub use limits::PATH_BYTES;
 pub use place::GrantPlaceKind;
+pub use process::{ConfinementTier, Escalation, ProcessBinding, ProcessNetwork};
+pub use process_limits::ProcessLimits;
 pub use secret::{SecretBinding, SecretSlot, SecretSource};
 pub use service::ServiceBinding;
 pub use store::{StoreBinding, StoreScope};
@@ -40,6 +45,9 @@ pub(crate) use http::{read_method, read_path_prefix};
 pub(crate) use http_headers::read_header;
 pub(crate) use http_limits::HttpLimit;
 pub(crate) use limited::{BindingLimit, Limited};
+pub(crate) use limits::{ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES};
+pub(crate) use process::{read_environment_name, read_environment_value, read_program};
+pub(crate) use process_limits::ProcessLimit;
 pub(crate) use secret::{read_command, read_query_name, read_source, read_template, read_user, read_words};
 pub(crate) use service::{CALLS_CEILING, read_service_name};
 pub(crate) use store::StoreLimit;
@@ -61,6 +69,8 @@ pub enum DependencyKind {
     Store,
     /// A service of the embedding application.
     Service,
+    /// A program of the system.
+    Process,
 }
 
 /// The text in an example in place of a value that the user must fill in.
@@ -74,7 +84,7 @@ pub enum ExampleBlank {
 
 impl DependencyKind {
     /// Every kind, in display order.
-    pub const ALL: [Self; 4] = [Self::Directory, Self::Http, Self::Store, Self::Service];
+    pub const ALL: [Self; 5] = [Self::Directory, Self::Http, Self::Store, Self::Service, Self::Process];
 
     /// Returns the word that manifests and policies use.
     pub fn as_str(self) -> &'static str {
@@ -112,6 +122,7 @@ impl DependencyKind {
             Self::Http => &http::FACTS,
             Self::Store => &store::FACTS,
             Self::Service => &service::FACTS,
+            Self::Process => &process::FACTS,
         }
     }
 }
@@ -127,6 +138,8 @@ pub enum Binding {
     Store(StoreBinding),
     /// A service of the application that embeds the host.
     Service(ServiceBinding),
+    /// A program of the system, which the system confines.
+    Process(Box<ProcessBinding>),
 }
 
 impl Binding {
@@ -137,6 +150,7 @@ impl Binding {
             Self::Http(_) => DependencyKind::Http,
             Self::Store(_) => DependencyKind::Store,
             Self::Service(_) => DependencyKind::Service,
+            Self::Process(_) => DependencyKind::Process,
         }
     }
 
@@ -161,6 +175,7 @@ impl Binding {
             Self::Http(http) => &**http,
             Self::Store(store) => store,
             Self::Service(service) => service,
+            Self::Process(process) => &**process,
         }
     }
 }

@@ -11,6 +11,8 @@ pub enum GrantPlaceKind {
     Program,
     /// A file with the certificates to trust.
     Roots,
+    /// A program that a plugin may run. It is read and executed, and never written.
+    ConfinedProgram,
 }
 
 impl GrantPlaceKind {
@@ -21,6 +23,7 @@ impl GrantPlaceKind {
             Self::Secret => "secret file",
             Self::Program => "secret program",
             Self::Roots => "certificates",
+            Self::ConfinedProgram => "program",
         }
     }
 }

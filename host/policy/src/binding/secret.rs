@@ -167,7 +167,7 @@ pub(crate) fn read_words(words: &[&str]) -> Result<Vec<String>, BindingError> {
 }
 
 /// Returns whether `name` is a valid name of a shell variable.
-fn is_variable(name: &str) -> bool {
+pub(super) fn is_variable(name: &str) -> bool {
     !name.starts_with(|first: char| first.is_ascii_digit())
         && (1..=PATH_BYTES).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

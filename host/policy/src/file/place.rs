@@ -43,7 +43,7 @@ impl PolicyText<'_> {
     }
 
     /// Returns the errors for several faults, which must not be empty.
-    pub(super) fn errors(&self, faults: Vec<Misplaced>) -> Option<PolicyError> {
+    pub(crate) fn errors(&self, faults: Vec<Misplaced>) -> Option<PolicyError> {
         let mut errors = faults.into_iter().map(|fault| self.error(fault));
         let mut first = errors.next()?;
         first.details.more = errors.collect();

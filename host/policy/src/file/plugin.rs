@@ -5,6 +5,8 @@
 mod config;
 mod directory;
 mod http;
+mod process;
+mod reference;
 mod secret;
 mod service;
 mod store;
@@ -21,6 +23,7 @@ use crate::error::PolicyFault;
 use crate::leniency::Leniency;
 use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
+pub(crate) use reference::KeyReference;
 use value::PlacedValue;
 
 /// The keys of a section besides the kinds of dependencies.
@@ -30,6 +33,8 @@ const SETTINGS: [&str; 5] = ["config", "clock", "limits", "repair", "unvalidated
 #[derive(Debug, Default)]
 pub(crate) struct PluginSection {
     pub(crate) bindings: BTreeMap<DependencyKey, PlacedValue<Binding>>,
+    /// The keys that the bindings name.
+    pub(crate) references: Vec<PlacedValue<KeyReference>>,
     pub(crate) config: BTreeMap<String, PlacedValue<String>>,
     pub(crate) clock: Option<ClockResolution>,
     pub(crate) repair: Option<Leniency>,
@@ -61,29 +66,31 @@ fn read_plugin(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
         ..PluginSection::default()
     };
     for kind in DependencyKind::ALL {
-        section.read(kind.as_str(), |bindings| bind(&mut plugin, bindings, |node| read_binding(kind, node)));
+        section.read(kind.as_str(), |bindings| bind(&mut plugin, kind, bindings));
     }
     Ok(plugin)
 }
 
-fn read_binding(kind: DependencyKind, node: &TomlNode<'_>) -> Result<Binding, Misplaced> {
+/// Parses one binding, and adds the keys that it names to `references`.
+fn read_binding(
+    kind: DependencyKind,
+    node: &TomlNode<'_>,
+    references: &mut Vec<PlacedValue<KeyReference>>,
+) -> Result<Binding, Misplaced> {
     match kind {
         DependencyKind::Directory => directory::read(node).map(Binding::Directory),
         DependencyKind::Http => http::read(node).map(|http| Binding::Http(Box::new(http))),
         DependencyKind::Store => store::read(node).map(Binding::Store),
         DependencyKind::Service => service::read(node).map(Binding::Service),
+        DependencyKind::Process => process::read(node, references).map(|process| Binding::Process(Box::new(process))),
     }
 }
 
 /// Parses all bindings of one kind. A plugin opens a dependency by its key alone, so a key can have only one kind.
-fn bind(
-    plugin: &mut PluginSection,
-    kind: &TomlNode<'_>,
-    read_binding: impl Fn(&TomlNode<'_>) -> Result<Binding, Misplaced>,
-) -> Result<(), Misplaced> {
-    for (key, node) in kind.entries()? {
+fn bind(plugin: &mut PluginSection, kind: DependencyKind, bindings: &TomlNode<'_>) -> Result<(), Misplaced> {
+    for (key, node) in bindings.entries()? {
         let key = node.keep(DependencyKey::new(key).map_err(|fault| node.fail(fault)));
-        let binding = node.keep(read_binding(&node));
+        let binding = node.keep(read_binding(kind, &node, &mut plugin.references));
         let Some((key, binding)) = key.zip(binding) else { continue };
         if plugin.bindings.insert(key, PlacedValue::new(binding, &node)).is_some() {
             node.keep::<()>(Err(node.fail(PolicyFault::BoundTwice)));

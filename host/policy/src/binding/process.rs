@@ -1,0 +1,213 @@
+//! What a policy binds to a process key: a program that a guest may run, and what the program gets.
+//!
+//! This file must not know how a program is confined.
+
+use std::collections::BTreeMap;
+
+use super::describe::{list, plain};
+use super::kind::{BindingKind, KindFacts, KindPermissions};
+use super::limited::Limited;
+use super::place::GrantPlaceKind;
+use super::secret::is_variable;
+use super::{BindingError, ProcessLimits, read_path};
+use crate::home::below_home;
+use crate::name::DependencyKey;
+use crate::permission::Permission;
+use crate::pointer::Pointer;
+
+/// What is true of every program.
+pub(super) const FACTS: KindFacts = KindFacts {
+    name: "process",
+    noun: "the program",
+    permissions: Some(KindPermissions {
+        any_of: &[Permission::Execute],
+        written: "`execute`",
+        undeclared: "the tool does not declare execute",
+    }),
+    // With a slash, because the path of a program must be absolute.
+    blank: "/PATH",
+    example: |path, _| format!("{{ program = \"{path}\" }}"),
+};
+
+/// Maximum bytes of the name of an environment variable: longer than those that programs document.
+const ENVIRONMENT_NAME_BYTES: usize = 64;
+/// Maximum bytes of the value of an environment variable, as for a setting. A longer one belongs in a file.
+const ENVIRONMENT_VALUE_BYTES: usize = 4096;
+
+/// A program that a guest may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessBinding {
+    /// The path of the program: absolute, or below the home directory.
+    pub program: String,
+    /// The keys of the directories that the program gets. Each is a directory binding of the same plugin.
+    pub directories: Vec<DependencyKey>,
+    /// What the program can reach over the network.
+    pub network: ProcessNetwork,
+    /// The environment variables that the policy sets. They are part of the description, so they must not hold secrets.
+    pub environment: BTreeMap<String, String>,
+    /// The confinement without which the program does not run. Without one, the host uses the strongest that the system
+    /// offers.
+    pub require: Option<ConfinementTier>,
+    /// Whether a run may ask an approver for more than this binding grants.
+    pub escalate: Escalation,
+    /// The limits.
+    pub limits: ProcessLimits,
+}
+
+/// What a program can reach over the network.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ProcessNetwork {
+    /// Nothing.
+    #[default]
+    None,
+    /// What the HTTP client of this key reaches. It is an HTTP binding of the same plugin.
+    Http(DependencyKey),
+}
+
+impl ProcessNetwork {
+    /// The word that policies use for [`ProcessNetwork::None`].
+    pub(crate) const NONE: &'static str = "none";
+}
+
+/// A confinement that a policy can require.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfinementTier {
+    /// Namespaces of the kernel: the program has its own file system, processes and network.
+    Namespaces,
+}
+
+impl ConfinementTier {
+    /// Every tier that a policy can require.
+    pub const ALL: [Self; 1] = [Self::Namespaces];
+
+    /// Returns the word that policies use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+        }
+    }
+}
+
+/// Whether a run may ask an approver for more than its binding grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Escalation {
+    /// It gets what the binding grants, and nothing else.
+    #[default]
+    Never,
+    /// A run that needs more may ask an approver for it.
+    Ask,
+}
+
+impl Escalation {
+    /// Both values, in display order.
+    pub const ALL: [Self; 2] = [Self::Never, Self::Ask];
+
+    /// Returns the word that policies use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Ask => "ask",
+        }
+    }
+}
+
+impl BindingKind for ProcessBinding {
+    fn describe(&self) -> Vec<String> {
+        let mut parts = vec![format!("may run {}", plain(&self.program))];
+        if !self.directories.is_empty() {
+            parts.push(format!("with {}", list(&self.directories)));
+        }
+        parts.push(match &self.network {
+            ProcessNetwork::None => "no network".to_owned(),
+            ProcessNetwork::Http(key) => format!("network through {key}"),
+        });
+        parts.extend(self.limits.changed());
+        if !self.environment.is_empty() {
+            // With the values, because an approval is bound to this description, and a value can change what runs.
+            let entry = |(name, value): (&String, &String)| format!("{name}={}", plain(value));
+            parts.push(format!("environment {}", self.environment.iter().map(entry).collect::<Vec<_>>().join(" ")));
+        }
+        parts.extend(self.require.map(|tier| format!("needs {}", tier.as_str())));
+        parts.extend((self.escalate == Escalation::Ask).then(|| "may ask for more".to_owned()));
+        parts
+    }
+
+    fn narrow(&self) -> Option<&Pointer> {
+        None
+    }
+
+    fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
+        vec![(GrantPlaceKind::ConfinedProgram, &self.program)]
+    }
+}
+
+/// Parses the path of a program. A relative path is refused, because it would depend on where the host was started.
+pub(crate) fn read_program(text: &str) -> Result<String, BindingError> {
+    let path = read_path(text)?;
+    let rooted = path.starts_with('/') || below_home(&path).is_some_and(|rest| !rest.is_empty());
+    // A path that ends with a slash is a directory.
+    if rooted && !path.ends_with('/') { Ok(path) } else { Err(BindingError::Program) }
+}
+
+/// Parses the name of an environment variable.
+pub(crate) fn read_environment_name(text: &str) -> Result<String, BindingError> {
+    let sound = is_variable(text) && text.len() <= ENVIRONMENT_NAME_BYTES;
+    if sound { Ok(text.to_owned()) } else { Err(BindingError::EnvironmentName) }
+}
+
+/// Parses the value of an environment variable.
+pub(crate) fn read_environment_value(text: &str) -> Result<String, BindingError> {
+    let sound = text.len() <= ENVIRONMENT_VALUE_BYTES && !text.contains('\0');
+    if sound { Ok(text.to_owned()) } else { Err(BindingError::EnvironmentValue) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binding::PATH_BYTES;
+
+    #[test]
+    fn a_program_is_an_absolute_path_or_one_below_the_home_directory() {
+        for text in ["/bin/bash", "/opt/my tools/run", "~/bin/run", "$HOME/bin/run", "/usr/../bin/sh", "/a"] {
+            assert_eq!(read_program(text).as_deref(), Ok(text));
+        }
+        for text in ["bash", "./bash", "bin/bash", "../bash", "~", "~/", "$HOME", "~ann/bash", "${HOME}/a", "/", "/a/"]
+        {
+            assert_eq!(read_program(text), Err(BindingError::Program), "{text:?}");
+        }
+        for text in ["", "/a\0b", "/a\nb", &format!("/{}", "a".repeat(PATH_BYTES))] {
+            assert_eq!(read_program(text), Err(BindingError::Path), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn malformed_environment_variables_are_refused() {
+        for text in ["A", "_", "LANG", "lc_all", "A1", "LD_PRELOAD", &"A".repeat(ENVIRONMENT_NAME_BYTES)] {
+            assert_eq!(read_environment_name(text).as_deref(), Ok(text));
+        }
+        for text in ["", "1A", "A-B", "A B", "A=B", "A\0", "É", &"A".repeat(ENVIRONMENT_NAME_BYTES + 1)] {
+            assert_eq!(read_environment_name(text), Err(BindingError::EnvironmentName), "{text:?}");
+        }
+        for text in ["", "C.UTF-8", "a b\nc", &"a".repeat(ENVIRONMENT_VALUE_BYTES)] {
+            assert_eq!(read_environment_value(text).as_deref(), Ok(text));
+        }
+        for text in ["a\0", &"a".repeat(ENVIRONMENT_VALUE_BYTES + 1)] {
+            assert_eq!(read_environment_value(text), Err(BindingError::EnvironmentValue), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_binding_leads_to_its_program_and_is_not_narrowed() {
+        let binding = ProcessBinding {
+            program: "/bin/bash".to_owned(),
+            directories: vec![DependencyKey::new("workspace").unwrap()],
+            network: ProcessNetwork::None,
+            environment: BTreeMap::new(),
+            require: None,
+            escalate: Escalation::Never,
+            limits: ProcessLimits::default(),
+        };
+        assert_eq!(binding.places(), [(GrantPlaceKind::ConfinedProgram, "/bin/bash")]);
+        assert_eq!(binding.narrow(), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! The tables `process.KEY`.
+
+use std::collections::BTreeMap;
+
+use super::super::faults::Misplaced;
+use super::super::node::{TomlNode, TomlTable};
+use super::reference::KeyReference;
+use super::value::{PlacedValue, part, set_amount};
+use crate::binding::{
+    self, BindingError, BindingLimit, ConfinementTier, DependencyKind, ENVIRONMENT_ENTRIES, Escalation, Limited,
+    PROGRAM_DIRECTORIES, ProcessBinding, ProcessLimit, ProcessLimits, ProcessNetwork,
+};
+use crate::name::DependencyKey;
+
+/// The keys of a program.
+const KEYS: [&str; 16] = [
+    "program",
+    "directories",
+    "network",
+    "http",
+    "environment",
+    "require",
+    "escalate",
+    "time",
+    "cpu-time",
+    "processes",
+    "memory",
+    "open-files",
+    "file-bytes",
+    "temporary-bytes",
+    "output-bytes",
+    "runs",
+];
+
+/// Parses the table, and adds the keys that it names to `references`.
+pub(super) fn read(
+    node: &TomlNode<'_>,
+    references: &mut Vec<PlacedValue<KeyReference>>,
+) -> Result<ProcessBinding, Misplaced> {
+    let table = node.table(&KEYS)?;
+    let program = table.need("program", |node| part(node, binding::read_program));
+    Ok(ProcessBinding {
+        directories: table.read("directories", |node| read_directories(node, references)).unwrap_or_default(),
+        network: node.keep(read_network(&table, references)).unwrap_or_default(),
+        environment: table.read("environment", read_environment).unwrap_or_default(),
+        require: table.read("require", |node| node.word(&ConfinementTier::ALL, ConfinementTier::as_str)),
+        escalate: table.read("escalate", |node| node.word(&Escalation::ALL, Escalation::as_str)).unwrap_or_default(),
+        limits: read_limits(&table),
+        // Without a program, the fault was noted and the policy is refused.
+        program: program.unwrap_or_default(),
+    })
+}
+
+fn read_directories(
+    node: &TomlNode<'_>,
+    references: &mut Vec<PlacedValue<KeyReference>>,
+) -> Result<Vec<DependencyKey>, Misplaced> {
+    let elements = node.list()?;
+    if elements.len() > PROGRAM_DIRECTORIES {
+        return Err(node.fail(BindingError::ProgramDirectories));
+    }
+    let mut keys: Vec<DependencyKey> = Vec::new();
+    for element in &elements {
+        let Some(key) = node.keep(read_key(element)) else { continue };
+        if keys.contains(&key) {
+            node.keep::<()>(Err(element.fail(BindingError::SameDirectory)));
+            continue;
+        }
+        references.push(KeyReference::new(key.clone(), DependencyKind::Directory, element));
+        keys.push(key);
+    }
+    Ok(keys)
+}
+
+fn read_key(node: &TomlNode<'_>) -> Result<DependencyKey, Misplaced> {
+    DependencyKey::new(node.text()?).map_err(|fault| node.fail(fault))
+}
+
+/// Parses `network` and `http`. There can be only one of them, so that the policy never contradicts itself.
+fn read_network(
+    table: &TomlTable<'_, '_>,
+    references: &mut Vec<PlacedValue<KeyReference>>,
+) -> Result<ProcessNetwork, Misplaced> {
+    match (table.get("network"), table.get("http")) {
+        (None, None) => Ok(ProcessNetwork::None),
+        (Some(node), None) => node.word(&[ProcessNetwork::NONE], |word| word).map(|_| ProcessNetwork::None),
+        (None, Some(node)) => {
+            let key = read_key(node)?;
+            references.push(KeyReference::new(key.clone(), DependencyKind::Http, node));
+            Ok(ProcessNetwork::Http(key))
+        }
+        (Some(_), Some(node)) => Err(node.fail(BindingError::ProgramNetworks)),
+    }
+}
+
+fn read_environment(node: &TomlNode<'_>) -> Result<BTreeMap<String, String>, Misplaced> {
+    let entries = node.entries()?;
+    if entries.len() > ENVIRONMENT_ENTRIES {
+        return Err(node.fail(BindingError::EnvironmentEntries));
+    }
+    let read = |(name, entry): &(&str, TomlNode<'_>)| {
+        let name = node.keep(binding::read_environment_name(name).map_err(|fault| entry.fail(fault)));
+        name.zip(node.keep(part(entry, binding::read_environment_value)))
+    };
+    Ok(entries.iter().filter_map(read).collect())
+}
+
+fn read_limits(table: &TomlTable<'_, '_>) -> ProcessLimits {
+    let mut limits = ProcessLimits::default();
+    for &limit in ProcessLimit::ALL {
+        table.read(limit.key(), |node| set_amount(node, limit.unit(), |amount| limits.set(limit, amount)));
+    }
+    limits
+}
