@@ -47,6 +47,8 @@ pub enum DependencyKind {
     Store = 2,
     /// A service of the application.
     Service = 3,
+    /// A program.
+    Process = 4,
 }
 
 /// A dependency.

@@ -212,6 +212,8 @@ impl OpenFault {
             | GrantError::ProjectGrant(_)
             | GrantError::Client { .. }
             | GrantError::NoStores { .. }
+            | GrantError::Program { .. }
+            | GrantError::ProgramNeeds { .. }
             | GrantError::DeadNarrow { .. } => Self::Policy,
             GrantError::Audit(_) | GrantError::Ledger(_) => Self::Other,
         }

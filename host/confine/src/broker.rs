@@ -2,7 +2,9 @@
 
 use crate::confinement::Confinement;
 use crate::error::ConfineError;
-use crate::message::{DESCRIPTORS_MAX, ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes};
+use crate::message::{
+    DESCRIPTORS_MAX, ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes,
+};
 use crate::program::{OpenProgram, path_of};
 use crate::running::{Control, RunningProgram, StandardStreams};
 use crate::tier::{Tier, TierReport};
@@ -73,8 +75,7 @@ impl Broker {
         #[expect(clippy::disallowed_methods, reason = "the broker is the one process that starts programs")]
         let mut command = Command::new(&program.program);
         let command = command.args(&program.arguments).env_clear().current_dir("/");
-        let mut process =
-            command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let mut process = command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let report = match receive(&ours, RecvFlags::empty()) {
             Ok(Some((report, _))) => report,
             other => {

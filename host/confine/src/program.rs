@@ -1,7 +1,7 @@
 //! A program file that was opened and identified.
 
 use crate::error::ConfineError;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, open, statx, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, fstat, open, statx};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Read};

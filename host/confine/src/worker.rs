@@ -50,10 +50,7 @@ impl Workbench {
     fn new(host: OwnedFd) -> io::Result<Self> {
         let mut report = TierReport { tier: None, no_namespaces: None, no_landlock: None };
         let mut spare = None;
-        for (tier, why) in [
-            (Tier::Namespaces, &mut report.no_namespaces),
-            (Tier::Landlock, &mut report.no_landlock),
-        ] {
+        for (tier, why) in [(Tier::Namespaces, &mut report.no_namespaces), (Tier::Landlock, &mut report.no_landlock)] {
             match Self::checked(tier) {
                 Ok(cell) => {
                     report.tier = Some(tier);

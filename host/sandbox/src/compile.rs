@@ -5,6 +5,7 @@ use crate::codegen;
 use crate::component::{COMPONENT_BYTES_MAX, Refusal};
 use crate::engine::compile_settings;
 use crate::own_program::{self, WorkerError};
+use portcullis_confine::{BROKER_ARGUMENT, broker_main};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -215,11 +216,12 @@ async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) ->
     }
 }
 
-/// Makes this program able to compile plugins in a child process of itself. Call it as the first line of `main`.
+/// Makes this program able to compile plugins and to start programs in a child process of itself. Call it as the first
+/// line of `main`.
 ///
-/// If the process was started as a compile worker, this compiles one plugin and ends the process. Otherwise it returns
-/// immediately. Nothing may use the standard streams before it: a worker reads the plugin from stdin and writes the
-/// code to stdout.
+/// If the process was started as a compile worker, this compiles one plugin and ends the process. If it was started to
+/// start the programs of a host, this does so until the host ends. Otherwise it returns immediately. Nothing may start a
+/// thread or use the standard streams before it: a worker reads the plugin from stdin and writes the code to stdout.
 ///
 /// ```
 /// // The first line of `main`.
@@ -227,10 +229,15 @@ async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) ->
 /// ```
 pub fn init() {
     let mut arguments = std::env::args_os().skip(1);
-    let is_worker = arguments.next().is_some_and(|word| word == WORKER_ARGUMENT) && arguments.next().is_none();
-    if is_worker {
-        #[expect(clippy::exit, reason = "a compile worker must not run the rest of its main")]
-        process::exit(compile_worker());
+    let only = arguments.next().filter(|_| arguments.next().is_none());
+    let work: Option<fn() -> i32> = match only {
+        Some(word) if word == WORKER_ARGUMENT => Some(compile_worker),
+        Some(word) if word == BROKER_ARGUMENT => Some(broker_main),
+        Some(_) | None => None,
+    };
+    if let Some(work) = work {
+        #[expect(clippy::exit, reason = "a worker must not run the rest of its main")]
+        process::exit(work());
     }
     own_program::remember();
 }

@@ -3,6 +3,7 @@
 use crate::directory::Directory;
 use crate::http::{Client, PluginSecrets};
 use crate::keyvalue::Store;
+use crate::program::Program;
 use crate::service::Service;
 use crate::surroundings::Surroundings;
 use portcullis_policy::recovery::RecoverMutex;
@@ -34,7 +35,7 @@ pub struct Handles {
     refused: RefusedKeys,
 }
 
-/// The declared keys of directories and clients that a guest tried to open without a handle. Clones share the list.
+/// The declared keys of directories, clients and programs that a guest tried to open without a handle. Clones share the list.
 #[derive(Clone, Debug, Default)]
 pub struct RefusedKeys(Arc<Mutex<BTreeSet<Box<str>>>>);
 
@@ -56,6 +57,7 @@ enum DeclaredKey {
     Client { client: Option<Client>, binding: Option<Arc<HttpBinding>> },
     Store(Option<Arc<dyn Store>>),
     Service(Option<Arc<dyn Service>>),
+    Program(Option<Program>),
 }
 
 impl Handles {
@@ -102,6 +104,7 @@ impl Handles {
             DependencyKind::Http => self.client_key(key, None, None),
             DependencyKind::Store => self.store_key(key, None),
             DependencyKind::Service => self.service_key(key, None),
+            DependencyKind::Process => self.program_key(key, None),
         }
     }
 
@@ -127,6 +130,11 @@ impl Handles {
     /// Declares a service key, with its handle if one is granted.
     pub fn service_key(&mut self, key: Arc<str>, service: Option<Arc<dyn Service>>) {
         self.declared.insert(key, DeclaredKey::Service(service));
+    }
+
+    /// Declares a key of a program, with its handle if one is granted.
+    pub fn program_key(&mut self, key: Arc<str>, program: Option<Program>) {
+        self.declared.insert(key, DeclaredKey::Program(program));
     }
 
     pub(crate) fn directory(&self, key: &str) -> Result<&Directory, Unavailable> {
@@ -157,6 +165,11 @@ impl Handles {
     pub(crate) fn service(&self, key: &str) -> Result<&Arc<dyn Service>, Unavailable> {
         let DeclaredKey::Service(service) = self.declared(key)? else { return Err(Unavailable::WrongKind) };
         service.as_ref().ok_or(Unavailable::NotGranted)
+    }
+
+    pub(crate) fn program(&self, key: &str) -> Result<&Program, Unavailable> {
+        let DeclaredKey::Program(program) = self.declared(key)? else { return Err(Unavailable::WrongKind) };
+        program.as_ref().ok_or_else(|| self.refused.note(key))
     }
 
     /// Returns the granted directories with their keys, to preopen them.

@@ -32,6 +32,7 @@ mod meter;
 mod output;
 mod own_program;
 mod process_group;
+mod program;
 mod run;
 mod service;
 mod settings;
@@ -59,7 +60,9 @@ pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, 
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;
 pub use own_program::WorkerError;
+pub use portcullis_confine::{ConfineError, Tier, TierReport};
 pub use process_group::ProcessGroup;
+pub use program::{Program, ProgramFile, ProgramSetup, program_tier};
 pub use run::{Ran, RunSetup, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};

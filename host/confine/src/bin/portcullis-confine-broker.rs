@@ -6,7 +6,6 @@ fn main() {
     if std::env::args().any(|word| word == "--without-namespaces") {
         portcullis_confine::refuse_namespaces().unwrap_or_else(|error| panic!("{error}"));
     }
-    #[expect(clippy::exit, reason = "the broker's code is the program's")]
     std::process::exit(portcullis_confine::broker_main());
 }
 

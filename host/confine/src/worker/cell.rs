@@ -16,6 +16,9 @@ use std::io::{self, Read};
 /// What a cell answers when it is prepared.
 pub(super) const PREPARED: &[u8] = b"prepared";
 
+/// What programs expect of every environment.
+const DEFAULT_VARIABLES: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
+
 /// Whether a cell tells the broker that it is prepared, or why it is not.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellSetup {
@@ -31,7 +34,7 @@ pub(super) trait TierCell: Sized {
     /// Prepares what the confinement names. Returns the listener for the program's network, if it is proxied.
     fn furnish(
         &mut self,
-        request: &StartRequest,
+        request: &mut StartRequest,
         descriptors: &StartDescriptors<OwnedFd>,
     ) -> io::Result<Option<OwnedFd>>;
 
@@ -46,6 +49,17 @@ pub(super) trait TierCell: Sized {
 
     /// Kills all processes of the program.
     fn kill(&self);
+
+    /// Removes what the program leaves, after its end.
+    fn clear(&self) {}
+}
+
+/// Sets a variable that neither the caller nor the policy has set.
+pub(super) fn set_default(request: &mut StartRequest, name: &str, value: &str) {
+    let environment = &mut request.confinement.environment;
+    if environment.iter().all(|(known, _)| known != name) {
+        environment.push((name.to_owned(), value.to_owned()));
+    }
 }
 
 /// Runs a cell in a process that was forked for it. Never returns.
@@ -73,8 +87,11 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     let mut descriptors = StartDescriptors::from_list(descriptors).ok_or_else(incomplete)?;
     let control = descriptors.control.try_clone()?;
     let started = prepared.and_then(|mut cell| {
-        let request = read(&mut descriptors)?;
-        let listener = cell.furnish(&request, &descriptors)?;
+        let mut request = read(&mut descriptors)?;
+        for (name, value) in DEFAULT_VARIABLES {
+            set_default(&mut request, name, value);
+        }
+        let listener = cell.furnish(&mut request, &descriptors)?;
         let program = launch::start(&cell, &request, descriptors)?;
         Ok((cell, request, listener, program))
     });
@@ -84,14 +101,15 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
             return send(&control, &ProgramEvent::Refused(error.to_string()), &[], SendFlags::empty());
         }
     };
-    tell_started(&control, listener)?;
-    let report = supervise(&cell, &request.confinement.limits, &control, program)?;
+    tell_started(&control, listener.as_ref())?;
+    let report = supervise(&cell, &request.confinement.limits, &control, &program)?;
+    cell.clear();
     send(&control, &ProgramEvent::Ended(report), &[], SendFlags::empty())
 }
 
-fn tell_started(control: &OwnedFd, listener: Option<OwnedFd>) -> io::Result<()> {
+fn tell_started(control: &OwnedFd, listener: Option<&OwnedFd>) -> io::Result<()> {
     let own = pidfd_open(getpid(), PidfdFlags::empty())?;
-    let descriptors: Vec<BorrowedFd<'_>> = [own.as_fd()].into_iter().chain(listener.iter().map(AsFd::as_fd)).collect();
+    let descriptors: Vec<BorrowedFd<'_>> = [own.as_fd()].into_iter().chain(listener.map(AsFd::as_fd)).collect();
     send(control, &ProgramEvent::Started, &descriptors, SendFlags::empty())
 }
 

@@ -1,26 +1,30 @@
 //! Tier "landlock": a program has the machine's tree, of which Landlock lets it reach only its own places. It has no
 //! network and no `/proc`.
 
-use super::cell::TierCell;
+use super::cell::{TierCell, set_default};
 use super::launch;
-use super::processes::descendants;
+use super::processes::{self, descendants};
 use super::system_calls::{self, Sockets};
 use super::view::same_file;
 use crate::confinement::{Confinement, ViewAccess};
 use crate::message::{StartDescriptors, StartRequest};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+use rustix::fs::{Mode, OFlags, mkdir, open};
+use rustix::io::Errno;
+use rustix::process::{getpid, set_child_subreaper};
 use seccompiler::BpfProgram;
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// The first version of Landlock that keeps a program from signalling the user's other processes and from their abstract
 /// sockets (Linux 6.12). Without it, a program could end its own supervisor.
 const NEEDED: ABI = ABI::V6;
+
+const NO_LANDLOCK: &str = "Linux 6.12 or later is needed, with Landlock";
 
 /// The directories of the system that a program may read and execute.
 const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix"];
@@ -55,23 +59,36 @@ pub(super) struct LandlockCell {
     filters: [BpfProgram; 2],
     /// The rules, once the confinement is known.
     rules: Option<RulesetCreated>,
+    /// The directory for the program's own files.
+    temporary: Option<PathBuf>,
 }
 
 impl TierCell for LandlockCell {
     fn prepare() -> io::Result<Self> {
         // Orphans of the program become children of this process, which can then kill them.
         set_child_subreaper(Some(getpid()))?;
+        scope_signals()?;
         rules()?;
+        if !processes::lists_children() {
+            return Err(io::Error::other("the kernel does not list the children of a process (CONFIG_PROC_CHILDREN)"));
+        }
         let filters = [system_calls::absent_calls_filter()?, system_calls::filter(Sockets::Pairs)?];
-        Ok(Self { filters, rules: None })
+        Ok(Self { filters, rules: None, temporary: None })
     }
 
     fn furnish(
         &mut self,
-        request: &StartRequest,
+        request: &mut StartRequest,
         descriptors: &StartDescriptors<OwnedFd>,
     ) -> io::Result<Option<OwnedFd>> {
-        let confinement = &request.confinement;
+        let temporary = make_temporary()?;
+        for name in ["HOME", "TMPDIR"] {
+            set_default(request, name, &temporary.to_string_lossy());
+        }
+        let confinement = &mut request.confinement;
+        if confinement.working_directory == Path::new("/tmp") {
+            confinement.working_directory.clone_from(&temporary);
+        }
         if confinement.proxied {
             return Err(io::Error::other("it needs the network, which this machine gives only with namespaces"));
         }
@@ -95,19 +112,19 @@ impl TierCell for LandlockCell {
         for (directory, granted) in confinement.directories.iter().zip(&descriptors.directories) {
             let access = match directory.access {
                 ViewAccess::ReadOnly => read,
-                ViewAccess::ReadWrite => {
-                    let devices = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::IoctlDev;
-                    AccessFs::from_all(NEEDED) & !devices
-                }
+                ViewAccess::ReadWrite => write_access(),
             };
             rules = allow(rules, granted.as_fd(), access)?;
         }
+        let own = open(&temporary, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        rules = allow(rules, own.as_fd(), write_access())?;
+        self.temporary = Some(temporary);
         self.rules = Some(rules);
         Ok(None)
     }
 
-    fn enter(&self, confinement: &Confinement) -> io::Result<()> {
-        launch::limit_processes(confinement)?;
+    fn enter(&self, _confinement: &Confinement) -> io::Result<()> {
+        // The kernel's limit of processes would count all of the user's.
         let rules = self.rules.as_ref().ok_or_else(|| io::Error::other("the rules are missing"))?;
         let rules = rules.try_clone()?;
         // This sets `no_new_privs` too.
@@ -129,12 +146,52 @@ impl TierCell for LandlockCell {
     }
 
     fn kill(&self) {
-        for number in self.processes().unwrap_or_default() {
-            // All of them are descendants of this process, which has not waited for them, so no number was reused.
-            if let Some(number) = i32::try_from(number).ok().and_then(Pid::from_raw) {
-                let _ = kill_process(number, Signal::KILL);
-            }
+        // This process may signal only those of its own Landlock domain, which are the program's. The kernel does it in
+        // one step: a process that is being forked gets the signal too. Killing one after the other would lose the race
+        // against a program that forks without end.
+        let _ = launch::kill_everyone();
+    }
+
+    fn clear(&self) {
+        if let Some(temporary) = &self.temporary {
+            #[expect(clippy::disallowed_methods, reason = "this process made the directory, and has no handles")]
+            let _ = std::fs::remove_dir_all(temporary);
         }
+    }
+}
+
+/// Returns everything that a program may do in a directory that it can write to.
+fn write_access() -> BitFlags<AccessFs> {
+    let devices = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::IoctlDev;
+    AccessFs::from_all(NEEDED) & !devices
+}
+
+/// Makes a directory that only this user can read.
+fn make_temporary() -> io::Result<PathBuf> {
+    let mut number = getpid().as_raw_nonzero().get().unsigned_abs();
+    loop {
+        let place = PathBuf::from(format!("/tmp/portcullis-{number}"));
+        match mkdir(&place, Mode::RWXU) {
+            Ok(()) => return Ok(place),
+            Err(Errno::EXIST) => number = number.wrapping_add(1),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Limits the processes that this process may signal to those that it starts.
+fn scope_signals() -> io::Result<()> {
+    let restrict = || -> Result<RestrictionStatus, landlock::RulesetError> {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .scope(Scope::Signal)?
+            .create()?
+            .restrict_self()
+    };
+    match restrict() {
+        Ok(status) if status.ruleset == RulesetStatus::FullyEnforced => Ok(()),
+        Ok(_) => Err(io::Error::other(NO_LANDLOCK)),
+        Err(error) => Err(io::Error::other(format!("{NO_LANDLOCK}: {error}"))),
     }
 }
 
@@ -148,7 +205,7 @@ fn rules() -> io::Result<RulesetCreated> {
             .scope(Scope::from_all(NEEDED))?
             .create()
     };
-    create().map_err(|error| io::Error::other(format!("Linux 6.12 or later is needed, with Landlock: {error}")))
+    create().map_err(|error| io::Error::other(format!("{NO_LANDLOCK}: {error}")))
 }
 
 /// Allows an access below a path of the machine. A machine without the path needs no rule.

@@ -1,6 +1,6 @@
 //! Tier "namespaces": a program has its own users, files, processes, network and shared memory.
 
-use super::cell::TierCell;
+use super::cell::{TierCell, set_default};
 use super::launch;
 use super::processes::numbers_in;
 use super::system_calls::{self, Sockets};
@@ -53,9 +53,18 @@ impl TierCell for NamespaceCell {
 
     fn furnish(
         &mut self,
-        request: &StartRequest,
+        request: &mut StartRequest,
         descriptors: &StartDescriptors<OwnedFd>,
     ) -> io::Result<Option<OwnedFd>> {
+        for name in ["HOME", "TMPDIR"] {
+            set_default(request, name, "/tmp");
+        }
+        if request.confinement.proxied {
+            let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+            for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"] {
+                set_default(request, name, &proxy);
+            }
+        }
         self.view.furnish(request, descriptors.program.as_fd(), &descriptors.directories)?;
         request.confinement.proxied.then(proxy_listener).transpose()
     }

@@ -1,14 +1,14 @@
 //! What the processes of a program use, read from `/proc`.
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Dir, Mode, OFlags, openat};
+use rustix::fs::{Dir, Mode, OFlags, open, openat};
+use rustix::process::{Pid, getpid};
 use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
 /// Maximum bytes to read of a file about a process.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
-
 
 /// Returns the numbers of the processes that a `/proc` lists.
 pub(super) fn numbers_in(processes: &OwnedFd) -> io::Result<Vec<u32>> {
@@ -29,11 +29,12 @@ pub(super) fn threads(processes: impl AsFd, number: u32) -> Option<u64> {
     text.rsplit_once(')')?.1.split_whitespace().nth(17)?.parse().ok()
 }
 
-/// Returns the CPU time of a process. None if it has ended.
+/// Returns the CPU time of a process and of its children that it has waited for. None if it has ended.
 pub(super) fn cpu_time(processes: impl AsFd, number: u32) -> Option<Duration> {
     let text = read(processes, number, "stat")?;
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    // Fields 14 to 17: of the process and of those children, each as a program and in the kernel.
+    let fields = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
     let per_second = rustix::param::clock_ticks_per_second();
     Some(Duration::from_millis(ticks.saturating_mul(1000) / per_second.max(1)))
 }
@@ -69,24 +70,32 @@ fn read(processes: impl AsFd, number: u32, name: &str) -> Option<String> {
 }
 
 /// Returns the numbers of all descendants of a process.
-pub(super) fn descendants(process: rustix::process::Pid) -> io::Result<Vec<u32>> {
-    let proc = rustix::fs::open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let mut parents = std::collections::BTreeMap::<u32, Vec<u32>>::new();
-    for number in numbers_in(&proc)? {
-        // The field after the state, which follows the name.
-        let parent = read(&proc, number, "stat")
-            .and_then(|text| text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok());
-        if let Some(parent) = parent {
-            parents.entry(parent).or_default().push(number);
-        }
-    }
+pub(super) fn descendants(process: Pid) -> io::Result<Vec<u32>> {
+    let proc = open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let mut found = Vec::new();
-    let mut open = vec![process.as_raw_nonzero().get().unsigned_abs()];
-    while let Some(one) = open.pop() {
-        for child in parents.remove(&one).unwrap_or_default() {
-            found.push(child);
-            open.push(child);
-        }
+    let mut next = vec![process.as_raw_nonzero().get().unsigned_abs()];
+    while let Some(one) = next.pop() {
+        let children = children_of(&proc, one);
+        found.extend(&children);
+        next.extend(children);
     }
     Ok(found)
+}
+
+/// Returns whether the kernel lists the children of a process.
+pub(super) fn lists_children() -> bool {
+    let own = getpid().as_raw_nonzero();
+    rustix::fs::stat(format!("/proc/{own}/task/{own}/children")).is_ok()
+}
+
+/// Returns the children of all threads of a process. There is none if it has ended.
+fn children_of(proc: &OwnedFd, process: u32) -> Vec<u32> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(threads) = openat(proc, format!("{process}/task"), flags, Mode::empty()) else { return Vec::new() };
+    let mut children = Vec::new();
+    for thread in numbers_in(&threads).unwrap_or_default() {
+        let text = read(&threads, thread, "children").unwrap_or_default();
+        children.extend(text.split_whitespace().filter_map(|number| number.parse::<u32>().ok()));
+    }
+    children
 }

@@ -34,7 +34,7 @@ pub(super) fn supervise<T: TierCell>(
     cell: &T,
     limits: &ConfinementLimits,
     control: &OwnedFd,
-    program: Launch,
+    program: &Launch,
 ) -> io::Result<ProgramReport> {
     let began = Instant::now();
     let watch = Watch { proc: open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok() };
@@ -160,7 +160,8 @@ impl Watch {
             return Ok(Some(over));
         }
         let Some(proc) = &self.proc else { return Ok(None) };
-        let sum = |of: fn(&OwnedFd, u32) -> Option<u64>| -> u64 { numbers.iter().filter_map(|one| of(proc, *one)).sum() };
+        let sum =
+            |of: fn(&OwnedFd, u32) -> Option<u64>| -> u64 { numbers.iter().filter_map(|one| of(proc, *one)).sum() };
         if sum(|proc, one| processes::threads(proc, one)) > u64::from(limits.processes) {
             return Ok(Some(over));
         }

@@ -100,8 +100,14 @@ const REFUSED_CALLS: &[libc::c_long] = &[
 ];
 
 #[cfg(target_arch = "x86_64")]
-const REFUSED_CALLS_HERE: &[libc::c_long] =
-    &[libc::SYS_kexec_file_load, libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib, libc::SYS__sysctl];
+const REFUSED_CALLS_HERE: &[libc::c_long] = &[
+    libc::SYS_kexec_file_load,
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_uselib,
+    libc::SYS__sysctl,
+];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_CALLS_HERE: &[libc::c_long] = &[];
 
@@ -110,7 +116,7 @@ const REFUSED_CALLS_HERE: &[libc::c_long] = &[];
 const ABSENT_CALLS: &[libc::c_long] = &[libc::SYS_clone3];
 
 /// The control codes of a terminal that put input into it or change its console.
-const REFUSED_CONTROLS: &[u64] = &[libc::TIOCSTI as u64, libc::TIOCLINUX as u64];
+const REFUSED_CONTROLS: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
 /// Returns the filter of a program.
 pub(super) fn filter(sockets: Sockets) -> io::Result<BpfProgram> {

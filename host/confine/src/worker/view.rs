@@ -206,7 +206,8 @@ fn mirror(source: &str, target: &str) -> io::Result<()> {
         FileType::Directory => {
             make_directory(Path::new(target))?;
             told(target, mount_bind_recursive(source, target))?;
-            attributes(Path::new(target), READ_ONLY | NO_SETUID | NO_DEVICES).map_err(|error| about(Path::new(target), &error))
+            attributes(Path::new(target), READ_ONLY | NO_SETUID | NO_DEVICES)
+                .map_err(|error| about(Path::new(target), &error))
         }
         FileType::RegularFile if found.stx_size <= COPIED_BYTES_MAX => {
             let mut content = Vec::new();

@@ -1,14 +1,17 @@
 //! A broker with one directory, for the tests.
 
 use portcullis_confine::{
-    Broker, BrokerProgram, Confinement, ConfinementLimits, ConfineError, MaskedPath, OpenProgram, ProgramReport,
-    ProgramStart, Tier, ViewAccess, ViewDirectory,
+    Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram, ProgramReport,
+    ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory,
 };
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::io::AsyncReadExt;
+
+/// Both tiers. Each property holds for both, unless its test says otherwise.
+pub(crate) const TIERS: [Tier; 2] = [Tier::Namespaces, Tier::Landlock];
 
 /// A directory that is removed at the end of its test.
 pub(crate) struct Scratch(PathBuf);
@@ -77,9 +80,32 @@ impl Lab {
         std::fs::write(place, content).unwrap();
     }
 
-    pub(crate) async fn start(&self, command: &str) -> Result<portcullis_confine::RunningProgram, ConfineError> {
+    pub(crate) async fn start(&self, command: &str) -> Result<RunningProgram, ConfineError> {
+        self.start_in(&File::open(self.workspace.path()).unwrap(), command).await
+    }
+
+    /// Starts a command with a directory that was opened before.
+    pub(crate) async fn start_in(&self, directory: &File, command: &str) -> Result<RunningProgram, ConfineError> {
         let program = OpenProgram::open(Path::new("/bin/bash")).unwrap();
+        self.start_with(&program, directory, vec!["-c".to_owned(), command.to_owned()]).await
+    }
+
+    /// Starts a program with arguments.
+    pub(crate) async fn start_program(
+        &self,
+        program: &OpenProgram,
+        arguments: &[&str],
+    ) -> Result<RunningProgram, ConfineError> {
         let directory = File::open(self.workspace.path()).unwrap();
+        self.start_with(program, &directory, arguments.iter().map(|word| (*word).to_owned()).collect()).await
+    }
+
+    async fn start_with(
+        &self,
+        program: &OpenProgram,
+        directory: &File,
+        arguments: Vec<String>,
+    ) -> Result<RunningProgram, ConfineError> {
         let confinement = Confinement {
             directories: vec![ViewDirectory {
                 path: self.workspace.path().to_owned(),
@@ -88,13 +114,13 @@ impl Lab {
                 masked: self.masked.clone(),
             }],
             working_directory: self.workspace.path().to_owned(),
-            environment: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+            environment: Vec::new(),
             proxied: false,
             limits: self.limits.clone(),
         };
         let start = ProgramStart {
-            program: &program,
-            arguments: vec!["-c".to_owned(), command.to_owned()],
+            program,
+            arguments,
             confinement,
             directories: &[directory.as_fd()],
             merge: true,
@@ -105,12 +131,16 @@ impl Lab {
 
     /// Runs a command of the shell to its end.
     pub(crate) async fn run(&self, command: &str) -> Outcome {
-        let mut running = self.start(command).await.unwrap();
-        let mut streams = running.take_streams().unwrap();
-        drop(streams.stdin);
-        let mut bytes = Vec::new();
-        let (read, report) = tokio::join!(streams.stdout.read_to_end(&mut bytes), running.ended());
-        read.unwrap();
-        Outcome { text: String::from_utf8_lossy(&bytes).into_owned(), report: report.unwrap() }
+        outcome(self.start(command).await.unwrap_or_else(|error| panic!("{command}: {error}"))).await
     }
+}
+
+/// Reads what a program prints until it has ended.
+pub(crate) async fn outcome(mut running: RunningProgram) -> Outcome {
+    let mut streams = running.take_streams().unwrap();
+    drop(streams.stdin);
+    let mut bytes = Vec::new();
+    let (read, report) = tokio::join!(streams.stdout.read_to_end(&mut bytes), running.ended());
+    read.unwrap();
+    Outcome { text: String::from_utf8_lossy(&bytes).into_owned(), report: report.unwrap() }
 }

@@ -1,7 +1,14 @@
 //! Programs that the operating system confines: what they see, what they reach, and how they end.
 
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "the tests make the files and processes that programs must not reach, and a test may panic"
+)]
 
 mod ending;
 mod lab;
+mod limits;
+mod reach;
 mod view;

@@ -1,16 +1,244 @@
 //! What a program sees and what it can change.
 
-use crate::lab::Lab;
-use portcullis_confine::{ProgramExit, Tier};
+use crate::lab::{Lab, TIERS};
+use portcullis_confine::{ConfineError, Masked, MaskedPath, ProgramExit, Tier, ViewAccess};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 
 #[tokio::test]
 async fn a_program_reads_and_writes_its_directory() {
-    for tier in [Tier::Namespaces, Tier::Landlock] {
+    for tier in TIERS {
         let lab = Lab::new(tier);
         lab.put("a.txt", "hello\n");
         let outcome = lab.run("cat a.txt; echo more > b.txt; pwd; echo done").await;
         assert_eq!(outcome.report.exit, ProgramExit::Code(0), "{outcome:?}");
         assert_eq!(outcome.text, format!("hello\n{}\ndone\n", lab.workspace.path().display()));
         assert_eq!(std::fs::read_to_string(lab.file("b.txt")).unwrap(), "more\n");
+    }
+}
+
+#[tokio::test]
+async fn a_read_only_directory_cannot_be_changed_in_any_way() {
+    for tier in TIERS {
+        let mut lab = Lab::new(tier);
+        lab.access = ViewAccess::ReadOnly;
+        lab.put("a.txt", "hello\n");
+        lab.put("dir/b.txt", "hello\n");
+        for command in [
+            "echo x > a.txt",
+            "echo x > new",
+            "rm a.txt",
+            "mv a.txt b.txt",
+            "mkdir d",
+            "ln a.txt b",
+            "ln -s a.txt b",
+            "rmdir dir",
+            "truncate -s 0 a.txt",
+            "mv dir dir2",
+            "cp a.txt dir/c.txt",
+        ] {
+            let outcome = lab.run(command).await;
+            assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {command}: {outcome:?}");
+        }
+        let outcome = lab.run("cat a.txt && ls").await;
+        assert_eq!(outcome.text, "hello\na.txt\ndir\n", "{tier}");
+    }
+}
+
+/// Each command tries to read or to write something of the machine that the program was not given.
+#[tokio::test]
+async fn nothing_outside_the_view_can_be_read_or_written() {
+    for tier in TIERS {
+        let lab = Lab::new(tier);
+        let secret = lab.workspace.path().with_extension("secret");
+        std::fs::write(&secret, "the secret\n").unwrap();
+        symlink(&secret, lab.file("link")).unwrap();
+        let (own, place) = (std::process::id(), secret.display().to_string());
+        for command in [
+            format!("cat {place}"),
+            "cat link".to_owned(),
+            format!("cat /proc/1/root{place}"),
+            format!("cat /proc/self/root{place}"),
+            format!("cat /proc/{own}/environ"),
+            format!("cat /proc/{own}/cmdline | grep ."),
+            format!("ls /proc/{own}/fd"),
+            "cat /proc/1/environ".to_owned(),
+            "cat /proc/1/mem".to_owned(),
+            "readlink /proc/1/fd/0".to_owned(),
+            "cat /proc/1/fd/0".to_owned(),
+            "ls -l /proc/1/exe | grep -e '->'".to_owned(),
+            "ls -A \"$(dirname \"$PWD\")\" | grep secret".to_owned(),
+            "ls /root/.ssh /home/*".to_owned(),
+            "cat /etc/shadow".to_owned(),
+            "ls /sys/kernel".to_owned(),
+            "ls /.machine".to_owned(),
+            "ls /dev/sda /dev/vda /dev/mem /dev/kmsg /dev/tty".to_owned(),
+            "head -c 1 /proc/kcore | grep .".to_owned(),
+            "echo x > /usr/bin/portcullis-test".to_owned(),
+            "echo x > /etc/passwd".to_owned(),
+            "echo x > /portcullis-test".to_owned(),
+            "echo x > /proc/sys/kernel/core_pattern".to_owned(),
+            "echo x > /proc/sysrq-trigger".to_owned(),
+            "mount -t tmpfs x /tmp".to_owned(),
+            "unshare -Ur true".to_owned(),
+            "unshare -m true".to_owned(),
+            "chroot . true".to_owned(),
+            "mknod device b 8 0".to_owned(),
+        ] {
+            let outcome = lab.run(&format!("{{ {command}; }} 2>/dev/null")).await;
+            assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {command}: {outcome:?}");
+            assert!(!outcome.text.contains("the secret"), "{tier}: {command}: {outcome:?}");
+        }
+        std::fs::remove_file(secret).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_inherited_but_the_streams() {
+    for tier in TIERS {
+        let lab = Lab::new(tier);
+        let outcome = lab.run("env -0 | tr '\\0' '\\n' | cut -d= -f1 | sort | tr '\\n' ' '").await;
+        let names: Vec<&str> = outcome.text.split_whitespace().filter(|name| *name != "_").collect();
+        assert_eq!(names, ["HOME", "LANG", "PATH", "PWD", "SHLVL", "TMPDIR"], "{tier}: {outcome:?}");
+        if tier == Tier::Namespaces {
+            let outcome = lab.run("exec 9</dev/null; exec 9<&-; ls /proc/self/fd | tr '\\n' ' '").await;
+            assert_eq!(outcome.text, "0 1 2 3 ", "the last is of ls itself");
+            let outcome =
+                lab.run("grep -E '^(CapEff|CapPrm|CapBnd|CapAmb|NoNewPrivs|Seccomp):' /proc/self/status").await;
+            let zero = "0000000000000000";
+            assert_eq!(
+                outcome.text,
+                format!(
+                    "CapPrm:\t{zero}\nCapEff:\t{zero}\nCapBnd:\t{zero}\nCapAmb:\t{zero}\nNoNewPrivs:\t1\nSeccomp:\t2\n"
+                )
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_program_has_a_private_directory_for_its_files_of_limited_size() {
+    for tier in TIERS {
+        let mut lab = Lab::new(tier);
+        lab.limits.temporary_bytes = 1024 * 1024;
+        let outcome = lab.run("echo x > $TMPDIR/a && cat $TMPDIR/a && cd && pwd >/dev/null && echo ok").await;
+        assert_eq!(outcome.text, "x\nok\n", "{tier}: {outcome:?}");
+        let outcome = lab.run("ls -A $TMPDIR").await;
+        assert_eq!(outcome.text, "", "{tier}: what another run left must be gone");
+        if tier == Tier::Namespaces {
+            let outcome = lab.run("head -c 2000000 /dev/zero > /tmp/a").await;
+            assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{outcome:?}");
+            let outcome = lab.run("echo x > /dev/shm/a && echo x > /var/tmp/b && ls /tmp").await;
+            assert_eq!(outcome.text, "a\nb\n");
+        }
+    }
+}
+
+fn masked(path: &str, masked: Masked) -> MaskedPath {
+    MaskedPath { path: PathBuf::from(path), masked }
+}
+
+#[tokio::test]
+async fn masked_places_cannot_be_read_changed_or_replaced() {
+    let mut lab = Lab::new(Tier::Namespaces);
+    lab.put(".git/hooks/pre-commit", "old\n");
+    lab.put(".git/config", "old\n");
+    lab.put("app/.env", "secret\n");
+    lab.put("keys/id", "secret\n");
+    lab.masked = vec![
+        masked(".git/hooks", Masked::ReadOnly),
+        masked(".git/config", Masked::ReadOnly),
+        masked("app/.env", Masked::Hidden),
+        masked("keys", Masked::Hidden),
+    ];
+    for command in [
+        "echo new > .git/config",
+        "rm -f .git/config",
+        "mv x .git/config",
+        "rm -rf .git",
+        "mv .git .git2",
+        "mv .git/hooks .git/hooks2",
+        "echo new > .git/hooks/pre-commit",
+        "echo new > .git/hooks/post-commit",
+        "ln .git/config c && echo new > c",
+        "chmod 777 .git/config",
+        "cat app/.env | grep .",
+        "chmod 777 app/.env && cat app/.env",
+        "mv app app2 && cat app2/.env",
+        "rm -rf app",
+        "ls keys | grep .",
+        "cat keys/id",
+        "chmod 777 keys && ls keys",
+        "rmdir keys",
+        "umount keys",
+        "mv keys k2",
+    ] {
+        lab.put("x", "x\n");
+        let outcome = lab.run(&format!("{{ {command}; }} 2>/dev/null")).await;
+        assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{command}: {outcome:?}");
+    }
+    let read = |name: &str| std::fs::read_to_string(lab.file(name)).unwrap();
+    assert_eq!((read(".git/config"), read(".git/hooks/pre-commit")), ("old\n".to_owned(), "old\n".to_owned()));
+    assert!(!lab.file(".git/hooks/post-commit").exists());
+    let outcome =
+        lab.run("cat .git/config && echo x > .git/other && rm .git/other && echo y > app/new && echo ok").await;
+    assert_eq!(outcome.text, "old\nok\n", "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_mask_that_cannot_hold_refuses_the_start() {
+    let mut lab = Lab::new(Tier::Namespaces);
+    symlink("elsewhere", lab.file(".env")).unwrap();
+    lab.masked = vec![masked(".env", Masked::Hidden)];
+    let refused = lab.start("true").await.unwrap_err();
+    assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("symbolic link")), "{refused}");
+    let mut lab = Lab::new(Tier::Landlock);
+    lab.put(".env", "secret\n");
+    lab.masked = vec![masked(".env", Masked::Hidden)];
+    let refused = lab.start("true").await.unwrap_err();
+    assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("namespaces")), "{refused}");
+}
+
+/// The directory that was granted is moved away, and another one takes its path, also while programs start.
+#[test]
+fn a_directory_that_took_the_path_of_the_granted_one_is_never_seen() {
+    for tier in TIERS {
+        let lab = Lab::new(tier);
+        lab.put("mine", "mine\n");
+        let (path, away) = (lab.workspace.path().to_owned(), lab.workspace.path().with_extension("away"));
+        let other = path.with_extension("other");
+        std::fs::create_dir_all(&other).unwrap();
+        std::fs::write(other.join("mine"), "not mine\n").unwrap();
+        let swapping = std::sync::atomic::AtomicBool::new(true);
+        let granted = std::fs::File::open(&path).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while swapping.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::fs::rename(&path, &away).unwrap();
+                    std::fs::rename(&other, &path).unwrap();
+                    std::fs::rename(&path, &other).unwrap();
+                    std::fs::rename(&away, &path).unwrap();
+                }
+            });
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let starting = std::panic::AssertUnwindSafe(|| {
+                runtime.block_on(async {
+                    for _ in 0..30 {
+                        match lab.start_in(&granted, "cat mine").await {
+                            Ok(running) => {
+                                let outcome = crate::lab::outcome(running).await;
+                                assert!(!outcome.text.contains("not mine"), "{tier}: {outcome:?}");
+                            }
+                            Err(ConfineError::Refused(_)) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                })
+            });
+            let done = std::panic::catch_unwind(starting);
+            swapping.store(false, std::sync::atomic::Ordering::Relaxed);
+            done.unwrap();
+        });
+        std::fs::remove_dir_all(other).unwrap();
     }
 }

@@ -111,16 +111,16 @@ impl Escalation {
     }
 }
 
-impl BindingKind for ProcessBinding {
-    fn describe(&self) -> Vec<String> {
-        let mut parts = vec![format!("may run {}", plain(&self.program))];
-        if !self.directories.is_empty() {
-            parts.push(format!("with {}", list(&self.directories)));
-        }
+impl ProcessBinding {
+    /// Describes the binding, with the directories in these words.
+    pub fn describe_with(&self, directories: Option<&str>) -> Vec<String> {
+        let with = directories.map(|directories| format!(" with {directories}")).unwrap_or_default();
+        let mut parts = vec![format!("may run {}{with}", plain(&self.program))];
         parts.push(match &self.network {
             ProcessNetwork::None => "no network".to_owned(),
             ProcessNetwork::Http(key) => format!("network through {key}"),
         });
+        parts.extend(self.limits.default_time());
         parts.extend(self.limits.changed());
         if !self.environment.is_empty() {
             // With the values, because an approval is bound to this description, and a value can change what runs.
@@ -130,6 +130,13 @@ impl BindingKind for ProcessBinding {
         parts.extend(self.require.map(|tier| format!("needs {}", tier.as_str())));
         parts.extend((self.escalate == Escalation::Ask).then(|| "may ask for more".to_owned()));
         parts
+    }
+}
+
+impl BindingKind for ProcessBinding {
+    fn describe(&self) -> Vec<String> {
+        let directories = (!self.directories.is_empty()).then(|| list(&self.directories));
+        self.describe_with(directories.as_deref())
     }
 
     fn narrow(&self) -> Option<&Pointer> {

@@ -108,6 +108,15 @@ pub(crate) enum ProcessLimit {
     Runs,
 }
 
+impl ProcessLimits {
+    /// Returns the time limit if it is the default. An approver needs to read it in any case.
+    pub(super) fn default_time(&self) -> Option<String> {
+        let time = ProcessLimit::Time;
+        let is_default = self.get(time) == time.default() as u64;
+        is_default.then(|| format!("{} {}", time.key(), time.unit().show(time.default()).trim_matches('"')))
+    }
+}
+
 impl BindingLimit for ProcessLimit {
     const ALL: &'static [Self] = &[
         Self::Time,

@@ -68,6 +68,7 @@ impl ValidCall {
         request: &Request,
         record: &CallRecord,
     ) -> Result<(Verdict, Observed), Rejection> {
+        grant::refresh_programs(self).await?;
         let verdict = self.decide(host, request, record).await?;
         if verdict.decision == Decision::Ask && request.resumes.is_none() {
             // Check this before a review or a hook takes time, because no answer would help.
@@ -180,6 +181,7 @@ impl ValidCall {
             reasons.push(verdict_text(verdict));
         }
         reasons.extend(grant::unnamed_host(self));
+        reasons.extend(grant::replaced_program(self));
         reasons.extend(concerns.iter().map(|concern| &concern.reason).chain(repaired).cloned());
         reasons.extend(self.unchecked());
         let repeats = *count >= self.policy.policy.approvals().repeats;

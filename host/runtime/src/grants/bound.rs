@@ -3,14 +3,15 @@
 use super::bases::{Bases, Own};
 use super::changeable::{Changeable, changeable};
 use super::error::GrantError;
+use super::program::BoundProgram;
 use crate::audit::AuditError;
 use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use portcullis_policy::{
-    Binding, ClockResolution, DependencyKey, HttpBinding, Layer, PluginName, Pointer, Policy, ServiceBinding,
-    StoreBinding,
+    Binding, ClockResolution, DependencyKey, Escalation, HttpBinding, Layer, PluginName, Pointer, Policy,
+    ProcessBinding, ProcessNetwork, ServiceBinding, StoreBinding,
 };
-use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets};
+use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets, ProgramFile};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -38,9 +39,12 @@ pub(crate) enum Grant {
     Store(StoreBinding),
     /// A service of the application.
     Service(ServiceBinding),
+    /// A program that was opened and identified.
+    Program(Box<BoundProgram>),
 }
 
 /// An open directory that the policy binds.
+#[derive(Clone)]
 pub(crate) struct BoundDirectory {
     pub(crate) directory: Directory,
     /// The resolved path of the directory. Approvals are bound to it.
@@ -109,9 +113,18 @@ impl Opening<'_> {
                 Binding::Http(binding) => Grant::Client(place.client(binding, self.network)?),
                 Binding::Store(binding) => Grant::Store(place.store(*binding)?),
                 Binding::Service(binding) => Grant::Service(binding.clone()),
+                // Programs come last, because they use the other grants.
+                Binding::Process(_) => continue,
             };
             keys.insert(key.clone(), grant);
         }
+        let mut programs = Vec::new();
+        for (key, binding) in policy.bindings(plugin) {
+            let Binding::Process(binding) = binding else { continue };
+            let place = BindingPlace { plugin, key, base: self.bases.of(policy.binding_layer(plugin, key)) };
+            programs.push((key.clone(), Grant::Program(Box::new(place.program(binding, &keys)?))));
+        }
+        keys.extend(programs);
         let clients = keys.values().filter_map(Grant::client);
         let secrets = Arc::new(PluginSecrets::new(self.network, clients));
         Ok(PluginGrants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin), secrets })
@@ -176,6 +189,41 @@ impl BindingPlace<'_> {
             return Ok(binding);
         }
         Err(GrantError::NoStores { plugin: self.plugin.clone(), key: self.key.clone() })
+    }
+
+    fn program(
+        &self,
+        binding: &ProcessBinding,
+        others: &BTreeMap<DependencyKey, Grant>,
+    ) -> Result<BoundProgram, GrantError> {
+        if binding.network != ProcessNetwork::None {
+            return Err(
+                self.program_needs("the network, which this version gives no program: remove `http`".to_owned())
+            );
+        }
+        if binding.escalate != Escalation::Never {
+            let needs = "`escalate`, which this version does not have: remove it".to_owned();
+            return Err(self.program_needs(needs));
+        }
+        let path = self.base.join(&binding.program);
+        let program = |error| GrantError::Program { plugin: self.plugin.clone(), key: self.key.clone(), error };
+        let file = ProgramFile::open(&path).map_err(program)?;
+        let mut directories = Vec::new();
+        for name in &binding.directories {
+            let Some(Grant::Directory(bound)) = others.get(name) else {
+                return Err(self.program_needs(format!("the directory `{name}`, which the policy does not bind")));
+            };
+            if bound.narrow.is_some() {
+                let needs = format!("all of `{name}`, which `narrow` limits: bind the directory again, without it");
+                return Err(self.program_needs(needs));
+            }
+            directories.push((name.clone(), bound.clone()));
+        }
+        Ok(BoundProgram::new(path, file, directories))
+    }
+
+    fn program_needs(&self, needs: String) -> GrantError {
+        GrantError::ProgramNeeds { plugin: self.plugin.clone(), key: self.key.clone(), needs }
     }
 
     fn client(&self, binding: &HttpBinding, network: &Network) -> Result<Client, GrantError> {

@@ -6,7 +6,8 @@ use crate::catalog::{Catalog, Plugin};
 use crate::inject::Injection;
 use crate::known_tool::known;
 use portcullis_definitions::schema;
-use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy};
+use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy, ProcessNetwork};
+use std::collections::BTreeMap;
 
 /// Refuses a policy that names a key, tool or argument that its plugin does not have, because a misspelled rule would
 /// silently have no effect. A plugin that is not installed only causes a warning, because a removed file must not stop
@@ -34,7 +35,12 @@ pub(crate) fn check_rules_with(
 /// Refuses a policy that binds what a plugin does not ask for.
 pub(crate) fn check_keys(policy: &Policy, loaded: &Plugin) -> Result<(), GrantError> {
     let plugin = &loaded.name;
-    for (key, binding) in policy.bindings(plugin) {
+    let bindings = policy.bindings(plugin);
+    for (key, binding) in bindings {
+        // What only a program of the plugin uses is no handle of the plugin.
+        if !loaded.dependencies.contains_key(key) && is_for_a_program(key, bindings) {
+            continue;
+        }
         let asked = loaded.dependencies.get(key).map(|dependency| dependency.kind);
         if asked != Some(binding.kind()) {
             let asks: Vec<String> = loaded.dependencies.keys().map(|key| format!("`{key}`")).collect();
@@ -44,6 +50,16 @@ pub(crate) fn check_keys(policy: &Policy, loaded: &Plugin) -> Result<(), GrantEr
         check_narrow(loaded, plugin, key, binding)?;
     }
     Ok(())
+}
+
+/// Returns whether a program of the same plugin names the key.
+fn is_for_a_program(key: &DependencyKey, bindings: &BTreeMap<DependencyKey, Binding>) -> bool {
+    bindings.values().any(|binding| match binding {
+        Binding::Process(process) => {
+            process.directories.contains(key) || process.network == ProcessNetwork::Http(key.clone())
+        }
+        Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_) => false,
+    })
 }
 
 /// Refuses a policy that binds a key of a loaded plugin to a service that the application does not have.

@@ -4,7 +4,7 @@ use crate::audit::AuditError;
 use crate::ledger::LedgerError;
 use crate::project_policy::ProjectGrantError;
 use portcullis_policy::{DeadRule, DependencyKey, PluginName};
-use portcullis_sandbox::{DirectoryError, NetworkError};
+use portcullis_sandbox::{ConfineError, DirectoryError, NetworkError};
 use std::path::PathBuf;
 
 /// The error for a policy that does not fit the plugins, or for a grant that cannot be opened.
@@ -92,6 +92,27 @@ pub enum GrantError {
         plugin: PluginName,
         /// The key.
         key: DependencyKey,
+    },
+    /// A program cannot be opened.
+    #[error("the grant {plugin}.{key} cannot be used")]
+    Program {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// The reason.
+        #[source]
+        error: ConfineError,
+    },
+    /// A program needs another grant.
+    #[error("the grant {plugin}.{key} cannot be used: the program needs {needs}")]
+    ProgramNeeds {
+        /// The plugin.
+        plugin: PluginName,
+        /// The key.
+        key: DependencyKey,
+        /// What it needs.
+        needs: String,
     },
     /// A grant is narrowed by something that is not an argument.
     #[error(

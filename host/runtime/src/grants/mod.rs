@@ -6,8 +6,10 @@ mod bound;
 mod changeable;
 mod check;
 mod error;
+mod program;
 
 pub(crate) use bases::{Bases, Own};
 pub(crate) use bound::{BoundDirectory, Grant, Opening, PluginGrants};
 pub(crate) use check::{check_keys, check_names, check_rules_with, check_services};
 pub use error::GrantError;
+pub(crate) use program::BoundProgram;

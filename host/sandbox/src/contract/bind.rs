@@ -1,10 +1,11 @@
 //! The code that is the same in every version of the contract. The bindings of each version are different types, so a
 //! macro generates the code for each. A version's module adds the conversions of its own types.
 
-/// Implements the contract in a folder: `bind!("../../wit/v0.1")`. The module converts its own `Blob` and `Failure`.
-/// After the folder come the functions of `context` that only this version has, each as a name and an item.
+/// Implements the contract in a folder: `bind!("../../wit/v0.1", with: {})`. The module converts its own `Blob`,
+/// `Failure` and `DependencyKind`. After the folder come the types of resources that only this version has. Then come
+/// the asynchronous functions that only this version has, each as a name and, if it is one of `context`, an item.
 macro_rules! bind {
-    ($wit:literal $(, $asynchronous:literal => { $($added:tt)* })*) => {
+    ($wit:literal, with: { $($with:tt)* } $(, $asynchronous:literal => { $($added:tt)* })*) => {
         mod generated {
             #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/")]
 
@@ -30,6 +31,7 @@ macro_rules! bind {
                     "wasi:logging": crate::wasi::logging,
                     "portcullis:tool/dependencies.client": crate::http::Client,
                     "portcullis:tool/dependencies.service": crate::service::OpenService,
+                    $($with)*
                 },
                 require_store_data_send: true,
             });
@@ -273,13 +275,12 @@ macro_rules! bind {
 
         impl From<types::Dependency> for manifest::Dependency {
             fn from(dependency: types::Dependency) -> Self {
-                let kind = match dependency.kind {
-                    types::DependencyKind::Directory => manifest::DependencyKind::Directory,
-                    types::DependencyKind::Http => manifest::DependencyKind::Http,
-                    types::DependencyKind::Store => manifest::DependencyKind::Store,
-                    types::DependencyKind::Service => manifest::DependencyKind::Service,
-                };
-                Self { key: dependency.key, kind, optional: dependency.optional, reason: dependency.reason }
+                Self {
+                    key: dependency.key,
+                    kind: dependency.kind.into(),
+                    optional: dependency.optional,
+                    reason: dependency.reason,
+                }
             }
         }
 

@@ -2,7 +2,18 @@
 
 use wasmtime::component::{ComponentType, Lift};
 
-super::bind!("../../wit/v0.1");
+super::bind!("../../wit/v0.1", with: {});
+
+impl From<types::DependencyKind> for manifest::DependencyKind {
+    fn from(kind: types::DependencyKind) -> Self {
+        match kind {
+            types::DependencyKind::Directory => Self::Directory,
+            types::DependencyKind::Http => Self::Http,
+            types::DependencyKind::Store => Self::Store,
+            types::DependencyKind::Service => Self::Service,
+        }
+    }
+}
 
 impl From<types::Blob> for manifest::Blob {
     fn from(blob: types::Blob) -> Self {

@@ -1,11 +1,18 @@
 //! `portcullis:tool@0.2`. New in this version: a blob has a name, `unavailable` can say when to retry, a plugin can
-//! preview calls, and a plugin that asks can propose what a remembered approval may cover.
+//! preview calls and run programs, and a plugin that asks can propose what a remembered approval may cover.
+
+mod programs;
+
+pub(super) use programs::add_programs_to_linker;
 
 use portcullis_policy::PROPOSALS_MAX;
 use std::time::Duration;
 use wasmtime::component::{ComponentType, Lift};
 
-super::bind!("../../wit/v0.2", "portcullis:tool/context.ask-with-patterns" => {
+super::bind!("../../wit/v0.2", with: {
+    "portcullis:tool/programs.program": crate::program::Program,
+    "portcullis:tool/programs.running": crate::program::Running,
+}, "portcullis:tool/programs.[method]program.start" => {}, "portcullis:tool/context.ask-with-patterns" => {
     async fn ask_with_patterns(
         &mut self,
         permission: String,
@@ -16,6 +23,18 @@ super::bind!("../../wit/v0.2", "portcullis:tool/context.ask-with-patterns" => {
         Ok(self.ask_host(Ask { permission, resource, reason, patterns }).await)
     }
 });
+
+impl From<types::DependencyKind> for manifest::DependencyKind {
+    fn from(kind: types::DependencyKind) -> Self {
+        match kind {
+            types::DependencyKind::Directory => Self::Directory,
+            types::DependencyKind::Http => Self::Http,
+            types::DependencyKind::Store => Self::Store,
+            types::DependencyKind::Service => Self::Service,
+            types::DependencyKind::Process => Self::Process,
+        }
+    }
+}
 
 impl From<types::Blob> for manifest::Blob {
     fn from(blob: types::Blob) -> Self {

@@ -108,6 +108,7 @@ fn blank(kind: DependencyKind) -> &'static str {
         DependencyKind::Http => "hosts, separated by commas",
         DependencyKind::Store => "session, principal or plugin",
         DependencyKind::Service => "the name of a service",
+        DependencyKind::Process => "the absolute path of a program",
     }
 }
 
@@ -132,6 +133,7 @@ fn grant(plugin: &Plugin, key: &str, value: &str, arguments: &GrantArguments) ->
         }
         DependencyKind::Store => GrantBinding::Store { scope: scope(value)? },
         DependencyKind::Service => GrantBinding::Service { name: value.to_owned() },
+        DependencyKind::Process => GrantBinding::Process { program: value.to_owned(), directories: Vec::new() },
     };
     Ok(GrantEdit { plugin: plugin.name().clone(), key: key.clone(), binding })
 }

@@ -64,13 +64,13 @@ fn narrowed(bound: &BoundDirectory, key: &DependencyKey, call: &ValidCall) -> Re
 }
 
 /// Returns the bound directory, limited to the tool's permissions.
-fn permitted(bound: &BoundDirectory, tool: &Tool) -> Directory {
+pub(super) fn permitted(bound: &BoundDirectory, tool: &Tool) -> Directory {
     let writes = tool.permissions().contains(Permission::Write);
     if writes { bound.directory.clone() } else { bound.directory.read_only() }
 }
 
 /// Describes a path: as the policy spells it, and the place that it leads to.
-fn written_and_resolved(written: &str, place: &str) -> String {
+pub(super) fn written_and_resolved(written: &str, place: &str) -> String {
     if written == place { written.to_owned() } else { format!("{written} ({place})") }
 }
 

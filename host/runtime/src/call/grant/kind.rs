@@ -57,6 +57,7 @@ impl Grant {
             Self::Client(client) => client,
             Self::Store(store) => store,
             Self::Service(service) => service,
+            Self::Program(program) => &**program,
         }
     }
 }

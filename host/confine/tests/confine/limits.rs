@@ -1,0 +1,70 @@
+//! The limits of a program: each is reached by a program that tries to.
+
+use crate::lab::{Lab, Outcome, TIERS};
+use portcullis_confine::ProgramExit;
+use std::time::Duration;
+
+fn stopped(outcome: &Outcome, by: &str) {
+    let ProgramExit::Stopped(why) = &outcome.report.exit else { panic!("{outcome:?}") };
+    assert!(why.contains(by), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn time_ends_a_program() {
+    for tier in TIERS {
+        let mut lab = Lab::new(tier);
+        lab.limits.time = Duration::from_millis(300);
+        stopped(&lab.run("trap '' TERM INT; while :; do sleep 1; done").await, "limit of time");
+    }
+}
+
+#[tokio::test]
+async fn computing_ends_a_program_and_its_children() {
+    for tier in TIERS {
+        let mut lab = Lab::new(tier);
+        lab.limits.cpu_time = Duration::from_millis(500);
+        stopped(&lab.run("while :; do :; done").await, "limit of CPU time");
+        // Each child alone is below the limit.
+        stopped(&lab.run("while :; do timeout 0.2 bash -c 'while :; do :; done'; done").await, "limit of CPU time");
+    }
+}
+
+#[tokio::test]
+async fn a_fork_bomb_is_killed_whole() {
+    for tier in TIERS {
+        let mut lab = Lab::new(tier);
+        lab.limits.processes = 50;
+        // Both end by themselves: without the limit, they would take the machine.
+        let bomb = "bomb() { [ $1 -gt 0 ] && { bomb $(($1-1)) & bomb $(($1-1)) & wait; sleep 5; }; }; bomb 10";
+        stopped(&lab.run(bomb).await, "processes");
+        stopped(&lab.run("for i in $(seq 2000); do setsid sleep 5 & done; wait").await, "processes");
+        assert_eq!(lab.run("echo ok").await.text, "ok\n");
+    }
+}
+
+#[tokio::test]
+async fn memory_ends_one_process_or_many() {
+    for tier in TIERS {
+        let mut lab = Lab::new(tier);
+        lab.limits.memory_bytes = 128 * 1024 * 1024;
+        let one = lab.run("x=a; while :; do x=$x$x; done").await;
+        assert_ne!(one.report.exit, ProgramExit::Code(0), "{one:?}");
+        let many = lab
+            .run("for i in 1 2 3 4 5 6; do (x=$(head -c 40000000 /dev/zero | tr '\\0' x); sleep 100) & done; wait")
+            .await;
+        stopped(&many, "memory");
+    }
+}
+
+#[tokio::test]
+async fn files_are_limited_in_size_and_number() {
+    for tier in TIERS {
+        let mut lab = Lab::new(tier);
+        lab.limits.file_bytes = 1024 * 1024;
+        lab.limits.open_files = 32;
+        let outcome = lab.run("trap '' XFSZ; head -c 2000000 /dev/zero > big; stat -c %s big").await;
+        assert!(outcome.text.ends_with("1048576\n"), "{tier}: {outcome:?}");
+        let outcome = lab.run("for i in $(seq 10 60); do eval \"exec $i</dev/null\" || exit 9; done").await;
+        assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {outcome:?}");
+    }
+}

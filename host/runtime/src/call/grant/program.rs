@@ -1,0 +1,96 @@
+//! Programs in a call.
+
+use super::directory::permitted;
+use super::given::given;
+use super::kind::{GrantKind, GrantingCall};
+use super::reach::Reach;
+use crate::call::rejection::Rejection;
+use crate::call::valid_call::ValidCall;
+use crate::catalog::Tool;
+use crate::grants::{BoundDirectory, BoundProgram, Grant};
+use crate::reply::Code;
+use crate::text::WithCauses;
+use portcullis_policy::{Access, Binding, DependencyKey, DependencyKind};
+use portcullis_sandbox::{Handles, Program, ProgramSetup};
+use std::sync::Arc;
+
+impl GrantKind for BoundProgram {
+    fn declare(&self, key: &DependencyKey, call: &GrantingCall<'_>, handles: &mut Handles) -> Result<(), Rejection> {
+        let valid = &call.approved.call;
+        let Some(Binding::Process(binding)) = valid.policy.policy.bindings(&valid.plugin.name).get(key) else {
+            return Ok(handles.program_key(Arc::from(key.as_str()), None));
+        };
+        let directories = self.directories_of(&valid.tool);
+        let setup = ProgramSetup {
+            file: self.file(),
+            directories: directories.map(|(key, bound)| (key.to_string(), permitted(bound, &valid.tool))).collect(),
+            environment: binding.environment.clone(),
+            limits: binding.limits,
+            namespaces_required: binding.require.is_some(),
+        };
+        handles.program_key(Arc::from(key.as_str()), Some(Program::new(setup)));
+        Ok(())
+    }
+
+    fn reach(&self, tool: &Tool) -> Reach {
+        let mut directories = self.directories_of(tool);
+        Reach {
+            writes: directories.any(|(_, bound)| permitted(bound, tool).access() == Access::ReadWrite),
+            leaves: false,
+        }
+    }
+
+    fn describe(&self, binding: &Binding, tool: &Tool) -> String {
+        let Binding::Process(binding) = binding else { return binding.describe() };
+        let directory = |(_, bound): &(DependencyKey, BoundDirectory)| {
+            format!("{} access to {}", permitted(bound, tool).access(), bound.place)
+        };
+        let directories: Vec<String> = self.directories_of(tool).map(directory).collect();
+        let directories = (!directories.is_empty()).then(|| directories.join(" and "));
+        binding.describe_with(directories.as_deref()).join(", ")
+    }
+
+    fn describe_bound(&self, binding: Option<&Binding>, tool: &Tool) -> Option<String> {
+        Some(format!("{}, SHA-256 {}", self.describe(binding?, tool), self.file().sha256()))
+    }
+}
+
+impl BoundProgram {
+    /// Returns the directories that the program sees when this tool starts it. A tool that cannot read or write files
+    /// cannot do so by a program.
+    fn directories_of(&self, tool: &Tool) -> impl Iterator<Item = &(DependencyKey, BoundDirectory)> {
+        let reached = DependencyKind::Directory.is_reached_by(tool.permissions());
+        self.directories.iter().filter(move |_| reached)
+    }
+}
+
+/// Identifies the programs of a call again, if their files have changed.
+pub(in crate::call) async fn refresh_programs(call: &Arc<ValidCall>) -> Result<(), Rejection> {
+    if programs(call).next().is_none() {
+        return Ok(());
+    }
+    let call = Arc::clone(call);
+    let identify = move || {
+        programs(&call).try_for_each(|(key, program)| {
+            program.refresh().map_err(|error| {
+                let why = WithCauses(&error);
+                Rejection::new(Code::DependencyNotGranted, format!("The program `{key}` cannot be used: {why}."))
+            })
+        })
+    };
+    let stopped = |_| Rejection::new(Code::HostPanic, "The host stops.");
+    tokio::task::spawn_blocking(identify).await.map_err(stopped)?
+}
+
+/// Returns why a call needs approval by its grants: one of its programs is no longer the file that the host opened.
+pub(in crate::call) fn replaced_program(call: &ValidCall) -> Option<String> {
+    let (key, _) = programs(call).find(|(_, program)| program.is_replaced())?;
+    Some(format!("the file of the program `{key}` was replaced since the host opened it"))
+}
+
+fn programs(call: &ValidCall) -> impl Iterator<Item = (&DependencyKey, &BoundProgram)> {
+    call.plugin.dependencies.iter().filter_map(|(key, asked)| {
+        let Grant::Program(program) = given(&call.plugin, &call.tool, key, asked.kind)? else { return None };
+        Some((key, &**program))
+    })
+}

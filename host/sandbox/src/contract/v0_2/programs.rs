@@ -1,0 +1,88 @@
+//! The interface `programs`, which only this version has.
+
+use super::generated::portcullis::tool::{dependencies, programs};
+use crate::program::{ExitReport, Launch, Program, ProgramExit, Running};
+use crate::state::StoreState;
+use wasmtime::component::{HasSelf, Linker, Resource};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, subscribe};
+
+/// Adds the interface to a linker.
+pub(in super::super) fn add_programs_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
+    programs::add_to_linker::<StoreState, HasSelf<StoreState>>(linker, |state| state)
+}
+
+impl programs::Host for StoreState {
+    fn open_program(&mut self, key: String) -> wasmtime::Result<Result<Resource<Program>, dependencies::Unavailable>> {
+        match self.handles.program(&key) {
+            Ok(program) => Ok(Ok(self.table.push(program.clone())?)),
+            Err(unavailable) => Ok(Err(unavailable.into())),
+        }
+    }
+}
+
+impl programs::HostProgram for StoreState {
+    async fn start(
+        &mut self,
+        program: Resource<Program>,
+        launch: programs::Launch,
+    ) -> wasmtime::Result<Result<Resource<Running>, String>> {
+        let program = self.table.get(&program)?.clone();
+        let programs::Launch { arguments, environment, directory, merge } = launch;
+        match program.start(Launch { arguments, environment, directory, merge }, &self.clock).await {
+            Ok(running) => Ok(Ok(self.table.push(running)?)),
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    fn drop(&mut self, program: Resource<Program>) -> wasmtime::Result<()> {
+        self.table.delete(program)?;
+        Ok(())
+    }
+}
+
+impl programs::HostRunning for StoreState {
+    fn stdin(&mut self, running: Resource<Running>) -> wasmtime::Result<Option<Resource<DynOutputStream>>> {
+        let stream = self.table.get_mut(&running)?.take_stdin();
+        Ok(stream.map(|stream| self.table.push(stream)).transpose()?)
+    }
+
+    fn stdout(&mut self, running: Resource<Running>) -> wasmtime::Result<Option<Resource<DynInputStream>>> {
+        let stream = self.table.get_mut(&running)?.take_stdout();
+        Ok(stream.map(|stream| self.table.push(stream)).transpose()?)
+    }
+
+    fn stderr(&mut self, running: Resource<Running>) -> wasmtime::Result<Option<Resource<DynInputStream>>> {
+        let stream = self.table.get_mut(&running)?.take_stderr();
+        Ok(stream.map(|stream| self.table.push(stream)).transpose()?)
+    }
+
+    fn subscribe(&mut self, running: Resource<Running>) -> wasmtime::Result<Resource<DynPollable>> {
+        Ok(subscribe(&mut self.table, running)?)
+    }
+
+    fn exit(&mut self, running: Resource<Running>) -> wasmtime::Result<Option<programs::ExitReport>> {
+        Ok(self.table.get(&running)?.exit().map(Into::into))
+    }
+
+    fn kill(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
+        self.table.get(&running)?.kill();
+        Ok(())
+    }
+
+    fn drop(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
+        self.table.delete(running)?;
+        Ok(())
+    }
+}
+
+impl From<ExitReport> for programs::ExitReport {
+    fn from(report: ExitReport) -> Self {
+        let ExitReport { exit, milliseconds, left_processes, refused } = report;
+        let exit = match exit {
+            ProgramExit::Code(code) => programs::Exit::Code(code),
+            ProgramExit::Signal(signal) => programs::Exit::Signal(signal),
+            ProgramExit::Stopped(why) => programs::Exit::Stopped(why),
+        };
+        Self { exit, milliseconds, left_processes, refused }
+    }
+}

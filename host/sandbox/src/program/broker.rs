@@ -1,0 +1,46 @@
+//! The one process of this host that starts programs. It begins with the first program.
+
+use crate::own_program;
+use portcullis_confine::{Broker, BrokerProgram, ConfineError, ProgramStart, RunningProgram, TierReport};
+use portcullis_policy::recovery::RecoverMutex;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+static BROKER: Mutex<Option<Arc<Broker>>> = Mutex::new(None);
+
+/// Returns how this machine confines programs, and why not better. Starts the broker if it does not run, so it blocks
+/// for some milliseconds.
+///
+/// # Errors
+/// The broker cannot be started.
+pub fn program_tier() -> Result<TierReport, ConfineError> {
+    broker().map(|broker| broker.tier().clone())
+}
+
+/// Starts a program. A broker that was killed is started again.
+pub(super) async fn run(start: ProgramStart<'_>) -> Result<RunningProgram, ConfineError> {
+    let broker = tokio::task::spawn_blocking(broker).await.map_err(|_| ended())??;
+    let running = broker.run(start).await;
+    if let Err(ConfineError::Broker(_)) = &running {
+        let mut kept = BROKER.lock_recovered();
+        if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &broker)) {
+            *kept = None;
+        }
+    }
+    running
+}
+
+fn broker() -> Result<Arc<Broker>, ConfineError> {
+    let mut kept = BROKER.lock_recovered();
+    if let Some(broker) = &*kept {
+        return Ok(Arc::clone(broker));
+    }
+    let own = own_program::path().map_err(|error| ConfineError::Broker(io::Error::other(error)))?;
+    let broker = Arc::new(Broker::start(&BrokerProgram::new(own.to_owned()))?);
+    *kept = Some(Arc::clone(&broker));
+    Ok(broker)
+}
+
+fn ended() -> ConfineError {
+    ConfineError::Broker(io::Error::other("the host stops"))
+}

@@ -1,0 +1,104 @@
+//! Finds the places of a directory that are masked, because the operating system can mask only what exists.
+
+use crate::directory::Directory;
+use portcullis_confine::{Masked, MaskedPath};
+use portcullis_policy::{Access, MaskTrail, Masks};
+use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// Maximum files and directories of a walk. A million takes about a second.
+const ENTRIES_MAX: usize = 1_000_000;
+
+/// Maximum masked places. Each is a mount, and one more for each directory above it.
+const PLACES_MAX: usize = 2000;
+
+/// Maximum depth of a walk. Each level holds an open directory.
+const DEPTH_MAX: usize = 64;
+
+/// Returns the masked places that exist in a directory.
+pub(super) fn masked_places(directory: &Directory) -> io::Result<Vec<MaskedPath>> {
+    let Some(masks) = directory.masks() else { return Ok(Vec::new()) };
+    let writable = directory.access() == Access::ReadWrite;
+    if !writable && !masks.hide_something() {
+        return Ok(Vec::new());
+    }
+    let mut walk = MaskWalk { masks, writable, entries: 0, found: Vec::new() };
+    let root = reopen(directory.handle())?;
+    walk.visit(&root, Path::new(""), &masks.start(), 0)?;
+    Ok(walk.found)
+}
+
+/// Opens a directory again, because reading a directory moves the position of its handle.
+fn reopen(directory: &File) -> io::Result<OwnedFd> {
+    Ok(openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+struct MaskWalk<'a> {
+    masks: &'a Masks,
+    writable: bool,
+    entries: usize,
+    found: Vec<MaskedPath>,
+}
+
+impl MaskWalk<'_> {
+    fn visit(&mut self, directory: &OwnedFd, path: &Path, trail: &MaskTrail, depth: usize) -> io::Result<()> {
+        for entry in Dir::read_from(directory)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy();
+            if name == "." || name == ".." {
+                continue;
+            }
+            self.entries += 1;
+            if self.entries > ENTRIES_MAX {
+                return Err(too_many("files to search for masked ones", ENTRIES_MAX));
+            }
+            let place = path.join(&*name);
+            let step = self.masks.step(trail, &name);
+            let is_directory = entry.file_type() == FileType::Directory;
+            let stands_in = !is_directory && self.masks.name_on_the_way(trail, &name);
+            if step.is_hidden() {
+                self.add(place, Masked::Hidden)?;
+            } else if self.writable && (step.is_read_only() || stands_in) {
+                self.add(place, Masked::ReadOnly)?;
+            } else if is_directory && !step.is_clear() {
+                self.enter(directory, (&name, &place), &step, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        directory: &OwnedFd,
+        (name, place): (&str, &PathBuf),
+        trail: &MaskTrail,
+        depth: usize,
+    ) -> io::Result<()> {
+        if depth >= DEPTH_MAX {
+            return Err(io::Error::other(format!("{} is too deep to search for masked places", place.display())));
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match openat(directory.as_fd(), name, flags, Mode::empty()) {
+            Ok(below) => self.visit(&below, place, trail, depth + 1),
+            // It was removed or replaced meanwhile. What the user cannot read, the program cannot read either.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn add(&mut self, path: PathBuf, masked: Masked) -> io::Result<()> {
+        if self.found.len() >= PLACES_MAX {
+            return Err(too_many("masked places", PLACES_MAX));
+        }
+        self.found.push(MaskedPath { path, masked });
+        Ok(())
+    }
+}
+
+fn too_many(what: &str, most: usize) -> io::Error {
+    io::Error::other(format!("the directory has more than {most} {what}: bind a smaller one, or read-only"))
+}

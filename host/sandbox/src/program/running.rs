@@ -1,0 +1,123 @@
+//! A program that runs for a guest.
+
+use super::stream::{OutputBudget, ProgramOutput};
+use crate::clock::Pause;
+use portcullis_confine::{ConfineError, ProgramReport, RunningProgram};
+use portcullis_policy::ProcessLimits;
+use std::sync::Arc;
+use tokio::net::unix::pipe;
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use wasmtime_wasi::p2::pipe::AsyncWriteStream;
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, Pollable};
+
+/// Bytes that the host keeps of what a guest writes to a program.
+const STDIN_BYTES: usize = 64 * 1024;
+
+/// How a program ended.
+#[derive(Clone, Debug)]
+pub(crate) enum ProgramExit {
+    Code(u8),
+    Signal(u8),
+    Stopped(String),
+}
+
+/// The end of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct ExitReport {
+    pub(crate) exit: ProgramExit,
+    pub(crate) milliseconds: u64,
+    pub(crate) left_processes: u32,
+    /// What the confinement refused, as far as the host knows.
+    pub(crate) refused: Vec<String>,
+}
+
+/// A program that runs. Dropping it kills the program.
+#[expect(unreachable_pub, reason = "the generated bindings name it as theirs")]
+pub struct Running {
+    stdin: Option<pipe::Sender>,
+    stdout: Option<ProgramOutput>,
+    stderr: Option<ProgramOutput>,
+    ended: watch::Receiver<Option<ExitReport>>,
+    kill: CancellationToken,
+    /// Kills the program when the guest drops the handle, or the call ends.
+    _guard: DropGuard,
+}
+
+impl Running {
+    /// Takes a program that was started. `pause` ends with the program.
+    pub(super) fn new(mut program: RunningProgram, limits: &ProcessLimits, pause: Pause) -> Option<Self> {
+        let streams = program.take_streams()?;
+        let kill = CancellationToken::new();
+        let budget = OutputBudget::new(limits.output_bytes);
+        let output = |pipe| ProgramOutput { pipe, budget: Arc::clone(&budget), kill: kill.clone() };
+        let (stdin, stdout, stderr) = (streams.stdin, output(streams.stdout), streams.stderr.map(output));
+        let (send, ended) = watch::channel(None);
+        let (killed, spent) = (kill.clone(), Arc::clone(&budget));
+        tokio::spawn(async move {
+            let report = tokio::select! {
+                report = program.ended() => report,
+                () = killed.cancelled() => {
+                    program.kill();
+                    program.ended().await
+                }
+            };
+            drop(pause);
+            send.send_replace(Some(report_of(report, &spent)));
+        });
+        let guard = kill.clone().drop_guard();
+        Some(Self { stdin: Some(stdin), stdout: Some(stdout), stderr, ended, kill, _guard: guard })
+    }
+
+    pub(crate) fn take_stdin(&mut self) -> Option<DynOutputStream> {
+        let stdin = self.stdin.take()?;
+        Some(Box::new(AsyncWriteStream::new(STDIN_BYTES, stdin)))
+    }
+
+    pub(crate) fn take_stdout(&mut self) -> Option<DynInputStream> {
+        Some(Box::new(self.stdout.take()?))
+    }
+
+    pub(crate) fn take_stderr(&mut self) -> Option<DynInputStream> {
+        Some(Box::new(self.stderr.take()?))
+    }
+
+    pub(crate) fn exit(&self) -> Option<ExitReport> {
+        self.ended.borrow().clone()
+    }
+
+    pub(crate) fn kill(&self) {
+        self.kill.cancel();
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Running {
+    async fn ready(&mut self) {
+        // The sender sends before it is dropped.
+        let _ = self.ended.wait_for(Option::is_some).await;
+    }
+}
+
+fn report_of(report: Result<ProgramReport, ConfineError>, budget: &OutputBudget) -> ExitReport {
+    let stopped = |why: String| ExitReport {
+        exit: ProgramExit::Stopped(why),
+        milliseconds: 0,
+        left_processes: 0,
+        refused: Vec::new(),
+    };
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return stopped(super::told(&error)),
+    };
+    let exit = match report.exit {
+        _ if budget.is_spent() => {
+            ProgramExit::Stopped(format!("it printed more than {} bytes, its limit", budget.most))
+        }
+        portcullis_confine::ProgramExit::Code(code) => ProgramExit::Code(code),
+        portcullis_confine::ProgramExit::Signal(signal) => ProgramExit::Signal(signal),
+        portcullis_confine::ProgramExit::Stopped(why) => ProgramExit::Stopped(why),
+    };
+    let milliseconds = u64::try_from(report.wall.as_millis()).unwrap_or(u64::MAX);
+    ExitReport { exit, milliseconds, left_processes: report.left_processes, refused: Vec::new() }
+}
