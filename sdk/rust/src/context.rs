@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::host;
 use crate::http::Client;
 use crate::log::Level;
-use crate::{Directory, Failure, Permission, Service, Store, Writer};
+use crate::{Directory, Failure, Permission, Program, Service, Store, Writer};
 
 /// Who asked for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,6 +155,14 @@ impl Context {
     /// As [`Context::directory`], or the application could not create it.
     pub fn service(&self, key: &str) -> Result<Service, Failure> {
         self.host.service(key).map(Service::new)
+    }
+
+    /// Returns the program that the policy binds to a key of the manifest. Nothing runs yet.
+    ///
+    /// # Errors
+    /// As [`Context::directory`].
+    pub fn program(&self, key: &str) -> Result<Program, Failure> {
+        self.host.program(key).map(Program::new)
     }
 
     /// Opens the call's text answer for writing while the tool runs. If opened again, the writer appends to the text.

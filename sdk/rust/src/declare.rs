@@ -14,6 +14,7 @@
 ///     dependencies: [
 ///         directory "workspace": "the files to work on",
 ///         optional directory "cache": "keeps an index between calls",
+///         optional process "git": "finds the files that changed",
 ///     ],
 /// }
 /// # fn main() {}
@@ -217,4 +218,5 @@ macro_rules! dependency {
     (@kind http) => { $crate::DependencyKind::Http };
     (@kind store) => { $crate::DependencyKind::Store };
     (@kind service) => { $crate::DependencyKind::Service };
+    (@kind process) => { $crate::DependencyKind::Process };
 }

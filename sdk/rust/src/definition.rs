@@ -75,6 +75,8 @@ pub enum DependencyKind {
     Store,
     /// A service of the application that embeds the host.
     Service,
+    /// A program of the system, confined by the operating system.
+    Process,
 }
 
 /// A handle that the plugin asks for. Asking grants nothing.

@@ -25,11 +25,14 @@
 
 mod declared;
 mod network;
+mod program;
 mod store;
 mod text;
 
 pub use network::Reply;
 pub(crate) use network::{Body, Client, Service};
+pub use program::{Execution, Started};
+pub(crate) use program::{InputPipe, OutputPipe, Program, Running};
 pub(crate) use store::Bucket;
 pub(crate) use text::Text;
 
@@ -42,9 +45,10 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::http::{Request, Url};
-use crate::{Call, Directory, Failure, FileChange, Level, Permission, Plugin, Progress, Success, Verdict};
+use crate::{Call, Directory, Failure, FileChange, Launch, Level, Permission, Plugin, Progress, Success, Verdict};
 use declared::Declared;
 use network::{Server, ServiceLogic};
+use program::ProgramLogic;
 use store::Values;
 
 /// Calls a tool through the same parsing, look-up and conversions as in a guest.
@@ -120,8 +124,8 @@ fn refuse_unknown(schema: &Value, arguments: &Value) -> Result<(), Failure> {
 
 /// A call with a scripted host. Pass it wherever a `&portcullis_sdk::Context` is expected.
 ///
-/// By default nothing is granted: no directory, client, store, service or setting. Every question is denied. A store
-/// keeps its values between calls with the same context.
+/// By default nothing is granted: no directory, client, store, service, program or setting. Every question is denied. A
+/// store keeps its values between calls with the same context.
 #[derive(Debug)]
 pub struct Context {
     context: crate::Context,
@@ -205,6 +209,17 @@ impl Context {
         self
     }
 
+    /// Grants a program, and plays it. The function gets each launch, and returns the run or the error of the start.
+    #[must_use]
+    pub fn plays_program(
+        self,
+        key: impl Into<String>,
+        program: impl Fn(&Launch) -> Result<Execution, String> + 'static,
+    ) -> Self {
+        self.script().programs.borrow_mut().insert(key.into(), ProgramLogic::new(program));
+        self
+    }
+
     /// Sets a setting of the policy's `config`.
     #[must_use]
     pub fn setting(self, key: impl Into<String>, value: impl Into<String>) -> Self {
@@ -255,6 +270,12 @@ impl Context {
     #[must_use]
     pub fn sent(&self) -> Vec<Request> {
         self.script().requests.borrow().clone()
+    }
+
+    /// Returns the starts of programs, in their order.
+    #[must_use]
+    pub fn started(&self) -> Vec<Started> {
+        self.script().starts.borrow().clone()
     }
 
     /// Returns the content of the store of a key.
@@ -310,6 +331,8 @@ pub(crate) struct Host {
     requests: Rc<RefCell<Vec<Request>>>,
     stores: RefCell<HashMap<String, Values>>,
     services: RefCell<HashMap<String, ServiceLogic>>,
+    programs: RefCell<HashMap<String, ProgramLogic>>,
+    starts: Rc<RefCell<Vec<Started>>>,
     settings: RefCell<HashMap<String, String>>,
     lines: RefCell<Vec<(Level, String)>>,
     written: Rc<RefCell<Vec<u8>>>,
@@ -334,6 +357,8 @@ impl Default for Host {
             requests: Rc::default(),
             stores: RefCell::default(),
             services: RefCell::default(),
+            programs: RefCell::default(),
+            starts: Rc::default(),
             settings: RefCell::default(),
             lines: RefCell::default(),
             written: Rc::default(),
@@ -417,6 +442,12 @@ impl Host {
     pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {
         let logic = self.services.borrow().get(key).cloned().ok_or_else(|| not_granted("service", key))?;
         Ok(Service::new(logic))
+    }
+
+    pub(crate) fn program(&self, key: &str) -> Result<Program, Failure> {
+        self.declared.check(&[Permission::Execute], "program", key)?;
+        let logic = self.programs.borrow().get(key).cloned().ok_or_else(|| not_granted("program", key))?;
+        Ok(Program::new(key, logic, Rc::clone(&self.starts)))
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "a host may have no answer to write")]

@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+use std::io::{Read, Write};
 use std::time::Duration;
 
 use portcullis_sdk::http::{Body, Method, Request, Response, Url};
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
-use portcullis_sdk::testing::{self, Reply, call, review};
-use portcullis_sdk::{DependencyKind, Output};
+use portcullis_sdk::testing::{self, Execution, Reply, call, review};
+use portcullis_sdk::{Chunk, DependencyKind, Output};
 
 /// What to fetch.
 #[arguments]
@@ -41,10 +42,18 @@ fn ask(context: &Context) -> Result<Value, Failure> {
     context.service("index")?.call("query", &json!({ "text": "here" }))
 }
 
+/// Counts the lines of a text.
+#[tool(requires(execute))]
+fn lines(context: &Context) -> Result<String, Failure> {
+    let launch = Launch::new(["-l"]).input("one\ntwo\n").environment("LC_ALL", "C").directory("/cache/a");
+    let output = context.program("wc")?.output(&launch, 8)?;
+    Ok(format!("{:?} {} {}", output.report.exit, output.text(), output.errors()))
+}
+
 /// Opens what only other permissions reach.
 #[tool]
 fn stray(context: &Context) -> Result<String, Failure> {
-    let failures = [context.client("pages").err(), context.directory("cache").err()];
+    let failures = [context.client("pages").err(), context.directory("cache").err(), context.program("wc").err()];
     let texts = failures.into_iter().map(|failure| failure.map_or("opened".to_owned(), |failure| failure.to_string()));
     Ok(texts.collect::<Vec<_>>().join("; "))
 }
@@ -73,12 +82,13 @@ fn opinion(call: &Review) -> Verdict {
 plugin! {
     name: "handles",
     description: "Uses every kind of handle.",
-    tools: [fetch, count, ask, stray, peek],
+    tools: [fetch, count, ask, lines, stray, peek],
     dependencies: [
         http "pages": "the pages to fetch",
         store "counts": "how often it was called",
         optional service "index": "what the application knows",
         optional directory "cache": "what was fetched",
+        optional process "wc": "counts lines",
     ],
     reviewer: opinion,
 }
@@ -98,6 +108,7 @@ fn each_kind_can_be_declared() {
         (DependencyKind::Store, false),
         (DependencyKind::Service, true),
         (DependencyKind::Directory, true),
+        (DependencyKind::Process, true),
     ];
     assert_eq!(kinds, expected);
     assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());
@@ -106,9 +117,12 @@ fn each_kind_can_be_declared() {
 #[test]
 fn a_test_context_grants_nothing_by_default() {
     let context = testing::Context::new();
-    for (tool, arguments) in
-        [("fetch", json!({ "url": "https://a.example/" })), ("count", json!({})), ("ask", json!({}))]
-    {
+    for (tool, arguments) in [
+        ("fetch", json!({ "url": "https://a.example/" })),
+        ("count", json!({})),
+        ("ask", json!({})),
+        ("lines", json!({})),
+    ] {
         let failure = call(&PLUGIN, tool, arguments, &context).unwrap_err();
         assert!(matches!(&failure, Failure::Denied(text) if text.starts_with("the policy grants no")), "{failure:?}");
     }
@@ -122,6 +136,7 @@ fn a_tool_gets_only_the_handles_that_its_permissions_cover() {
     let Output::Text(told) = call(&PLUGIN, "stray", json!({}), &context).unwrap().output else { panic!("no text") };
     assert!(told.contains("the tool does not declare `network`, so it has no HTTP client `pages`"), "{told}");
     assert!(told.contains("the tool does not declare `read` or `write`, so it has no directory `cache`"), "{told}");
+    assert!(told.contains("the tool does not declare `execute`, so it has no program `wc`"), "{told}");
     let failure = call(&PLUGIN, "peek", json!({}), &context).unwrap_err();
     assert!(matches!(&failure, Failure::Denied(text) if text.starts_with("the store is read-only")), "{failure:?}");
     assert!(context.stored("counts").is_empty());
@@ -315,6 +330,80 @@ fn a_service_call_takes_and_returns_json() {
     assert_eq!(service.call::<_, Value>("drop", &()), Err(Failure::failed("there is no drop")));
     let wrong = service.call::<_, u8>("query", &json!({ "text": 1 })).unwrap_err();
     assert!(wrong.text().starts_with("the answer of `query` is not what was expected"), "{wrong:?}");
+}
+
+fn plays(execution: Execution) -> testing::Context {
+    testing::Context::new().plays_program("wc", move |_| Ok(execution.clone()))
+}
+
+#[test]
+fn a_program_gets_its_launch_and_its_input() {
+    let context = plays(Execution::new(2).stdout("2").stderr("warning: 1 of 2"));
+    let success = call(&PLUGIN, "lines", json!({}), &context).unwrap();
+    assert_eq!(success.output, Output::Text("Code(2) 2 warning:".to_owned()));
+    let launch = Launch::new(["-l"]).input("one\ntwo\n").environment("LC_ALL", "C").directory("/cache/a");
+    let started = testing::Started { key: "wc".to_owned(), launch, stdin: b"one\ntwo\n".to_vec(), is_killed: false };
+    assert_eq!(context.started(), [started]);
+}
+
+#[test]
+fn a_program_that_does_not_start_fails_with_the_reason() {
+    let context = testing::Context::new().plays_program("wc", |_| Err("/usr/bin/wc has changed".to_owned()));
+    let failure = call(&PLUGIN, "lines", json!({}), &context).unwrap_err();
+    assert_eq!(failure, Failure::failed("/usr/bin/wc has changed"));
+}
+
+#[test]
+fn both_streams_are_read_together_or_one_by_one() {
+    let large = vec![b'x'; 5000];
+    let execution =
+        Execution::new(0).stdout(large.clone()).stderr("e").left_processes(2).refused("GET http://a.example/");
+    let context = plays(execution);
+    let program = context.program("wc").unwrap();
+
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut running = program.start(&Launch::default()).unwrap();
+    let report = running.read(|chunk| {
+        match chunk {
+            Chunk::Stdout(bytes) => stdout.extend_from_slice(bytes),
+            Chunk::Stderr(bytes) => stderr.extend_from_slice(bytes),
+        }
+        Ok(())
+    });
+    assert_eq!((&stdout, stderr.as_slice()), (&large, &b"e"[..]));
+    let report = report.unwrap();
+    assert!(report.is_success() && running.exit() == Some(report.clone()));
+    assert_eq!((report.left_processes, report.refused), (2, vec!["GET http://a.example/".to_owned()]));
+
+    let mut running = program.start(&Launch::default()).unwrap();
+    running.stdin().unwrap().write_all(b"in").unwrap();
+    let (mut out, mut errors) = (String::new(), String::new());
+    running.stdout().unwrap().read_to_string(&mut out).unwrap();
+    running.stderr().unwrap().read_to_string(&mut errors).unwrap();
+    assert_eq!((out.len(), errors.as_str(), running.wait().exit), (5000, "e", Exit::Code(0)));
+    assert!(running.stdin().is_none() && running.stdout().is_none() && running.stderr().is_none());
+    assert_eq!(context.started()[1].stdin, b"in");
+}
+
+#[test]
+fn merged_streams_are_one() {
+    let context = plays(Execution::new(0).stdout("a").stderr("b"));
+    let output = context.program("wc").unwrap().output(&Launch::default().merged(), 10).unwrap();
+    assert_eq!((output.text().as_str(), output.stderr.as_slice(), output.is_cut), ("ab", &b""[..], false));
+}
+
+#[test]
+fn a_program_ends_when_the_call_is_cancelled_or_reading_fails() {
+    let context = plays(Execution::endless().stdout("begun")).cancelled_after(2);
+    let mut running = context.program("wc").unwrap().start(&Launch::default()).unwrap();
+    assert_eq!(running.read_until_cancelled(&context, |_| Ok(())), Err(Failure::Cancelled));
+    assert_eq!(running.exit().unwrap().exit, Exit::Signal(9));
+    assert!(context.started()[0].is_killed);
+
+    let mut running = context.program("wc").unwrap().start(&Launch::default()).unwrap();
+    assert_eq!(running.read(|_| Err(Failure::failed("enough"))), Err(Failure::failed("enough")));
+    drop(running);
+    assert!(context.started()[1].is_killed);
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 mod client;
 mod errors;
+mod program;
 mod store;
 mod text;
 mod wait;
 
 pub(crate) use self::client::{Body, Client};
+pub(crate) use self::program::{InputPipe, OutputPipe, Program, Running};
 pub(crate) use self::store::Bucket;
 pub(crate) use self::text::Text;
 
@@ -163,6 +165,10 @@ impl Host {
         Ok(Service { handle })
     }
 
+    pub(crate) fn program(&self, key: &str) -> Result<Program, Failure> {
+        Program::open(key)
+    }
+
     pub(crate) fn text(&self) -> Result<Text, Failure> {
         Text::open().ok_or_else(|| Failure::failed("there is no answer to write"))
     }
@@ -278,6 +284,7 @@ fn dependency(dependency: &Dependency) -> types::Dependency {
             DependencyKind::Http => types::DependencyKind::Http,
             DependencyKind::Store => types::DependencyKind::Store,
             DependencyKind::Service => types::DependencyKind::Service,
+            DependencyKind::Process => types::DependencyKind::Process,
         },
         optional: dependency.optional,
         reason: dependency.reason.to_owned(),

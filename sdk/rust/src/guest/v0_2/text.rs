@@ -23,23 +23,29 @@ impl Write for Text {
             return Ok(0);
         }
         loop {
-            let room = usize::try_from(self.stream.check_write().map_err(error)?).unwrap_or(usize::MAX);
-            if room > 0 {
-                let piece = &bytes[..bytes.len().min(room)];
-                self.stream.write(piece).map_err(error)?;
-                return Ok(piece.len());
+            match write_some(&self.stream, bytes)? {
+                0 => self.stream.subscribe().block(),
+                written => return Ok(written),
             }
-            self.stream.subscribe().block();
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.stream.blocking_flush().map_err(error)
+        self.stream.blocking_flush().map_err(stream_error)
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "used as a function of the error alone")]
-fn error(error: StreamError) -> io::Error {
+/// Writes as many bytes as the stream accepts now, and returns their number.
+pub(super) fn write_some(stream: &OutputStream, bytes: &[u8]) -> io::Result<usize> {
+    let room = usize::try_from(stream.check_write().map_err(stream_error)?).unwrap_or(usize::MAX);
+    let piece = &bytes[..bytes.len().min(room)];
+    if !piece.is_empty() {
+        stream.write(piece).map_err(stream_error)?;
+    }
+    Ok(piece.len())
+}
+
+pub(super) fn stream_error(error: StreamError) -> io::Error {
     match error {
         StreamError::Closed => io::ErrorKind::BrokenPipe.into(),
         StreamError::LastOperationFailed(error) => io::Error::other(error.to_debug_string()),

@@ -21,6 +21,16 @@ impl Deadline {
         Self { nanoseconds: time.map(until) }
     }
 
+    /// Returns what becomes ready at the deadline, if there is one.
+    pub(super) fn timer(self) -> Option<Pollable> {
+        self.nanoseconds.map(monotonic_clock::subscribe_instant)
+    }
+
+    /// Returns whether the deadline has passed.
+    pub(super) fn is_over(self) -> bool {
+        self.nanoseconds.is_some_and(|until| monotonic_clock::now() >= until)
+    }
+
     /// Waits until something is ready. Returns false if the deadline came first.
     pub(super) fn wait(self, pollable: &Pollable) -> bool {
         let Some(until) = self.nanoseconds else {
