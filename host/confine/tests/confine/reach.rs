@@ -107,7 +107,7 @@ async fn no_socket_leads_out() {
         let name = format!("portcullis-abstract-{}", std::process::id());
         let abstract_address = SocketAddr::from_abstract_name(&name).unwrap();
         let _abstract = UnixListener::bind_addr(&abstract_address).unwrap();
-        let (outside, inside) = (place.display(), inside.display());
+        let outside = place.display();
         let body = format!(
             r#"
 opened("raw", socket.AF_INET, socket.SOCK_RAW, 1)
