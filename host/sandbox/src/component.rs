@@ -18,9 +18,21 @@ const NAME_SHOWN_MAX: usize = 120;
 /// Maximum imports, and maximum exports of the contract. The standard worlds have fewer than fifty.
 const NAMES_MAX: usize = 1000;
 
-/// The interfaces of the contract that a plugin may import.
+/// The interfaces of the contract that a plugin of any version may import.
 const CONTRACT_IMPORTS: [&str; 4] =
     ["portcullis:tool/types", "portcullis:tool/context", "portcullis:tool/dependencies", "portcullis:tool/output"];
+
+/// The interface of programs. Since 0.2.
+const PROGRAMS: &str = "portcullis:tool/programs";
+
+/// Returns the interfaces that a plugin of a version may import.
+fn contract_imports(contract: Contract) -> impl Iterator<Item = &'static str> {
+    let programs = match contract {
+        Contract::V0_1 => None,
+        Contract::V0_2 => Some(PROGRAMS),
+    };
+    CONTRACT_IMPORTS.into_iter().chain(programs)
+}
 
 /// The interface that every plugin exports.
 const HANDLER: &str = "portcullis:tool/handler";
@@ -225,8 +237,9 @@ pub fn component_imports(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
 
 /// Returns the interfaces that a plugin may import, in this host's versions. Compatible releases are provided as well.
 pub fn served_imports() -> Vec<String> {
-    let of_a_version =
-        |contract: Contract| CONTRACT_IMPORTS.map(|interface| format!("{interface}@{}", contract.version()));
+    let of_a_version = |contract: Contract| {
+        contract_imports(contract).map(move |interface| format!("{interface}@{}", contract.version()))
+    };
     let released = SERVED.iter().map(|(interface, version)| format!("{interface}@{version}"));
     let contracts = Contract::ALL.into_iter().flat_map(of_a_version);
     contracts.chain(released).chain(SERVED_DRAFTS.map(str::to_owned)).collect()
@@ -296,7 +309,8 @@ fn malformed(error: wasmparser::BinaryReaderError) -> Refusal {
 }
 
 fn is_served(import: &str) -> bool {
-    let of_the_contract = CONTRACT_IMPORTS.contains(&interface(import)) && version(import).is_some();
+    let of_the_contract =
+        version(import).is_some_and(|contract| contract_imports(contract).any(|served| served == interface(import)));
     let released =
         || SERVED.iter().any(|(served, version)| interface(import) == *served && is_release(import, version));
     of_the_contract || released() || SERVED_DRAFTS.contains(&import)
