@@ -99,6 +99,7 @@ fn a_tool_that_ends_correctly_without_handles_is_robust() {
         ("tool", guest("good", &clear("tool"))),
         ("tool", guest("waits-for-cancellation", &clear("tool"))),
         ("files", shipped_plugin("files")),
+        ("shell", shipped_plugin("shell")),
         ("todo", shipped_plugin("todo")),
         ("web", shipped_plugin("web")),
     ] {

@@ -31,7 +31,10 @@ fn doctor_finds_nothing_after_init() {
     assert_eq!(problems(&ran.document()), Vec::<String>::new(), "{}", ran.out);
     let text = installed.run(&["doctor"]).ends(0).out;
     assert!(text.ends_with("0 errors, 0 warnings\n"), "{text}");
-    assert!(text.contains(".mcp.json starts this program") && text.contains("files, memory, todo, web load"), "{text}");
+    assert!(
+        text.contains(".mcp.json starts this program") && text.contains("files, memory, shell, todo, web load"),
+        "{text}"
+    );
 }
 
 #[test]

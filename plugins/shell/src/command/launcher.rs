@@ -1,0 +1,370 @@
+//! What builtins of the shell and programs such as `xargs` run.
+
+use super::walk::Walker;
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Argument {
+    /// The word as it stands in the command.
+    pub(super) raw: String,
+    /// Its text, if the shell expands nothing in it.
+    pub(super) text: Option<String>,
+}
+
+impl Argument {
+    /// Creates an argument that nothing expands.
+    pub(super) fn literal(text: &str) -> Self {
+        Self { raw: text.to_owned(), text: Some(text.to_owned()) }
+    }
+
+    /// Creates an argument that only the execution tells.
+    pub(super) fn dynamic(raw: &str) -> Self {
+        Self { raw: raw.to_owned(), text: None }
+    }
+
+    /// Hides the text if the launcher replaces a part of it.
+    fn replacing(&self, placeholder: &str) -> Self {
+        let text = self.text.clone().filter(|text| !text.contains(placeholder));
+        Self { raw: self.raw.clone(), text }
+    }
+}
+
+/// Builtins of the shell that run nothing else. They are not worth a mention.
+const HARMLESS_BUILTINS: [&str; 42] = [
+    ":", "[", "bg", "break", "caller", "cd", "continue", "dirs", "disown", "echo", "exit", "false", "fg", "getopts",
+    "help", "history", "jobs", "kill", "logout", "popd", "printf", "pushd", "pwd", "read", "return", "set", "shift",
+    "suspend", "test", "times", "true", "type", "ulimit", "umask", "unalias", "unset", "wait", "export", "readonly",
+    "declare", "typeset", "local",
+];
+
+/// Builtins whose arguments can be assignments.
+const ASSIGNING_BUILTINS: [&str; 5] = ["export", "readonly", "declare", "typeset", "local"];
+
+/// Builtins that evaluate an argument as arithmetic or as the name of an array element.
+const EVALUATING_BUILTINS: [&str; 9] =
+    ["[", "test", "printf", "read", "unset", "export", "declare", "typeset", "local"];
+
+/// Builtins that run commands in a way that their arguments do not show.
+const OPAQUE_BUILTINS: [(&str, &str); 9] = [
+    (".", "it runs the commands of another file"),
+    ("source", "it runs the commands of another file"),
+    ("alias", "it gives names another meaning"),
+    ("hash", "it gives names another meaning"),
+    ("enable", "it changes the builtins of the shell"),
+    ("bind", "it binds commands to keys"),
+    ("complete", "it registers commands"),
+    ("compgen", "it can run commands"),
+    ("fc", "it runs commands of the history"),
+];
+
+/// The options of `shopt` that change neither how a command is read nor what its names mean.
+const SAFE_SHELL_OPTIONS: [&str; 8] =
+    ["dotglob", "failglob", "globstar", "inherit_errexit", "lastpipe", "nocaseglob", "nocasematch", "nullglob"];
+
+/// The shells. They run the text after `-c`.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
+
+/// A program that runs another program, which its arguments name.
+struct Launcher {
+    name: &'static str,
+    /// Options without a value, as in the manual. A cluster of short options may combine them.
+    flags: &'static [&'static str],
+    /// Options with a value, in the next word, or attached to it.
+    valued: &'static [&'static str],
+    /// The number of words before the program.
+    operands: usize,
+    /// Whether words such as `NAME=value` may stand before the program.
+    assigns: bool,
+}
+
+const fn launcher(name: &'static str, flags: &'static [&'static str], valued: &'static [&'static str]) -> Launcher {
+    Launcher { name, flags, valued, operands: 0, assigns: false }
+}
+
+/// An option that is not listed here gives a doubt.
+const LAUNCHERS: [Launcher; 18] = [
+    Launcher {
+        assigns: true,
+        ..launcher("env", &["-i", "-0", "-v", "--ignore-environment", "--null"], &["-u", "-C", "--unset", "--chdir"])
+    },
+    launcher("command", &["-p"], &[]),
+    launcher("builtin", &[], &[]),
+    launcher("exec", &["-c", "-l"], &["-a"]),
+    launcher("nohup", &[], &[]),
+    launcher("time", &["-p", "-v", "-a"], &["-f", "-o"]),
+    launcher("nice", &[], &["-n", "--adjustment"]),
+    launcher("ionice", &["-t"], &["-c", "-n"]),
+    launcher("setsid", &["-c", "-f", "-w"], &[]),
+    launcher("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"]),
+    Launcher {
+        operands: 1,
+        ..launcher("timeout", &["-v", "--foreground", "--preserve-status"], &["-k", "-s", "--kill-after", "--signal"])
+    },
+    Launcher {
+        assigns: true,
+        ..launcher("sudo", &["-n", "-E", "-H", "-k", "-S", "-b"], &["-u", "-g", "-h", "-p", "-C", "-D", "-T"])
+    },
+    Launcher { assigns: true, ..launcher("doas", &["-n"], &["-u"]) },
+    launcher("strace", &["-f", "-ff", "-c", "-t", "-tt", "-r", "-T", "-q", "-y"], &["-o", "-e", "-p", "-s", "-P"]),
+    Launcher { operands: 1, ..launcher("chroot", &[], &["--userspec", "--groups"]) },
+    Launcher { operands: 1, ..launcher("taskset", &["-c", "-a"], &[]) },
+    launcher("busybox", &[], &[]),
+    launcher(
+        "xargs",
+        &["-0", "-r", "-t", "-p", "-x", "--null", "--no-run-if-empty"],
+        &["-I", "-n", "-P", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--delimiter", "--replace"],
+    ),
+];
+
+/// Programs that run commands in ways that are not read here.
+const OPAQUE_PROGRAMS: [&str; 7] = ["parallel", "watch", "script", "su", "nsenter", "unshare", "flock"];
+
+impl Walker {
+    /// Notes what a command of these words runs. A launcher replaces the placeholder, if there is one.
+    pub(super) fn launch(&mut self, words: &[Argument], placeholder: Option<&str>) {
+        let words: Vec<Argument> = match placeholder {
+            Some(placeholder) => words.iter().map(|word| word.replacing(placeholder)).collect(),
+            None => words.to_vec(),
+        };
+        let Some((word, arguments)) = words.split_first() else { return };
+        let Some(name) = &word.text else {
+            return self.doubt(format!("the name of a program comes from `{}`", super::short(&word.raw)));
+        };
+        if name.is_empty()
+            || name == "!"
+            || name.contains(|character: char| character.is_whitespace() || character.is_control())
+        {
+            return self.doubt(format!("the name `{}` is not the name of a program", super::short(name)));
+        }
+        // A path names the same program, but never a builtin.
+        let base = name.rsplit('/').next().unwrap_or(name);
+        if base == name && self.builtin(name, arguments) {
+            return;
+        }
+        if base != "command" && base != "builtin" && base != "exec" {
+            self.program(name);
+        }
+        if SHELLS.contains(&base) {
+            self.shell(name, arguments, None);
+        } else if base == "find" {
+            self.find(arguments);
+        } else if OPAQUE_PROGRAMS.contains(&base) {
+            self.doubt(format!("what {base} runs"));
+        } else if let Some(launcher) = LAUNCHERS.iter().find(|launcher| launcher.name == base) {
+            self.launcher(launcher, arguments);
+        }
+    }
+
+    /// Notes what a builtin runs. Returns whether the name is that of a builtin which runs no program of its arguments.
+    fn builtin(&mut self, name: &str, arguments: &[Argument]) -> bool {
+        if EVALUATING_BUILTINS.contains(&name) {
+            self.evaluates();
+        }
+        if ASSIGNING_BUILTINS.contains(&name) {
+            for argument in arguments {
+                let raw = argument.text.as_ref().unwrap_or(&argument.raw);
+                self.assign(raw.split(['=', '+', '[']).next().unwrap_or_default());
+            }
+        }
+        if let Some((_, doubt)) = OPAQUE_BUILTINS.iter().find(|(builtin, _)| *builtin == name) {
+            self.doubt(*doubt);
+            return true;
+        }
+        match name {
+            "eval" => {
+                self.doubt("`eval` runs text as a command");
+                let texts: Option<Vec<&str>> = arguments.iter().map(|argument| argument.text.as_deref()).collect();
+                if let Some(texts) = texts {
+                    self.text(&texts.join(" "));
+                }
+            }
+            "trap" => self.trap(arguments),
+            "let" => {
+                for argument in arguments {
+                    match &argument.text {
+                        Some(text) => self.arithmetic(text),
+                        None => self.evaluates(),
+                    }
+                }
+            }
+            "shopt" => self.shell_options(arguments),
+            "mapfile" | "readarray" => {
+                if arguments.iter().any(|argument| argument.raw.starts_with("-C") || argument.text.is_none()) {
+                    self.doubt(format!("what `{name}` runs for each line"));
+                }
+            }
+            _ => return HARMLESS_BUILTINS.contains(&name),
+        }
+        true
+    }
+
+    fn trap(&mut self, arguments: &[Argument]) {
+        let mut arguments = arguments.iter().skip_while(|argument| argument.raw == "--");
+        match arguments.next() {
+            None => {}
+            Some(Argument { text: Some(text), .. }) if text.starts_with('-') => {}
+            Some(Argument { text: Some(text), .. }) => self.text(text),
+            Some(Argument { raw, text: None }) => {
+                self.doubt(format!("`trap` runs what `{}` expands to", super::short(raw)));
+            }
+        }
+    }
+
+    fn shell_options(&mut self, arguments: &[Argument]) {
+        let is_safe = |argument: &Argument| match argument.text.as_deref() {
+            Some(text) => text.starts_with('-') || SAFE_SHELL_OPTIONS.contains(&text),
+            None => false,
+        };
+        if !arguments.iter().all(is_safe) {
+            self.doubt("`shopt` changes how the shell reads commands");
+        }
+    }
+
+    /// Notes what a shell runs. A file that it runs is a program like any other.
+    pub(super) fn shell(&mut self, name: &str, arguments: &[Argument], stdin: Option<&str>) {
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let (mut arguments, mut reads_text, mut reads_stdin) = (arguments.iter(), false, false);
+        let operand = loop {
+            let Some(argument) = arguments.next() else { break None };
+            let Some(text) = argument.text.as_deref() else {
+                return self.doubt(format!("the arguments of {base} come from `{}`", super::short(&argument.raw)));
+            };
+            match text {
+                "-" | "--" => break arguments.next(),
+                "--norc" | "--noprofile" | "--posix" | "--login" => {}
+                "-o" | "+o" | "-O" | "+O" => {
+                    arguments.next();
+                }
+                _ if text.starts_with("--") => {
+                    return self.doubt(format!("what `{}` of {base} means", super::short(text)));
+                }
+                _ if text.starts_with(['-', '+']) => {
+                    reads_text |= text.contains('c');
+                    reads_stdin |= text.contains('s');
+                }
+                _ => break Some(argument),
+            }
+        };
+        match operand {
+            Some(Argument { text: Some(text), .. }) if reads_text => self.text(text),
+            Some(Argument { text: Some(_), .. }) if !reads_stdin => {}
+            Some(Argument { raw, text: None }) => {
+                self.doubt(format!("what {base} runs comes from `{}`", super::short(raw)));
+            }
+            _ => match stdin {
+                Some(stdin) if !reads_text => self.text(stdin),
+                _ => self.doubt(format!("{base} reads its commands while it runs")),
+            },
+        }
+    }
+
+    fn launcher(&mut self, launcher: &Launcher, arguments: &[Argument]) {
+        let name = launcher.name;
+        let (mut index, mut operands, mut placeholder) = (0, launcher.operands, None);
+        while let Some(argument) = arguments.get(index) {
+            let Some(text) = argument.text.as_deref() else {
+                return self.doubt(format!("what {name} runs comes from `{}`", super::short(&argument.raw)));
+            };
+            index += 1;
+            match text {
+                "--" if operands == 0 => break,
+                "--" => {}
+                // `command -v` only says what a name means.
+                "-v" | "-V" if name == "command" => return,
+                _ if launcher.assigns && is_assignment(text) => {
+                    self.assign(text.split('=').next().unwrap_or_default());
+                }
+                _ if text.starts_with('-') && text.len() > 1 => match option(launcher, text) {
+                    Some(LaunchOption::Flag) => {}
+                    Some(LaunchOption::Value(value)) => {
+                        let value = match value {
+                            Some(value) => Some(value.to_owned()),
+                            None => {
+                                index += 1;
+                                arguments.get(index - 1).and_then(|argument| argument.text.clone())
+                            }
+                        };
+                        if name == "xargs" && (text.starts_with("-I") || text.starts_with("--replace")) {
+                            placeholder = Some(value.unwrap_or_else(|| "{}".to_owned()));
+                        }
+                    }
+                    None => return self.doubt(format!("what `{}` of {name} means", super::short(text))),
+                },
+                _ if operands > 0 => operands -= 1,
+                _ => {
+                    index -= 1;
+                    break;
+                }
+            }
+        }
+        let rest = arguments.get(index..).unwrap_or_default();
+        if name == "xargs" && placeholder.is_none() && rest.first().is_some_and(is_shell) && rest.len() < 3 {
+            // Without a text of its own, the shell gets one from the input.
+            self.doubt("xargs passes its input to a shell");
+        }
+        self.launch(rest, placeholder.as_deref());
+    }
+
+    fn find(&mut self, arguments: &[Argument]) {
+        let mut index = 0;
+        while let Some(argument) = arguments.get(index) {
+            index += 1;
+            let is_action = |text: &str| matches!(text, "-exec" | "-execdir" | "-ok" | "-okdir");
+            if argument.text.as_deref().is_some_and(is_action) {
+                let rest = &arguments[index..];
+                let is_end = |argument: &Argument| matches!(argument.text.as_deref(), Some(";" | "+"));
+                let length = rest.iter().position(is_end).unwrap_or(rest.len());
+                self.launch(&rest[..length], Some("{}"));
+                index += length;
+            }
+        }
+    }
+}
+
+/// An option of a launcher.
+enum LaunchOption<'a> {
+    Flag,
+    /// With its value, if it is in the same word.
+    Value(Option<&'a str>),
+}
+
+fn option<'a>(launcher: &Launcher, text: &'a str) -> Option<LaunchOption<'a>> {
+    if launcher.flags.contains(&text) {
+        return Some(LaunchOption::Flag);
+    }
+    if launcher.valued.contains(&text) {
+        return Some(LaunchOption::Value(None));
+    }
+    if let Some((name, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
+        return launcher.valued.contains(&name).then_some(LaunchOption::Value(Some(value)));
+    }
+    if launcher.name == "nice" && text[1..].bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(LaunchOption::Flag);
+    }
+    // A cluster of short options, of which the last may have a value: `-rn1`.
+    let mut letters = text.get(1..).unwrap_or_default().chars();
+    while let Some(letter) = letters.next() {
+        let short = format!("-{letter}");
+        if launcher.valued.contains(&short.as_str()) {
+            let value = letters.as_str();
+            return Some(LaunchOption::Value((!value.is_empty()).then_some(value)));
+        }
+        if !launcher.flags.contains(&short.as_str()) {
+            return None;
+        }
+    }
+    Some(LaunchOption::Flag)
+}
+
+fn is_assignment(text: &str) -> bool {
+    let is_name = |name: &str| {
+        let rest = name.trim_start_matches(|character: char| character == '_' || character.is_ascii_alphanumeric());
+        !name.is_empty() && rest.is_empty() && !name.starts_with(|character: char| character.is_ascii_digit())
+    };
+    text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+fn is_shell(argument: &Argument) -> bool {
+    let base = argument.text.as_deref().and_then(|text| text.rsplit('/').next());
+    base.is_some_and(|base| SHELLS.contains(&base))
+}
