@@ -40,6 +40,9 @@ mod policy_lines;
 #[path = "binary/processes.rs"]
 mod processes;
 
+#[path = "binary/programs.rs"]
+mod programs;
+
 #[path = "binary/console.rs"]
 mod console;
 

@@ -3,7 +3,7 @@
 use crate::confinement::Confinement;
 use crate::error::ConfineError;
 use crate::message::{
-    DESCRIPTORS_MAX, ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes,
+    DESCRIPTORS_MAX, ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes, socket_pair,
 };
 use crate::program::{OpenProgram, path_of};
 use crate::running::{Control, RunningProgram, StandardStreams};
@@ -11,7 +11,7 @@ use crate::tier::{Tier, TierReport};
 use crate::worker::BROKER_ARGUMENT;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, socketpair};
+use rustix::net::{RecvFlags, SendFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::OsString;
 use std::fs::File;
@@ -162,10 +162,6 @@ impl Drop for Broker {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-pub(crate) fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
 fn in_memory(request: &StartRequest) -> io::Result<File> {

@@ -7,7 +7,8 @@ use std::time::Duration;
 /// What one program may see and use. Everything else does not exist for it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Confinement {
-    /// The directories that the program sees, in the order of their descriptors in [`ProgramStart`](crate::ProgramStart).
+    /// The directories that the program sees, in the order of their descriptors in
+    /// [`ProgramStart`](crate::ProgramStart).
     pub directories: Vec<ViewDirectory>,
     /// Where the program starts: a path in one of the directories, or `/tmp`.
     pub working_directory: PathBuf,
@@ -56,7 +57,7 @@ pub struct MaskedPath {
 /// How a place is masked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Masked {
-    /// The program sees an empty file or directory that nobody can read.
+    /// The program sees an empty file or directory that no user can read.
     Hidden,
     /// The program cannot change it.
     ReadOnly,

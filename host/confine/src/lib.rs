@@ -1,5 +1,5 @@
-//! Starts a program that the operating system confines. It sees the directories that it is given and a read-only system.
-//! It has no network besides a listener that the caller serves, and it ends with everything that it started.
+//! Starts a program that the operating system confines. It sees the directories that it is given and a read-only
+//! system. It has no network besides a listener that the caller serves, and it ends with everything that it started.
 //!
 //! [`Broker::start`] starts a small process with one thread, which starts the programs. A process with many threads
 //! cannot set up a confinement between `fork` and `exec`, and a process that confines itself may not start programs at

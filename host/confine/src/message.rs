@@ -5,8 +5,8 @@ use crate::exit::ProgramReport;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::retry_on_intr;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,11 @@ pub(crate) enum ProgramEvent {
     Refused(String),
     /// The program has ended, with everything that it started.
     Ended(ProgramReport),
+}
+
+/// Makes two connected sockets that keep the bounds of messages.
+pub(crate) fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
 /// Sends a value and descriptors as one message.

@@ -11,10 +11,10 @@ mod privileges;
 mod processes;
 mod supervise;
 mod system_calls;
+mod tier_cell;
 mod view;
 
-use crate::broker::socket_pair;
-use crate::message::{receive_bytes, send, send_bytes};
+use crate::message::{receive_bytes, send, send_bytes, socket_pair};
 use crate::tier::{Tier, TierReport};
 use cell::CellSetup;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};

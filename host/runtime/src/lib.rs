@@ -246,6 +246,11 @@ pub mod plugins {
     };
 }
 
+/// Programs that tools run: how this machine confines them.
+pub mod programs {
+    pub use portcullis_sandbox::{ConfineError, Tier, TierReport, program_tier};
+}
+
 /// The files of a policy: a project's own, what is wrong with one, and which one is in force.
 pub mod policy_files {
     pub use crate::grants::GrantError;

@@ -220,8 +220,8 @@ async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) ->
 /// line of `main`.
 ///
 /// If the process was started as a compile worker, this compiles one plugin and ends the process. If it was started to
-/// start the programs of a host, this does so until the host ends. Otherwise it returns immediately. Nothing may start a
-/// thread or use the standard streams before it: a worker reads the plugin from stdin and writes the code to stdout.
+/// start the programs of a host, this does so until the host ends. Otherwise it returns immediately. Nothing may start
+/// a thread or use the standard streams before it: a worker reads the plugin from stdin and writes the code to stdout.
 ///
 /// ```
 /// // The first line of `main`.

@@ -35,7 +35,8 @@ pub struct Handles {
     refused: RefusedKeys,
 }
 
-/// The declared keys of directories, clients and programs that a guest tried to open without a handle. Clones share the list.
+/// The declared keys of directories, clients and programs that a guest tried to open without a handle. Clones share the
+/// list.
 #[derive(Clone, Debug, Default)]
 pub struct RefusedKeys(Arc<Mutex<BTreeSet<Box<str>>>>);
 

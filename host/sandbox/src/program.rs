@@ -127,7 +127,7 @@ impl Program {
             namespaces_required: self.setup.namespaces_required,
         };
         let pause = clock.pause(limits.time);
-        let running = broker::run(start).await.map_err(|error| told(&error))?;
+        let running = broker::run(start).await.map_err(|error| broker::describe(&error))?;
         Running::new(running, limits, pause).ok_or_else(|| "the program has no streams".to_owned())
     }
 
@@ -187,15 +187,4 @@ fn confinement_limits(limits: &ProcessLimits) -> ConfinementLimits {
         file_bytes: limits.file_bytes,
         temporary_bytes: limits.temporary_bytes,
     }
-}
-
-/// Describes why a program did not start, with its causes.
-fn told(error: &ConfineError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

@@ -1,5 +1,5 @@
-//! A broker by itself, for the tests of this crate. With the argument `--without-namespaces`, it first refuses itself the
-//! system calls that make namespaces, as a container does.
+//! A broker by itself, for the tests of this crate. With the argument `--without-namespaces`, it first refuses itself
+//! the system calls that make namespaces, as a container does.
 
 #[cfg(target_os = "linux")]
 fn main() {

@@ -1,10 +1,10 @@
 //! Tier "landlock": a program has the machine's tree, of which Landlock lets it reach only its own places. It has no
 //! network and no `/proc`.
 
-use super::cell::{TierCell, set_default};
 use super::launch;
 use super::processes::{self, descendants};
 use super::system_calls::{self, Sockets};
+use super::tier_cell::{TierCell, set_default};
 use super::view::same_file;
 use crate::confinement::{Confinement, ViewAccess};
 use crate::message::{StartDescriptors, StartRequest};
@@ -20,8 +20,8 @@ use seccompiler::BpfProgram;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The first version of Landlock that keeps a program from signalling the user's other processes and from their abstract
-/// sockets (Linux 6.12). Without it, a program could end its own supervisor.
+/// The first version of Landlock that keeps a program from signalling the user's other processes and from their
+/// abstract sockets (Linux 6.12). Without it, a program could end its own supervisor.
 const NEEDED: ABI = ABI::V6;
 
 const NO_LANDLOCK: &str = "Linux 6.12 or later is needed, with Landlock";

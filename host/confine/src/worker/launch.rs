@@ -2,8 +2,8 @@
 
 #![expect(unsafe_code, reason = "clone, execveat, signals and mount_setattr have no safe wrapper")]
 
-use super::cell::TierCell;
 use super::privileges;
+use super::tier_cell::TierCell;
 use crate::confinement::{Confinement, ConfinementLimits};
 use crate::message::{StartDescriptors, StartRequest};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

@@ -1,9 +1,9 @@
 //! Tier "namespaces": a program has its own users, files, processes, network and shared memory.
 
-use super::cell::{TierCell, set_default};
 use super::launch;
 use super::processes::numbers_in;
 use super::system_calls::{self, Sockets};
+use super::tier_cell::{TierCell, set_default};
 use super::view::View;
 use crate::confinement::Confinement;
 use crate::message::{StartDescriptors, StartRequest};
@@ -92,9 +92,9 @@ impl TierCell for NamespaceCell {
     }
 }
 
-/// Maps the user and the group of the host to themselves. All others belong to nobody.
+/// Maps the user and the group of the host to themselves. All others belong to the user that is mapped nowhere.
 fn map_user() -> io::Result<()> {
-    // These numbers were read in the parent's namespace: a process without a map has the number of nobody.
+    // These numbers were read in the parent's namespace: a process without a map has the number of no user.
     let (user, group) = launch::outer_user();
     let put = |file: &str, text: String| -> io::Result<()> {
         #[expect(clippy::disallowed_methods, reason = "the kernel takes the map in this file of the process itself")]

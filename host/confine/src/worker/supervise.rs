@@ -1,8 +1,8 @@
 //! Watches a program until it ends, reaches a limit, or its host lets go of it.
 
-use super::cell::TierCell;
 use super::launch::Launch;
 use super::processes;
+use super::tier_cell::TierCell;
 use crate::confinement::ConfinementLimits;
 use crate::exit::{ProgramExit, ProgramReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

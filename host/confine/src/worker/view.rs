@@ -1,7 +1,7 @@
 //! The file system view of a program: a read-only system, its directories, and a private `/tmp`.
 //!
-//! The view is a new file system in memory. The machine's own tree is below [`MACHINE`] until the view is furnished, and
-//! then it is gone.
+//! The view is a new file system in memory. The machine's own tree is below [`MACHINE`] until the view is furnished.
+//! Then it is gone.
 
 use super::launch::set_mount_attributes;
 use crate::confinement::{Masked, MaskedPath, ViewAccess, ViewDirectory};
@@ -28,8 +28,8 @@ const MACHINE: &str = "/.machine";
 /// The directories of the system. Where the machine has a link, so has the view.
 const SYSTEM: &[&str] = &["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix"];
 
-/// The files and directories of `/etc` that programs need: the linker, certificates, names of users and time zones. None
-/// holds a secret. What is a small file is copied.
+/// The files and directories of `/etc` that programs need: the linker, certificates, names of users and time zones.
+/// None holds a secret. What is a small file is copied.
 const SETTINGS: &[&str] = &[
     "ld.so.cache",
     "ld.so.conf",
@@ -70,7 +70,7 @@ const READ_ONLY: u64 = 1;
 const NO_SETUID: u64 = 2;
 const NO_DEVICES: u64 = 4;
 
-/// What hides a masked file and a masked directory: nobody can read them, and they cannot be changed.
+/// What hides a masked file and a masked directory: no user can read them, and they cannot be changed.
 const HIDDEN_FILE: &str = "/.hidden-file";
 const HIDDEN_DIRECTORY: &str = "/.hidden-directory";
 
@@ -232,10 +232,10 @@ fn write_users() -> io::Result<()> {
     let (user, group) = super::launch::outer_user();
     let name = if user == 0 { "root" } else { "user" };
     let users = format!(
-        "{name}:x:{user}:{group}:{name}:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+        "{name}:x:{user}:{group}:{name}:/tmp:/bin/sh\nunmapped:x:65534:65534:unmapped:/nonexistent:/usr/sbin/nologin\n"
     );
     put_file(Path::new("/etc/passwd"), users.as_bytes(), 0o644)?;
-    put_file(Path::new("/etc/group"), format!("{name}:x:{group}:\nnogroup:x:65534:\n").as_bytes(), 0o644)?;
+    put_file(Path::new("/etc/group"), format!("{name}:x:{group}:\nunmapped:x:65534:\n").as_bytes(), 0o644)?;
     put_file(Path::new("/etc/hosts"), b"127.0.0.1 localhost\n::1 localhost\n", 0o644)?;
     put_file(Path::new("/etc/nsswitch.conf"), b"passwd: files\ngroup: files\nhosts: files\n", 0o644)
 }

@@ -1,5 +1,5 @@
-//! What a program reaches over sockets, and which system calls it gets. The calls are made by a Python script, because a
-//! shell has no way to make them.
+//! What a program reaches over sockets, and which system calls it gets. A Python script makes the calls, because a
+//! shell cannot.
 
 use crate::lab::{Lab, TIERS};
 use portcullis_confine::{ProgramExit, Tier};

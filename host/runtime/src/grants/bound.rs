@@ -2,14 +2,15 @@
 
 use super::bases::{Bases, Own};
 use super::changeable::{Changeable, changeable};
+use super::directory::BoundDirectory;
 use super::error::GrantError;
 use super::program::BoundProgram;
 use crate::audit::AuditError;
 use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use portcullis_policy::{
-    Binding, ClockResolution, DependencyKey, Escalation, HttpBinding, Layer, PluginName, Pointer, Policy,
-    ProcessBinding, ProcessNetwork, ServiceBinding, StoreBinding,
+    Binding, ClockResolution, DependencyKey, Escalation, HttpBinding, Layer, PluginName, Policy, ProcessBinding,
+    ProcessNetwork, ServiceBinding, StoreBinding,
 };
 use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets, ProgramFile};
 use std::collections::BTreeMap;
@@ -41,16 +42,6 @@ pub(crate) enum Grant {
     Service(ServiceBinding),
     /// A program that was opened and identified.
     Program(Box<BoundProgram>),
-}
-
-/// An open directory that the policy binds.
-#[derive(Clone)]
-pub(crate) struct BoundDirectory {
-    pub(crate) directory: Directory,
-    /// The resolved path of the directory. Approvals are bound to it.
-    pub(crate) place: String,
-    /// Returns the argument that a call's handle is narrowed to.
-    pub(crate) narrow: Option<Pointer>,
 }
 
 impl PluginGrants {

@@ -5,11 +5,13 @@ mod bind;
 mod bound;
 mod changeable;
 mod check;
+mod directory;
 mod error;
 mod program;
 
 pub(crate) use bases::{Bases, Own};
-pub(crate) use bound::{BoundDirectory, Grant, Opening, PluginGrants};
+pub(crate) use bound::{Grant, Opening, PluginGrants};
 pub(crate) use check::{check_keys, check_names, check_rules_with, check_services};
+pub(crate) use directory::BoundDirectory;
 pub use error::GrantError;
 pub(crate) use program::BoundProgram;

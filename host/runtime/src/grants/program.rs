@@ -1,6 +1,6 @@
 //! A program that the policy binds, with the directories that it sees.
 
-use super::bound::BoundDirectory;
+use super::directory::BoundDirectory;
 use portcullis_policy::DependencyKey;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_sandbox::{ConfineError, ProgramFile};

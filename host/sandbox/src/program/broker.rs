@@ -44,3 +44,14 @@ fn broker() -> Result<Arc<Broker>, ConfineError> {
 fn ended() -> ConfineError {
     ConfineError::Broker(io::Error::other("the host stops"))
 }
+
+/// Describes why a program did not start, with its causes.
+pub(super) fn describe(error: &ConfineError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

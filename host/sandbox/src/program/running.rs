@@ -1,7 +1,9 @@
 //! A program that runs for a guest.
 
-use super::stream::{OutputBudget, ProgramOutput};
+use super::broker;
+use super::stream::{OutputBudget, ProgramOutput, READ_BYTES_MAX};
 use crate::clock::Pause;
+use crate::host_memory::Weighed;
 use portcullis_confine::{ConfineError, ProgramReport, RunningProgram};
 use portcullis_policy::ProcessLimits;
 use std::sync::Arc;
@@ -91,6 +93,14 @@ impl Running {
     }
 }
 
+impl Weighed for Running {
+    /// What a guest writes until the program reads it, and the block that a read of each output fills. The streams are
+    /// part of the program, so they weigh nothing themselves.
+    fn weight(&self) -> usize {
+        STDIN_BYTES + 2 * READ_BYTES_MAX
+    }
+}
+
 #[wasmtime_wasi::async_trait]
 impl Pollable for Running {
     async fn ready(&mut self) {
@@ -108,7 +118,7 @@ fn report_of(report: Result<ProgramReport, ConfineError>, budget: &OutputBudget)
     };
     let report = match report {
         Ok(report) => report,
-        Err(error) => return stopped(super::told(&error)),
+        Err(error) => return stopped(broker::describe(&error)),
     };
     let exit = match report.exit {
         _ if budget.is_spent() => {

@@ -8,7 +8,7 @@ use tokio::net::unix::pipe;
 use wasmtime_wasi::p2::{InputStream, Pollable, StreamError, StreamResult};
 
 /// Maximum bytes of one read: the size of a pipe.
-const READ_BYTES_MAX: usize = 64 * 1024;
+pub(super) const READ_BYTES_MAX: usize = 64 * 1024;
 
 /// The bytes that a program may still print.
 #[derive(Debug)]

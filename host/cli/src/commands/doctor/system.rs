@@ -1,7 +1,8 @@
-//! The system: the clock, and what the kernel offers. Landlock and user namespaces are information: the host does not
-//! use them yet.
+//! The system: the clock, and what the kernel offers.
 
 use super::finding::DoctorFinding;
+use portcullis::programs::{Tier, TierReport, program_tier};
+use portcullis::text::{OneLine, WithCauses};
 use portcullis_build::project_file;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, inotify, openat2};
 use rustix::io::Errno;
@@ -25,6 +26,7 @@ pub(super) fn check() -> Vec<DoctorFinding> {
         notifications(),
         DoctorFinding::ok("landlock", landlock(kernel_file("/sys/kernel/security/lsm").as_deref())),
         DoctorFinding::ok("namespaces", namespaces()),
+        programs(),
     ]
 }
 
@@ -58,6 +60,28 @@ fn notifications() -> DoctorFinding {
             "inotify",
             format!("no watch can be created: {error}. Servers notice a new plugin only after two seconds"),
             "raise fs.inotify.max_user_instances with sysctl",
+        ),
+    }
+}
+
+/// How this machine confines the programs that tools run.
+fn programs() -> DoctorFinding {
+    match program_tier() {
+        Ok(TierReport { tier: Some(Tier::Namespaces), .. }) => DoctorFinding::ok("programs", "confined by namespaces"),
+        Ok(report) if report.tier.is_some() => DoctorFinding::warning(
+            "programs",
+            format!("confined by Landlock alone, without the network and masks ({})", OneLine(&report.reason())),
+            "allow user namespaces, to confine them better: see docs/execute.md",
+        ),
+        Ok(report) => DoctorFinding::warning(
+            "programs",
+            format!("tools cannot run any: {}", OneLine(&report.reason())),
+            "allow user namespaces, or use Linux 6.12 or later with Landlock",
+        ),
+        Err(error) => DoctorFinding::warning(
+            "programs",
+            format!("tools cannot run any: {}", OneLine(&WithCauses(&error).to_string())),
+            "correct this, and run `portcullis doctor` again",
         ),
     }
 }

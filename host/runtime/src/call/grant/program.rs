@@ -18,7 +18,8 @@ impl GrantKind for BoundProgram {
     fn declare(&self, key: &DependencyKey, call: &GrantingCall<'_>, handles: &mut Handles) -> Result<(), Rejection> {
         let valid = &call.approved.call;
         let Some(Binding::Process(binding)) = valid.policy.policy.bindings(&valid.plugin.name).get(key) else {
-            return Ok(handles.program_key(Arc::from(key.as_str()), None));
+            handles.program_key(Arc::from(key.as_str()), None);
+            return Ok(());
         };
         let directories = self.directories_of(&valid.tool);
         let setup = ProgramSetup {

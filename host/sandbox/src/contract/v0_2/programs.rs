@@ -29,7 +29,12 @@ impl programs::HostProgram for StoreState {
         let program = self.table.get(&program)?.clone();
         let programs::Launch { arguments, environment, directory, merge } = launch;
         match program.start(Launch { arguments, environment, directory, merge }, &self.clock).await {
-            Ok(running) => Ok(Ok(self.table.push(running)?)),
+            Ok(running) => {
+                let running = self.table.push(running)?;
+                // If there is no room for it, the guest ends, and the program with it.
+                self.weigh(&running)?;
+                Ok(Ok(running))
+            }
             Err(why) => Ok(Err(why)),
         }
     }
@@ -57,7 +62,7 @@ impl programs::HostRunning for StoreState {
     }
 
     fn subscribe(&mut self, running: Resource<Running>) -> wasmtime::Result<Resource<DynPollable>> {
-        Ok(subscribe(&mut self.table, running)?)
+        subscribe(&mut self.table, running)
     }
 
     fn exit(&mut self, running: Resource<Running>) -> wasmtime::Result<Option<programs::ExitReport>> {
@@ -70,6 +75,7 @@ impl programs::HostRunning for StoreState {
     }
 
     fn drop(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
+        self.weights.remove(running.rep());
         self.table.delete(running)?;
         Ok(())
     }

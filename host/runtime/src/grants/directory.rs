@@ -1,0 +1,14 @@
+//! A directory that the policy binds.
+
+use portcullis_policy::Pointer;
+use portcullis_sandbox::Directory;
+
+/// An open directory that the policy binds.
+#[derive(Clone)]
+pub(crate) struct BoundDirectory {
+    pub(crate) directory: Directory,
+    /// The resolved path of the directory. Approvals are bound to it.
+    pub(crate) place: String,
+    /// Returns the argument that a call's handle is narrowed to.
+    pub(crate) narrow: Option<Pointer>,
+}
