@@ -155,16 +155,16 @@ fn as_many_directories_and_variables_as_documented_are_accepted() {
 #[test]
 fn a_description_names_everything_that_a_program_gets() {
     let rows = [
-        ("program = '/bin/bash'", "may run /bin/bash, no network"),
-        ("program = '/bin/bash', directories = ['workspace']", "may run /bin/bash, with workspace, no network"),
-        ("program = '/my tools/a', http = 'fetch'", "may run \"/my tools/a\", network through fetch"),
+        ("program = '/bin/bash'", "may run /bin/bash, no network, time 2 min"),
+        ("program = '/bin/bash', directories = ['workspace']", "may run /bin/bash with workspace, no network, time 2 min"),
+        ("program = '/my tools/a', http = 'fetch'", "may run \"/my tools/a\", network through fetch, time 2 min"),
         (
             "program = '/bin/bash', environment = { B = 'c d', A = \"\\u202e\", C = '' }",
-            "may run /bin/bash, no network, environment A=\"\\u{202e}\" B=\"c d\" C=\"\"",
+            "may run /bin/bash, no network, time 2 min, environment A=\"\\u{202e}\" B=\"c d\" C=\"\"",
         ),
-        ("program = '/bin/bash', require = 'namespaces'", "may run /bin/bash, no network, needs namespaces"),
-        ("program = '/bin/bash', escalate = 'ask'", "may run /bin/bash, no network, may ask for more"),
-        ("program = '/bin/bash', escalate = 'never', time = '2 min'", "may run /bin/bash, no network"),
+        ("program = '/bin/bash', require = 'namespaces'", "may run /bin/bash, no network, time 2 min, needs namespaces"),
+        ("program = '/bin/bash', escalate = 'ask'", "may run /bin/bash, no network, time 2 min, may ask for more"),
+        ("program = '/bin/bash', escalate = 'never', time = '2 min'", "may run /bin/bash, no network, time 2 min"),
     ];
     for (body, expected) in rows {
         let policy = Policy::parse(&section(body)).unwrap();
@@ -172,7 +172,7 @@ fn a_description_names_everything_that_a_program_gets() {
         assert_eq!(description, expected, "{body}");
     }
     let full = Policy::parse(FULL).unwrap();
-    let expected = "may run /bin/bash, with workspace cache, no network, time 3 min, cpu-time 4 min, processes 65, \
+    let expected = "may run /bin/bash with workspace cache, no network, time 3 min, cpu-time 4 min, processes 65, \
                     memory 2 GiB, open-files 1025, file-bytes 3 GiB, temporary-bytes 257 MiB, output-bytes 17 MiB, \
                     runs 21, environment LANG=C.UTF-8 PS1=\"$ \", needs namespaces, may ask for more";
     assert_eq!(full.bindings(&"shell".parse().unwrap())[&"sh".parse().unwrap()].describe(), expected);
