@@ -156,13 +156,19 @@ fn as_many_directories_and_variables_as_documented_are_accepted() {
 fn a_description_names_everything_that_a_program_gets() {
     let rows = [
         ("program = '/bin/bash'", "may run /bin/bash, no network, time 2 min"),
-        ("program = '/bin/bash', directories = ['workspace']", "may run /bin/bash with workspace, no network, time 2 min"),
+        (
+            "program = '/bin/bash', directories = ['workspace']",
+            "may run /bin/bash with workspace, no network, time 2 min",
+        ),
         ("program = '/my tools/a', http = 'fetch'", "may run \"/my tools/a\", network through fetch, time 2 min"),
         (
             "program = '/bin/bash', environment = { B = 'c d', A = \"\\u202e\", C = '' }",
             "may run /bin/bash, no network, time 2 min, environment A=\"\\u{202e}\" B=\"c d\" C=\"\"",
         ),
-        ("program = '/bin/bash', require = 'namespaces'", "may run /bin/bash, no network, time 2 min, needs namespaces"),
+        (
+            "program = '/bin/bash', require = 'namespaces'",
+            "may run /bin/bash, no network, time 2 min, needs namespaces",
+        ),
         ("program = '/bin/bash', escalate = 'ask'", "may run /bin/bash, no network, time 2 min, may ask for more"),
         ("program = '/bin/bash', escalate = 'never', time = '2 min'", "may run /bin/bash, no network, time 2 min"),
     ];

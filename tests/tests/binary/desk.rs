@@ -34,6 +34,14 @@ impl Desk {
         desk
     }
 
+    /// Adds the `shell` plugin.
+    pub(crate) fn with_shell(policy: &str) -> Self {
+        let desk = Self::bare(policy);
+        desk.site.plugin("shell", &shipped_plugin("shell"));
+        desk.site.warm();
+        desk
+    }
+
     fn bare(policy: &str) -> Self {
         let site = Site::new();
         site.plugin("files", &shipped_plugin("files"));

@@ -1,7 +1,6 @@
 //! The plugin `shell` with real programs: what the policy binds, what a person reads, and that nothing is left.
 
 use crate::binary::desk::Desk;
-use portcullis_tests::shipped_plugin;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,10 +16,7 @@ fn desk(more: &str, rule: &str) -> Desk {
         "[plugin.shell]\nprocess.sh = {{ program = \"/bin/bash\", directories = [\"workspace\"]{more} }}\n\
          directory.workspace = {{ path = \"work\", access = \"read-write\" }}\n{rule}"
     );
-    let desk = Desk::new(&policy);
-    desk.site.plugin("shell", &shipped_plugin("shell"));
-    desk.site.warm();
-    desk
+    Desk::with_shell(&policy)
 }
 
 /// Runs a command. Returns the answer's text.
@@ -71,9 +67,7 @@ fn a_program_without_a_binding_is_refused_and_named() {
     let desk = desk("", ALLOW);
     let reply = desk.run(&["--json", "call", "shell.exec", r#"{"program":"git","arguments":["status"]}"#]);
     assert!(reply.out.contains("git") && !reply.out.contains("On branch"), "{}", reply.out);
-    let none = Desk::new(ALLOW);
-    none.site.plugin("shell", &shipped_plugin("shell"));
-    none.site.warm();
+    let none = Desk::with_shell(ALLOW);
     let reply = none.run(&["--json", "call", "shell.run", r#"{"command":"true"}"#]);
     assert!(reply.out.contains("dependency-not-granted") && reply.out.contains("`sh`"), "{}", reply.out);
 }
@@ -157,14 +151,12 @@ fn what_this_version_does_not_have_is_refused_when_the_host_opens() {
         (", escalate = \"ask\"", "escalate"),
         (", directories = [\"none\"]", "directories"),
     ] {
-        let desk = Desk::new(ALLOW);
-        desk.site.plugin("shell", &shipped_plugin("shell"));
+        let desk = Desk::with_shell(ALLOW);
         desk.policy(&format!("[plugin.shell]\nprocess.sh = {{ program = \"/bin/bash\"{more} }}\n{ALLOW}"));
         let ran = desk.run(&["list"]);
         assert!(ran.code != Some(0) && ran.err.contains(told), "{more}: {} {}", ran.out, ran.err);
     }
-    let desk = Desk::new(ALLOW);
-    desk.site.plugin("shell", &shipped_plugin("shell"));
+    let desk = Desk::with_shell(ALLOW);
     desk.policy(&format!("[plugin.shell]\nprocess.sh = {{ program = \"/bin/none\" }}\n{ALLOW}"));
     let ran = desk.run(&["list"]);
     assert!(ran.code != Some(0) && ran.err.contains("/bin/none"), "{} {}", ran.out, ran.err);

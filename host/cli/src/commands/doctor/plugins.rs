@@ -4,6 +4,7 @@ use super::finding::DoctorFinding;
 use crate::context::Context;
 use crate::opening;
 use portcullis::plugins::Plugin;
+use portcullis::policy::Permission;
 use portcullis::text::WithCauses;
 
 /// Opens a host, and reports what does not load and what no rule lets run.
@@ -31,7 +32,11 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
         findings.push(DoctorFinding::ok("plugin", format!("{} load", loaded.join(", "))));
     }
     for plugin in catalog.plugins().filter(|plugin| !plugin.is_standard()) {
-        if !may_run(&host, plugin) {
+        if is_off(&host, plugin) {
+            let name = plugin.name();
+            let off = format!("{name} runs no program yet: `portcullis inspect {name}` shows the lines to add");
+            findings.push(DoctorFinding::ok("policy", off));
+        } else if !may_run(&host, plugin) {
             let why = format!("the policy lets no tool of {} run", plugin.name());
             let remedy = format!("portcullis inspect {} shows the lines to add", plugin.name());
             findings.push(DoctorFinding::warning("policy", why, remedy));
@@ -55,4 +60,11 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
 
 fn may_run(host: &portcullis::Host, plugin: &Plugin) -> bool {
     plugin.tools().any(|tool| host.may_run(plugin, tool))
+}
+
+/// Returns whether a plugin only runs programs and the policy binds nothing to it. `init` installs such a plugin and
+/// leaves it off, because only the user knows which programs a model may run.
+fn is_off(host: &portcullis::Host, plugin: &Plugin) -> bool {
+    let only_runs_programs = plugin.tools().all(|tool| tool.required().contains(Permission::Execute));
+    only_runs_programs && host.policy().bindings(plugin.name()).is_empty()
 }
