@@ -144,6 +144,6 @@ async fn the_types_of_one_version_are_not_accepted_for_another() {
         }
         let (refusal, says) = refusal(&posing, Compiler::InProcess).await;
         assert!(matches!(refusal, Refusal::Mismatch(_)), "{says}");
-        assert!(says.contains("execute-raw"), "{says}");
+        assert!(says.contains("describe of portcullis:tool/handler"), "{says}");
     }
 }
