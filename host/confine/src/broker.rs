@@ -3,10 +3,10 @@
 use crate::confinement::Confinement;
 use crate::error::ConfineError;
 use crate::message::{
-    DESCRIPTORS_MAX, ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes, socket_pair,
+    DESCRIPTORS_MAX, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes, socket_pair,
 };
-use crate::program::{OpenProgram, path_of};
-use crate::running::{Control, RunningProgram, StandardStreams};
+use crate::program::OpenProgram;
+use crate::running::{StandardStreams, StartingProgram};
 use crate::tier::{Tier, TierReport};
 use crate::worker::BROKER_ARGUMENT;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -93,12 +93,11 @@ impl Broker {
         &self.report
     }
 
-    /// Starts a program. Returns when it runs.
+    /// Begins to start a program. Blocks if the broker is busy.
     ///
     /// # Errors
-    /// The machine cannot confine programs, or not as required. Or the program or one of its directories was replaced,
-    /// or the program cannot be executed.
-    pub async fn run(&self, start: ProgramStart<'_>) -> Result<RunningProgram, ConfineError> {
+    /// The machine cannot confine programs, or not as required. Or the broker has ended.
+    pub fn begin(&self, start: ProgramStart<'_>) -> Result<StartingProgram, ConfineError> {
         let tier = match self.report.tier {
             None => return Err(ConfineError::NoTier(self.report.reason())),
             Some(Tier::Landlock) if start.namespaces_required => {
@@ -106,26 +105,13 @@ impl Broker {
             }
             Some(tier) => tier,
         };
-        let proxied = start.confinement.proxied;
         let (control, streams) = self.hand_over(start).map_err(ConfineError::Broker)?;
-        let control = Control::new(control).map_err(ConfineError::Broker)?;
-        let (event, descriptors) = control.next().await?;
-        match event {
-            ProgramEvent::Started => {
-                RunningProgram::new((control, tier), descriptors, streams, proxied).map_err(ConfineError::Broker)
-            }
-            ProgramEvent::Refused(why) => Err(ConfineError::Refused(why)),
-            ProgramEvent::Ended(report) => Err(ConfineError::Refused(format!("it ended at once: {:?}", report.exit))),
-        }
+        Ok(StartingProgram { control, tier, streams })
     }
 
     /// Sends a start to the broker. Returns the socket to the program's supervisor, and the program's streams.
     fn hand_over(&self, start: ProgramStart<'_>) -> io::Result<(OwnedFd, StandardStreams<OwnedFd>)> {
-        let ProgramStart { program, arguments, mut confinement, directories, merge, .. } = start;
-        for (directory, descriptor) in confinement.directories.iter_mut().zip(directories) {
-            // The current path, in case the directory was renamed since it was opened.
-            directory.path = path_of(descriptor)?;
-        }
+        let ProgramStart { program, arguments, confinement, directories, merge, .. } = start;
         let (name, path) = (program.name().to_owned(), program.path().to_owned());
         let request = StartRequest { name, path, script: program.is_script(), arguments, confinement };
         let request = in_memory(&request)?;

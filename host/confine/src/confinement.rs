@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What one program may see and use. Everything else does not exist for it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Confinement {
     /// The directories that the program sees, in the order of their descriptors in
     /// [`ProgramStart`](crate::ProgramStart).
@@ -14,9 +14,6 @@ pub struct Confinement {
     pub working_directory: PathBuf,
     /// The whole environment.
     pub environment: Vec<(String, String)>,
-    /// Whether there is a listener on the loopback address, which the caller serves as an HTTP proxy. The variables
-    /// `http_proxy`, `https_proxy` and their spellings in capitals then name it.
-    pub proxied: bool,
     /// The limits.
     pub limits: ConfinementLimits,
 }
@@ -80,20 +77,4 @@ pub struct ConfinementLimits {
     pub file_bytes: u64,
     /// Size of the private `/tmp`, in bytes.
     pub temporary_bytes: u64,
-}
-
-impl Default for ConfinementLimits {
-    /// Returns limits for a short command.
-    fn default() -> Self {
-        const MIB: u64 = 1024 * 1024;
-        Self {
-            time: Duration::from_secs(120),
-            cpu_time: Duration::from_secs(120),
-            processes: 64,
-            memory_bytes: 1024 * MIB,
-            open_files: 1024,
-            file_bytes: 1024 * MIB,
-            temporary_bytes: 256 * MIB,
-        }
-    }
 }

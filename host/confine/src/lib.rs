@@ -1,5 +1,5 @@
 //! Starts a program that the operating system confines. It sees the directories that it is given and a read-only
-//! system. It has no network besides a listener that the caller serves, and it ends with everything that it started.
+//! system. It has no network, and it ends with everything that it started.
 //!
 //! [`Broker::start`] starts a small process with one thread, which starts the programs. A process with many threads
 //! cannot set up a confinement between `fork` and `exec`, and a process that confines itself may not start programs at
@@ -28,9 +28,9 @@ pub use confinement::{Confinement, ConfinementLimits, Masked, MaskedPath, ViewAc
 pub use error::ConfineError;
 pub use exit::{ProgramExit, ProgramReport};
 #[cfg(target_os = "linux")]
-pub use program::{OpenProgram, ProgramIdentity};
+pub use program::{OpenProgram, path_of};
 #[cfg(target_os = "linux")]
-pub use running::{RunningProgram, StandardStreams};
+pub use running::{RunningProgram, StandardStreams, StartingProgram};
 pub use tier::{Tier, TierReport};
 #[cfg(target_os = "linux")]
 pub use worker::{BROKER_ARGUMENT, broker_main, refuse_namespaces};

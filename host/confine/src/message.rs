@@ -1,4 +1,4 @@
-//! Messages between the host, the broker and the supervisor of a program: JSON, with descriptors beside it.
+//! Messages between the host, the broker and the supervisor of a program. A message is JSON and a list of descriptors.
 
 use crate::confinement::Confinement;
 use crate::exit::ProgramReport;
@@ -75,7 +75,7 @@ impl<Fd> StartDescriptors<Fd> {
 /// What a supervisor tells the host of its program.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ProgramEvent {
-    /// The program runs. The message has a descriptor of its supervisor, and one of the listener if it is proxied.
+    /// The program runs. The message has a descriptor of its supervisor.
     Started,
     /// The program was not started.
     Refused(String),

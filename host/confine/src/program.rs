@@ -19,7 +19,7 @@ const EXECUTE_BITS: u32 = 0o111;
 
 /// Which file a program is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgramIdentity {
+struct ProgramIdentity {
     device: (u32, u32),
     inode: u64,
     bytes: u64,
@@ -129,10 +129,25 @@ fn read(file: &mut File) -> io::Result<(String, bool)> {
     Ok((digits, script.unwrap_or_default()))
 }
 
-/// Returns the path of an open file or directory, without links.
-pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
+/// Returns the current path of an open file or directory, without links.
+///
+/// # Errors
+/// It has none, or the path is not UTF-8.
+pub fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
     let path = rustix::fs::readlink(link, Vec::new())?;
     let path = PathBuf::from(path.into_string().map_err(|_| io::Error::other("its path is not UTF-8"))?);
     if path.is_absolute() { Ok(path) } else { Err(io::Error::other("it has no path")) }
+}
+
+/// Refuses a file that is not the same as another one.
+pub(crate) fn same_file(found: impl AsFd, wanted: impl AsFd) -> io::Result<()> {
+    let identity = |file: BorrowedFd<'_>| -> io::Result<(u32, u32, u64)> {
+        let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::INO)?;
+        Ok((found.stx_dev_major, found.stx_dev_minor, found.stx_ino))
+    };
+    if identity(found.as_fd())? == identity(wanted.as_fd())? {
+        return Ok(());
+    }
+    Err(io::Error::other("it was replaced since the host opened it"))
 }

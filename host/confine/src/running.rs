@@ -11,7 +11,6 @@ use rustix::process::{Signal, pidfd_send_signal};
 use std::io;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::net::TcpListener;
 use tokio::net::unix::pipe;
 
 /// The streams of a program.
@@ -25,27 +24,49 @@ pub struct StandardStreams<In, Out = In> {
     pub stderr: Option<Out>,
 }
 
+/// A program that the broker is starting. Dropping this gives it up: it is killed if it runs already.
+#[derive(Debug)]
+pub struct StartingProgram {
+    pub(crate) control: OwnedFd,
+    pub(crate) tier: Tier,
+    pub(crate) streams: StandardStreams<OwnedFd>,
+}
+
+impl StartingProgram {
+    /// Waits until the program runs.
+    ///
+    /// # Errors
+    /// The program or one of its directories was replaced, or the program cannot be executed.
+    pub async fn started(self) -> Result<RunningProgram, ConfineError> {
+        let control = Control::new(self.control).map_err(ConfineError::Broker)?;
+        let (event, descriptors) = control.next().await?;
+        match event {
+            ProgramEvent::Started => {
+                RunningProgram::new((control, self.tier), descriptors, self.streams).map_err(ConfineError::Broker)
+            }
+            ProgramEvent::Refused(why) => Err(ConfineError::Refused(why)),
+            ProgramEvent::Ended(report) => Err(ConfineError::Refused(format!("it ended at once: {:?}", report.exit))),
+        }
+    }
+}
+
 /// A program that runs. Dropping this kills it, and everything that it started.
 #[derive(Debug)]
 pub struct RunningProgram {
     control: Control,
     tier: Tier,
     supervisor: OwnedFd,
-    listener: Option<TcpListener>,
     streams: Option<StandardStreams<pipe::Sender, pipe::Receiver>>,
 }
 
 impl RunningProgram {
-    pub(crate) fn new(
+    fn new(
         (control, tier): (Control, Tier),
         descriptors: Vec<OwnedFd>,
         streams: StandardStreams<OwnedFd>,
-        proxied: bool,
     ) -> io::Result<Self> {
         let missing = || io::Error::other("a descriptor of the program is missing");
-        let mut descriptors = descriptors.into_iter();
-        let supervisor = descriptors.next().ok_or_else(missing)?;
-        let listener = if proxied { Some(listener(descriptors.next().ok_or_else(missing)?)?) } else { None };
+        let supervisor = descriptors.into_iter().next().ok_or_else(missing)?;
         let StandardStreams { stdin, stdout, stderr } = streams;
         let receiver = |stream: OwnedFd| pipe::Receiver::from_owned_fd_unchecked(nonblocking(stream)?);
         let streams = StandardStreams {
@@ -53,17 +74,12 @@ impl RunningProgram {
             stdout: receiver(stdout)?,
             stderr: stderr.map(receiver).transpose()?,
         };
-        Ok(Self { control, tier, supervisor, listener, streams: Some(streams) })
+        Ok(Self { control, tier, supervisor, streams: Some(streams) })
     }
 
     /// Takes the streams. Returns none from the second time on.
     pub fn take_streams(&mut self) -> Option<StandardStreams<pipe::Sender, pipe::Receiver>> {
         self.streams.take()
-    }
-
-    /// Takes the listener on the program's own loopback address, if its confinement is proxied.
-    pub fn take_listener(&mut self) -> Option<TcpListener> {
-        self.listener.take()
     }
 
     /// Waits until the program and everything that it started has ended. It can be dropped and called again.
@@ -99,10 +115,10 @@ impl Drop for RunningProgram {
 
 /// The socket to the supervisor of a program.
 #[derive(Debug)]
-pub(crate) struct Control(AsyncFd<OwnedFd>);
+struct Control(AsyncFd<OwnedFd>);
 
 impl Control {
-    pub(crate) fn new(socket: OwnedFd) -> io::Result<Self> {
+    fn new(socket: OwnedFd) -> io::Result<Self> {
         let socket = nonblocking(socket)?;
         #[expect(unsafe_code, reason = "tokio has no socket of this type")]
         // SAFETY: an owned descriptor is always the same one, and `AsyncFd` owns it until both are dropped.
@@ -110,7 +126,7 @@ impl Control {
         Ok(Self(socket))
     }
 
-    pub(crate) async fn next(&self) -> Result<(ProgramEvent, Vec<OwnedFd>), ConfineError> {
+    async fn next(&self) -> Result<(ProgramEvent, Vec<OwnedFd>), ConfineError> {
         let received = self.0.async_io(Interest::READABLE, |socket| receive(socket, RecvFlags::empty())).await;
         let ended = || ConfineError::Broker(io::Error::other("the supervisor of the program was killed"));
         received.map_err(ConfineError::Broker)?.ok_or_else(ended)
@@ -124,8 +140,4 @@ impl Control {
 fn nonblocking(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     fcntl_setfl(&descriptor, fcntl_getfl(&descriptor)? | OFlags::NONBLOCK)?;
     Ok(descriptor)
-}
-
-fn listener(descriptor: OwnedFd) -> io::Result<TcpListener> {
-    TcpListener::from_std(std::net::TcpListener::from(nonblocking(descriptor)?))
 }

@@ -10,6 +10,7 @@ mod namespaces;
 mod privileges;
 mod processes;
 mod supervise;
+mod system;
 mod system_calls;
 mod tier_cell;
 mod view;
@@ -32,8 +33,8 @@ pub fn broker_main() -> i32 {
     let work = || -> io::Result<()> {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         // A child that has ended disappears by itself. Each cell changes this back.
-        launch::ignore_children()?;
-        launch::outer_user();
+        system::ignore_children()?;
+        system::outer_user();
         Workbench::new(socket)?.serve()
     };
     work().map_or(1, |()| 0)
@@ -99,7 +100,7 @@ fn prepare(tier: Tier, setup: CellSetup) -> io::Result<OwnedFd> {
     let (ours, theirs) = socket_pair()?;
     let forked = match tier {
         Tier::Namespaces => namespaces::fork(),
-        Tier::Landlock => launch::fork(),
+        Tier::Landlock => system::fork(),
     };
     match forked.map_err(|errno: Errno| io::Error::from(errno))? {
         Some(_) => Ok(ours),

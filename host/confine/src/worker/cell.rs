@@ -4,10 +4,11 @@ use super::landlock::LandlockCell;
 use super::launch;
 use super::namespaces::NamespaceCell;
 use super::supervise::supervise;
+use super::system::{close_all_except, exit, heed_children, kill_everyone};
 use super::tier_cell::{TierCell, set_default};
 use crate::message::{ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive_bytes, send, send_bytes};
 use crate::tier::Tier;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use std::fs::File;
@@ -30,17 +31,17 @@ pub(super) enum CellSetup {
 pub(super) fn run(tier: Tier, setup: CellSetup, socket: &OwnedFd) -> ! {
     let work = || -> io::Result<()> {
         // The broker's sockets to its host and to other cells, which would stay open with this process.
-        launch::close_all_except(&[socket.as_fd()])?;
+        close_all_except(&[socket.as_fd()])?;
         match tier {
             Tier::Namespaces => work::<NamespaceCell>(setup, socket),
             Tier::Landlock => work::<LandlockCell>(setup, socket),
         }
     };
-    launch::exit(work().map_or(1, |()| 0))
+    exit(work().map_or(1, |()| 0))
 }
 
 fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
-    launch::heed_children()?;
+    heed_children()?;
     let prepared = T::prepare();
     if setup == CellSetup::Reported {
         let told = prepared.as_ref().map_or_else(|error| error.to_string().into_bytes(), |_| PREPARED.to_vec());
@@ -55,26 +56,29 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
         for (name, value) in DEFAULT_VARIABLES {
             set_default(&mut request, name, value);
         }
-        let listener = cell.furnish(&mut request, &descriptors)?;
+        cell.furnish(&mut request, &descriptors)?;
         let program = launch::start(&cell, &request, descriptors)?;
-        Ok((cell, request, listener, program))
+        Ok((cell, request, program))
     });
-    let (cell, request, listener, program) = match started {
+    let (cell, request, program) = match started {
         Ok(started) => started,
         Err(error) => {
+            // The program may run already.
+            let _ = kill_everyone();
             return send(&control, &ProgramEvent::Refused(error.to_string()), &[], SendFlags::empty());
         }
     };
-    tell_started(&control, listener.as_ref())?;
-    let report = supervise(&cell, &request.confinement.limits, &control, &program)?;
+    // If the host is gone, the supervisor finds the socket closed, and ends the program.
+    let _ = tell_started(&control);
+    let report = supervise(&cell, &request.confinement.limits, &control, &program);
     cell.clear();
+    let report = report?;
     send(&control, &ProgramEvent::Ended(report), &[], SendFlags::empty())
 }
 
-fn tell_started(control: &OwnedFd, listener: Option<&OwnedFd>) -> io::Result<()> {
+fn tell_started(control: &OwnedFd) -> io::Result<()> {
     let own = pidfd_open(getpid(), PidfdFlags::empty())?;
-    let descriptors: Vec<BorrowedFd<'_>> = [own.as_fd()].into_iter().chain(listener.map(AsFd::as_fd)).collect();
-    send(control, &ProgramEvent::Started, &descriptors, SendFlags::empty())
+    send(control, &ProgramEvent::Started, &[own.as_fd()], SendFlags::empty())
 }
 
 fn read(descriptors: &mut StartDescriptors<OwnedFd>) -> io::Result<StartRequest> {

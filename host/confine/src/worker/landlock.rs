@@ -1,13 +1,13 @@
 //! Tier "landlock": a program has the machine's tree, of which Landlock lets it reach only its own places. It has no
 //! network and no `/proc`.
 
-use super::launch;
-use super::processes::{self, descendants};
-use super::system_calls::{self, Sockets};
+use super::privileges;
+use super::processes;
+use super::system_calls;
 use super::tier_cell::{TierCell, set_default};
-use super::view::same_file;
 use crate::confinement::{Confinement, ViewAccess};
 use crate::message::{StartDescriptors, StartRequest};
+use crate::tier::Tier;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
     Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
@@ -72,15 +72,11 @@ impl TierCell for LandlockCell {
         if !processes::lists_children() {
             return Err(io::Error::other("the kernel does not list the children of a process (CONFIG_PROC_CHILDREN)"));
         }
-        let filters = [system_calls::absent_calls_filter()?, system_calls::filter(Sockets::Pairs)?];
+        let filters = system_calls::filters(Tier::Landlock)?;
         Ok(Self { filters, rules: None, temporary: None })
     }
 
-    fn furnish(
-        &mut self,
-        request: &mut StartRequest,
-        descriptors: &StartDescriptors<OwnedFd>,
-    ) -> io::Result<Option<OwnedFd>> {
+    fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
         let temporary = make_temporary()?;
         for name in ["HOME", "TMPDIR"] {
             set_default(request, name, &temporary.to_string_lossy());
@@ -88,9 +84,6 @@ impl TierCell for LandlockCell {
         let confinement = &mut request.confinement;
         if confinement.working_directory == Path::new("/tmp") {
             confinement.working_directory.clone_from(&temporary);
-        }
-        if confinement.proxied {
-            return Err(io::Error::other("it needs the network, which this machine gives only with namespaces"));
         }
         if confinement.directories.iter().any(|directory| !directory.masked.is_empty()) {
             let why = "a directory has masked places, which this machine can protect only with namespaces: bind the \
@@ -120,7 +113,7 @@ impl TierCell for LandlockCell {
         rules = allow(rules, own.as_fd(), write_access())?;
         self.temporary = Some(temporary);
         self.rules = Some(rules);
-        Ok(None)
+        Ok(())
     }
 
     fn enter(&self, _confinement: &Confinement) -> io::Result<()> {
@@ -132,24 +125,11 @@ impl TierCell for LandlockCell {
         if status.ruleset != RulesetStatus::FullyEnforced {
             return Err(io::Error::other("the kernel did not enforce all rules"));
         }
-        launch::drop_privileges(&self.filters)
+        privileges::drop_all(&self.filters)
     }
 
-    fn program(&self, request: &StartRequest, program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-        let found = open(&request.path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?;
-        same_file(&found, program)?;
-        Ok(found)
-    }
-
-    fn processes(&self) -> io::Result<Vec<u32>> {
-        descendants(getpid())
-    }
-
-    fn kill(&self) {
-        // This process may signal only those of its own Landlock domain, which are the program's. The kernel does it in
-        // one step: a process that is being forked gets the signal too. Killing one after the other would lose the race
-        // against a program that forks without end.
-        let _ = launch::kill_everyone();
+    fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>> {
+        Ok(processes::descendants(proc, getpid()))
     }
 
     fn clear(&self) {
@@ -179,7 +159,9 @@ fn make_temporary() -> io::Result<PathBuf> {
     }
 }
 
-/// Limits the processes that this process may signal to those that it starts.
+/// Limits the processes that this process may signal to those that it starts. It can then kill all of them by one call,
+/// which no process escapes by forking. Killing one after the other would lose the race against a program that forks
+/// without end.
 fn scope_signals() -> io::Result<()> {
     let restrict = || -> Result<RestrictionStatus, landlock::RulesetError> {
         Ruleset::default()

@@ -1,17 +1,17 @@
 //! Tier "namespaces": a program has its own users, files, processes, network and shared memory.
 
-use super::launch;
+use super::privileges;
 use super::processes::numbers_in;
-use super::system_calls::{self, Sockets};
+use super::system::{self, outer_user};
+use super::system_calls;
 use super::tier_cell::{TierCell, set_default};
-use super::view::View;
+use super::view;
 use crate::confinement::Confinement;
 use crate::message::{StartDescriptors, StartRequest};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, open};
+use crate::tier::Tier;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, Ipv4Addr, SocketAddrV4, SocketFlags, SocketType, bind, listen, socket_with};
-use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
+use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use seccompiler::BpfProgram;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -25,19 +25,12 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// The port of the proxy on the program's own loopback address. Nothing else listens there.
-pub(super) const PROXY_PORT: u16 = 3128;
-
-/// Connections that may wait for the proxy.
-const PROXY_BACKLOG: i32 = 128;
-
 /// Forks a process into new namespaces. Returns none in the child.
 pub(super) fn fork() -> Result<Option<Pid>, Errno> {
-    launch::fork_with(NAMESPACES)
+    system::fork_with(NAMESPACES)
 }
 
 pub(super) struct NamespaceCell {
-    view: View,
     filters: [BpfProgram; 2],
 }
 
@@ -46,56 +39,34 @@ impl TierCell for NamespaceCell {
         map_user()?;
         // A program could otherwise read this process through `/proc`.
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-        let view = View::prepare()?;
-        let filters = [system_calls::absent_calls_filter()?, system_calls::filter(Sockets::OwnNamespace)?];
-        Ok(Self { view, filters })
+        view::prepare()?;
+        Ok(Self { filters: system_calls::filters(Tier::Namespaces)? })
     }
 
-    fn furnish(
-        &mut self,
-        request: &mut StartRequest,
-        descriptors: &StartDescriptors<OwnedFd>,
-    ) -> io::Result<Option<OwnedFd>> {
+    fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
         for name in ["HOME", "TMPDIR"] {
             set_default(request, name, "/tmp");
         }
-        if request.confinement.proxied {
-            let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
-            for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"] {
-                set_default(request, name, &proxy);
-            }
-        }
-        self.view.furnish(request, descriptors.program.as_fd(), &descriptors.directories)?;
-        request.confinement.proxied.then(proxy_listener).transpose()
+        view::furnish(request, descriptors.program.as_fd(), &descriptors.directories)
     }
 
     fn enter(&self, confinement: &Confinement) -> io::Result<()> {
-        launch::limit_processes(confinement)?;
-        launch::drop_privileges(&self.filters)
+        // The kernel counts the processes of a user in each user namespace by itself. It exempts user 0 of the machine.
+        let most = Some(u64::from(confinement.limits.processes));
+        setrlimit(Resource::Nproc, Rlimit { current: most, maximum: most })?;
+        privileges::drop_all(&self.filters)
     }
 
-    fn program(&self, request: &StartRequest, program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-        let found = open(&request.path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())?;
-        super::view::same_file(&found, program)?;
-        Ok(found)
-    }
-
-    fn processes(&self) -> io::Result<Vec<u32>> {
+    fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>> {
         // Number 1 is this process.
-        Ok(numbers_in(self.view.processes())?.into_iter().filter(|number| *number != 1).collect())
-    }
-
-    fn kill(&self) {
-        // In a process namespace, everyone but its first process. The kernel does it in one step: a process that is
-        // being forked gets the signal too.
-        let _ = launch::kill_everyone();
+        Ok(numbers_in(proc)?.into_iter().filter(|number| *number != 1).collect())
     }
 }
 
 /// Maps the user and the group of the host to themselves. All others belong to the user that is mapped nowhere.
 fn map_user() -> io::Result<()> {
     // These numbers were read in the parent's namespace: a process without a map has the number of no user.
-    let (user, group) = launch::outer_user();
+    let (user, group) = outer_user();
     let put = |file: &str, text: String| -> io::Result<()> {
         #[expect(clippy::disallowed_methods, reason = "the kernel takes the map in this file of the process itself")]
         let opened = OpenOptions::new().write(true).open(format!("/proc/self/{file}"));
@@ -105,13 +76,4 @@ fn map_user() -> io::Result<()> {
     put("setgroups", "deny".to_owned()).map_err(needed)?;
     put("uid_map", format!("{user} {user} 1\n")).map_err(needed)?;
     put("gid_map", format!("{group} {group} 1\n")).map_err(needed)
-}
-
-/// Listens on the loopback address of this network namespace, which it starts.
-fn proxy_listener() -> io::Result<OwnedFd> {
-    launch::start_loopback()?;
-    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))?;
-    listen(&socket, PROXY_BACKLOG)?;
-    Ok(socket)
 }

@@ -1,17 +1,28 @@
-//! Takes the capabilities of a process.
+//! Takes the capabilities and the dangerous system calls of a process.
 
 use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
 };
+use seccompiler::BpfProgram;
 use std::io;
 
 /// The highest capability that a kernel may have. Newer kernels add some at the end.
 const CAPABILITIES_MAX: u32 = 63;
 
+/// Takes every privilege from this process, for good.
+pub(super) fn drop_all(filters: &[BpfProgram]) -> io::Result<()> {
+    drop_capabilities()?;
+    for filter in filters {
+        // This sets `no_new_privs` too.
+        seccompiler::apply_filter(filter).map_err(|error| io::Error::other(error.to_string()))?;
+    }
+    Ok(())
+}
+
 /// Takes all capabilities from this process, and the ways to get any by executing a program. User 0 is then a user like
 /// any other.
-pub(super) fn drop_capabilities() -> io::Result<()> {
+fn drop_capabilities() -> io::Result<()> {
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),
         permitted: CapabilitySet::empty(),

@@ -21,65 +21,73 @@ pub(super) fn numbers_in(processes: &OwnedFd) -> io::Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Returns the number of threads of a process. None if it has ended.
-pub(super) fn threads(processes: impl AsFd, number: u32) -> Option<u64> {
-    let text = read(processes, number, "stat")?;
-    // The name of the program may have any characters, and ends with the last parenthesis. Field 20 of proc_pid_stat(5)
-    // is the 18th after it.
-    text.rsplit_once(')')?.1.split_whitespace().nth(17)?.parse().ok()
+/// What `stat` says of a process.
+#[derive(Default)]
+pub(super) struct ProcessStat {
+    pub(super) threads: u64,
+    /// Of the process and of its children that it has waited for.
+    pub(super) cpu: Duration,
 }
 
-/// Returns the CPU time of a process and of its children that it has waited for. None if it has ended.
-pub(super) fn cpu_time(processes: impl AsFd, number: u32) -> Option<Duration> {
-    let text = read(processes, number, "stat")?;
-    // Fields 14 to 17: of the process and of those children, each as a program and in the kernel.
-    let fields = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
-    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
-    let per_second = rustix::param::clock_ticks_per_second();
-    Some(Duration::from_millis(ticks.saturating_mul(1000) / per_second.max(1)))
+impl ProcessStat {
+    /// Reads it. None if the process has ended.
+    pub(super) fn read(proc: &OwnedFd, number: u32) -> Option<Self> {
+        let text = read(proc, number, "stat")?;
+        // The name of the program may have any characters, and ends with the last parenthesis. What follows begins with
+        // field 3 of proc_pid_stat(5).
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3).and_then(|field| field.parse::<u64>().ok());
+        let ticks: u64 = (14..=17).filter_map(field).sum();
+        let per_second = rustix::param::clock_ticks_per_second().max(1);
+        Some(Self { threads: field(20)?, cpu: Duration::from_millis(ticks.saturating_mul(1000) / per_second) })
+    }
 }
 
 /// Returns the bytes that a process has in memory and shares with no file: an upper bound, because forked processes
 /// share pages. None if it has ended.
-pub(super) fn resident_bytes(processes: impl AsFd, number: u32) -> Option<u64> {
-    let text = read(processes, number, "status")?;
-    let of = |name: &str| -> u64 {
-        let line = text.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default() * 1024
-    };
-    Some(of("RssAnon:") + of("RssShmem:"))
+pub(super) fn resident_bytes(proc: &OwnedFd, number: u32) -> Option<u64> {
+    sum_of(&read(proc, number, "status")?, ["RssAnon:", "RssShmem:"])
 }
 
 /// Returns the bytes of a process, with its share of what it shares. The kernel walks all pages for it, so it is read
 /// only when the upper bound exceeds the limit.
-pub(super) fn proportional_bytes(processes: impl AsFd, number: u32) -> Option<u64> {
-    let text = read(processes, number, "smaps_rollup")?;
-    let of = |name: &str| -> u64 {
-        let line = text.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default() * 1024
-    };
-    Some(of("Pss_Anon:") + of("Pss_Shmem:"))
+pub(super) fn proportional_bytes(proc: &OwnedFd, number: u32) -> Option<u64> {
+    sum_of(&read(proc, number, "smaps_rollup")?, ["Pss_Anon:", "Pss_Shmem:"])
 }
 
-fn read(processes: impl AsFd, number: u32, name: &str) -> Option<String> {
+/// Returns the sum of lines such as `RssAnon:  12 kB`, in bytes.
+fn sum_of(text: &str, names: [&str; 2]) -> Option<u64> {
+    let kibibytes = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    let sum: u64 = names.into_iter().filter_map(kibibytes).sum();
+    sum.checked_mul(1024)
+}
+
+fn read(proc: impl AsFd, number: u32, name: &str) -> Option<String> {
     let path = format!("{number}/{name}");
-    let file = openat(processes, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let file = openat(proc, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = Vec::new();
     File::from(file).take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Opens `/proc`.
+pub(super) fn open_proc() -> io::Result<OwnedFd> {
+    Ok(open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
 /// Returns the numbers of all descendants of a process.
-pub(super) fn descendants(process: Pid) -> io::Result<Vec<u32>> {
-    let proc = open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+pub(super) fn descendants(proc: &OwnedFd, process: Pid) -> Vec<u32> {
     let mut found = Vec::new();
     let mut next = vec![process.as_raw_nonzero().get().unsigned_abs()];
     while let Some(one) = next.pop() {
-        let children = children_of(&proc, one);
+        let children = children_of(proc, one);
         found.extend(&children);
         next.extend(children);
     }
-    Ok(found)
+    found
 }
 
 /// Returns whether the kernel lists the children of a process.

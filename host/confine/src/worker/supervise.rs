@@ -1,13 +1,13 @@
-//! Watches a program until it ends, reaches a limit, or its host lets go of it.
+//! Watches a program until it ends, reaches a limit, or its host closes the control socket.
 
-use super::launch::Launch;
-use super::processes;
+use super::launch::StartedProgram;
+use super::processes::{ProcessStat, open_proc, proportional_bytes, resident_bytes};
+use super::system::{children_cpu_time, kill_everyone};
 use super::tier_cell::TierCell;
 use crate::confinement::ConfinementLimits;
 use crate::exit::{ProgramExit, ProgramReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 use std::io;
@@ -23,75 +23,78 @@ const WATCH_LATER_EVERY: Duration = Duration::from_millis(20);
 /// When a program has run for a while.
 const LATER: Duration = Duration::from_millis(500);
 
-/// Maximum time to kill what is left of a program. Each round kills all processes that exist.
+/// Maximum time to kill the remaining processes of a program. Each round kills all that exist.
 const KILL_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// The wait between two rounds.
 const KILL_AGAIN_AFTER: Duration = Duration::from_micros(200);
 
-/// Watches a program until nothing of it is left.
+/// Watches a program until nothing of it is left. Whatever fails, what is left is killed.
 pub(super) fn supervise<T: TierCell>(
     cell: &T,
     limits: &ConfinementLimits,
     control: &OwnedFd,
-    program: &Launch,
+    program: &StartedProgram,
 ) -> io::Result<ProgramReport> {
     let began = Instant::now();
-    let watch = Watch { proc: open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok() };
     let mut reaped = Reaped { program: program.pid, status: None };
-    let stopped = loop {
-        let late = began.elapsed() >= LATER;
-        let left = limits.time.saturating_sub(began.elapsed());
-        match wait_for(control, &program.process, left.min(if late { WATCH_LATER_EVERY } else { WATCH_EVERY }))? {
-            Woken::Released => break Some("the host ended it".to_owned()),
-            Woken::Ended | Woken::Time => {}
-        }
-        reaped.reap();
-        if reaped.status.is_some() {
-            break None;
-        }
-        if began.elapsed() >= limits.time {
-            break Some(format!("it ran longer than {} s, its limit of time", limits.time.as_secs_f64()));
-        }
-        if let Some(why) = watch.exceeded(cell, limits)? {
-            break Some(why);
-        }
-    };
-    let left = if stopped.is_none() { cell.processes()?.len() } else { 0 };
-    end(cell, &mut reaped)?;
+    let watched = watch(cell, limits, control, program, &mut reaped);
+    end(&mut reaped)?;
+    let Watched { stopped, left } = watched?;
     let exit = match (stopped, reaped.status) {
         (Some(why), _) => ProgramExit::Stopped(why),
         (None, Some(status)) => exit_of(status, limits),
         (None, None) => return Err(io::Error::other("the program vanished")),
     };
-    let cpu = children_cpu_time();
-    Ok(ProgramReport { exit, wall: began.elapsed(), cpu, left_processes: u32::try_from(left).unwrap_or(u32::MAX) })
+    let (wall, cpu) = (began.elapsed(), children_cpu_time());
+    Ok(ProgramReport { exit, wall, cpu, left_processes: u32::try_from(left).unwrap_or(u32::MAX) })
 }
 
-enum Woken {
-    /// The program has ended.
-    Ended,
-    /// The host closed its end of the control socket.
-    Released,
-    Time,
+/// Why a program is watched no longer.
+struct Watched {
+    /// Why it must be stopped. None if it has ended by itself.
+    stopped: Option<String>,
+    /// The processes that it left when it ended by itself.
+    left: usize,
 }
 
-fn wait_for(control: &OwnedFd, program: &OwnedFd, most: Duration) -> io::Result<Woken> {
-    // One more nanosecond than nothing, so that the last moment of a limit is not waited for in a loop.
+/// Waits until the program has ended or must be stopped.
+fn watch<T: TierCell>(
+    cell: &T,
+    limits: &ConfinementLimits,
+    control: &OwnedFd,
+    program: &StartedProgram,
+    reaped: &mut Reaped,
+) -> io::Result<Watched> {
+    let (began, proc) = (Instant::now(), open_proc()?);
+    let stop = |why: String| Ok(Watched { stopped: Some(why), left: 0 });
+    loop {
+        let (past, every) = (began.elapsed(), if began.elapsed() < LATER { WATCH_EVERY } else { WATCH_LATER_EVERY });
+        if is_released(control, &program.process, every.min(limits.time.saturating_sub(past)))? {
+            return stop("the host ended it".to_owned());
+        }
+        reaped.reap();
+        if reaped.status.is_some() {
+            return Ok(Watched { stopped: None, left: cell.processes(&proc)?.len() });
+        }
+        if began.elapsed() >= limits.time {
+            return stop(format!("it ran longer than {} s, its limit of time", limits.time.as_secs_f64()));
+        }
+        if let Some(why) = exceeded(&proc, &cell.processes(&proc)?, limits) {
+            return stop(why);
+        }
+    }
+}
+
+/// Waits until the program ends, the host closes its end of the control socket, or the time passes. Returns whether the
+/// host closed it.
+fn is_released(control: &OwnedFd, program: &OwnedFd, most: Duration) -> io::Result<bool> {
     let most = Timespec::try_from(most).map_err(io::Error::other)?;
     let mut polled = [PollFd::new(control, PollFlags::IN | PollFlags::RDHUP), PollFd::new(program, PollFlags::IN)];
     match poll(&mut polled, Some(&most)) {
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(error.into()),
+        Ok(_) | Err(Errno::INTR) => Ok(!polled[0].revents().is_empty()),
+        Err(error) => Err(error.into()),
     }
-    let [control, program] = polled.map(|one| !one.revents().is_empty());
-    Ok(if control {
-        Woken::Released
-    } else if program {
-        Woken::Ended
-    } else {
-        Woken::Time
-    })
 }
 
 /// What has ended of a program.
@@ -116,10 +119,11 @@ impl Reaped {
 }
 
 /// Kills everything that is left, until nothing is.
-fn end<T: TierCell>(cell: &T, reaped: &mut Reaped) -> io::Result<()> {
+fn end(reaped: &mut Reaped) -> io::Result<()> {
     let began = Instant::now();
     loop {
-        cell.kill();
+        // It fails if there is no process left.
+        let _ = kill_everyone();
         if !reaped.reap() {
             return Ok(());
         }
@@ -145,38 +149,19 @@ fn cpu_exceeded(limits: &ConfinementLimits) -> String {
     format!("it computed longer than {} s, its limit of CPU time", limits.cpu_time.as_secs_f64())
 }
 
-/// Compares what a program uses with its limits.
-struct Watch {
-    /// None if the tier has no `/proc`; the limits of each process then remain.
-    proc: Option<OwnedFd>,
-}
-
-impl Watch {
-    /// Returns which limit the program exceeds.
-    fn exceeded<T: TierCell>(&self, cell: &T, limits: &ConfinementLimits) -> io::Result<Option<String>> {
-        let numbers = cell.processes()?;
-        let over = format!("it had more than {} processes and threads, its limit", limits.processes);
-        if numbers.len() as u64 > u64::from(limits.processes) {
-            return Ok(Some(over));
-        }
-        let Some(proc) = &self.proc else { return Ok(None) };
-        let sum =
-            |of: fn(&OwnedFd, u32) -> Option<u64>| -> u64 { numbers.iter().filter_map(|one| of(proc, *one)).sum() };
-        if sum(|proc, one| processes::threads(proc, one)) > u64::from(limits.processes) {
-            return Ok(Some(over));
-        }
-        let cpu: Duration = numbers.iter().filter_map(|one| processes::cpu_time(proc, *one)).sum();
-        if cpu + children_cpu_time() > limits.cpu_time {
-            return Ok(Some(cpu_exceeded(limits)));
-        }
-        let memory = limits.memory_bytes;
-        let exceeds = sum(|proc, one| processes::resident_bytes(proc, one)) > memory
-            && sum(|proc, one| processes::proportional_bytes(proc, one)) > memory;
-        Ok(exceeds.then(|| format!("it used more than {memory} bytes of memory, its limit")))
+/// Returns which limit the processes of a program exceed.
+fn exceeded(proc: &OwnedFd, numbers: &[u32], limits: &ConfinementLimits) -> Option<String> {
+    let stats: Vec<ProcessStat> = numbers.iter().filter_map(|one| ProcessStat::read(proc, *one)).collect();
+    // A process that cannot be read any more still counts as one.
+    let threads = stats.iter().map(|stat| stat.threads).sum::<u64>().max(numbers.len() as u64);
+    if threads > u64::from(limits.processes) {
+        return Some(format!("it had more than {} processes and threads, its limit", limits.processes));
     }
-}
-
-/// Returns the CPU time of the processes that have ended and were waited for.
-fn children_cpu_time() -> Duration {
-    super::launch::children_cpu_time()
+    if stats.iter().map(|stat| stat.cpu).sum::<Duration>() + children_cpu_time() > limits.cpu_time {
+        return Some(cpu_exceeded(limits));
+    }
+    let sum = |of: fn(&OwnedFd, u32) -> Option<u64>| -> u64 { numbers.iter().filter_map(|one| of(proc, *one)).sum() };
+    let memory = limits.memory_bytes;
+    let exceeds = sum(resident_bytes) > memory && sum(proportional_bytes) > memory;
+    exceeds.then(|| format!("it used more than {memory} bytes of memory, its limit"))
 }

@@ -1,6 +1,7 @@
 //! The system calls that a confined program does not get. The list is of calls that reach the kernel's less tested
 //! parts, other processes, or more rights. Docker's and Flatpak's profiles refuse nearly the same.
 
+use crate::tier::Tier;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
     TargetArch, sock_filter,
@@ -23,15 +24,6 @@ const NAMESPACE_FLAGS: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u64;
-
-/// Which sockets a program gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sockets {
-    /// Of the network namespace, which has nothing but what it was given, and between its own processes.
-    OwnNamespace,
-    /// Pairs for its own processes alone.
-    Pairs,
-}
 
 /// The calls that are refused whatever their arguments.
 const REFUSED_CALLS: &[libc::c_long] = &[
@@ -115,80 +107,139 @@ const REFUSED_CALLS_HERE: &[libc::c_long] = &[];
 /// read them.
 const ABSENT_CALLS: &[libc::c_long] = &[libc::SYS_clone3];
 
+/// The calls that change or watch a file of the machine without opening it, or by a file that is open for reading.
+/// Landlock does not cover them, so a program in the machine's own tree does not get them.
+const REFUSED_WITHOUT_VIEW: &[libc::c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    SYS_FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+    SYS_FILE_SETATTR,
+    libc::SYS_utimensat,
+    libc::SYS_inotify_add_watch,
+    // Sockets, besides pairs: `connect` to a socket with a path passes Landlock.
+    libc::SYS_socket,
+    libc::SYS_connect,
+    libc::SYS_bind,
+    libc::SYS_listen,
+];
+
+/// The same calls in their older forms.
+#[cfg(target_arch = "x86_64")]
+const REFUSED_WITHOUT_VIEW_HERE: &[libc::c_long] =
+    &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_WITHOUT_VIEW_HERE: &[libc::c_long] = &[];
+
+/// Numbers of calls that are newer than the crate `libc`, the same on every architecture: Linux 6.6, 6.13 and 6.17.
+const SYS_FCHMODAT2: libc::c_long = 452;
+const SYS_SETXATTRAT: libc::c_long = 463;
+const SYS_REMOVEXATTRAT: libc::c_long = 466;
+const SYS_FILE_SETATTR: libc::c_long = 469;
+
+/// The calls that change another process of the user, by the argument that names it. Zero is the caller itself.
+const OWN_PROCESS_ONLY: &[(libc::c_long, u8)] = &[
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+];
+
+/// The calls that would change all processes of the user, with the value of their first argument that says so.
+const WHOLE_USER: &[(libc::c_long, u64)] =
+    &[(libc::SYS_setpriority, PRIO_USER), (libc::SYS_ioprio_set, IOPRIO_WHO_USER)];
+const PRIO_USER: u64 = 2;
+const IOPRIO_WHO_USER: u64 = 3;
+
 /// The control codes of a terminal that put input into it or change its console.
 const REFUSED_CONTROLS: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
-/// Returns the filter of a program.
-pub(super) fn filter(sockets: Sockets) -> io::Result<BpfProgram> {
-    let failed = |error: seccompiler::BackendError| io::Error::other(error.to_string());
+/// Returns the filters of a program. The strictest counts.
+pub(super) fn filters(tier: Tier) -> io::Result<[BpfProgram; 2]> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for call in REFUSED_CALLS.iter().chain(REFUSED_CALLS_HERE) {
         rules.insert(*call, Vec::new());
     }
-    rules.insert(libc::SYS_clone, clone_rules().map_err(failed)?);
+    rules.insert(libc::SYS_clone, clone_rules()?);
     for code in REFUSED_CONTROLS {
-        let is = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, *code).map_err(failed)?;
-        rules.entry(libc::SYS_ioctl).or_default().push(SeccompRule::new(vec![is]).map_err(failed)?);
+        rules.entry(libc::SYS_ioctl).or_default().push(rule(&[(1, SeccompCmpOp::Eq, *code)])?);
     }
-    socket_rules(sockets, &mut rules).map_err(failed)?;
-    Ok(refuse_x32(compile(rules, REFUSED)?))
+    match tier {
+        Tier::Namespaces => refuse_foreign_sockets(&mut rules)?,
+        Tier::Landlock => refuse_without_view(&mut rules)?,
+    }
+    let absent = ABSENT_CALLS.iter().map(|call| (*call, Vec::new())).collect();
+    let absent = compile(absent, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))?;
+    Ok([absent, refuse_x32(compile(rules, REFUSED)?)])
+}
+
+/// Refuses the sockets that do not belong to a network namespace, such as VSOCK, and those that make packets.
+fn refuse_foreign_sockets(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Result<()> {
+    let allowed = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
+    let others = allowed.map(|family| (0, SeccompCmpOp::Ne, family.unsigned_abs().into()));
+    rules.insert(libc::SYS_socket, vec![rule(&others)?, socket_type(libc::SOCK_RAW)?]);
+    Ok(())
+}
+
+/// Refuses what Landlock does not cover.
+fn refuse_without_view(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Result<()> {
+    for call in REFUSED_WITHOUT_VIEW.iter().chain(REFUSED_WITHOUT_VIEW_HERE) {
+        rules.insert(*call, Vec::new());
+    }
+    // A pair of datagram sockets can send to any socket that has a path.
+    rules.insert(libc::SYS_socketpair, vec![socket_type(libc::SOCK_DGRAM)?]);
+    for (call, argument) in OWN_PROCESS_ONLY {
+        rules.entry(*call).or_default().push(rule(&[(*argument, SeccompCmpOp::Ne, 0)])?);
+    }
+    for (call, user) in WHOLE_USER {
+        rules.entry(*call).or_default().push(rule(&[(0, SeccompCmpOp::Eq, *user)])?);
+    }
+    Ok(())
+}
+
+/// Returns a rule for sockets of a type. The type without its flags is in the low four bits of the second argument.
+fn socket_type(wanted: libc::c_int) -> io::Result<SeccompRule> {
+    rule(&[(1, SeccompCmpOp::MaskedEq(0xf), wanted.unsigned_abs().into())])
+}
+
+/// Returns a rule that matches if all of these arguments do: each with its index, an operator and a value.
+fn rule(arguments: &[(u8, SeccompCmpOp, u64)]) -> io::Result<SeccompRule> {
+    let condition = |(index, operator, value): &(u8, SeccompCmpOp, u64)| {
+        SeccompCondition::new(*index, SeccompCmpArgLen::Dword, operator.clone(), *value)
+    };
+    let conditions = arguments.iter().map(condition).collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;
+    SeccompRule::new(conditions).map_err(io::Error::other)
 }
 
 /// Returns the filter of a container: no namespaces.
 pub(super) fn namespaces_filter() -> io::Result<BpfProgram> {
     let mut rules = BTreeMap::from([(libc::SYS_unshare, Vec::new())]);
-    rules.insert(libc::SYS_clone, clone_rules().map_err(|error| io::Error::other(error.to_string()))?);
+    rules.insert(libc::SYS_clone, clone_rules()?);
     compile(rules, REFUSED)
 }
 
 fn compile(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> io::Result<BpfProgram> {
-    let failed = |error: seccompiler::BackendError| io::Error::other(error.to_string());
-    let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(failed)?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch).map_err(failed)?;
-    BpfProgram::try_from(filter).map_err(failed)
+    let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch).map_err(io::Error::other)?;
+    BpfProgram::try_from(filter).map_err(io::Error::other)
 }
 
 /// Returns a rule for each kind of namespace that `clone` can make.
-fn clone_rules() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+fn clone_rules() -> io::Result<Vec<SeccompRule>> {
     let flags = (0..u64::BITS).map(|bit| 1 << bit).filter(|flag| NAMESPACE_FLAGS & flag != 0);
-    let rule = |flag| {
-        let has = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)?;
-        SeccompRule::new(vec![has])
-    };
-    flags.map(rule).collect()
-}
-
-/// Returns the filter of calls that seem not to exist. A process can have many filters, and the strictest counts.
-pub(super) fn absent_calls_filter() -> io::Result<BpfProgram> {
-    let rules = ABSENT_CALLS.iter().map(|call| (*call, Vec::new())).collect();
-    compile(rules, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))
-}
-
-fn socket_rules(
-    sockets: Sockets,
-    rules: &mut BTreeMap<i64, Vec<SeccompRule>>,
-) -> Result<(), seccompiler::BackendError> {
-    let argument = |index, op, value| SeccompCondition::new(index, SeccompCmpArgLen::Dword, op, value);
-    match sockets {
-        Sockets::OwnNamespace => {
-            // Only these families belong to a network namespace and have no other way out, such as VSOCK has.
-            let allowed = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
-            let others = allowed.iter().map(|family| argument(0, SeccompCmpOp::Ne, family.unsigned_abs().into()));
-            let other_family = SeccompRule::new(others.collect::<Result<_, _>>()?)?;
-            // The type without its flags is in the low four bits.
-            let raw = argument(1, SeccompCmpOp::MaskedEq(0xf), libc::SOCK_RAW.unsigned_abs().into())?;
-            rules.insert(libc::SYS_socket, vec![other_family, SeccompRule::new(vec![raw])?]);
-        }
-        Sockets::Pairs => {
-            for call in [libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen] {
-                rules.insert(call, Vec::new());
-            }
-            // A pair of datagram sockets can send to any socket that has a path.
-            let datagram = argument(1, SeccompCmpOp::MaskedEq(0xf), libc::SOCK_DGRAM.unsigned_abs().into())?;
-            rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![datagram])?]);
-        }
-    }
-    Ok(())
+    flags.map(|flag| rule(&[(0, SeccompCmpOp::MaskedEq(flag), flag)])).collect()
 }
 
 /// Puts a check of the x32 bit before a filter, because its numbers have none.

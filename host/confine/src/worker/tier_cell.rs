@@ -2,32 +2,22 @@
 
 use crate::confinement::Confinement;
 use crate::message::{StartDescriptors, StartRequest};
-use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use std::io;
 
-/// How a tier confines one program.
+/// How a tier confines one program. In each tier, a supervisor that signals everyone reaches exactly its program.
 pub(super) trait TierCell: Sized {
     /// Prepares what does not depend on the program.
     fn prepare() -> io::Result<Self>;
 
-    /// Prepares what the confinement names. Returns the listener for the program's network, if it is proxied.
-    fn furnish(
-        &mut self,
-        request: &mut StartRequest,
-        descriptors: &StartDescriptors<OwnedFd>,
-    ) -> io::Result<Option<OwnedFd>>;
+    /// Prepares what the confinement names.
+    fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()>;
 
     /// Takes away the rights of the process that becomes the program. Called in it, before it executes the program.
     fn enter(&self, confinement: &Confinement) -> io::Result<()>;
 
-    /// Opens the program file as the program's own view has it.
-    fn program(&self, request: &StartRequest, program: BorrowedFd<'_>) -> io::Result<OwnedFd>;
-
-    /// Returns the numbers of all processes of the program.
-    fn processes(&self) -> io::Result<Vec<u32>>;
-
-    /// Kills all processes of the program.
-    fn kill(&self);
+    /// Returns the numbers of all processes of the program. `proc` is the open `/proc` of the supervisor.
+    fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>>;
 
     /// Removes what the program leaves, after its end.
     fn clear(&self) {}

@@ -3,9 +3,10 @@
 //! The view is a new file system in memory. The machine's own tree is below [`MACHINE`] until the view is furnished.
 //! Then it is gone.
 
-use super::launch::set_mount_attributes;
+use super::system::{outer_user, set_mount_attributes};
 use crate::confinement::{Masked, MaskedPath, ViewAccess, ViewDirectory};
 use crate::message::StartRequest;
+use crate::program::same_file;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, mkdirat, open, openat, openat2, readlinkat,
@@ -53,7 +54,7 @@ const SETTINGS: &[&str] = &[
 /// The devices of the view.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
-/// Files of `/proc` that tell of the machine or control it. They are empty in the view.
+/// Files of `/proc` that describe or control the machine. They are empty in the view.
 const HIDDEN_PROC_FILES: &[&str] = &["kcore", "keys", "key-users", "timer_list", "kallsyms", "sysrq-trigger", "kmsg"];
 
 /// Maximum bytes of a copied file. A larger one is mounted.
@@ -74,88 +75,60 @@ const NO_DEVICES: u64 = 4;
 const HIDDEN_FILE: &str = "/.hidden-file";
 const HIDDEN_DIRECTORY: &str = "/.hidden-directory";
 
-pub(super) struct View {
-    processes: OwnedFd,
+/// Builds what is the same for every program, in the mount namespace of this process.
+pub(super) fn prepare() -> io::Result<()> {
+    told("/", mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC))?;
+    // The mount point does not matter: the mount moves to the root, and no longer covers it.
+    let flags = PLAIN;
+    told("the view", mount("portcullis", "/tmp", "tmpfs", flags, ROOT_OPTIONS))?;
+    chdir("/tmp")?;
+    make_directory(Path::new("/tmp/.machine"))?;
+    told("the root", pivot_root(".", ".machine"))?;
+    chdir("/")?;
+    for name in SYSTEM {
+        mirror(&format!("{MACHINE}/{name}"), &format!("/{name}"))?;
+    }
+    make_directory(Path::new("/etc"))?;
+    for name in SETTINGS {
+        mirror(&format!("{MACHINE}/etc/{name}"), &format!("/etc/{name}"))?;
+    }
+    write_users()?;
+    make_devices()?;
+    mount_processes()?;
+    for directory in ["/tmp", "/var", "/run", "/home", "/root"] {
+        make_directory(Path::new(directory))?;
+    }
+    symlinkat("/tmp", CWD, "/var/tmp")?;
+    symlinkat("/tmp", CWD, "/dev/shm")?;
+    put_file(Path::new(HIDDEN_FILE), b"", 0)?;
+    make_directory(Path::new(HIDDEN_DIRECTORY))?;
+    rustix::fs::chmod(HIDDEN_DIRECTORY, Mode::empty())?;
+    Ok(())
 }
 
-impl View {
-    /// Builds what is the same for every program, in the mount namespace of this process.
-    pub(super) fn prepare() -> io::Result<Self> {
-        told("/", mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC))?;
-        // The mount point does not matter: it moves to the root, and uncovers what was there.
-        let flags = PLAIN;
-        told("the view", mount("portcullis", "/tmp", "tmpfs", flags, ROOT_OPTIONS))?;
-        chdir("/tmp")?;
-        make_directory(Path::new("/tmp/.machine"))?;
-        told("the root", pivot_root(".", ".machine"))?;
-        chdir("/")?;
-        for name in SYSTEM {
-            mirror(&format!("{MACHINE}/{name}"), &format!("/{name}"))?;
-        }
-        make_directory(Path::new("/etc"))?;
-        for name in SETTINGS {
-            mirror(&format!("{MACHINE}/etc/{name}"), &format!("/etc/{name}"))?;
-        }
-        write_users()?;
-        make_devices()?;
-        let processes = mount_processes()?;
-        for directory in ["/tmp", "/var", "/run", "/home", "/root"] {
-            make_directory(Path::new(directory))?;
-        }
-        symlinkat("/tmp", CWD, "/var/tmp")?;
-        symlinkat("/tmp", CWD, "/dev/shm")?;
-        put_file(Path::new(HIDDEN_FILE), b"", 0)?;
-        make_directory(Path::new(HIDDEN_DIRECTORY))?;
-        rustix::fs::chmod(HIDDEN_DIRECTORY, Mode::empty())?;
-        Ok(Self { processes })
+/// Adds what a confinement names, and takes the machine's tree away.
+pub(super) fn furnish(request: &StartRequest, program: BorrowedFd<'_>, directories: &[OwnedFd]) -> io::Result<()> {
+    let confinement = &request.confinement;
+    let options = format!("mode=1777,size={}", confinement.limits.temporary_bytes);
+    told("/tmp", mount("portcullis", "/tmp", "tmpfs", PLAIN, CString::new(options)?.as_c_str()))?;
+    let mut placed: Vec<(&ViewDirectory, &OwnedFd)> = confinement.directories.iter().zip(directories).collect();
+    // A directory above another one comes first, so that it does not cover it.
+    placed.sort_by_key(|(directory, _)| directory.path.components().count());
+    for (directory, granted) in &placed {
+        put_directory(directory, granted).map_err(|error| about(&directory.path, &error))?;
     }
-
-    /// Adds what a confinement names, and takes the machine's tree away.
-    pub(super) fn furnish(
-        &self,
-        request: &StartRequest,
-        program: BorrowedFd<'_>,
-        directories: &[OwnedFd],
-    ) -> io::Result<()> {
-        let confinement = &request.confinement;
-        let options = format!("mode=1777,size={}", confinement.limits.temporary_bytes);
-        told("/tmp", mount("portcullis", "/tmp", "tmpfs", PLAIN, CString::new(options)?.as_c_str()))?;
-        let mut placed: Vec<(&ViewDirectory, &OwnedFd)> = confinement.directories.iter().zip(directories).collect();
-        // A directory above another one comes first, so that it does not cover it.
-        placed.sort_by_key(|(directory, _)| directory.path.components().count());
-        for (directory, granted) in &placed {
-            put_directory(directory, granted).map_err(|error| about(&directory.path, &error))?;
+    for (directory, _) in &placed {
+        for masked in &directory.masked {
+            mask(directory, masked).map_err(|error| about(&directory.path.join(&masked.path), &error))?;
         }
-        for (directory, _) in &placed {
-            for masked in &directory.masked {
-                mask(directory, masked).map_err(|error| about(&directory.path.join(&masked.path), &error))?;
-            }
-        }
-        put_program(request, program)?;
-        for directory in &confinement.directories {
-            put_link(directory);
-        }
-        told("the machine", unmount(MACHINE, UnmountFlags::DETACH))?;
-        rustix::fs::rmdir(MACHINE)?;
-        told("the view", mount_remount("/", MountFlags::BIND | MountFlags::RDONLY | PLAIN, ""))
     }
-
-    /// Returns `/proc` of the program's processes.
-    pub(super) fn processes(&self) -> &OwnedFd {
-        &self.processes
+    put_program(request, program)?;
+    for directory in &confinement.directories {
+        put_link(directory);
     }
-}
-
-/// Refuses a file that is not the same as another one.
-pub(super) fn same_file(found: impl AsFd, wanted: impl AsFd) -> io::Result<()> {
-    let identity = |file: BorrowedFd<'_>| -> io::Result<(u32, u32, u64)> {
-        let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::INO)?;
-        Ok((found.stx_dev_major, found.stx_dev_minor, found.stx_ino))
-    };
-    if identity(found.as_fd())? == identity(wanted.as_fd())? {
-        return Ok(());
-    }
-    Err(io::Error::other("it was replaced since the host opened it"))
+    told("the machine", unmount(MACHINE, UnmountFlags::DETACH))?;
+    rustix::fs::rmdir(MACHINE)?;
+    told("the view", mount_remount("/", MountFlags::BIND | MountFlags::RDONLY | PLAIN, ""))
 }
 
 fn about(place: &Path, error: &io::Error) -> io::Error {
@@ -229,7 +202,7 @@ fn bind_file(source: &Path, target: &Path) -> io::Result<()> {
 
 /// Writes the names of the only two users that files of the view can have.
 fn write_users() -> io::Result<()> {
-    let (user, group) = super::launch::outer_user();
+    let (user, group) = outer_user();
     let name = if user == 0 { "root" } else { "user" };
     let users = format!(
         "{name}:x:{user}:{group}:{name}:/tmp:/bin/sh\nunmapped:x:65534:65534:unmapped:/nonexistent:/usr/sbin/nologin\n"
@@ -257,7 +230,7 @@ fn make_devices() -> io::Result<()> {
 
 /// Mounts `/proc` of this process namespace. It is read-only, because user 0 could change settings of the machine
 /// through it without any capability.
-fn mount_processes() -> io::Result<OwnedFd> {
+fn mount_processes() -> io::Result<()> {
     make_directory(Path::new("/proc"))?;
     told("/proc", mount("proc", "/proc", "proc", PLAIN | MountFlags::NOEXEC, c""))?;
     for name in HIDDEN_PROC_FILES {
@@ -267,8 +240,7 @@ fn mount_processes() -> io::Result<OwnedFd> {
             Err(error) => return Err(about(Path::new(&place), &error.into())),
         }
     }
-    attributes(Path::new("/proc"), READ_ONLY | NO_SETUID)?;
-    Ok(open("/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    attributes(Path::new("/proc"), READ_ONLY | NO_SETUID)
 }
 
 /// Mounts a directory of the machine at its own path.

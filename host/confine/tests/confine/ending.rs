@@ -150,3 +150,16 @@ async fn what_is_no_program_is_refused_with_the_reason() {
     let refused = lab.start_program(&bash, &[&long]).await.unwrap_err();
     assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("too long")), "{refused}");
 }
+
+/// The caller gives up at each moment of a start.
+#[tokio::test]
+async fn a_start_that_is_given_up_leaves_no_process() {
+    for tier in TIERS {
+        let (lab, word) = (Lab::new(tier), mark("given-up"));
+        for microseconds in (0..6000).step_by(150) {
+            let command = format!("sleep 100; true # {word}");
+            drop(tokio::time::timeout(Duration::from_micros(microseconds), lab.start(&command)).await);
+        }
+        until_none_has(&word).await;
+    }
+}

@@ -2,12 +2,13 @@
 
 use portcullis_confine::{
     Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram, ProgramReport,
-    ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory,
+    ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory, path_of,
 };
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
 /// Both tiers. Each property holds for both, unless its test says otherwise.
@@ -44,6 +45,19 @@ pub(crate) struct Lab {
     pub(crate) masked: Vec<MaskedPath>,
 }
 
+/// The limits of a short command.
+fn limits() -> ConfinementLimits {
+    ConfinementLimits {
+        time: Duration::from_secs(120),
+        cpu_time: Duration::from_secs(120),
+        processes: 64,
+        memory_bytes: 1 << 30,
+        open_files: 1024,
+        file_bytes: 1 << 30,
+        temporary_bytes: 256 << 20,
+    }
+}
+
 /// What a command printed, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -61,13 +75,7 @@ impl Lab {
         }
         let broker = Broker::start(&program).unwrap();
         assert_eq!(broker.tier().tier, Some(tier), "{:?}", broker.tier());
-        Self {
-            broker,
-            workspace: Scratch::new(),
-            limits: ConfinementLimits::default(),
-            access: ViewAccess::ReadWrite,
-            masked: Vec::new(),
-        }
+        Self { broker, workspace: Scratch::new(), limits: limits(), access: ViewAccess::ReadWrite, masked: Vec::new() }
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -108,14 +116,13 @@ impl Lab {
     ) -> Result<RunningProgram, ConfineError> {
         let confinement = Confinement {
             directories: vec![ViewDirectory {
-                path: self.workspace.path().to_owned(),
+                path: path_of(directory).unwrap(),
                 link: Some("workspace".to_owned()),
                 access: self.access,
                 masked: self.masked.clone(),
             }],
             working_directory: self.workspace.path().to_owned(),
             environment: Vec::new(),
-            proxied: false,
             limits: self.limits.clone(),
         };
         let start = ProgramStart {
@@ -126,7 +133,7 @@ impl Lab {
             merge: true,
             namespaces_required: false,
         };
-        self.broker.run(start).await
+        self.broker.begin(start)?.started().await
     }
 
     /// Runs a command of the shell to its end.

@@ -181,3 +181,47 @@ assert b.recv(1) == b"x"
     assert_eq!(run(&lab, body).await, "");
     assert!(datagram.recv(&mut [0]).is_err());
 }
+
+/// A user's processes may change each other's limits and priorities, without a signal.
+#[tokio::test]
+async fn a_program_changes_only_its_own_processes() {
+    for tier in TIERS {
+        let lab = Lab::new(tier);
+        let mut victim = std::process::Command::new("/bin/sleep").arg("100").spawn().unwrap();
+        let body = format!(
+            r#"
+import resource
+def attempt(what, make):
+    try:
+        make()
+        print("changed:", what)
+    except OSError:
+        pass
+victim = {}
+attempt("limits", lambda: resource.prlimit(victim, resource.RLIMIT_NOFILE, (1, 1)))
+attempt("processors", lambda: os.sched_setaffinity(victim, [0]))
+attempt("scheduler", lambda: os.sched_setscheduler(victim, os.SCHED_IDLE, os.sched_param(0)))
+attempt("parameters", lambda: os.sched_setparam(victim, os.sched_param(0)))
+attempt("priority", lambda: os.setpriority(os.PRIO_PROCESS, victim, 19))
+attempt("all priorities", lambda: os.setpriority(os.PRIO_USER, os.getuid(), 19))
+call("ioprio_set", {}, 1, victim, 3 << 13)
+call("sched_setattr", {}, victim, 0, 0)
+resource.prlimit(0, resource.RLIMIT_NOFILE)
+"#,
+            victim.id(),
+            libc::SYS_ioprio_set,
+            libc::SYS_sched_setattr
+        );
+        let text = run(&lab, &body).await;
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        // In its own namespaces, the number names no process.
+        let own = match tier {
+            Tier::Namespaces => {
+                "reached the kernel: ioprio_set No such process\nreached the kernel: sched_setattr Invalid argument\n"
+            }
+            Tier::Landlock => "",
+        };
+        assert_eq!(text, own, "{tier}");
+    }
+}

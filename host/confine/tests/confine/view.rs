@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, TIERS};
 use portcullis_confine::{ConfineError, Masked, MaskedPath, ProgramExit, Tier, ViewAccess};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
 #[tokio::test]
@@ -240,5 +240,34 @@ fn a_directory_that_took_the_path_of_the_granted_one_is_never_seen() {
             done.unwrap();
         });
         std::fs::remove_dir_all(other).unwrap();
+    }
+}
+
+/// The attributes of a file are changed without opening it, so a rule about opening does not cover them.
+#[tokio::test]
+async fn attributes_outside_the_view_cannot_be_changed() {
+    for tier in TIERS {
+        let lab = Lab::new(tier);
+        let outside = lab.workspace.path().with_extension("attributes");
+        std::fs::write(&outside, "x").unwrap();
+        let before = std::fs::metadata(&outside).unwrap();
+        let place = outside.display();
+        for command in [
+            format!("chmod 777 {place}"),
+            format!("chown 1:1 {place}"),
+            format!("touch -d 2001-01-01 {place}"),
+            format!("python3 -c 'import os; os.setxattr(\"{place}\", \"user.x\", b\"x\")'"),
+            format!("python3 -c 'import os; os.removexattr(\"{place}\", \"user.x\")'"),
+            "chmod 777 /usr/bin/env".to_owned(),
+            "python3 -c 'import os; os.fchmod(os.open(\"/usr/bin/env\", os.O_RDONLY), 0o777)'".to_owned(),
+            "python3 -c 'import os; os.utime(os.open(\"/usr/bin/env\", os.O_RDONLY), (1, 1))'".to_owned(),
+        ] {
+            let outcome = lab.run(&format!("{{ {command}; }} 2>/dev/null")).await;
+            assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {command}: {outcome:?}");
+        }
+        let after = std::fs::metadata(&outside).unwrap();
+        let facts = |found: &std::fs::Metadata| (found.mode(), found.uid(), found.mtime(), found.ctime_nsec());
+        assert_eq!(facts(&before), facts(&after), "{tier}");
+        std::fs::remove_file(outside).unwrap();
     }
 }
