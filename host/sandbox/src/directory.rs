@@ -12,7 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use wasmtime_wasi::filesystem::{Descriptor, Dir};
@@ -273,13 +273,6 @@ impl Directory {
     /// Returns the open directory. Another grant shares it only if it gives the same access.
     pub(crate) fn handle(&self) -> &Arc<File> {
         &self.dir.dir
-    }
-
-    /// Returns the directory's current path, without links.
-    pub(crate) fn place(&self) -> io::Result<PathBuf> {
-        let link = format!("/proc/self/fd/{}", self.dir.dir.as_raw_fd());
-        let path = rustix::fs::readlink(link, Vec::new())?;
-        Ok(PathBuf::from(path.into_string().map_err(|_| io::Error::other("its path is not UTF-8"))?))
     }
 
     /// Returns its masks, if it has any.

@@ -10,12 +10,12 @@ pub use broker::program_tier;
 
 #[expect(unreachable_pub, reason = "the generated bindings name it as theirs")]
 pub use running::Running;
-pub(crate) use running::{ExitReport, ProgramExit};
 
 use crate::clock::RunClock;
 use crate::directory::Directory;
 use portcullis_confine::{
-    ConfineError, Confinement, ConfinementLimits, OpenProgram, ProgramStart, ViewAccess, ViewDirectory,
+    ConfineError, Confinement, ConfinementLimits, OpenProgram, ProgramStart, StartingProgram, ViewAccess,
+    ViewDirectory, path_of,
 };
 use portcullis_policy::{Access, ProcessLimits};
 use std::collections::BTreeMap;
@@ -106,34 +106,12 @@ impl Program {
             return Err(format!("the arguments and variables are longer than {LAUNCH_BYTES_MAX} bytes"));
         }
         let setup = Arc::clone(&self.setup);
-        let directory = launch.directory.clone();
-        // This walks the directories for masked places.
-        let view = tokio::task::spawn_blocking(move || setup.view(directory.as_deref())).await;
-        let view = view.map_err(|_| "the host failed to prepare the program".to_owned())??;
-        let confinement = Confinement {
-            directories: view.directories,
-            working_directory: view.start,
-            environment: self.environment(launch.environment),
-            proxied: false,
-            limits: confinement_limits(limits),
-        };
-        let handles: Vec<_> = self.setup.directories.iter().map(|(_, directory)| directory.handle().as_fd()).collect();
-        let start = ProgramStart {
-            program: &self.setup.file.0,
-            arguments: launch.arguments,
-            confinement,
-            directories: &handles,
-            merge: launch.merge,
-            namespaces_required: self.setup.namespaces_required,
-        };
         let pause = clock.pause(limits.time);
-        let running = broker::run(start).await.map_err(|error| broker::describe(&error))?;
-        Running::new(running, limits, pause).ok_or_else(|| "the program has no streams".to_owned())
-    }
-
-    fn environment(&self, more: Vec<(String, String)>) -> Vec<(String, String)> {
-        let policy = self.setup.environment.clone();
-        more.into_iter().filter(|(name, _)| !policy.contains_key(name)).chain(policy.clone()).collect()
+        // This walks the directories for masked places, and may start the broker.
+        let begun = tokio::task::spawn_blocking(move || setup.begin(launch)).await;
+        let begun = begun.map_err(|_| "the host failed to prepare the program".to_owned())??;
+        let running = begun.started().await.map_err(|error| broker::describe(&error))?;
+        Running::new(running, &self.setup.limits, pause).ok_or_else(|| "the program has no streams".to_owned())
     }
 }
 
@@ -144,6 +122,28 @@ struct ProgramView {
 }
 
 impl ProgramSetup {
+    fn begin(&self, launch: Launch) -> Result<StartingProgram, String> {
+        let view = self.view(launch.directory.as_deref())?;
+        let set = |(name, _): &(String, String)| !self.environment.contains_key(name);
+        let policy = self.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let confinement = Confinement {
+            directories: view.directories,
+            working_directory: view.start,
+            environment: launch.environment.into_iter().filter(set).chain(policy).collect(),
+            limits: confinement_limits(&self.limits),
+        };
+        let handles: Vec<_> = self.directories.iter().map(|(_, directory)| directory.handle().as_fd()).collect();
+        let start = ProgramStart {
+            program: &self.file.0,
+            arguments: launch.arguments,
+            confinement,
+            directories: &handles,
+            merge: launch.merge,
+            namespaces_required: self.namespaces_required,
+        };
+        broker::begin(start).map_err(|error| broker::describe(&error))
+    }
+
     fn view(&self, start: Option<&str>) -> Result<ProgramView, String> {
         let mut directories = Vec::new();
         for (key, directory) in &self.directories {
@@ -152,7 +152,7 @@ impl ProgramSetup {
                 Access::ReadOnly => ViewAccess::ReadOnly,
                 Access::ReadWrite => ViewAccess::ReadWrite,
             };
-            let path = directory.place().map_err(|error| format!("`{key}` cannot be found: {error}"))?;
+            let path = path_of(directory.handle()).map_err(|error| format!("`{key}` cannot be found: {error}"))?;
             directories.push(ViewDirectory { path, link: Some(key.clone()), access, masked });
         }
         let start = match start {

@@ -1,11 +1,11 @@
 //! The code that is the same in every version of the contract. The bindings of each version are different types, so a
 //! macro generates the code for each. A version's module adds the conversions of its own types.
 
-/// Implements the contract in a folder: `bind!("../../wit/v0.1", with: {})`. The module converts its own `Blob`,
-/// `Failure` and `DependencyKind`. After the folder come the types of resources that only this version has. Then come
+/// Implements the contract in a folder. The module converts its own `Blob` and `Failure`. After the folder come the
+/// kinds of dependencies, and the types of resources that only this version has. Then come
 /// the asynchronous functions that only this version has, each as a name and, if it is one of `context`, an item.
 macro_rules! bind {
-    ($wit:literal, with: { $($with:tt)* } $(, $asynchronous:literal => { $($added:tt)* })*) => {
+    ($wit:literal, kinds: { $($kind:ident),* }, with: { $($with:tt)* } $(, $asynchronous:literal => { $($added:tt)* })*) => {
         mod generated {
             #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/")]
 
@@ -280,6 +280,14 @@ macro_rules! bind {
                     kind: dependency.kind.into(),
                     optional: dependency.optional,
                     reason: dependency.reason,
+                }
+            }
+        }
+
+        impl From<types::DependencyKind> for manifest::DependencyKind {
+            fn from(kind: types::DependencyKind) -> Self {
+                match kind {
+                    $(types::DependencyKind::$kind => Self::$kind,)*
                 }
             }
         }

@@ -2,18 +2,7 @@
 
 use wasmtime::component::{ComponentType, Lift};
 
-super::bind!("../../wit/v0.1", with: {});
-
-impl From<types::DependencyKind> for manifest::DependencyKind {
-    fn from(kind: types::DependencyKind) -> Self {
-        match kind {
-            types::DependencyKind::Directory => Self::Directory,
-            types::DependencyKind::Http => Self::Http,
-            types::DependencyKind::Store => Self::Store,
-            types::DependencyKind::Service => Self::Service,
-        }
-    }
-}
+super::bind!("../../wit/v0.1", kinds: { Directory, Http, Store, Service }, with: {});
 
 impl From<types::Blob> for manifest::Blob {
     fn from(blob: types::Blob) -> Self {

@@ -9,7 +9,7 @@ use portcullis_policy::PROPOSALS_MAX;
 use std::time::Duration;
 use wasmtime::component::{ComponentType, Lift};
 
-super::bind!("../../wit/v0.2", with: {
+super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process }, with: {
     "portcullis:tool/programs.program": crate::program::Program,
     "portcullis:tool/programs.running": crate::program::Running,
 }, "portcullis:tool/programs.[method]program.start" => {}, "portcullis:tool/context.ask-with-patterns" => {
@@ -23,18 +23,6 @@ super::bind!("../../wit/v0.2", with: {
         Ok(self.ask_host(Ask { permission, resource, reason, patterns }).await)
     }
 });
-
-impl From<types::DependencyKind> for manifest::DependencyKind {
-    fn from(kind: types::DependencyKind) -> Self {
-        match kind {
-            types::DependencyKind::Directory => Self::Directory,
-            types::DependencyKind::Http => Self::Http,
-            types::DependencyKind::Store => Self::Store,
-            types::DependencyKind::Service => Self::Service,
-            types::DependencyKind::Process => Self::Process,
-        }
-    }
-}
 
 impl From<types::Blob> for manifest::Blob {
     fn from(blob: types::Blob) -> Self {

@@ -1,7 +1,7 @@
 //! The one process of this host that starts programs. It begins with the first program.
 
 use crate::own_program;
-use portcullis_confine::{Broker, BrokerProgram, ConfineError, ProgramStart, RunningProgram, TierReport};
+use portcullis_confine::{Broker, BrokerProgram, ConfineError, ProgramStart, StartingProgram, TierReport};
 use portcullis_policy::recovery::RecoverMutex;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -17,17 +17,18 @@ pub fn program_tier() -> Result<TierReport, ConfineError> {
     broker().map(|broker| broker.tier().clone())
 }
 
-/// Starts a program. A broker that was killed is started again.
-pub(super) async fn run(start: ProgramStart<'_>) -> Result<RunningProgram, ConfineError> {
-    let broker = tokio::task::spawn_blocking(broker).await.map_err(|_| ended())??;
-    let running = broker.run(start).await;
-    if let Err(ConfineError::Broker(_)) = &running {
+/// Begins to start a program. Blocks.
+pub(super) fn begin(start: ProgramStart<'_>) -> Result<StartingProgram, ConfineError> {
+    let broker = broker()?;
+    let begun = broker.begin(start);
+    // A broker that was killed is started again by the next program.
+    if let Err(ConfineError::Broker(_)) = &begun {
         let mut kept = BROKER.lock_recovered();
         if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &broker)) {
             *kept = None;
         }
     }
-    running
+    begun
 }
 
 fn broker() -> Result<Arc<Broker>, ConfineError> {
@@ -39,10 +40,6 @@ fn broker() -> Result<Arc<Broker>, ConfineError> {
     let broker = Arc::new(Broker::start(&BrokerProgram::new(own.to_owned()))?);
     *kept = Some(Arc::clone(&broker));
     Ok(broker)
-}
-
-fn ended() -> ConfineError {
-    ConfineError::Broker(io::Error::other("the host stops"))
 }
 
 /// Describes why a program did not start, with its causes.

@@ -4,9 +4,10 @@ use super::broker;
 use super::stream::{OutputBudget, ProgramOutput, READ_BYTES_MAX};
 use crate::clock::Pause;
 use crate::host_memory::Weighed;
-use portcullis_confine::{ConfineError, ProgramReport, RunningProgram};
+use portcullis_confine::{ConfineError, ProgramExit, ProgramReport, RunningProgram};
 use portcullis_policy::ProcessLimits;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -16,31 +17,13 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, Pollable};
 /// Bytes that the host keeps of what a guest writes to a program.
 const STDIN_BYTES: usize = 64 * 1024;
 
-/// How a program ended.
-#[derive(Clone, Debug)]
-pub(crate) enum ProgramExit {
-    Code(u8),
-    Signal(u8),
-    Stopped(String),
-}
-
-/// The end of a program.
-#[derive(Clone, Debug)]
-pub(crate) struct ExitReport {
-    pub(crate) exit: ProgramExit,
-    pub(crate) milliseconds: u64,
-    pub(crate) left_processes: u32,
-    /// What the confinement refused, as far as the host knows.
-    pub(crate) refused: Vec<String>,
-}
-
 /// A program that runs. Dropping it kills the program.
 #[expect(unreachable_pub, reason = "the generated bindings name it as theirs")]
 pub struct Running {
     stdin: Option<pipe::Sender>,
     stdout: Option<ProgramOutput>,
     stderr: Option<ProgramOutput>,
-    ended: watch::Receiver<Option<ExitReport>>,
+    ended: watch::Receiver<Option<ProgramReport>>,
     kill: CancellationToken,
     /// Kills the program when the guest drops the handle, or the call ends.
     _guard: DropGuard,
@@ -84,7 +67,7 @@ impl Running {
         Some(Box::new(self.stderr.take()?))
     }
 
-    pub(crate) fn exit(&self) -> Option<ExitReport> {
+    pub(crate) fn exit(&self) -> Option<ProgramReport> {
         self.ended.borrow().clone()
     }
 
@@ -109,25 +92,16 @@ impl Pollable for Running {
     }
 }
 
-fn report_of(report: Result<ProgramReport, ConfineError>, budget: &OutputBudget) -> ExitReport {
-    let stopped = |why: String| ExitReport {
-        exit: ProgramExit::Stopped(why),
-        milliseconds: 0,
+/// Returns how the program ended for its guest.
+fn report_of(ended: Result<ProgramReport, ConfineError>, budget: &OutputBudget) -> ProgramReport {
+    let mut report = ended.unwrap_or_else(|error| ProgramReport {
+        exit: ProgramExit::Stopped(broker::describe(&error)),
+        wall: Duration::ZERO,
+        cpu: Duration::ZERO,
         left_processes: 0,
-        refused: Vec::new(),
-    };
-    let report = match report {
-        Ok(report) => report,
-        Err(error) => return stopped(broker::describe(&error)),
-    };
-    let exit = match report.exit {
-        _ if budget.is_spent() => {
-            ProgramExit::Stopped(format!("it printed more than {} bytes, its limit", budget.most))
-        }
-        portcullis_confine::ProgramExit::Code(code) => ProgramExit::Code(code),
-        portcullis_confine::ProgramExit::Signal(signal) => ProgramExit::Signal(signal),
-        portcullis_confine::ProgramExit::Stopped(why) => ProgramExit::Stopped(why),
-    };
-    let milliseconds = u64::try_from(report.wall.as_millis()).unwrap_or(u64::MAX);
-    ExitReport { exit, milliseconds, left_processes: report.left_processes, refused: Vec::new() }
+    });
+    if budget.is_spent() {
+        report.exit = ProgramExit::Stopped(format!("it printed more than {} bytes, its limit", budget.most));
+    }
+    report
 }

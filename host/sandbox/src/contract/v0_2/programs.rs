@@ -1,8 +1,9 @@
 //! The interface `programs`, which only this version has.
 
 use super::generated::portcullis::tool::{dependencies, programs};
-use crate::program::{ExitReport, Launch, Program, ProgramExit, Running};
+use crate::program::{Launch, Program, Running};
 use crate::state::StoreState;
+use portcullis_confine::{ProgramExit, ProgramReport};
 use wasmtime::component::{HasSelf, Linker, Resource};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, subscribe};
 
@@ -81,14 +82,15 @@ impl programs::HostRunning for StoreState {
     }
 }
 
-impl From<ExitReport> for programs::ExitReport {
-    fn from(report: ExitReport) -> Self {
-        let ExitReport { exit, milliseconds, left_processes, refused } = report;
-        let exit = match exit {
+impl From<ProgramReport> for programs::ExitReport {
+    fn from(report: ProgramReport) -> Self {
+        let exit = match report.exit {
             ProgramExit::Code(code) => programs::Exit::Code(code),
             ProgramExit::Signal(signal) => programs::Exit::Signal(signal),
             ProgramExit::Stopped(why) => programs::Exit::Stopped(why),
         };
-        Self { exit, milliseconds, left_processes, refused }
+        let milliseconds = u64::try_from(report.wall.as_millis()).unwrap_or(u64::MAX);
+        // The kernel does not say what it refused a program.
+        Self { exit, milliseconds, left_processes: report.left_processes, refused: Vec::new() }
     }
 }
