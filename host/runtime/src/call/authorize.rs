@@ -68,8 +68,8 @@ impl ValidCall {
         request: &Request,
         record: &CallRecord,
     ) -> Result<(Verdict, Observed), Rejection> {
-        grant::refresh_programs(self).await?;
         let verdict = self.decide(host, request, record).await?;
+        grant::refresh_programs(self).await?;
         if verdict.decision == Decision::Ask && request.resumes.is_none() {
             // Check this before a review or a hook takes time, because no answer would help.
             grant::check_answerable(self)?;

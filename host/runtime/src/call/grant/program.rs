@@ -67,7 +67,7 @@ impl BoundProgram {
 
 /// Identifies the programs of a call again, if their files have changed.
 pub(in crate::call) async fn refresh_programs(call: &Arc<ValidCall>) -> Result<(), Rejection> {
-    if programs(call).next().is_none() {
+    if programs(call).all(|(_, program)| program.file().is_current()) {
         return Ok(());
     }
     let call = Arc::clone(call);
