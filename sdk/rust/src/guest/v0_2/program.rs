@@ -8,7 +8,7 @@ use super::bindings::portcullis::tool::programs;
 use super::bindings::wasi::io::poll::{Pollable, poll};
 use super::bindings::wasi::io::streams::{InputStream, OutputStream};
 use super::errors;
-use super::text::{stream_error, write_some};
+use super::text::{stream_error, write_blocking, write_some};
 use super::wait::Deadline;
 use crate::Failure;
 use crate::program::{Exit, ExitReport, Feed, Launch, RunningEvent, Side};
@@ -185,15 +185,7 @@ pub(crate) struct InputPipe {
 
 impl Write for InputPipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            match write_some(&self.stream, bytes)? {
-                0 => self.stream.subscribe().block(),
-                written => return Ok(written),
-            }
-        }
+        write_blocking(&self.stream, bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

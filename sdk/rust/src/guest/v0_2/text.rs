@@ -19,19 +19,24 @@ impl Text {
 
 impl Write for Text {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            match write_some(&self.stream, bytes)? {
-                0 => self.stream.subscribe().block(),
-                written => return Ok(written),
-            }
-        }
+        write_blocking(&self.stream, bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.stream.blocking_flush().map_err(stream_error)
+    }
+}
+
+/// Writes at least one byte, unless there is none.
+pub(super) fn write_blocking(stream: &OutputStream, bytes: &[u8]) -> io::Result<usize> {
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    loop {
+        match write_some(stream, bytes)? {
+            0 => stream.subscribe().block(),
+            written => return Ok(written),
+        }
     }
 }
 
