@@ -51,7 +51,7 @@ pub(crate) fn explain(command: &str) -> Explanation {
     walker.finish()
 }
 
-/// Explains a shell that is started with these arguments. None of them is expanded.
+/// Explains a shell that is started with these arguments. The shell expands no argument.
 pub(crate) fn explain_shell(arguments: &[String], stdin: Option<&str>) -> Explanation {
     let mut walker = Walker::default();
     let arguments: Vec<Argument> = arguments.iter().map(|text| Argument::literal(text)).collect();

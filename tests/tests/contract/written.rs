@@ -121,11 +121,8 @@ fn only_the_result_types_differ() {
     assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
     let changed: Vec<&str> =
         one.iter().filter(|(name, shape)| other[*name] != **shape).map(|(name, _)| &**name).collect();
-    let exports = [
-        "portcullis:tool/handler#describe",
-        "portcullis:tool/handler#execute-raw",
-        "portcullis:tool/reviewer#review",
-    ];
+    let exports =
+        ["portcullis:tool/handler#describe", "portcullis:tool/handler#execute-raw", "portcullis:tool/reviewer#review"];
     assert_eq!(changed, exports);
 }
 

@@ -5,7 +5,7 @@ use super::walk::Walker;
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Argument {
-    /// The word as it stands in the command.
+    /// The word as the command has it.
     pub(super) raw: String,
     /// Its text, if the shell expands nothing in it.
     pub(super) text: Option<String>,
@@ -73,7 +73,7 @@ struct Launcher {
     valued: &'static [&'static str],
     /// The number of words before the program.
     operands: usize,
-    /// Whether words such as `NAME=value` may stand before the program.
+    /// Whether words such as `NAME=value` may precede the program.
     assigns: bool,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn text_problem(text: &str) -> Option<&'static str> {
 /// Returns why the parser must not see the tokens.
 pub(super) fn token_problem(tokens: &[Token]) -> Option<&'static str> {
     if !is_in_order(tokens) {
-        return Some("a substitution stands on the line of a here-document");
+        return Some("a substitution is on the line of a here-document");
     }
     let (mut depth, mut case_depth) = (0_usize, 0_usize);
     for (index, token) in tokens.iter().enumerate() {

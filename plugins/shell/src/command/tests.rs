@@ -128,7 +128,7 @@ fn a_command_whose_text_does_not_tell_what_it_runs_gives_a_doubt() {
         ("echo \"${x:-'}\"; rm a; echo \"'}\"", "where a quote or a substitution ends"),
         ("echo \"$(echo a  #)\nrm x\n)\" \"", "where a quote or a substitution ends"),
         ("cat <<EOF\na\\\nEOF\nb\nEOF\n", "where a quote or a substitution ends"),
-        ("cat <<EOF $(id)\nEOF\n", "a substitution stands on the line of a here-document"),
+        ("cat <<EOF $(id)\nEOF\n", "a substitution is on the line of a here-document"),
         ("echo \\$'a\\'; rm a; echo '", "where a quote or a substitution ends"),
         ("echo $$'a'; rm a", "where a quote or a substitution ends"),
         ("echo 'a", "where a quote or a substitution ends"),

@@ -378,7 +378,7 @@ impl Walker {
         Some(reading)
     }
 
-    /// Returns a word as it stands in the text. The parser leaves out comments and joins lines within a substitution.
+    /// Returns a word as the text has it. The parser leaves out comments and joins lines within a substitution.
     fn raw(&mut self, word: &Word) -> Option<String> {
         let Some(span) = &word.loc else { return Some(word.value.clone()) };
         let slice = self.slice(span);
