@@ -2,8 +2,8 @@
 //! macro generates the code for each. A version's module adds the conversions of its own types.
 
 /// Implements the contract in a folder. The module converts its own `Blob` and `Failure`. After the folder come the
-/// kinds of dependencies, and the types of resources that only this version has. Then come
-/// the asynchronous functions that only this version has, each as a name and, if it is one of `context`, an item.
+/// kinds of dependencies, and the types of resources that only this version has. Then come the asynchronous functions
+/// that only this version has, each as a name and, if it is one of `context`, an item.
 macro_rules! bind {
     ($wit:literal, kinds: { $($kind:ident),* }, with: { $($with:tt)* } $(, $asynchronous:literal => { $($added:tt)* })*) => {
         mod generated {
