@@ -5,7 +5,12 @@
 /// kinds of dependencies, and the types of resources that only this version has. Then come the asynchronous functions
 /// that only this version has, each as a name and, if it is one of `context`, an item.
 macro_rules! bind {
-    ($wit:literal, kinds: { $($kind:ident),* }, with: { $($with:tt)* } $(, $asynchronous:literal => { $($added:tt)* })*) => {
+    (
+        $wit:literal,
+        kinds: { $($kind:ident),* },
+        with: { $($with:tt)* }
+        $(, $asynchronous:literal => { $($added:tt)* })*
+    ) => {
         mod generated {
             #![allow(missing_docs, unreachable_pub, clippy::all, reason = "written by a macro from wit/")]
 
