@@ -9,8 +9,8 @@ use portcullis_sdk::{ExitReport, RunningEvent};
 
 use crate::hidden;
 
-/// The interval at which to check for a timeout and for a cancellation.
-const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// The interval at which to check for a timeout and for a cancellation. A person notices a longer one.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The time to wait for the end of a program that was killed. The host needs milliseconds for it.
 const KILL_WAIT: Duration = Duration::from_secs(5);
