@@ -40,12 +40,16 @@ type Image struct {
 	// MediaType is that of RFC 6838, such as "image/png".
 	MediaType string
 	Data      []byte
+	// Name is the file name for people, such as "plot.png". It is never a path.
+	Name string
 }
 
 // A File is bytes and their media type.
 type File struct {
 	MediaType string
 	Data      []byte
+	// Name is the file name for people, such as "report.csv". It is never a path.
+	Name string
 }
 
 func (Text) part()  {}
@@ -158,9 +162,9 @@ func isNotUTF8(part Part) bool {
 	case Text:
 		return !utf8.ValidString(string(part))
 	case Image:
-		return !utf8.ValidString(part.MediaType)
+		return !utf8.ValidString(part.MediaType) || !utf8.ValidString(part.Name)
 	case File:
-		return !utf8.ValidString(part.MediaType)
+		return !utf8.ValidString(part.MediaType) || !utf8.ValidString(part.Name)
 	default:
 		return false
 	}

@@ -29,10 +29,15 @@ type (
 		kind, optional uint8
 		reason         host.Place
 	}
+	// A part takes the space of its largest case, which is a blob.
 	partForm struct {
+		kind            uint32
+		name            optionForm
+		mediaType, data host.Place
+	}
+	textPartForm struct {
 		kind uint32
-		// The text, or the media type of what data holds.
-		text, data host.Place
+		text host.Place
 	}
 	successForm struct {
 		failed   uint32
@@ -41,9 +46,14 @@ type (
 		output   host.Place
 		metadata optionForm
 	}
+	// The case `unavailable` has a number of seconds after its text.
 	failureForm struct {
 		failed, kind uint32
 		text         host.Place
+		hasRetry     uint32
+		retrySeconds uint32
+		// The host reads as much as a success takes.
+		_ [4]uint32
 	}
 )
 
@@ -71,7 +81,7 @@ func lowerOption(text string) optionForm {
 	return optionForm{1, host.LowerString(text)}
 }
 
-//go:wasmexport portcullis:tool/handler@0.1.0#describe
+//go:wasmexport portcullis:tool/handler@0.2.0#describe
 func exportDescribe() unsafe.Pointer {
 	plugin := component()
 	tools := make([]definitionForm, 0, len(plugin.Tools))
@@ -143,7 +153,7 @@ func flags(permissions []Permission) (bits uint8) {
 
 // The name and the arguments lie where the host put them. They are not copied: an instance is made for one call.
 //
-//go:wasmexport portcullis:tool/handler@0.1.0#execute-raw
+//go:wasmexport portcullis:tool/handler@0.2.0#execute-raw
 func exportExecute(name *byte, nameBytes uint32, arguments *byte, argumentsBytes uint32) unsafe.Pointer {
 	tool := unsafe.String(name, nameBytes)
 	answer, err := component().execute(newContext(tool), tool, unsafe.Slice(arguments, argumentsBytes))
@@ -172,12 +182,18 @@ func lowerParts(parts Parts) host.Place {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case Text:
-			forms = append(forms, partForm{kind: partText, text: host.LowerString(string(part))})
+			var form partForm
+			*(*textPartForm)(unsafe.Pointer(&form)) = textPartForm{partText, host.LowerString(string(part))}
+			forms = append(forms, form)
 		case Image:
-			forms = append(forms, partForm{partImage, host.LowerString(part.MediaType), host.LowerList(part.Data)})
+			forms = append(forms, lowerBlob(partImage, part.Name, part.MediaType, part.Data))
 		case File:
-			forms = append(forms, partForm{partFile, host.LowerString(part.MediaType), host.LowerList(part.Data)})
+			forms = append(forms, lowerBlob(partFile, part.Name, part.MediaType, part.Data))
 		}
 	}
 	return host.LowerList(forms)
+}
+
+func lowerBlob(kind uint32, name, mediaType string, data []byte) partForm {
+	return partForm{kind, lowerOption(name), host.LowerString(mediaType), host.LowerList(data)}
 }

@@ -32,8 +32,8 @@ fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
         .context("the module is not a plugin")
 }
 
-/// The export of a module whose plugin has a reviewer.
-const REVIEW: &str = "portcullis:tool/reviewer@0.1.0#review";
+/// The export of a module whose plugin has a reviewer, before and after the version of its contract.
+const REVIEW: (&str, &str) = ("portcullis:tool/reviewer@", "#review");
 
 /// Encodes the core module in a file as a component, and writes it to `out`.
 ///
@@ -51,7 +51,8 @@ fn world(module: &[u8]) -> Result<&'static str> {
     for payload in Parser::new(0).parse_all(module) {
         let Payload::ExportSection(exports) = payload? else { continue };
         for export in exports {
-            if export?.name == REVIEW {
+            let name = export?.name;
+            if name.starts_with(REVIEW.0) && name.ends_with(REVIEW.1) {
                 return Ok("reviewing-plugin");
             }
         }

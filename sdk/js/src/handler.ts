@@ -13,7 +13,7 @@ import type { Plugin, Tool } from "./tool.ts";
 
 /** The `failure` variant of the contract. */
 class Refusal {
-  constructor(readonly payload: { tag: string; val?: string }) {}
+  constructor(readonly payload: { tag: string; val?: unknown }) {}
 }
 
 /** Creates the component's export from a plugin. The description is created during the build. */
@@ -59,7 +59,8 @@ function part(part: Part) {
     case "image":
     case "file": {
       const mediaType = sendable(part.mediaType, "a media type");
-      return { tag: part.type, val: { mediaType, data: sendableBytes(part.data, "what a part holds") } };
+      const name = sendableIfAny(part.name, "a file name") ?? null;
+      return { tag: part.type, val: { name, mediaType, data: sendableBytes(part.data, "what a part holds") } };
     }
     default:
       throw new TypeError("a part is a string, an image or a file");
@@ -77,8 +78,10 @@ function refusal(error: unknown): Refusal {
 
 function told(error: unknown): Refusal {
   if (error instanceof Failure) {
-    const { kind, message } = error;
-    return new Refusal(kind === "cancelled" ? { tag: kind } : { tag: kind, val: describe(message) });
+    const { kind } = error;
+    if (kind === "cancelled") return new Refusal({ tag: kind });
+    const message = describe(error.message);
+    return new Refusal({ tag: kind, val: kind === "unavailable" ? { message, retryAfterSeconds: null } : message });
   }
   let text = describe(error);
   if (error instanceof NeverSettled) text = error.message;

@@ -8,7 +8,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** One part of an answer with several parts. */
 export type Part =
   | { type: "text"; text: string }
-  | { type: "image" | "file"; mediaType: string; data: Uint8Array };
+  | { type: "image" | "file"; mediaType: string; data: Uint8Array; name?: string | undefined };
 
 /** The title and metadata of an answer. */
 export interface Extras {
@@ -44,14 +44,14 @@ export function parts(pieces: readonly (string | Part)[], extras: Extras = {}): 
   return new Answer({ tag: "parts", val: all }, extras);
 }
 
-/** Creates an image for `parts`. */
-export function image(mediaType: string, data: Uint8Array): Part {
-  return { type: "image", mediaType, data };
+/** Creates an image for `parts`. `name` is the file name for people, never a path. */
+export function image(mediaType: string, data: Uint8Array, name?: string): Part {
+  return { type: "image", mediaType, data, name };
 }
 
-/** Creates a file for `parts`. */
-export function file(mediaType: string, data: Uint8Array): Part {
-  return { type: "file", mediaType, data };
+/** Creates a file for `parts`. `name` is the file name for people, never a path. */
+export function file(mediaType: string, data: Uint8Array, name?: string): Part {
+  return { type: "file", mediaType, data, name };
 }
 
 /** Converts the return value of a tool to an answer. */

@@ -111,7 +111,8 @@ def _output(value: Any, context: Context, has_schema: bool) -> str | Json | list
 
 def _part(value: Any) -> Part:
     if isinstance(value, (Image, File)):
-        return type(value)(bytes(memoryview(value.data)), values.sendable(value.media_type))
+        name = None if value.name is None else values.sendable(value.name)
+        return type(value)(bytes(memoryview(value.data)), values.sendable(value.media_type), name)
     return values.sendable(value) if isinstance(value, str) else values.dumps(value)
 
 

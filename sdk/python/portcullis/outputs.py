@@ -7,18 +7,28 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Image:
-    """An image for the model."""
+    """An image for the model.
+
+    Attributes:
+        name: The file name for people, such as `plot.png`. Never a path.
+    """
 
     data: bytes
     media_type: str = "image/png"
+    name: str | None = None
 
 
 @dataclass(frozen=True)
 class File:
-    """Bytes of any other kind."""
+    """Bytes of any other kind.
+
+    Attributes:
+        name: The file name for people, such as `report.csv`. Never a path.
+    """
 
     data: bytes
     media_type: str = "application/octet-stream"
+    name: str | None = None
 
 
 Part = str | Image | File

@@ -82,7 +82,7 @@ def plugin_of_tests() -> Plugin:
     @plugin.tool()
     def parts() -> Success:
         """Answers in parts."""
-        return Success(["a", Image(b"1"), File(b"2", "text/csv")], title="Parts", metadata={"n": 3})
+        return Success(["a", Image(b"1"), File(b"2", "text/csv", "b.csv")], title="Parts", metadata={"n": 3})
 
     @plugin.tool(requires=["network"])
     def page(url: str, context: Context) -> dict[str, int]:
@@ -166,7 +166,7 @@ class Tools(unittest.TestCase):
             self.assertEqual(call(self.plugin, "count", {}, host).json, {"files": 1})
             self.assertEqual(host.reported, [("counting", None, 0.5)])
         answer = call(self.plugin, "parts", {})
-        self.assertEqual(answer.parts, ["a", Image(b"1"), File(b"2", "text/csv")])
+        self.assertEqual(answer.parts, ["a", Image(b"1"), File(b"2", "text/csv", "b.csv")])
         self.assertEqual((answer.title, answer.metadata), ("Parts", {"n": 3}))
 
     def test_an_answer_with_a_schema_is_json(self) -> None:

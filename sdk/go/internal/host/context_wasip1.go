@@ -1,17 +1,17 @@
 package host
 
-//go:wasmimport portcullis:tool/context@0.1.0 current
+//go:wasmimport portcullis:tool/context@0.2.0 current
 func contextCurrent(result *area)
 
-//go:wasmimport portcullis:tool/context@0.1.0 report
+//go:wasmimport portcullis:tool/context@0.2.0 report
 func contextReport(
 	hasTitle bool, title string, hasMetadata bool, metadata string, hasFraction bool, fraction float32,
 )
 
-//go:wasmimport portcullis:tool/context@0.1.0 is-cancelled
+//go:wasmimport portcullis:tool/context@0.2.0 is-cancelled
 func contextIsCancelled() bool
 
-//go:wasmimport portcullis:tool/context@0.1.0 ask
+//go:wasmimport portcullis:tool/context@0.2.0 ask
 func contextAsk(permission, resource, reason string, result *area)
 
 //go:wasmimport wasi:config/store@0.2.0-rc.1 get

@@ -2,22 +2,22 @@ package host
 
 import "unsafe"
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 open-directory
+//go:wasmimport portcullis:tool/dependencies@0.2.0 open-directory
 func openDirectory(key string, result *area)
 
 //go:wasmimport wasi:filesystem/types@0.2.12 [resource-drop]descriptor
 func dropDescriptor(descriptor uint32)
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 open-service
+//go:wasmimport portcullis:tool/dependencies@0.2.0 open-service
 func openService(key string, result *area)
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 [method]service.call
+//go:wasmimport portcullis:tool/dependencies@0.2.0 [method]service.call
 func serviceCall(service uint32, method, input string, result *area)
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 [resource-drop]service
+//go:wasmimport portcullis:tool/dependencies@0.2.0 [resource-drop]service
 func dropService(service uint32)
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 names-host
+//go:wasmimport portcullis:tool/dependencies@0.2.0 names-host
 func namesHost(key, url string, result *area)
 
 //go:wasmimport wasi:keyvalue/store@0.2.0-draft open

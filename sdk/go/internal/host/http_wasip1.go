@@ -5,19 +5,19 @@ import (
 	"io/fs"
 )
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 open-client
+//go:wasmimport portcullis:tool/dependencies@0.2.0 open-client
 func openClient(key string, result *area)
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 [method]client.send
+//go:wasmimport portcullis:tool/dependencies@0.2.0 [method]client.send
 func clientSend(client, request uint32, hasOptions bool, options uint32, result *area)
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 [method]client.refusal
+//go:wasmimport portcullis:tool/dependencies@0.2.0 [method]client.refusal
 func clientRefusal(client uint32, result *area)
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 [method]client.has-secret
+//go:wasmimport portcullis:tool/dependencies@0.2.0 [method]client.has-secret
 func clientHasSecret(client uint32) bool
 
-//go:wasmimport portcullis:tool/dependencies@0.1.0 [resource-drop]client
+//go:wasmimport portcullis:tool/dependencies@0.2.0 [resource-drop]client
 func dropClient(client uint32)
 
 //go:wasmimport wasi:http/types@0.2.12 [constructor]fields

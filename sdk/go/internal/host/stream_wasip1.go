@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-//go:wasmimport portcullis:tool/output@0.1.0 open-text
+//go:wasmimport portcullis:tool/output@0.2.0 open-text
 func outputOpenText(result *area)
 
 //go:wasmimport wasi:io/streams@0.2.12 [method]output-stream.check-write

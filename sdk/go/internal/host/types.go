@@ -1,4 +1,4 @@
-// Package host implements version 0.1 of the contract with the host: with imports inside a component, and with a script
+// Package host implements version 0.2 of the contract with the host: with imports inside a component, and with a script
 // elsewhere. Only this package and the exports of the SDK depend on the canonical ABI.
 package host
 

@@ -144,10 +144,10 @@ def _part(part: Part) -> contract.Part:
     match part:
         case str(text):
             return contract.Part_Text(text)
-        case Image(data, media_type):
-            return contract.Part_Image(contract.Blob(media_type, data))
-        case File(data, media_type):
-            return contract.Part_File(contract.Blob(media_type, data))
+        case Image(data, media_type, name):
+            return contract.Part_Image(contract.Blob(name, media_type, data))
+        case File(data, media_type, name):
+            return contract.Part_File(contract.Blob(name, media_type, data))
 
 
 def _failure(failure: Failure) -> contract.Failure:
@@ -158,7 +158,7 @@ def _failure(failure: Failure) -> contract.Failure:
         case Denied():
             return contract.Failure_Denied(text)
         case Unavailable():
-            return contract.Failure_Unavailable(text)
+            return contract.Failure_Unavailable(contract.Outage(text, None))
         case Cancelled():
             return contract.Failure_Cancelled()
         case _:
