@@ -22,32 +22,43 @@ from .handles import Client, Response, Service, Store, Writer
 from .hints import Field
 from .outputs import File, Image, Part, Success
 from .plugin import Permission, Plugin, Tool
+from .programs import Chunk, Exit, Exited, ExitReport, Launch, Program, ProgramOutput, Running, Signaled, Stopped
 from .review import Ask, Clear, Refuse, Review, Verdict
 
 __all__ = [
     "Ask",
     "Call",
     "Cancelled",
+    "Chunk",
     "Clear",
     "Client",
     "Context",
     "DefinitionError",
     "Denied",
     "Directory",
+    "Exit",
+    "ExitReport",
+    "Exited",
     "Failed",
     "Failure",
     "Field",
     "File",
     "Image",
     "InvalidArguments",
+    "Launch",
     "Level",
     "Part",
     "Permission",
     "Plugin",
+    "Program",
+    "ProgramOutput",
     "Refuse",
     "Response",
     "Review",
+    "Running",
     "Service",
+    "Signaled",
+    "Stopped",
     "Store",
     "Success",
     "Tool",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from . import _sqlite
 from .failures import Cancelled
 from .handles import Client, Service, Store, Writer
+from .programs import Program
 
 if TYPE_CHECKING:
     from .host import Host
@@ -117,6 +118,10 @@ class Context:
     def service(self, key: str) -> Service:
         """Returns the service of the embedding application that the policy binds to a key. Raises like `directory`."""
         return Service(self._host.service(key))
+
+    def program(self, key: str) -> Program:
+        """Returns the program that the policy binds to a key. Nothing runs yet. Raises like `directory`."""
+        return Program(self._host.program(key), self._host)
 
     def writer(self) -> Writer:
         """Returns a file for the beginning of the text answer, which the host stores while the tool runs.

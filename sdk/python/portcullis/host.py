@@ -1,9 +1,13 @@
 """The interface of a host for a running call. A component and a test each implement it."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol, TypeAlias
 
 from .context import Call, Level
+from .programs import ExitReport, Launch, StreamName
+
+RunEvent: TypeAlias = Literal["stdin", "stdout", "stderr", "end"]
+"""What a wait can be for: stdin accepts more, a stream has more, the program has ended."""
 
 
 class Bucket(Protocol):
@@ -40,6 +44,32 @@ class Line(Protocol):
     def call(self, method: str, text: str) -> str: ...
 
 
+class RunHandle(Protocol):
+    """The handle behind a running program. Only `wait` waits."""
+
+    def write_stdin(self, data: memoryview) -> int | None:
+        """Writes as much as the program accepts now. Returns the number of bytes; None if it has closed its stdin."""
+
+    def end_stdin(self) -> bool:
+        """Ends the input. Returns False while the program does not have all bytes: then call it again later."""
+
+    def read(self, stream: StreamName, size: int) -> bytes | None:
+        """Returns what has arrived; None at the end."""
+
+    def wait(self, events: Sequence[RunEvent], timeout: float | None) -> bool:
+        """Waits until one of the events may have happened. Returns False if the timeout came first."""
+
+    def report(self) -> ExitReport | None: ...
+    def kill(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class ProgramHandle(Protocol):
+    """The handle behind a program."""
+
+    def start(self, launch: Launch) -> RunHandle: ...
+
+
 class Text(Protocol):
     """The beginning of the call's text answer, while it is written."""
 
@@ -57,6 +87,7 @@ class Host(Protocol):
     def client(self, key: str) -> Gate: ...
     def store(self, key: str) -> Bucket: ...
     def service(self, key: str) -> Line: ...
+    def program(self, key: str) -> ProgramHandle: ...
     def names_host(self, key: str, url: str) -> bool: ...
     def setting(self, key: str) -> str | None: ...
     def log(self, level: Level, message: str) -> None: ...

@@ -16,7 +16,7 @@ from .review import Review, Verdict
 
 Permission: TypeAlias = Literal["read", "write", "execute", "network"]
 """A permission that a tool may use."""
-Kind: TypeAlias = Literal["directory", "http", "store", "service"]
+Kind: TypeAlias = Literal["directory", "http", "store", "service", "process"]
 """The kind of handle behind a key."""
 Reviewer: TypeAlias = Callable[[Review], Verdict]
 
@@ -171,6 +171,10 @@ class Plugin:
     def service(self, key: str, reason: str, *, optional: bool = False) -> None:
         """Asks for a service of the application that embeds the host, for `context.service(key)`."""
         self._depend("service", key, reason, optional)
+
+    def process(self, key: str, reason: str, *, optional: bool = False) -> None:
+        """Asks for a program of the system, for `context.program(key)` in tools that declare `execute`."""
+        self._depend("process", key, reason, optional)
 
     def reviewer(self, function: Reviewer) -> Reviewer:
         """Sets the function that reviews each call before it runs. It can only tighten what the policy decided."""

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from . import _sqlite, answers, values
+from ._played_program import Execution, ProgramHandle, Started
 from .context import Call, Level
 from .failures import Denied, Failed, Unavailable
 from .outputs import Part
 from .plugin import Permission, Plugin
+from .programs import Launch
 from .review import Verdict
 
-__all__ = ["Answer", "Host", "Played", "Sent", "call", "problems", "review"]
+__all__ = ["Answer", "Execution", "Host", "Played", "Sent", "Started", "call", "problems", "review"]
 
 T = TypeVar("T")
 
@@ -61,6 +63,7 @@ class Host:
         servers: The function that answers the requests of each HTTP key.
         stores: The content of the store of each key. The tool changes it.
         services: The function that answers the calls of each service.
+        programs: The function that plays each program. It raises `Failed` if the program does not start.
         settings: The settings of the policy's `config`.
         named_hosts: For each HTTP key, the hosts that the policy names.
         answer: The reason to deny questions during a call. None allows them.
@@ -70,6 +73,7 @@ class Host:
         asked: The questions: permission, resource and reason.
         logged: The lines of the log.
         sent: The requests.
+        started: The starts of programs.
         written: The bytes written with `context.writer()`.
     """
 
@@ -77,6 +81,7 @@ class Host:
     servers: Mapping[str, Callable[[Sent], Played]] = field(default_factory=dict)
     stores: dict[str, dict[str, bytes]] = field(default_factory=dict)
     services: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
+    programs: Mapping[str, Callable[[Launch], Execution]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     named_hosts: Mapping[str, Iterable[str]] = field(default_factory=dict)
     answer: str | None = None
@@ -86,6 +91,7 @@ class Host:
     asked: list[tuple[str, str, str]] = field(default_factory=list)
     logged: list[tuple[Level, str]] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
+    started: list[Started] = field(default_factory=list)
     written: bytearray = field(default_factory=bytearray)
     _declared: frozenset[Permission] | None = field(default=None, init=False, repr=False)
 
@@ -120,6 +126,10 @@ class Host:
 
     def service(self, key: str) -> "_Line":
         return _Line(_granted("service", key, self.services))
+
+    def program(self, key: str) -> ProgramHandle:
+        self._check_declared(("execute",), "program", key)
+        return ProgramHandle(key, _granted("program", key, self.programs), self.started)
 
     def names_host(self, key: str, url: str) -> bool:
         return any(f"//{host}" in url for host in _granted("HTTP client", key, self.named_hosts))

@@ -6,7 +6,10 @@ _TLS = (
     "aiohttp, cannot do so here"
 )
 _PACKED = "use zlib, gzip or zipfile"
-_ALONE = "a component has one thread and cannot start programs"
+_ALONE = (
+    "a component has one thread, and starts only programs that the policy binds: use context.program of the tool's "
+    "context"
+)
 _SCREEN = "a component has no terminal and no screen"
 _MACHINE = "a component cannot run native machine code; use a package in pure Python"
 _SYSTEM = "a component has no operating system of its own"

@@ -3,13 +3,23 @@
 from collections.abc import Mapping
 
 from componentize_py_types import Err
-from wit_world.imports import context, dependencies, logging, output, streams, wasi_config_store, wasi_keyvalue_store
+from wit_world.imports import (
+    context,
+    dependencies,
+    logging,
+    output,
+    programs,
+    streams,
+    wasi_config_store,
+    wasi_keyvalue_store,
+)
 
 from .. import values
 from ..context import Call, Level
 from ..failures import Denied, Failed, Failure, Unavailable
 from ..values import sendable
 from .exchange import Gate
+from .program import ProgramHandle
 
 __all__ = ["ComponentHost", "Err", "names_host", "open_client"]
 
@@ -62,6 +72,12 @@ class ComponentHost:
             return Line(dependencies.open_service(sendable(key)))
         except Err as error:
             raise _no_handle("service", key, error) from None
+
+    def program(self, key: str) -> ProgramHandle:
+        try:
+            return ProgramHandle(programs.open_program(sendable(key)))
+        except Err as error:
+            raise _no_handle("program", key, error) from None
 
     def names_host(self, key: str, url: str) -> bool:
         return names_host(key, url)
