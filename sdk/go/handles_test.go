@@ -45,7 +45,8 @@ func stray(ctx *portcullis.Context, _ struct{}) ([]string, error) {
 	_, directory := ctx.Directory("files")
 	_, client := ctx.Client("web")
 	_, transport := nethttp.Client(ctx, "web")
-	return []string{fmt.Sprint(directory), fmt.Sprint(client), fmt.Sprint(transport)}, nil
+	_, program := ctx.Program("wc")
+	return []string{fmt.Sprint(directory), fmt.Sprint(client), fmt.Sprint(transport), fmt.Sprint(program)}, nil
 }
 
 // peek changes a store that it may only read.
@@ -73,6 +74,7 @@ func TestAToolGetsNoMoreThanItDeclares(t *testing.T) {
 	for _, wanted := range []string{
 		"the tool does not declare `read` or `write`, so it has no directory `files`",
 		"the tool does not declare `network`, so it has no HTTP client `web`",
+		"the tool does not declare `execute`, so it has no program `wc`",
 	} {
 		if !strings.Contains(told, wanted) {
 			t.Errorf("got %s, want %s", told, wanted)

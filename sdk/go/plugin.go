@@ -40,6 +40,8 @@ const (
 	KindStore
 	// KindService is a service of the application that embeds the host.
 	KindService
+	// KindProcess is a program of the system, confined by the operating system.
+	KindProcess
 )
 
 // The plugin of this component.

@@ -42,6 +42,8 @@ func init() {
 			portcullis.NewTool("use", "Uses every handle.", use, portcullis.Requires(portcullis.Read, portcullis.Write)),
 			portcullis.NewTool("stray", "Opens what only other permissions reach.", stray),
 			portcullis.NewTool("peek", "Changes the store.", peek, portcullis.MayUse(portcullis.Read)),
+			portcullis.NewTool("lines", "Counts lines.", lines, portcullis.Requires(portcullis.Execute)),
+			portcullis.NewTool("run", "Does what a test sets.", run, portcullis.MayUse(portcullis.Execute)),
 		},
 	})
 }

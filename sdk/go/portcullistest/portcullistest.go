@@ -29,11 +29,16 @@ type Host struct {
 	Directories map[string]string
 	Stores      map[string]map[string][]byte
 	Services    map[string]func(method, input string) (answer string, err error)
+	// Programs play programs. An error is the reason why the program does not start. The launch has no Stdin: what the
+	// tool writes is in Started.
+	Programs map[string]func(launch portcullis.Launch) (Execution, error)
 
 	// Reported and Logged are the reports and log lines of the tool, Written is what it wrote of its answer.
 	Reported []portcullis.Progress
 	Logged   []string
 	Written  string
+	// Started are the starts of programs.
+	Started []Started
 }
 
 // Call runs a tool of the registered plugin, from JSON to the answer. The tool gets only handles that its permissions
@@ -46,7 +51,10 @@ func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answe
 	script := played.script()
 	script.Declares = declares(tool)
 	defer host.Play(script)()
-	defer func() { played.Written = script.Written.String() }()
+	defer func() {
+		played.Written = script.Written.String()
+		played.Started = started(script.Started)
+	}()
 	return portcullis.Registered().Call(tool, arguments)
 }
 
@@ -71,6 +79,7 @@ func (h *Host) script() *host.Script {
 		Directories: h.Directories,
 		Stores:      h.Stores,
 		Services:    map[string]func(method, input string) (string, bool){},
+		Programs:    map[string]func(*host.Launch) (*host.Execution, string){},
 		Report:      h.report,
 		Log:         func(_ uint8, message string) { h.Logged = append(h.Logged, message) },
 	}
@@ -81,6 +90,9 @@ func (h *Host) script() *host.Script {
 	}
 	for key, call := range h.Services {
 		script.Services[key] = func(method, input string) (string, bool) { return words(call(method, input)) }
+	}
+	for key, play := range h.Programs {
+		script.Programs[key] = func(launch *host.Launch) (*host.Execution, string) { return execution(play(raised(launch))) }
 	}
 	return script
 }

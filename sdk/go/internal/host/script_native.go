@@ -20,6 +20,8 @@ type Script struct {
 	Directories map[string]string
 	Stores      map[string]map[string][]byte
 	Services    map[string]func(method, input string) (answer string, ok bool)
+	Programs    map[string]func(*Launch) (execution *Execution, reason string)
+	Started     []*Started
 	Report      func(Progress)
 	Log         func(level uint8, message string)
 	Written     bytes.Buffer
