@@ -221,8 +221,7 @@ class Running:
     def __init__(self, handle: RunHandle, stdin: bytes, host: Host) -> None:
         self._handle = handle
         self._host = host
-        # The input that is not written yet. None once stdin has ended, or once the tool has taken it.
-        self._input: memoryview | None = memoryview(stdin)
+        self._feed = _ProgramFeed(handle, stdin)
         # The streams that have not ended, and that the tool has not taken.
         self._unread: list[StreamName] = ["stdout", "stderr"]
         self._taken: dict[str, io.RawIOBase] = {}
@@ -288,13 +287,14 @@ class Running:
 
     def close(self) -> None:
         """Ends the program if it still runs, and closes its streams."""
-        self._input, self._unread = None, []
+        self._feed.stop()
+        self._unread = []
         self._handle.close()
 
     @property
     def stdin(self) -> io.RawIOBase:
         """A binary file for stdin. Closing it ends the input. It replaces the input of the start."""
-        self._input = None
+        self._feed.stop()
         return self._taken.setdefault("stdin", _InputFile(self._handle))
 
     @property
@@ -313,7 +313,7 @@ class Running:
     def _take(self, stream: StreamName) -> io.RawIOBase:
         if stream in self._unread:
             self._unread.remove(stream)
-        return self._taken.setdefault(stream, _OutputFile(self._handle, stream))
+        return self._taken.setdefault(stream, _OutputFile(self._handle, stream, self._feed))
 
     def _next(self, timeout: float | None) -> Chunk | None:
         left = timeout
@@ -331,7 +331,7 @@ class Running:
     def _step(self, timeout: float | None = None) -> Chunk | None:
         """Waits for the next chunk. Returns None when there is no more, and the program has ended."""
         while True:
-            self._write_input()
+            self._feed.write()
             for stream in tuple(self._unread):
                 data = self._handle.read(stream, READ_BYTES)
                 if data:
@@ -342,24 +342,36 @@ class Running:
                 return None
             # The end of the program stays ready, so it counts only when there is nothing left to read.
             events: list[RunEvent] = [*self._unread] if self._unread else ["end"]
-            if self._input is not None:
-                events.append("stdin")
-            if not self._handle.wait(events, timeout):
+            if not self._handle.wait([*events, *self._feed.events()], timeout):
                 raise TimeoutError("the program has written nothing in that time")
 
-    def _write_input(self) -> None:
-        """Writes as much of the input as the program accepts now, and then ends stdin."""
-        while self._input is not None:
-            if not self._input:
-                if not self._handle.end_stdin():
-                    return
-                self._input = None
-                return
-            written = self._handle.write_stdin(self._input)
+
+class _ProgramFeed:
+    """The input of a start, on its way to the program."""
+
+    def __init__(self, handle: RunHandle, data: bytes) -> None:
+        self._handle = handle
+        # What is not written yet. None once stdin has ended, or once the tool has taken it.
+        self._rest: memoryview | None = memoryview(data)
+
+    def write(self) -> None:
+        """Writes as much as the program accepts now, and then ends stdin."""
+        while self._rest:
+            written = self._handle.write_stdin(self._rest)
             if written == 0:
                 return
             # A program that closes its stdin does not want the rest.
-            self._input = None if written is None else self._input[written:]
+            self._rest = None if written is None else self._rest[written:]
+        if self._rest is not None and self._handle.end_stdin():
+            self._rest = None
+
+    def events(self) -> list[RunEvent]:
+        """Returns what to wait for before the next write."""
+        return [] if self._rest is None else ["stdin"]
+
+    def stop(self) -> None:
+        """Leaves stdin to the tool."""
+        self._rest = None
 
 
 class _InputFile(io.RawIOBase):
@@ -396,10 +408,11 @@ class _InputFile(io.RawIOBase):
 class _OutputFile(io.RawIOBase):
     """The stdout or the stderr of a program."""
 
-    def __init__(self, handle: RunHandle, stream: StreamName) -> None:
+    def __init__(self, handle: RunHandle, stream: StreamName, feed: _ProgramFeed) -> None:
         super().__init__()
         self._handle = handle
         self._stream: StreamName = stream
+        self._feed = feed
 
     def readable(self) -> bool:
         return True
@@ -408,10 +421,12 @@ class _OutputFile(io.RawIOBase):
         room = memoryview(buffer).cast("B")  # type: ignore[arg-type]
         if not room:
             return 0
+        self._feed.write()
         while not (data := self._handle.read(self._stream, min(len(room), READ_BYTES))):
             if data is None:
                 return 0
-            self._handle.wait([self._stream], None)
+            self._handle.wait([self._stream, *self._feed.events()], None)
+            self._feed.write()
         room[: len(data)] = data
         return len(data)
 

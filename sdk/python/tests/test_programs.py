@@ -106,6 +106,12 @@ class Programs(unittest.TestCase):
             self.assertEqual(running.wait().exit, Exited(0))
         self.assertEqual(host.started[0].stdin, b"y" * 3000)
 
+    def test_a_reader_of_one_stream_writes_the_input(self) -> None:
+        host = plays(Execution("out"))
+        with Context(host).program("wc").start(stdin="in") as running:
+            self.assertEqual(running.stdout.read(), b"out")
+        self.assertEqual(host.started[0].stdin, b"in")
+
     def test_merged_streams_are_one(self) -> None:
         output = Context(plays(Execution("a", "b"))).program("wc").run(merge=True)
         self.assertEqual(output, ProgramOutput(b"ab", b"", False, output.report))
