@@ -70,12 +70,12 @@ export function service(key: string): Service {
  * Opens a stream for the beginning of the call's text answer. Use it for an answer that does not fit in memory, or for
  * a call that takes long. The text that the tool returns afterwards is appended.
  */
-export function answerWriter(): { write(text: string): void } {
+export function answerWriter(): { write(text: string | Uint8Array): void } {
   const stream = openText();
   if (stream === null || stream === undefined) throw new Failed("there is no answer to write");
   return {
     write(text) {
-      const bytes = encode(sendable(text, "what is written"));
+      const bytes = text instanceof Uint8Array ? text : encode(sendable(text, "what is written"));
       for (let start = 0; start < bytes.length; start += WRITE_BYTES) {
         stream.blockingWriteAndFlush(bytes.subarray(start, start + WRITE_BYTES));
       }

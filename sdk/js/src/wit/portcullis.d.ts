@@ -35,6 +35,37 @@ declare module "portcullis:tool/dependencies" {
   export function namesHost(key: string, url: string): boolean;
 }
 
+declare module "portcullis:tool/programs" {
+  import type { Pollable } from "wasi:io/poll";
+  import type { InputStream, OutputStream } from "wasi:io/streams";
+  export interface Launch {
+    arguments: string[];
+    environment: [string, string][];
+    directory: string | null;
+    merge: boolean;
+  }
+  export type Exit = { tag: "code"; val: number } | { tag: "signal"; val: number } | { tag: "stopped"; val: string };
+  export interface ExitReport {
+    exit: Exit;
+    milliseconds: bigint | number;
+    leftProcesses: number;
+    refused: string[];
+  }
+  export interface Running {
+    stdin(): OutputStream | null | undefined;
+    stdout(): InputStream | null | undefined;
+    stderr(): InputStream | null | undefined;
+    subscribe(): Pollable;
+    exit(): ExitReport | null | undefined;
+    kill(): void;
+    [Symbol.dispose](): void;
+  }
+  export interface Program {
+    start(launch: Launch): Running;
+  }
+  export function openProgram(key: string): Program;
+}
+
 declare module "portcullis:tool/output" {
   import type { OutputStream } from "wasi:io/streams";
   export function openText(): OutputStream | null | undefined;

@@ -17,7 +17,11 @@ declare module "wasi:io/streams" {
     [Symbol.dispose](): void;
   }
   export interface OutputStream {
+    checkWrite(): bigint | number;
+    write(bytes: Uint8Array): void;
+    flush(): void;
     blockingWriteAndFlush(bytes: Uint8Array): void;
+    subscribe(): Pollable;
     [Symbol.dispose](): void;
   }
 }
