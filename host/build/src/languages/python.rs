@@ -102,7 +102,10 @@ impl Inputs {
         ensure!(library.is_dir(), "{} contains no SDK for Python: it has no folder {LIBRARY}", project.sdk.display());
         Modules::of(&project.sdk, &[])?.copy(&library, &sdk.join(LIBRARY))?;
         let (contract, wit) = (project.sdk.join("wit"), work.join("wit"));
-        Modules::of(&contract, &[])?.copy(&contract, &wit)?;
+        // The interfaces of WASI may be a link to those of another version of the contract.
+        let interfaces = contract.join("deps");
+        Modules::of(&contract, std::slice::from_ref(&interfaces))?.copy(&contract, &wit)?;
+        Modules::of(&interfaces, &[])?.copy(&interfaces, &wit.join("deps"))?;
         Ok(Inputs {
             modules: vec![entry, modules, sdk],
             packages: None,
