@@ -193,7 +193,7 @@ func TestAProgramEndsWithItsContextOrAWriter(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		report, err := running.Wait()
-		if report.Exit != (portcullis.Signaled{Signal: 9}) {
+		if report.Exit != (portcullis.Stopped{Text: "the host ended it"}) {
 			t.Errorf("got %v", report.Exit)
 		}
 		return err

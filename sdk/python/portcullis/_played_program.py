@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .host import RunEvent
-from .programs import Exit, Exited, ExitReport, Launch, Signaled, StreamName
+from .programs import Exit, Exited, ExitReport, Launch, Stopped, StreamName
 
 # Number of bytes of a played program that arrive at once: few, so that even a short output arrives in pieces.
 CHUNK_BYTES = 1024
 # Maximum number of waits for a played program that does not end. It fails a test that would wait without end.
 WAITS_MAX = 10_000
-# The signal of a program that was killed.
-KILL_SIGNAL = 9
+# How a host reports a program that the tool killed.
+KILLED = "the host ended it"
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class RunHandle:
         played = self._execution
         if self._is_running:
             return None
-        ended = Signaled(KILL_SIGNAL) if self._started.is_killed else played.exit
+        ended = Stopped(KILLED) if self._started.is_killed else played.exit
         return ExitReport(ended, played.seconds, played.left_processes, played.refused)
 
     def kill(self) -> None:

@@ -15,7 +15,6 @@ from portcullis import (
     Launch,
     Plugin,
     ProgramOutput,
-    Signaled,
     Stopped,
 )
 from portcullis.testing import Execution, Host, Started, call
@@ -124,7 +123,7 @@ class Programs(unittest.TestCase):
         self.assertIsNone(running.report)
         running.kill()
         self.assertIsNone(running.read())
-        self.assertEqual(running.wait().exit, Signaled(9))
+        self.assertEqual(running.wait().exit, Stopped("the host ended it"))
 
     def test_a_program_ends_when_the_call_is_cancelled(self) -> None:
         host = plays(Execution("begun", is_endless=True))

@@ -10,8 +10,8 @@ import (
 // The number of bytes of a played program that arrive at once: few, so that even a short output arrives in pieces.
 const chunkBytes = 1024
 
-// The signal of a program that was killed.
-const killSignal = 9
+// How a host reports a program that the tool killed.
+const killed = "the host ended it"
 
 // Execution is a run of a played program.
 type Execution struct {
@@ -108,7 +108,7 @@ func (r *Run) Report() *ExitReport {
 	}
 	report := r.report
 	if r.started.Killed {
-		report.Kind, report.Number = EndedBySignal, killSignal
+		report.Kind, report.Text = StoppedByHost, killed
 	}
 	return &report
 }
