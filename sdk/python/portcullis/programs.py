@@ -224,7 +224,9 @@ class Running:
         self._feed = _ProgramFeed(handle, stdin)
         # The streams that have not ended, and that the tool has not taken.
         self._unread: list[StreamName] = ["stdout", "stderr"]
-        self._taken: dict[str, io.RawIOBase] = {}
+        # The files that the tool has taken. One more that nothing keeps would end stdin.
+        self._stdin: _InputFile | None = None
+        self._outputs: dict[StreamName, _OutputFile] = {}
 
     def __enter__(self) -> Running:
         return self
@@ -295,7 +297,9 @@ class Running:
     def stdin(self) -> io.RawIOBase:
         """A binary file for stdin. Closing it ends the input. It replaces the input of the start."""
         self._feed.stop()
-        return self._taken.setdefault("stdin", _InputFile(self._handle))
+        if self._stdin is None:
+            self._stdin = _InputFile(self._handle)
+        return self._stdin
 
     @property
     def stdout(self) -> io.RawIOBase:
@@ -313,7 +317,9 @@ class Running:
     def _take(self, stream: StreamName) -> io.RawIOBase:
         if stream in self._unread:
             self._unread.remove(stream)
-        return self._taken.setdefault(stream, _OutputFile(self._handle, stream, self._feed))
+        if stream not in self._outputs:
+            self._outputs[stream] = _OutputFile(self._handle, stream, self._feed)
+        return self._outputs[stream]
 
     def _next(self, timeout: float | None) -> Chunk | None:
         left = timeout
