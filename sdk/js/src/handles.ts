@@ -7,7 +7,7 @@ import { openService, type Service as ServiceHandle } from "portcullis:tool/depe
 import { Denied, Failed, payload, Unavailable } from "./failure.ts";
 import { encode } from "./globals/encoding.ts";
 import type { Json } from "./output.ts";
-import { sendable, sendableJson } from "./sendable.ts";
+import { isBytes, sendable, sendableJson } from "./sendable.ts";
 
 /** Maximum bytes per write to the host: what `wasi:io` guarantees to accept. */
 const WRITE_BYTES = 4096;
@@ -68,14 +68,14 @@ export function service(key: string): Service {
 
 /**
  * Opens a stream for the beginning of the call's text answer. Use it for an answer that does not fit in memory, or for
- * a call that takes long. The text that the tool returns afterwards is appended.
+ * a call that takes long. Bytes are UTF-8. The text that the tool returns afterwards is appended.
  */
 export function answerWriter(): { write(text: string | Uint8Array): void } {
   const stream = openText();
   if (stream === null || stream === undefined) throw new Failed("there is no answer to write");
   return {
     write(text) {
-      const bytes = text instanceof Uint8Array ? text : encode(sendable(text, "what is written"));
+      const bytes = isBytes(text) ? text : encode(sendable(text, "what is written"));
       for (let start = 0; start < bytes.length; start += WRITE_BYTES) {
         stream.blockingWriteAndFlush(bytes.subarray(start, start + WRITE_BYTES));
       }

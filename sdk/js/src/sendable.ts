@@ -20,9 +20,14 @@ export function sendableIfAny(text: string | null | undefined, what: string): st
   return text === null || text === undefined ? undefined : sendable(text, what);
 }
 
+/** Returns whether a value is bytes. With StarlingMonkey, bytes from the host are of another `Uint8Array`. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+}
+
 /** Checks bytes for the host. */
 export function sendableBytes(bytes: Uint8Array, what: string): Uint8Array {
-  if (!(bytes instanceof Uint8Array)) throw new TypeError(`${what} has to be a Uint8Array, and is ${kindOf(bytes)}`);
+  if (!isBytes(bytes)) throw new TypeError(`${what} has to be a Uint8Array, and is ${kindOf(bytes)}`);
   return bytes;
 }
 
