@@ -9,6 +9,8 @@ mod account;
 mod examples;
 #[path = "languages/packages.rs"]
 mod packages;
+#[path = "languages/programs.rs"]
+mod programs;
 #[path = "languages/python.rs"]
 mod python;
 #[path = "languages/row.rs"]

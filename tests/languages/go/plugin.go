@@ -3,6 +3,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 
 	"portcullis.dev/portcullis"
 	_ "portcullis.dev/portcullis/nethttp"
@@ -13,11 +14,12 @@ func init() {
 		Name:        "conformance",
 		Version:     "1.0.0",
 		Description: "The same tools in every language.",
-		Tools:       append(append(values(), endings()...), append(running(), handles()...)...),
+		Tools:       slices.Concat(values(), endings(), running(), handles(), programs()),
 		Dependencies: []portcullis.Dependency{
 			{Key: "workspace", Kind: portcullis.KindDirectory, Optional: true, Reason: "Files that the tools read and write."},
 			{Key: "web", Kind: portcullis.KindHTTP, Optional: true, Reason: "What the tools fetch."},
 			{Key: "notes", Kind: portcullis.KindStore, Optional: true, Reason: "What the tools remember."},
+			{Key: "sh", Kind: portcullis.KindProcess, Optional: true, Reason: "What the tools run."},
 		},
 	})
 }

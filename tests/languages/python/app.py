@@ -2,6 +2,7 @@
 
 import base64
 import http.client
+import io
 import logging
 import os
 import random
@@ -35,11 +36,14 @@ plugin = Plugin("conformance", version="1.0.0", description="The same tools in e
 plugin.directory("workspace", "Files that the tools read and write.", optional=True)
 plugin.http("web", "What the tools fetch.", optional=True)
 plugin.store("notes", "What the tools remember.", optional=True)
+plugin.process("sh", "What the tools run.", optional=True)
 
 WORKSPACE = Path("/workspace")
 WAIT_SECONDS = 20
 POLL_SECONDS = 0.01
 NAP_SECONDS = 0.005
+KEPT_BYTES = 100_000
+TAIL_CHARACTERS = 100
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -299,6 +303,75 @@ def recall(key: str, context: Context) -> dict[str, Any]:
         key: The key.
     """
     return {"value": context.store("notes").get_json(key)}
+
+
+@plugin.tool(requires=["read", "write", "execute"])
+def run(
+    key: str,
+    arguments: list[str],
+    context: Context,
+    input: str | None = None,
+    directory: str | None = None,
+    merge: bool = False,
+) -> dict[str, Any]:
+    """Runs a program to its end, and answers with what it wrote.
+
+    Args:
+        key: The key of the program.
+        arguments: Its arguments.
+        input: What it reads from stdin.
+        directory: The directory to start in.
+        merge: Whether stderr goes to the stream of stdout.
+    """
+    output = context.program(key).run(
+        arguments,
+        environment={"CALLER": "conformance"},
+        directory=directory,
+        stdin=input or "",
+        merge=merge,
+        max_bytes=KEPT_BYTES,
+    )
+    return {"exit": str(output.report.exit), "stdout": output.text, "stderr": output.errors, "cut": output.is_cut}
+
+
+@plugin.tool(requires=["read", "write", "execute"])
+def stream(
+    key: str, arguments: list[str], context: Context, input: str | None = None, until: str | None = None
+) -> str:
+    """Passes on what a program writes, and ends the program once it has written a text.
+
+    Args:
+        key: The key of the program.
+        arguments: Its arguments.
+        input: What it reads from stdin.
+        until: The text that ends the program.
+    """
+    answer, tail = context.writer(), ""
+    with context.program(key).start(arguments, stdin=input or "", merge=True) as running:
+        for piece in running.text():
+            answer.write(piece)
+            tail = tail[-TAIL_CHARACTERS:] + piece
+            if until is not None and until in tail:
+                running.kill()
+        return f"[{running.wait().exit}]"
+
+
+@plugin.tool(requires=["read", "write", "execute"])
+def converse(key: str, arguments: list[str], lines: list[str], context: Context) -> dict[str, Any]:
+    """Writes lines to a program, and reads its answer to each.
+
+    Args:
+        key: The key of the program.
+        arguments: Its arguments.
+        lines: What to write.
+    """
+    with context.program(key).start(arguments, merge=True) as running:
+        answers, replies = io.BufferedReader(running.stdout), []
+        for line in lines:
+            running.stdin.write(f"{line}\n".encode())
+            replies.append(answers.readline().decode())
+        running.stdin.close()
+        return {"replies": replies, "rest": answers.read().decode(), "exit": str(running.wait().exit)}
 
 
 @plugin.tool(read_only=True, idempotent=True)

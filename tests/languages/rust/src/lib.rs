@@ -6,6 +6,7 @@ mod data;
 mod endings;
 mod files;
 mod host;
+mod programs;
 mod web;
 
 use portcullis_sdk::prelude::*;
@@ -34,6 +35,9 @@ plugin! {
         host::remember,
         host::recall,
         host::setting,
+        programs::run,
+        programs::stream,
+        programs::converse,
         host::print,
         host::surroundings,
         data::picture,
@@ -46,5 +50,6 @@ plugin! {
         optional directory "workspace": "Files that the tools read and write.",
         optional http "web": "What the tools fetch.",
         optional store "notes": "What the tools remember.",
+        optional process "sh": "What the tools run.",
     ],
 }

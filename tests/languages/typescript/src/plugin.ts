@@ -3,6 +3,7 @@ import { ask, context, progress, wait } from "./call.ts";
 import { list, read, remove, write } from "./files.ts";
 import { fail, hog, late, recurse, spin, throwTool, trap } from "./failures.ts";
 import { fetchTool, recall, remember, setting } from "./handles.ts";
+import { converse, run, stream } from "./programs.ts";
 import { picture, print, surroundings, writeOut } from "./surroundings.ts";
 import type {} from "./types.ts";
 import { add, echo, measure, repeat, reverse } from "./values.ts";
@@ -17,6 +18,7 @@ export default plugin({
     progress, wait, context, ask,
     read, write, list, remove,
     fetchTool, remember, recall, setting,
+    run, stream, converse,
     print, surroundings, picture, writeOut,
     spin, hog, recurse, late,
   ],
@@ -24,5 +26,6 @@ export default plugin({
     workspace: { kind: "directory", reason: "Files that the tools read and write.", optional: true },
     web: { kind: "http", reason: "What the tools fetch.", optional: true },
     notes: { kind: "store", reason: "What the tools remember.", optional: true },
+    sh: { kind: "process", reason: "What the tools run.", optional: true },
   },
 });
