@@ -3,10 +3,11 @@
 use crate::confinement::Confinement;
 use crate::error::ConfineError;
 use crate::message::{
-    DESCRIPTORS_MAX, START_BYTES_MAX, StartDescriptors, StartRequest, receive, send_bytes, socket_pair,
+    DESCRIPTORS_MAX, START_BYTES_MAX, START_PROGRAM, START_WORKER, StartDescriptors, StartRequest, receive, send_bytes,
+    socket_pair,
 };
 use crate::program::OpenProgram;
-use crate::running::{StandardStreams, StartingProgram};
+use crate::running::{RunningWorker, StandardStreams, StartingProgram};
 use crate::tier::{Tier, TierReport};
 use crate::worker::BROKER_ARGUMENT;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -109,6 +110,24 @@ impl Broker {
         Ok(StartingProgram { control, tier, streams })
     }
 
+    /// Starts the worker of the host's own program: the function that [`broker_main`](crate::broker_main) was called with,
+    /// in a process of its own. A host that has taken the start of programs from itself can still start it.
+    ///
+    /// # Errors
+    /// The broker has ended.
+    pub fn start_worker(&self) -> Result<RunningWorker, ConfineError> {
+        let start = || -> io::Result<RunningWorker> {
+            let (stdin_read, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (stdout, stdout_write) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (stderr, stderr_write) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (ours, theirs) = socket_pair()?;
+            let descriptors = [theirs.as_fd(), stdin_read.as_fd(), stdout_write.as_fd(), stderr_write.as_fd()];
+            send_bytes(&self.socket, START_WORKER, &descriptors, SendFlags::empty())?;
+            RunningWorker::new(ours, StandardStreams { stdin, stdout, stderr: Some(stderr) })
+        };
+        start().map_err(ConfineError::Broker)
+    }
+
     /// Sends a start to the broker. Returns the socket to the program's supervisor, and the program's streams.
     fn hand_over(&self, start: ProgramStart<'_>) -> io::Result<(OwnedFd, StandardStreams<OwnedFd>)> {
         let ProgramStart { program, arguments, confinement, directories, merge, .. } = start;
@@ -137,7 +156,7 @@ impl Broker {
         if descriptors.len() > DESCRIPTORS_MAX {
             return Err(io::Error::other("the confinement has too many directories"));
         }
-        send_bytes(&self.socket, b"start", &descriptors, SendFlags::empty())?;
+        send_bytes(&self.socket, START_PROGRAM, &descriptors, SendFlags::empty())?;
         Ok((ours, StandardStreams { stdin, stdout, stderr }))
     }
 }

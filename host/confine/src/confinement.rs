@@ -14,8 +14,22 @@ pub struct Confinement {
     pub working_directory: PathBuf,
     /// The whole environment.
     pub environment: Vec<(String, String)>,
+    /// What the program can connect to.
+    pub network: ProgramNetwork,
     /// The limits.
     pub limits: ConfinementLimits,
+}
+
+/// The port on `127.0.0.1` at which a program finds its proxy: the one that Squid made usual.
+pub const PROXY_PORT: u16 = 3128;
+
+/// What a program can connect to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProgramNetwork {
+    /// Nothing outside. With namespaces, it has a loopback interface of its own.
+    None,
+    /// A listener of the caller at [`PROXY_PORT`] of the program's own loopback interface. Only namespaces have it.
+    Proxy,
 }
 
 /// A directory of the machine in a program's view. It is at the same path as on the machine.

@@ -18,6 +18,9 @@ pub enum ConfineError {
     /// The broker could not be started, or has ended.
     #[error("the process that starts programs cannot be used")]
     Broker(#[source] io::Error),
+    /// This process cannot give up rights.
+    #[error("this process cannot confine itself")]
+    OwnProcess(#[source] io::Error),
     /// The program file cannot be opened, or was replaced.
     #[error("the program {path} cannot be used")]
     Program {

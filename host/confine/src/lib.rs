@@ -15,6 +15,8 @@ mod exit;
 #[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
+mod own_rights;
+#[cfg(target_os = "linux")]
 mod program;
 #[cfg(target_os = "linux")]
 mod running;
@@ -24,13 +26,19 @@ mod worker;
 
 #[cfg(target_os = "linux")]
 pub use broker::{Broker, BrokerProgram, ProgramStart};
-pub use confinement::{Confinement, ConfinementLimits, Masked, MaskedPath, ViewAccess, ViewDirectory};
+pub use confinement::{
+    Confinement, ConfinementLimits, Masked, MaskedPath, PROXY_PORT, ProgramNetwork, ViewAccess, ViewDirectory,
+};
 pub use error::ConfineError;
 pub use exit::{ProgramExit, ProgramReport};
 #[cfg(target_os = "linux")]
+pub use message::WorkerExit;
+#[cfg(target_os = "linux")]
+pub use own_rights::{OwnRights, can_restrict_own_process, restrict_own_process};
+#[cfg(target_os = "linux")]
 pub use program::{OpenProgram, path_of};
 #[cfg(target_os = "linux")]
-pub use running::{RunningProgram, StandardStreams, StartingProgram};
+pub use running::{RunningProgram, RunningWorker, StandardStreams, StartingProgram};
 pub use tier::{Tier, TierReport};
 #[cfg(target_os = "linux")]
-pub use worker::{BROKER_ARGUMENT, broker_main, refuse_namespaces};
+pub use worker::{BROKER_ARGUMENT, broker_main, only_compute, refuse_namespaces};

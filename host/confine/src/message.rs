@@ -72,10 +72,24 @@ impl<Fd> StartDescriptors<Fd> {
     }
 }
 
+/// What the host sends to the broker, with descriptors.
+pub(crate) const START_PROGRAM: &[u8] = b"program";
+/// The same for the worker of the host's own program. With it go a control socket and the three standard streams.
+pub(crate) const START_WORKER: &[u8] = b"worker";
+
+/// How the worker of the host's own program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WorkerExit {
+    /// It returned this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
 /// What a supervisor tells the host of its program.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ProgramEvent {
-    /// The program runs. The message has a descriptor of its supervisor.
+    /// The program runs. The message has a descriptor of its supervisor and, if the program has a proxy, the listener.
     Started,
     /// The program was not started.
     Refused(String),

@@ -2,13 +2,15 @@
 
 use crate::error::ConfineError;
 use crate::exit::ProgramReport;
-use crate::message::{ProgramEvent, receive};
+use crate::message::{ProgramEvent, WorkerExit, receive};
 use crate::tier::Tier;
 use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::net::RecvFlags;
 use rustix::process::{Signal, pidfd_send_signal};
+use serde::de::DeserializeOwned;
 use std::io;
+use std::net::TcpListener;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
@@ -39,7 +41,7 @@ impl StartingProgram {
     /// The program or one of its directories was replaced, or the program cannot be executed.
     pub async fn started(self) -> Result<RunningProgram, ConfineError> {
         let control = Control::new(self.control).map_err(ConfineError::Broker)?;
-        let (event, descriptors) = control.next().await?;
+        let (event, descriptors): (ProgramEvent, _) = control.next().await?;
         match event {
             ProgramEvent::Started => {
                 RunningProgram::new((control, self.tier), descriptors, self.streams).map_err(ConfineError::Broker)
@@ -56,7 +58,47 @@ pub struct RunningProgram {
     control: Control,
     tier: Tier,
     supervisor: OwnedFd,
+    listener: Option<TcpListener>,
     streams: Option<StandardStreams<pipe::Sender, pipe::Receiver>>,
+}
+
+impl StandardStreams<OwnedFd> {
+    /// Returns the streams of the host, which do not block it.
+    fn into_pipes(self) -> io::Result<StandardStreams<pipe::Sender, pipe::Receiver>> {
+        let Self { stdin, stdout, stderr } = self;
+        let receiver = |stream: OwnedFd| pipe::Receiver::from_owned_fd_unchecked(nonblocking(stream)?);
+        Ok(StandardStreams {
+            stdin: pipe::Sender::from_owned_fd_unchecked(nonblocking(stdin)?)?,
+            stdout: receiver(stdout)?,
+            stderr: stderr.map(receiver).transpose()?,
+        })
+    }
+}
+
+/// The worker of the host's own program. Dropping this kills it.
+#[derive(Debug)]
+pub struct RunningWorker {
+    control: Control,
+    streams: Option<StandardStreams<pipe::Sender, pipe::Receiver>>,
+}
+
+impl RunningWorker {
+    pub(crate) fn new(control: OwnedFd, streams: StandardStreams<OwnedFd>) -> io::Result<Self> {
+        Ok(Self { control: Control::new(control)?, streams: Some(streams.into_pipes()?) })
+    }
+
+    /// Takes the streams. Returns none from the second time on.
+    pub fn take_streams(&mut self) -> Option<StandardStreams<pipe::Sender, pipe::Receiver>> {
+        self.streams.take()
+    }
+
+    /// Waits until the worker has ended. It can be dropped and called again.
+    ///
+    /// # Errors
+    /// Its supervisor was killed, or the broker could not start it.
+    pub async fn ended(&self) -> Result<WorkerExit, ConfineError> {
+        Ok(self.control.next().await?.0)
+    }
 }
 
 impl RunningProgram {
@@ -66,15 +108,16 @@ impl RunningProgram {
         streams: StandardStreams<OwnedFd>,
     ) -> io::Result<Self> {
         let missing = || io::Error::other("a descriptor of the program is missing");
-        let supervisor = descriptors.into_iter().next().ok_or_else(missing)?;
-        let StandardStreams { stdin, stdout, stderr } = streams;
-        let receiver = |stream: OwnedFd| pipe::Receiver::from_owned_fd_unchecked(nonblocking(stream)?);
-        let streams = StandardStreams {
-            stdin: pipe::Sender::from_owned_fd_unchecked(nonblocking(stdin)?)?,
-            stdout: receiver(stdout)?,
-            stderr: stderr.map(receiver).transpose()?,
-        };
-        Ok(Self { control, tier, supervisor, streams: Some(streams) })
+        let mut descriptors = descriptors.into_iter();
+        let supervisor = descriptors.next().ok_or_else(missing)?;
+        let listener = descriptors.next().map(nonblocking).transpose()?.map(TcpListener::from);
+        Ok(Self { control, tier, supervisor, listener, streams: Some(streams.into_pipes()?) })
+    }
+
+    /// Takes the listener at [`PROXY_PORT`](crate::PROXY_PORT) of the program's loopback interface. It does not block.
+    /// Returns none if the confinement has no proxy, and from the second time on.
+    pub fn take_listener(&mut self) -> Option<TcpListener> {
+        self.listener.take()
     }
 
     /// Takes the streams. Returns none from the second time on.
@@ -126,7 +169,7 @@ impl Control {
         Ok(Self(socket))
     }
 
-    async fn next(&self) -> Result<(ProgramEvent, Vec<OwnedFd>), ConfineError> {
+    async fn next<T: DeserializeOwned>(&self) -> Result<(T, Vec<OwnedFd>), ConfineError> {
         let received = self.0.async_io(Interest::READABLE, |socket| receive(socket, RecvFlags::empty())).await;
         let ended = || ConfineError::Broker(io::Error::other("the supervisor of the program was killed"));
         received.map_err(ConfineError::Broker)?.ok_or_else(ended)

@@ -7,6 +7,7 @@ mod cell;
 mod landlock;
 mod launch;
 mod namespaces;
+mod own_worker;
 mod privileges;
 mod processes;
 mod supervise;
@@ -15,7 +16,7 @@ mod system_calls;
 mod tier_cell;
 mod view;
 
-use crate::message::{receive_bytes, send, send_bytes, socket_pair};
+use crate::message::{START_WORKER, receive_bytes, send, send_bytes, socket_pair};
 use crate::tier::{Tier, TierReport};
 use cell::CellSetup;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -29,20 +30,24 @@ pub const BROKER_ARGUMENT: &str = "portcullis-confine-broker";
 /// Runs the broker until its host ends. Its stdin is the socket to the host. Returns the exit code.
 ///
 /// It must run before the process starts a thread.
-pub fn broker_main() -> i32 {
+///
+/// `worker` is what [`Broker::start_worker`](crate::Broker::start_worker) runs. It has the standard streams of its
+/// starter, and returns its exit code.
+pub fn broker_main(worker: fn() -> i32) -> i32 {
     let work = || -> io::Result<()> {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         // A child that has ended disappears by itself. Each cell changes this back.
         system::ignore_children()?;
         system::outer_user();
-        Workbench::new(socket)?.serve()
+        Workbench::new(socket)?.serve(worker)
     };
     work().map_or(1, |()| 0)
 }
 
 struct Workbench {
     host: OwnedFd,
-    tier: Tier,
+    /// None if the machine cannot confine programs. The host has the reasons, and starts none.
+    tier: Option<Tier>,
     spare: Option<OwnedFd>,
 }
 
@@ -62,9 +67,7 @@ impl Workbench {
             }
         }
         send(&host, &report, &[], SendFlags::empty())?;
-        // Without a tier there is nothing to do, and the host has the reasons.
-        let tier = report.tier.ok_or_else(|| io::Error::other("no tier"))?;
-        Ok(Self { host, tier, spare })
+        Ok(Self { host, tier: report.tier, spare })
     }
 
     /// Prepares a cell, and waits until it is prepared.
@@ -78,18 +81,24 @@ impl Workbench {
     }
 
     /// Passes each start to a cell.
-    fn serve(mut self) -> io::Result<()> {
+    fn serve(mut self, worker: fn() -> i32) -> io::Result<()> {
         while let Some((message, descriptors)) = receive_bytes(&self.host, RecvFlags::empty())? {
+            if message == START_WORKER {
+                // If there is no process for it, the host sees the control socket close.
+                let _ = own_worker::start(worker, descriptors);
+                continue;
+            }
+            let Some(tier) = self.tier else { continue };
             let descriptors: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
             // The spare cell may have been killed meanwhile, so a start gets a second chance. If no cell can be made,
             // the host sees the control socket close.
             let spare = self.spare.take();
             let sent = spare.is_some_and(|cell| send_bytes(cell, &message, &descriptors, SendFlags::empty()).is_ok());
-            if !sent && let Ok(cell) = prepare(self.tier, CellSetup::Quiet) {
+            if !sent && let Ok(cell) = prepare(tier, CellSetup::Quiet) {
                 let _ = send_bytes(cell, &message, &descriptors, SendFlags::empty());
             }
             drop(descriptors);
-            self.spare = prepare(self.tier, CellSetup::Quiet).ok();
+            self.spare = prepare(tier, CellSetup::Quiet).ok();
         }
         Ok(())
     }
@@ -109,6 +118,21 @@ fn prepare(tier: Tier, setup: CellSetup) -> io::Result<OwnedFd> {
             cell::run(tier, setup, &theirs)
         }
     }
+}
+
+pub(crate) use system_calls::own_filters;
+
+/// Leaves this process, which has one thread, only what it needs to compute with the streams that it has: memory,
+/// threads and time. From now on it cannot open a file, make a socket, start a program or signal another process.
+///
+/// # Errors
+/// The kernel has no filters.
+pub fn only_compute() -> io::Result<()> {
+    for filter in &system_calls::computing_filters()? {
+        // This sets `no_new_privs` too.
+        seccompiler::apply_filter(filter).map_err(|error| io::Error::other(error.to_string()))?;
+    }
+    Ok(())
 }
 
 /// Refuses this process the system calls that make namespaces, for tests of what a container allows.

@@ -1,12 +1,116 @@
 //! A broker by itself, for the tests of this crate. With the argument `--without-namespaces`, it first refuses itself
-//! the system calls that make namespaces, as a container does.
+//! the system calls that make namespaces, as a container does. With `--only-compute PATH PORT`, it leaves itself only
+//! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts itself
+//! while it runs.
 
 #[cfg(target_os = "linux")]
 fn main() {
-    if std::env::args().any(|word| word == "--without-namespaces") {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, path, port] = &words[..]
+        && word == "--only-compute"
+    {
+        return only_compute(path, port.parse().unwrap_or_default());
+    }
+    if let [word, kept, secret, port, other] = &words[..]
+        && word == "--restrict"
+    {
+        return restrict(kept, secret, [port, other].map(|port| port.parse().unwrap_or_default()));
+    }
+    if words.iter().any(|word| word == "--without-namespaces") {
         portcullis_confine::refuse_namespaces().unwrap_or_else(|error| panic!("{error}"));
     }
-    std::process::exit(portcullis_confine::broker_main());
+    std::process::exit(portcullis_confine::broker_main(|| 0));
+}
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "these are the attempts that must fail")]
+fn only_compute(path: &str, port: u16) {
+    use std::net::{TcpListener, TcpStream};
+    portcullis_confine::only_compute().unwrap_or_else(|error| panic!("{error}"));
+    let threads =
+        (0..4u64).map(|number| std::thread::spawn(move || (0..1000u64).map(|step| step * number).sum::<u64>()));
+    let sum: u64 = threads.collect::<Vec<_>>().into_iter().filter_map(|thread| thread.join().ok()).sum();
+    println!("computed {sum}");
+    let parent = rustix::process::getppid();
+    let reached = [
+        ("read a file", std::fs::read(path).is_ok()),
+        ("write a file", std::fs::write(path, "changed").is_ok()),
+        ("remove a file", std::fs::remove_file(path).is_ok()),
+        ("list a directory", std::fs::read_dir("/").is_ok()),
+        ("connect", TcpStream::connect(("127.0.0.1", port)).is_ok()),
+        ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
+        ("make a socket", std::os::unix::net::UnixDatagram::unbound().is_ok()),
+        ("start a program", std::process::Command::new("/bin/true").status().is_ok()),
+        ("signal its parent", parent.is_some_and(|parent| rustix::process::test_kill_process(parent).is_ok())),
+        ("read another process", std::fs::read("/proc/1/stat").is_ok()),
+    ];
+    for (what, _) in reached.iter().filter(|(_, is_reached)| *is_reached) {
+        println!("could {what}");
+    }
+}
+
+/// Restricts itself while some threads already run and one starts others all the time. Then each thread tries what must
+/// fail, as code would that broke out of the engine.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, clippy::expect_used, reason = "these are the attempts that must fail")]
+fn restrict(kept: &str, secret: &str, [port, other]: [u16; 2]) {
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, Barrier};
+    let (barrier, restricted) = (Arc::new(Barrier::new(4)), Arc::new(AtomicBool::new(false)));
+    let (kept, secret) = (kept.to_owned(), secret.to_owned());
+    let attempts = {
+        let kept = kept.clone();
+        move |thread: &str| {
+            let connects = |port| TcpStream::connect(("127.0.0.1", port)).is_ok();
+            let file = format!("{kept}/{thread}");
+            let works = std::fs::write(&file, "x").is_ok() && std::fs::read(&file).is_ok() && connects(port);
+            println!("{thread} works: {works}");
+            let reached = [
+                ("read the secret", std::fs::read(&secret).is_ok()),
+                ("write the secret", std::fs::OpenOptions::new().append(true).open(&secret).is_ok()),
+                ("list the root", std::fs::read_dir("/").is_ok()),
+                ("make a file", std::fs::write(format!("{secret}.new"), "x").is_ok()),
+                ("rename the file", std::fs::rename(&secret, format!("{secret}.moved")).is_ok()),
+                ("start a program", std::process::Command::new("/bin/true").status().is_ok()),
+                ("connect elsewhere", connects(other)),
+                ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
+            ];
+            for (what, _) in reached.iter().filter(|(_, is_reached)| *is_reached) {
+                println!("{thread} could {what}");
+            }
+        }
+    };
+    let early: Vec<_> = (0..3)
+        .map(|number| {
+            let (barrier, attempts) = (Arc::clone(&barrier), attempts.clone());
+            std::thread::spawn(move || {
+                barrier.wait();
+                attempts(&format!("early-{number}"));
+            })
+        })
+        .collect();
+    let starter = {
+        let restricted = Arc::clone(&restricted);
+        std::thread::spawn(move || {
+            while !restricted.load(Ordering::Relaxed) {
+                let _ = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_micros(200))).join();
+            }
+        })
+    };
+    let mut rights = portcullis_confine::OwnRights::default();
+    rights.keep(kept.as_ref(), portcullis_confine::ViewAccess::ReadWrite).expect("the directory is kept");
+    rights.keep_port(port);
+    portcullis_confine::restrict_own_process(&rights).expect("the process is restricted");
+    restricted.store(true, Ordering::Relaxed);
+    barrier.wait();
+    for thread in early {
+        thread.join().expect("an early thread");
+    }
+    starter.join().expect("the thread that starts others");
+    let late = attempts.clone();
+    std::thread::spawn(move || late("late")).join().expect("a late thread");
+    attempts("main");
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -8,7 +8,7 @@ use super::system::{close_all_except, exit, heed_children, kill_everyone};
 use super::tier_cell::{TierCell, set_default};
 use crate::message::{ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive_bytes, send, send_bytes};
 use crate::tier::Tier;
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use std::fs::File;
@@ -60,7 +60,7 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
         let program = launch::start(&cell, &request, descriptors)?;
         Ok((cell, request, program))
     });
-    let (cell, request, program) = match started {
+    let (mut cell, request, program) = match started {
         Ok(started) => started,
         Err(error) => {
             // The program may run already.
@@ -69,16 +69,17 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
         }
     };
     // If the host is gone, the supervisor finds the socket closed, and ends the program.
-    let _ = tell_started(&control);
+    let _ = tell_started(&control, cell.take_listener());
     let report = supervise(&cell, &request.confinement.limits, &control, &program);
     cell.clear();
     let report = report?;
     send(&control, &ProgramEvent::Ended(report), &[], SendFlags::empty())
 }
 
-fn tell_started(control: &OwnedFd) -> io::Result<()> {
+fn tell_started(control: &OwnedFd, listener: Option<OwnedFd>) -> io::Result<()> {
     let own = pidfd_open(getpid(), PidfdFlags::empty())?;
-    send(control, &ProgramEvent::Started, &[own.as_fd()], SendFlags::empty())
+    let descriptors: Vec<BorrowedFd<'_>> = [&own].into_iter().chain(&listener).map(AsFd::as_fd).collect();
+    send(control, &ProgramEvent::Started, &descriptors, SendFlags::empty())
 }
 
 fn read(descriptors: &mut StartDescriptors<OwnedFd>) -> io::Result<StartRequest> {

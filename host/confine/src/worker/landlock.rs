@@ -5,7 +5,7 @@ use super::privileges;
 use super::processes;
 use super::system_calls;
 use super::tier_cell::{TierCell, set_default};
-use crate::confinement::{Confinement, ViewAccess};
+use crate::confinement::{Confinement, ProgramNetwork, ViewAccess};
 use crate::message::{StartDescriptors, StartRequest};
 use crate::tier::Tier;
 use landlock::{
@@ -88,6 +88,10 @@ impl TierCell for LandlockCell {
         if confinement.directories.iter().any(|directory| !directory.masked.is_empty()) {
             let why = "a directory has masked places, which this machine can protect only with namespaces: bind the \
                        directory read-only or lift its masks";
+            return Err(io::Error::other(why));
+        }
+        if confinement.network != ProgramNetwork::None {
+            let why = "the program has a network, which this machine can confine only with namespaces: remove `http`";
             return Err(io::Error::other(why));
         }
         let mut rules = rules()?;

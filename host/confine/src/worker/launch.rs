@@ -91,7 +91,7 @@ fn become_program<T: TierCell>(
 }
 
 /// Makes three descriptors the standard streams. Their copies have numbers above 2, so that none replaces another.
-fn put_streams(streams: [&OwnedFd; 3]) -> io::Result<()> {
+pub(super) fn put_streams(streams: [&OwnedFd; 3]) -> io::Result<()> {
     let mut safe = Vec::new();
     for stream in streams {
         safe.push(rustix::io::fcntl_dupfd_cloexec(stream, 3)?);

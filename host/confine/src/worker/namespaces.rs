@@ -6,15 +6,17 @@ use super::system::{self, outer_user};
 use super::system_calls;
 use super::tier_cell::{TierCell, set_default};
 use super::view;
-use crate::confinement::Confinement;
+use crate::confinement::{Confinement, PROXY_PORT, ProgramNetwork};
 use crate::message::{StartDescriptors, StartRequest};
 use crate::tier::Tier;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
 use rustix::process::{DumpableBehavior, Pid, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use seccompiler::BpfProgram;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 /// The namespaces of a cell.
 const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
@@ -25,6 +27,9 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
+/// Maximum connections to the proxy that wait to be accepted.
+const WAITING_CONNECTIONS_MAX: i32 = 128;
+
 /// Forks a process into new namespaces. Returns none in the child.
 pub(super) fn fork() -> Result<Option<Pid>, Errno> {
     system::fork_with(NAMESPACES)
@@ -32,6 +37,8 @@ pub(super) fn fork() -> Result<Option<Pid>, Errno> {
 
 pub(super) struct NamespaceCell {
     filters: [BpfProgram; 2],
+    /// The listener of the proxy, once the confinement is known.
+    listener: Option<OwnedFd>,
 }
 
 impl TierCell for NamespaceCell {
@@ -40,14 +47,22 @@ impl TierCell for NamespaceCell {
         // A program could otherwise read this process through `/proc`.
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         view::prepare()?;
-        Ok(Self { filters: system_calls::filters(Tier::Namespaces)? })
+        system::raise_loopback()?;
+        Ok(Self { filters: system_calls::filters(Tier::Namespaces)?, listener: None })
     }
 
     fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
         for name in ["HOME", "TMPDIR"] {
             set_default(request, name, "/tmp");
         }
+        if request.confinement.network == ProgramNetwork::Proxy {
+            self.listener = Some(listen()?);
+        }
         view::furnish(request, descriptors.program.as_fd(), &descriptors.directories)
+    }
+
+    fn take_listener(&mut self) -> Option<OwnedFd> {
+        self.listener.take()
     }
 
     fn enter(&self, confinement: &Confinement) -> io::Result<()> {
@@ -61,6 +76,15 @@ impl TierCell for NamespaceCell {
         // Number 1 is this process.
         Ok(numbers_in(proc)?.into_iter().filter(|number| *number != 1).collect())
     }
+}
+
+/// Opens the listener of the proxy in the network namespace of this process. A socket stays in the namespace in which it
+/// was made, so another process can accept its connections.
+fn listen() -> io::Result<OwnedFd> {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))?;
+    rustix::net::listen(&socket, WAITING_CONNECTIONS_MAX)?;
+    Ok(socket)
 }
 
 /// Maps the user and the group of the host to themselves. All others belong to the user that is mapped nowhere.

@@ -111,6 +111,21 @@ pub(super) fn kill_everyone() -> io::Result<()> {
     if killed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Switches on the loopback interface of this network namespace, netdevice(7).
+pub(super) fn raise_loopback() -> io::Result<()> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+    let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    // SAFETY: all bytes of `ifreq` may be zero. The name ends with NUL, and the call reads the structure.
+    let raised = unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        request.ifr_name[0] = libc::c_char::from_ne_bytes([b'l']);
+        request.ifr_name[1] = libc::c_char::from_ne_bytes([b'o']);
+        request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+        libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request)
+    };
+    if raised == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Changes the attributes of a mount and of all mounts below it.
 pub(super) fn set_mount_attributes(place: &CString, attributes: u64) -> io::Result<()> {
     // `struct mount_attr`, mount_setattr(2).

@@ -13,6 +13,11 @@ pub(super) trait TierCell: Sized {
     /// Prepares what the confinement names.
     fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()>;
 
+    /// Returns the listener in the network of the program, if the confinement has one. Call it once.
+    fn take_listener(&mut self) -> Option<OwnedFd> {
+        None
+    }
+
     /// Takes away the rights of the process that becomes the program. Called in it, before it executes the program.
     fn enter(&self, confinement: &Confinement) -> io::Result<()>;
 

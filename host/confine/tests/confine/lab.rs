@@ -1,8 +1,8 @@
 //! A broker with one directory, for the tests.
 
 use portcullis_confine::{
-    Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram, ProgramReport,
-    ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory, path_of,
+    Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram, ProgramNetwork,
+    ProgramReport, ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory, path_of,
 };
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -43,6 +43,7 @@ pub(crate) struct Lab {
     pub(crate) limits: ConfinementLimits,
     pub(crate) access: ViewAccess,
     pub(crate) masked: Vec<MaskedPath>,
+    pub(crate) network: ProgramNetwork,
 }
 
 /// The limits of a short command.
@@ -75,7 +76,14 @@ impl Lab {
         }
         let broker = Broker::start(&program).unwrap();
         assert_eq!(broker.tier().tier, Some(tier), "{:?}", broker.tier());
-        Self { broker, workspace: Scratch::new(), limits: limits(), access: ViewAccess::ReadWrite, masked: Vec::new() }
+        Self {
+            broker,
+            workspace: Scratch::new(),
+            limits: limits(),
+            access: ViewAccess::ReadWrite,
+            masked: Vec::new(),
+            network: ProgramNetwork::None,
+        }
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {
@@ -123,6 +131,7 @@ impl Lab {
             }],
             working_directory: self.workspace.path().to_owned(),
             environment: Vec::new(),
+            network: self.network,
             limits: self.limits.clone(),
         };
         let start = ProgramStart {

@@ -10,5 +10,6 @@
 mod ending;
 mod lab;
 mod limits;
+mod own_process;
 mod reach;
 mod view;

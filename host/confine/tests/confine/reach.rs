@@ -1,10 +1,11 @@
 //! What a program reaches over sockets, and which system calls it gets. A Python script makes the calls, because a
 //! shell cannot.
 
-use crate::lab::{Lab, TIERS};
-use portcullis_confine::{ProgramExit, Tier};
+use crate::lab::{Lab, TIERS, outcome};
+use portcullis_confine::{PROXY_PORT, ProgramExit, ProgramNetwork, Tier};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Python that makes system calls by number and prints the name of each that did not fail.
 const CALLS: &str = r#"
@@ -224,4 +225,28 @@ resource.prlimit(0, resource.RLIMIT_NOFILE)
         };
         assert_eq!(text, own, "{tier}");
     }
+}
+
+/// With namespaces, the caller gets the listener of the program's own loopback interface. Nothing else leads to it.
+#[tokio::test]
+async fn the_listener_of_a_proxy_belongs_to_the_program_alone() {
+    let mut lab = Lab::new(Tier::Namespaces);
+    lab.network = ProgramNetwork::Proxy;
+    let command = "exec 3<>/dev/tcp/127.0.0.1/3128 && echo hello >&3 && read line <&3 && echo \"$line\"; ls -l /proc/self/fd | grep -c socket";
+    let mut running = lab.start(command).await.unwrap();
+    let listener = running.take_listener().unwrap();
+    assert!(running.take_listener().is_none());
+    assert!(std::net::TcpStream::connect(("127.0.0.1", PROXY_PORT)).is_err(), "the machine itself does not see it");
+    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut word = [0; 6];
+    stream.read_exact(&mut word).await.unwrap();
+    assert_eq!(&word, b"hello\n");
+    stream.write_all(b"answer\n").await.unwrap();
+    let outcome = outcome(running).await;
+    // The connection is the only socket that the program has: it did not inherit the listener.
+    assert_eq!(outcome.text, "answer\n1\n", "{outcome:?}");
+    let lab = Lab { network: ProgramNetwork::Proxy, ..Lab::new(Tier::Landlock) };
+    let refused = lab.start("true").await.unwrap_err();
+    assert!(refused.to_string().contains("remove `http`"), "{refused}");
 }
