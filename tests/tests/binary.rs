@@ -40,6 +40,12 @@ mod policy_lines;
 #[path = "binary/processes.rs"]
 mod processes;
 
+#[path = "binary/program_asks.rs"]
+mod program_asks;
+
+#[path = "binary/program_network.rs"]
+mod program_network;
+
 #[path = "binary/programs.rs"]
 mod programs;
 

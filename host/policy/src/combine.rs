@@ -16,6 +16,7 @@ use crate::layer::{Layer, Layers, Trust};
 use crate::limit::LimitSettings;
 use crate::limits::Limits;
 use crate::name::PluginName;
+use crate::own_confinement::OwnConfinement;
 use crate::pause::Pause;
 use crate::policy::{PluginPolicy, Policy, default_reason};
 use crate::policy_size::POLICY_RULES;
@@ -89,6 +90,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
         record,
         named: named(&parts),
         notify: combine_notify(&parts),
+        own_confinement: combine_own_confinement(&parts),
         name_servers: combine_name_servers(&parts),
         paused: combine_pause(&parts),
         rules: parts.iter_mut().flat_map(|part| std::mem::take(&mut part.sections.rules)).collect(),
@@ -119,6 +121,18 @@ fn read<'t>(layers: &Layers<'t>) -> Result<Vec<PolicyPart<'t>>, LayerError> {
 fn combine_notify(parts: &[PolicyPart<'_>]) -> Vec<String> {
     let trusted = parts.iter().filter(|part| part.trust == Trust::Trusted);
     trusted.filter_map(|part| part.sections.notify.clone()).next_back().unwrap_or_default()
+}
+
+/// Returns the setting of the last trusted layer that has one. An untrusted layer can only make it stricter.
+fn combine_own_confinement(parts: &[PolicyPart<'_>]) -> OwnConfinement {
+    let mut combined = OwnConfinement::default();
+    for (trust, setting) in parts.iter().filter_map(|part| Some((part.trust, part.sections.own_confinement?))) {
+        combined = match trust {
+            Trust::Trusted => setting,
+            Trust::Untrusted => combined.max(setting),
+        };
+    }
+    combined
 }
 
 /// Returns the strictest default of the trusted layers, or deny if none sets one. An untrusted layer can only make it

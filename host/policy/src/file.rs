@@ -28,6 +28,7 @@ use crate::excerpt::Excerpt;
 use crate::layer::{Layer, Trust};
 use crate::limit::LimitSettings;
 use crate::name::PluginName;
+use crate::own_confinement::OwnConfinement;
 use crate::policy_size::POLICY_BYTES;
 use crate::record_keeping::RecordSettings;
 use crate::rule::Rule;
@@ -40,7 +41,7 @@ pub(crate) use place::PolicyText;
 pub(crate) use plugin::{KeyReference, PluginSection};
 
 /// The sections of a policy.
-const SECTIONS: &[&str] = &["approvals", "defaults", "limits", "network", "paused", "plugin", "record", "rule"];
+const SECTIONS: &[&str] = &["approvals", "defaults", "host", "limits", "network", "paused", "plugin", "record", "rule"];
 
 /// The parsed content of one policy text.
 #[derive(Debug, Default)]
@@ -53,6 +54,7 @@ pub(crate) struct Sections {
     /// The command that is run for a new approval request.
     pub(crate) notify: Option<Vec<String>>,
     pub(crate) record: RecordSettings,
+    pub(crate) own_confinement: Option<OwnConfinement>,
     pub(crate) name_servers: Option<Vec<SocketAddr>>,
     pub(crate) paused: Option<Arc<str>>,
 }
@@ -97,6 +99,7 @@ fn read_sections(
         approvals,
         notify,
         record: table.read("record", record::read).unwrap_or_default(),
+        own_confinement: table.read("host", read_host).flatten(),
         name_servers: table.read("network", network::read).flatten(),
         paused: table.read("paused", rules::read_reason),
     })
@@ -107,6 +110,12 @@ fn read_default(defaults: &TomlNode<'_>) -> Result<Decision, Misplaced> {
     let section = defaults.table(&["decision"])?;
     let decision = section.require("decision")?;
     decision.text()?.parse().map_err(|fault| decision.fail(fault))
+}
+
+/// Parses `[host]`.
+fn read_host(host: &TomlNode<'_>) -> Result<Option<OwnConfinement>, Misplaced> {
+    let section = host.table(&["confine"])?;
+    Ok(section.read("confine", |node| node.word(&OwnConfinement::ALL, OwnConfinement::as_str)))
 }
 
 fn syntax_error(error: &toml::de::Error) -> Misplaced {

@@ -69,6 +69,7 @@ mod mask;
 mod pointer;
 
 mod approvals;
+mod own_confinement;
 mod record_keeping;
 
 // The places that a call names.
@@ -121,6 +122,7 @@ pub use limits::Limits;
 pub use mask::{MASKS_MAX, Mask, MaskError, MaskTrail, Masks};
 pub use matcher::When;
 pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
+pub use own_confinement::OwnConfinement;
 pub use pattern::{
     EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, PROPOSALS_MAX, Pattern, PatternError, RESOURCE_PATH_BYTES, Variation,
 };

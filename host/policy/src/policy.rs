@@ -16,6 +16,7 @@ use crate::layer::Layer;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
 use crate::name::{DependencyKey, PluginName, ToolName};
+use crate::own_confinement::OwnConfinement;
 use crate::pause::Pause;
 use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
@@ -42,6 +43,7 @@ pub struct Policy {
     pub(crate) record: RecordKeeping,
     pub(crate) named: BTreeSet<PluginName>,
     pub(crate) notify: Vec<String>,
+    pub(crate) own_confinement: OwnConfinement,
     pub(crate) name_servers: Vec<SocketAddr>,
     pub(crate) paused: Option<Pause>,
 }
@@ -72,6 +74,7 @@ impl Policy {
             record: RecordKeeping::default(),
             named: BTreeSet::new(),
             notify: Vec::new(),
+            own_confinement: OwnConfinement::default(),
             name_servers: Vec::new(),
             paused: None,
         }
@@ -177,6 +180,11 @@ impl Policy {
     /// Returns the lifetimes of approval requests and approvals.
     pub fn approvals(&self) -> Approvals {
         self.approvals
+    }
+
+    /// Returns whether the host's own process gives up rights.
+    pub fn own_confinement(&self) -> OwnConfinement {
+        self.own_confinement
     }
 
     /// Returns what the audit log keeps, and when an entry counts as written.

@@ -67,11 +67,22 @@ pub enum Subject {
     Resource {
         /// The permission the tool asks for.
         permission: String,
-        /// The resource. Untrusted text of the tool.
+        /// The resource. Untrusted text of the tool, unless the host wrote it.
         resource: String,
-        /// Why the tool needs it. Untrusted text of the tool.
+        /// Why the tool needs it. Untrusted text of the tool, unless the host wrote it.
         reason: String,
+        /// Whether the host wrote both texts, because a program lacks something for one run. Only the arguments of the
+        /// program in them are of the tool. Such a request can be approved only once.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_host: bool,
     },
+}
+
+impl Question {
+    /// Returns whether an approval counts only once. An answer for the session or always then counts as yes.
+    pub fn is_once(&self) -> bool {
+        matches!(self.subject, Subject::Resource { by_host: true, .. })
+    }
 }
 
 /// An approver's answer to an approval request.

@@ -11,6 +11,7 @@ mod caller;
 mod code;
 mod decided_requests;
 mod effects;
+mod escalate;
 mod execute;
 mod foresee;
 mod grant;

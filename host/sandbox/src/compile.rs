@@ -4,8 +4,10 @@
 use crate::codegen;
 use crate::component::{COMPONENT_BYTES_MAX, Refusal};
 use crate::engine::compile_settings;
+use crate::own_process;
 use crate::own_program::{self, WorkerError};
-use portcullis_confine::{BROKER_ARGUMENT, broker_main};
+
+use portcullis_confine::{BROKER_ARGUMENT, WorkerExit, broker_main, only_compute};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -13,7 +15,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Maximum wall-clock time of a compilation. CPython, the slowest real guest, takes 35 s on two busy cores.
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(180);
@@ -176,6 +178,17 @@ async fn in_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> 
 }
 
 async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> Result<Artefact, CompileError> {
+    // A process that has given up the start of programs compiles in a worker of its broker.
+    if let Some(worker) = own_process::start_worker() {
+        let mut worker = worker?;
+        let streams = worker.take_streams().ok_or_else(missing)?;
+        let messages = streams.stderr.ok_or_else(missing)?;
+        let (artefact, message) = feed(component, streams.stdin, streams.stdout, messages).await?;
+        return match worker.ended().await.map_err(io::Error::other)? {
+            WorkerExit::Code(code) => outcome(Some(code), None, artefact, &message),
+            WorkerExit::Signal(signal) => outcome(None, Some(signal), artefact, &message),
+        };
+    }
     #[expect(clippy::disallowed_methods, reason = "the compile worker is the one process the sandbox starts")]
     let mut child = tokio::process::Command::new(program)
         .args(arguments)
@@ -187,10 +200,25 @@ async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) ->
         // Its own process group, so that Ctrl-C at the terminal goes only to the host, which stops the worker itself.
         .process_group(0)
         .spawn()?;
-    let missing = || CompileError::Worker(io::ErrorKind::BrokenPipe.into());
-    let mut input = child.stdin.take().ok_or_else(missing)?;
+    let input = child.stdin.take().ok_or_else(missing)?;
     let output = child.stdout.take().ok_or_else(missing)?;
     let messages = child.stderr.take().ok_or_else(missing)?;
+    let (artefact, message) = feed(component, input, output, messages).await?;
+    let status = child.wait().await?;
+    outcome(status.code(), status.signal(), artefact, &message)
+}
+
+fn missing() -> CompileError {
+    CompileError::Worker(io::ErrorKind::BrokenPipe.into())
+}
+
+/// Passes the component to a worker. Returns the code and the message that it wrote.
+async fn feed(
+    component: &[u8],
+    mut input: impl AsyncWrite + Unpin,
+    output: impl AsyncRead + Unpin,
+    messages: impl AsyncRead + Unpin,
+) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let (mut artefact, mut message) = (Vec::new(), Vec::new());
     let (mut output, mut messages) = (output.take(ARTEFACT_BYTES_MAX), messages.take(MESSAGE_BYTES_MAX));
     let feed = async move {
@@ -201,14 +229,23 @@ async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) ->
     let read = async { tokio::try_join!(output.read_to_end(&mut artefact), messages.read_to_end(&mut message)) };
     let ((), read) = tokio::join!(feed, read);
     read?;
-    let status = child.wait().await?;
-    let message = || String::from_utf8_lossy(&message).escape_debug().take(MESSAGE_CHARACTERS_MAX).collect::<String>();
-    match status.code() {
+    Ok((artefact, message))
+}
+
+/// Returns what the end of a worker means.
+fn outcome(
+    code: Option<i32>,
+    signal: Option<i32>,
+    artefact: Vec<u8>,
+    message: &[u8],
+) -> Result<Artefact, CompileError> {
+    let message = || String::from_utf8_lossy(message).escape_debug().take(MESSAGE_CHARACTERS_MAX).collect::<String>();
+    match code {
         Some(0) => Ok(Artefact(artefact)),
         Some(EXIT_REFUSED) => Err(Refusal::Uncompilable(message()).into()),
         Some(EXIT_BROKEN) => Err(CompileError::Worker(io::Error::other(message()))),
         // Ended from outside, not because of the component.
-        None if status.signal().is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) => {
+        None if signal.is_some_and(|signal| ENDED_BY_OTHERS.contains(&signal)) => {
             Err(CompileError::Worker(io::ErrorKind::Interrupted.into()))
         }
         // Killed by a limit, or aborted because memory ran out.
@@ -232,7 +269,7 @@ pub fn init() {
     let only = arguments.next().filter(|_| arguments.next().is_none());
     let work: Option<fn() -> i32> = match only {
         Some(word) if word == WORKER_ARGUMENT => Some(compile_worker),
-        Some(word) if word == BROKER_ARGUMENT => Some(broker_main),
+        Some(word) if word == BROKER_ARGUMENT => Some(|| broker_main(compile_worker)),
         Some(_) | None => None,
     };
     if let Some(work) = work {
@@ -243,7 +280,8 @@ pub fn init() {
 }
 
 /// Runs the compile worker: reads a component from stdin, writes code to stdout, and returns the exit code. It sets its
-/// resource limits before it reads a byte. [`init`] calls it. Only a program that is used as [`Compiler::Program`]
+/// resource limits before it reads a byte, and takes from itself the files, the network, other programs and other
+/// processes: a fault of the compiler reaches nothing but its streams. The process must have one thread. [`init`] calls it. Only a program that is used as [`Compiler::Program`]
 /// needs to call it itself.
 pub fn compile_worker() -> i32 {
     match work() {
@@ -269,6 +307,8 @@ fn work() -> Result<(), (i32, String)> {
         let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
         setrlimit(resource, limit).map_err(|error| broken(format!("it cannot set its resource limits: {error}")))?;
     }
+    // What follows parses hostile bytes.
+    only_compute().map_err(|error| broken(format!("it cannot confine itself: {error}")))?;
     let mut component = Vec::new();
     let read = io::stdin().take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut component);
     read.map_err(|error| broken(format!("it cannot read the component: {error}")))?;

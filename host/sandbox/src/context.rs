@@ -2,6 +2,7 @@
 
 use crate::effects::Effects;
 use crate::http::Traffic;
+use crate::program::{Escalation, ProgramExtra};
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -46,6 +47,15 @@ pub trait CallHost: Send + Sync + 'static {
 
     /// Answers a request for a permission. The error is the reason for the guest.
     fn ask(&self, ask: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
+
+    /// Asks a person for what a program lacks, for one run. The error is the reason for the guest. Without an
+    /// implementation, nobody is asked.
+    fn escalate(
+        &self,
+        _escalation: Escalation,
+    ) -> Pin<Box<dyn Future<Output = Result<ProgramExtra, String>> + Send + '_>> {
+        Box::pin(ready(Err("not approved".to_owned())))
+    }
 
     /// Receives the next piece of the text answer. It consists of whole UTF-8 characters, contains no secrets of the
     /// call's requests, and is at most [`OUTPUT_PIECE_BYTES_MAX`] long. The pieces of a call arrive in order, the last

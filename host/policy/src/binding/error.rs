@@ -39,6 +39,9 @@ pub enum BindingError {
     /// Unnamed hosts need approval, but the client is not narrowed to a URL.
     #[error("`unnamed = \"ask\"` needs `narrow`")]
     UnnamedWide,
+    /// A client with tunnels limits what a tunnel hides.
+    #[error("`CONNECT` makes tunnels, in which the host cannot check `paths`, `headers` and `roots`")]
+    TunnelHides,
     /// The template does not have exactly one `{}`, or contains something other than visible ASCII and spaces.
     #[error("the value must be visible ASCII with exactly one `{{}}`")]
     Template,
@@ -125,12 +128,13 @@ impl BindingError {
             Self::Mask(error) => error.remedy(),
             Self::Masks => "combine them with `*`, `**` and `{a,b}`",
             Self::WritableReadOnly => "remove `writable`, or write access = \"read-write\"",
-            Self::Method => "write a method such as \"GET\" in upper case; CONNECT and TRACE are never sent",
+            Self::Method => "write a method such as \"GET\" in upper case; TRACE is never sent",
             Self::Port => "write a whole number from 1 to 65535, without quotes",
             Self::PathPrefix => "write a path such as \"/api/\", without query, `..` and escaped slashes",
             Self::Header => "write a name such as \"authorization\" in lower case",
             Self::ReservedHeader => "use another header, such as \"authorization\"",
             Self::UnnamedWide => "add `narrow = \"/url\"` with the argument that holds the URL, or remove `unnamed`",
+            Self::TunnelHides => "remove \"CONNECT\" from the methods, or remove `paths`, `headers` and `roots`",
             Self::Template => "write a value such as \"Bearer {}\"; never write the secret itself",
             Self::User => "write a user name in visible ASCII without a colon",
             Self::QueryName => "write 1 to 64 letters, digits, `_`, `.` and `-`",

@@ -33,8 +33,11 @@ pub(super) const FACTS: KindFacts = KindFacts {
 /// Maximum bytes of a method name: longer than any registered one.
 const METHOD_BYTES: usize = 64;
 
-/// Methods that turn the client into a tunnel, or make a server echo its secrets.
-const REFUSED_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
+/// The method that makes a tunnel. Only the proxy of a program takes it.
+const TUNNEL: &str = "CONNECT";
+
+/// A method that makes a server echo the secrets of a request.
+const REFUSED_METHOD: &str = "TRACE";
 
 /// An HTTP client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,6 +182,17 @@ impl HttpBinding {
         }
     }
 
+    /// Returns whether the programs of this client may open tunnels. The host cannot read what goes through them.
+    pub fn opens_tunnels(&self) -> bool {
+        self.methods.iter().any(|method| method == TUNNEL)
+    }
+
+    /// Checks that no tunnel hides what the client limits.
+    pub(crate) fn check_tunnels(&self) -> Result<(), BindingError> {
+        let hidden = !self.paths.is_empty() || self.headers.is_some() || self.roots.is_some();
+        if self.opens_tunnels() && hidden { Err(BindingError::TunnelHides) } else { Ok(()) }
+    }
+
     fn sends_secret_in_clear(&self) -> bool {
         self.secret.is_some() && self.schemes.contains(&Scheme::Http)
     }
@@ -223,6 +237,9 @@ impl BindingKind for HttpBinding {
         if !self.addresses.is_empty() {
             parts.push(format!("also at the addresses {}", list(&self.addresses)));
         }
+        parts.extend(
+            self.opens_tunnels().then(|| "programs encrypt, so the host does not see what they send".to_owned()),
+        );
         parts.extend(self.roots.as_ref().map(|roots| format!("trusting only the certificates in {}", plain(roots))));
         parts.extend(self.narrow.as_ref().map(of_narrow));
         parts.extend(self.limits.changed());
@@ -281,7 +298,7 @@ fn is_below(path: &str, prefix: &str) -> bool {
 pub(crate) fn read_method(text: &str) -> Result<String, BindingError> {
     let spelt = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
     let sound = (1..=METHOD_BYTES).contains(&text.len()) && spelt && !text.starts_with('-');
-    if sound && !REFUSED_METHODS.contains(&text) { Ok(text.to_owned()) } else { Err(BindingError::Method) }
+    if sound && text != REFUSED_METHOD { Ok(text.to_owned()) } else { Err(BindingError::Method) }
 }
 
 pub(crate) fn read_path_prefix(text: &str) -> Result<String, BindingError> {
@@ -294,7 +311,7 @@ mod tests {
 
     #[test]
     fn malformed_parts_of_a_client_are_refused() {
-        for text in ["", "get", "Get", "GET ", "*", "GET,POST", "CONNECT", "TRACE", "-", "G\r\nX"] {
+        for text in ["", "get", "Get", "GET ", "*", "GET,POST", "TRACE", "-", "G\r\nX"] {
             assert_eq!(read_method(text), Err(BindingError::Method), "{text:?}");
         }
         for text in ["", "api", "//api", "/a/../b", "/a?b", "/a#b", "/a b", "/a%2fb", "/%2e", "/a\\b", "/é", "/%"] {

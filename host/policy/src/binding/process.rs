@@ -112,14 +112,11 @@ impl Escalation {
 }
 
 impl ProcessBinding {
-    /// Describes the binding, with the directories in these words.
-    pub fn describe_with(&self, directories: Option<&str>) -> Vec<String> {
+    /// Describes the binding, with the directories and the network in these words.
+    pub fn describe_with(&self, directories: Option<&str>, network: Option<&str>) -> Vec<String> {
         let with = directories.map(|directories| format!(" with {directories}")).unwrap_or_default();
         let mut parts = vec![format!("may run {}{with}", plain(&self.program))];
-        parts.push(match &self.network {
-            ProcessNetwork::None => "no network".to_owned(),
-            ProcessNetwork::Http(key) => format!("network through {key}"),
-        });
+        parts.push(network.unwrap_or("no network").to_owned());
         parts.extend(self.limits.default_time());
         parts.extend(self.limits.changed());
         if !self.environment.is_empty() {
@@ -136,7 +133,11 @@ impl ProcessBinding {
 impl BindingKind for ProcessBinding {
     fn describe(&self) -> Vec<String> {
         let directories = (!self.directories.is_empty()).then(|| list(&self.directories));
-        self.describe_with(directories.as_deref())
+        let network = match &self.network {
+            ProcessNetwork::None => None,
+            ProcessNetwork::Http(key) => Some(format!("network through {key}")),
+        };
+        self.describe_with(directories.as_deref(), network.as_deref())
     }
 
     fn narrow(&self) -> Option<&Pointer> {

@@ -83,6 +83,10 @@ impl Approvals {
             let _ = change.step(id, StatusStep::Withdraw, None)?;
             return Ok(Err(ApprovalError::Gone));
         }
+        let answer = match answer {
+            Answer::Session(_) | Answer::Always(_) if body.question.is_once() => &Answer::Yes,
+            answer => answer,
+        };
         let held = held(&row, &body, answer)?;
         let line = AnswerLine { by: self.answerer(), ..line(&row, &body, answer, held.as_ref()) };
         match answer {

@@ -15,17 +15,19 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
 use portcullis_policy::{Decision, Limits, Permission, RESOURCE_BYTES, ResourceQuestion, Verdict};
-use portcullis_sandbox::{Ask, CallContext, CallHost, Effects, OutputFull, Progress, Traffic};
+use portcullis_sandbox::{
+    Ask, CallContext, CallHost, Effects, Escalation, OutputFull, ProgramExtra, Progress, Traffic,
+};
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 
 /// The host services for one running call.
 pub(super) struct GuestLink {
-    host: Arc<HostState>,
+    pub(super) host: Arc<HostState>,
     record: CallRecord,
     request: Request,
-    call: Arc<ValidCall>,
+    pub(super) call: Arc<ValidCall>,
     answer: Option<RunningAnswer>,
 }
 
@@ -58,6 +60,13 @@ impl CallHost for GuestLink {
 
     fn ask(&self, asked: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
         Box::pin(self.decide(asked))
+    }
+
+    fn escalate(
+        &self,
+        escalation: Escalation,
+    ) -> Pin<Box<dyn Future<Output = Result<ProgramExtra, String>> + Send + '_>> {
+        Box::pin(self.ask_for_program(escalation))
     }
 
     fn write_output(&self, piece: &[u8]) -> Result<(), OutputFull> {
@@ -124,7 +133,12 @@ impl GuestLink {
             return Err(format!("{} does not declare this permission. Only the tool's author can add it", tool.name()));
         };
         let Ask { resource, reason, patterns, .. } = asked;
-        let resource = AskedResource { permission, resource, reason, patterns };
+        self.decide_resource(AskedResource { permission, resource, reason, patterns, by_person: false }).await
+    }
+
+    /// Decides on a resource by the policy, and asks a person where it says so.
+    pub(super) async fn decide_resource(&self, resource: AskedResource) -> Result<(), String> {
+        let permission = resource.permission;
         loop {
             // The policy in force now decides a new request, whatever policy the call began under.
             let policy = self.host.policy();
@@ -156,12 +170,12 @@ impl GuestLink {
     }
 
     fn verdict(&self, policy: &PolicyInForce, resource: &AskedResource) -> Verdict {
-        policy.policy.decide_resource(&self.resource_question(resource))
+        resource.asked_if_allowed(policy.policy.decide_resource(&self.resource_question(resource)))
     }
 
     /// Decides as if the policy were not paused. A pause denies no request that is already open.
     fn verdict_after_pause(&self, policy: &PolicyInForce, resource: &AskedResource) -> Verdict {
-        policy.policy.decide_resource_unpaused(&self.resource_question(resource))
+        resource.asked_if_allowed(policy.policy.decide_resource_unpaused(&self.resource_question(resource)))
     }
 
     fn resource_question<'a>(&'a self, resource: &'a AskedResource) -> ResourceQuestion<'a> {
@@ -183,7 +197,10 @@ impl GuestLink {
     ) -> Result<AskOutcome, String> {
         let (host, origin) = (&self.host, &self.request.origin);
         let refused = |rejection: Rejection| rejection.message;
-        grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
+        // What a person grants to a program is another handle than those of the tool.
+        if !resource.by_person {
+            grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
+        }
         let case = question::about_resource(origin, &self.call, self.record.id(), resource.clone(), reason);
         let case = case.map_err(refused)?;
         // A call that has started cannot be superseded. Only its cancellation and a new policy end the wait.

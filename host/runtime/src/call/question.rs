@@ -12,7 +12,7 @@ use crate::outputs::session_name;
 use crate::reply::Code;
 use crate::text::{cut, new_id};
 use portcullis_definitions::tool;
-use portcullis_policy::{Pattern, Payloads, Permission, Permissions, Variation};
+use portcullis_policy::{Decision, Pattern, Payloads, Permission, Permissions, Variation, Verdict};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -28,6 +28,19 @@ pub(super) struct AskedResource {
     pub(super) reason: String,
     /// The directories of resources that the tool proposes for a remembered approval.
     pub(super) patterns: Vec<String>,
+    /// Whether only a person can allow it, for this time only: no rule and no remembered approval.
+    pub(super) by_person: bool,
+}
+
+impl AskedResource {
+    /// Returns the verdict, or that a person is needed.
+    pub(super) fn asked_if_allowed(&self, verdict: Verdict) -> Verdict {
+        if !self.by_person || verdict.decision != Decision::Allow {
+            return verdict;
+        }
+        let reason = Arc::from("a run that exceeds its binding always needs a person");
+        Verdict { decision: Decision::Ask, source: verdict.source, reason }
+    }
 }
 
 /// The reasons why a call needs approval.
@@ -69,7 +82,8 @@ pub(super) fn about_resource(
     reason: String,
 ) -> Result<ApprovalCase, Rejection> {
     let covered = resource_arguments(&asked.resource);
-    let mut patterns = Pattern::offers(&covered, &Value::Null);
+    let afresh = asked.by_person;
+    let mut patterns = if afresh { Vec::new() } else { Pattern::offers(&covered, &Value::Null) };
     let mut offers: Vec<String> = patterns.iter().map(ToString::to_string).collect();
     // `within` accepts only directories that contain the resource, so none is wider than the host's widest offer.
     for pattern in asked.patterns.iter().filter_map(|directory| within(&covered, directory)) {
@@ -82,11 +96,12 @@ pub(super) fn about_resource(
         permission: asked.permission.as_str().to_owned(),
         resource: asked.resource,
         reason: asked.reason,
+        by_host: asked.by_person,
     };
     let permissions = asked.permission.into();
     let (subject, concerns) = (ledger::QuestionSubject::Resource, Vec::new());
     let asked = About { subject, shown, permissions, covered, patterns, offers, by_host: true, concerns };
-    case(origin, call, id, asked, reason)
+    Ok(ApprovalCase { afresh, ..case(origin, call, id, asked, reason)? })
 }
 
 /// Returns the pattern for everything in a directory of resources, if the requested resource is in it.

@@ -9,8 +9,8 @@ use crate::audit::AuditError;
 use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use portcullis_policy::{
-    Binding, ClockResolution, DependencyKey, Escalation, HttpBinding, Layer, PluginName, Policy, ProcessBinding,
-    ProcessNetwork, ServiceBinding, StoreBinding,
+    Access, Binding, ClockResolution, DependencyKey, DirectoryBinding, HttpBinding, Layer, PluginName, Policy,
+    ProcessBinding, ProcessNetwork, Scheme, ServiceBinding, StoreBinding,
 };
 use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets, ProgramFile};
 use std::collections::BTreeMap;
@@ -122,6 +122,21 @@ impl Opening<'_> {
     }
 }
 
+impl Opening<'_> {
+    /// Opens one more directory for a plugin, under the same checks as a grant of the user's policy. The key is for
+    /// messages.
+    pub(crate) fn one_directory(
+        &self,
+        (plugin, key): (&PluginName, &DependencyKey),
+        path: String,
+        access: Access,
+    ) -> Result<BoundDirectory, GrantError> {
+        let (hidden, read_only, writable) = (Vec::new(), Vec::new(), Vec::new());
+        let binding = DirectoryBinding { path, access, narrow: None, hidden, read_only, writable };
+        BindingPlace { plugin, key, base: &self.bases.user }.directory(&binding, self)
+    }
+}
+
 /// One binding of one plugin, and the base of its relative paths.
 struct BindingPlace<'a> {
     plugin: &'a PluginName,
@@ -142,11 +157,7 @@ impl BindingPlace<'_> {
         Ok(())
     }
 
-    fn directory(
-        &self,
-        binding: &portcullis_policy::DirectoryBinding,
-        opening: &Opening<'_>,
-    ) -> Result<BoundDirectory, GrantError> {
+    fn directory(&self, binding: &DirectoryBinding, opening: &Opening<'_>) -> Result<BoundDirectory, GrantError> {
         let path = self.base.join(&binding.path);
         let opened = Directory::open_from(self.base, Path::new(&binding.path), binding.access);
         let directory =
@@ -187,15 +198,10 @@ impl BindingPlace<'_> {
         binding: &ProcessBinding,
         others: &BTreeMap<DependencyKey, Grant>,
     ) -> Result<BoundProgram, GrantError> {
-        if binding.network != ProcessNetwork::None {
-            return Err(
-                self.program_needs("the network, which this version gives no program: remove `http`".to_owned())
-            );
-        }
-        if binding.escalate != Escalation::Never {
-            let needs = "`escalate`, which this version does not have: remove it".to_owned();
-            return Err(self.program_needs(needs));
-        }
+        let client = match &binding.network {
+            ProcessNetwork::None => None,
+            ProcessNetwork::Http(name) => Some((name.clone(), self.program_client(name, others)?)),
+        };
         let path = self.base.join(&binding.program);
         let program = |error| GrantError::Program { plugin: self.plugin.clone(), key: self.key.clone(), error };
         let file = ProgramFile::open(&path).map_err(program)?;
@@ -210,7 +216,31 @@ impl BindingPlace<'_> {
             }
             directories.push((name.clone(), bound.clone()));
         }
-        Ok(BoundProgram::new(path, file, directories))
+        Ok(BoundProgram::new(path, file, directories, client))
+    }
+
+    /// Returns the client that decides and sends the requests of a program.
+    fn program_client(
+        &self,
+        name: &DependencyKey,
+        others: &BTreeMap<DependencyKey, Grant>,
+    ) -> Result<Client, GrantError> {
+        let Some(Grant::Client(client)) = others.get(name) else {
+            return Err(self.program_needs(format!("the HTTP client `{name}`, which the policy does not bind")));
+        };
+        let binding = client.binding();
+        if binding.narrow.is_some() {
+            let needs = format!("all of `{name}`, which `narrow` limits: bind the client again, without it");
+            return Err(self.program_needs(needs));
+        }
+        if binding.schemes.contains(&Scheme::Https) && !binding.opens_tunnels() {
+            let needs = format!(
+                "\"CONNECT\" in the methods of `{name}`, because programs encrypt their connections themselves: add it, \
+                 or write schemes = [\"http\"]"
+            );
+            return Err(self.program_needs(needs));
+        }
+        Ok(client.clone())
     }
 
     fn program_needs(&self, needs: String) -> GrantError {

@@ -3,7 +3,7 @@
 use super::directory::BoundDirectory;
 use portcullis_policy::DependencyKey;
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_sandbox::{ConfineError, ProgramFile};
+use portcullis_sandbox::{Client, ConfineError, ProgramFile};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -16,11 +16,18 @@ pub(crate) struct BoundProgram {
     current: Mutex<ProgramFile>,
     /// The directories that it sees, by their keys.
     pub(crate) directories: Vec<(DependencyKey, BoundDirectory)>,
+    /// The client that decides and sends its requests, with its key.
+    pub(crate) client: Option<(DependencyKey, Client)>,
 }
 
 impl BoundProgram {
-    pub(super) fn new(path: PathBuf, file: ProgramFile, directories: Vec<(DependencyKey, BoundDirectory)>) -> Self {
-        Self { path, opened: file.clone(), current: Mutex::new(file), directories }
+    pub(super) fn new(
+        path: PathBuf,
+        file: ProgramFile,
+        directories: Vec<(DependencyKey, BoundDirectory)>,
+        client: Option<(DependencyKey, Client)>,
+    ) -> Self {
+        Self { path, opened: file.clone(), current: Mutex::new(file), directories, client }
     }
 
     /// Returns the file as it was identified last.

@@ -12,7 +12,9 @@ use wasmtime::component::{ComponentType, Lift};
 super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process }, with: {
     "portcullis:tool/programs.program": crate::program::Program,
     "portcullis:tool/programs.running": crate::program::Running,
-}, "portcullis:tool/programs.[method]program.start" => {}, "portcullis:tool/context.ask-with-patterns" => {
+}, "portcullis:tool/programs.[method]program.start" => {},
+"portcullis:tool/programs.[method]program.start-with" => {},
+"portcullis:tool/context.ask-with-patterns" => {
     async fn ask_with_patterns(
         &mut self,
         permission: String,

@@ -1,4 +1,5 @@
 //! What takes the place of the client in a program that was built without the feature `http`: it refuses.
 
 pub(super) mod exchange;
+pub(super) mod proxy;
 pub(super) mod transport;

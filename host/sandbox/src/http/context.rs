@@ -1,16 +1,16 @@
 //! The HTTP state of a call, and wasmtime's hooks that check headers and send requests.
 
 use super::Traffic;
-use super::call::{NetworkCall, Record};
+use super::call::NetworkCall;
 use super::client::Client;
 use super::error::{HttpFailure, RequestRefusal};
-use super::order::{Order, Timing};
+use super::order::{self, AskedRequest};
 use super::watch::PluginSecrets;
 use super::{exchange, headers, types};
 use crate::context::CallHost;
 use crate::host_memory::{HostMemory, HostMemoryFull};
-use ::http::{HeaderName, Request, Response, Uri};
-use portcullis_policy::{Destination, DestinationError};
+use ::http::{HeaderName, Request, Response};
+use portcullis_policy::Destination;
 use std::sync::Arc;
 use wasmtime_wasi_http::{Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpHooks};
 
@@ -51,6 +51,11 @@ impl HttpContext {
     /// Returns the network side of the call.
     pub(crate) fn call(&self) -> Arc<NetworkCall> {
         Arc::clone(&self.hooks.call)
+    }
+
+    /// Returns the budget that the call's connections are charged to.
+    pub(crate) fn memory(&self) -> HostMemory {
+        self.hooks.memory.clone()
     }
 
     /// Takes the network side of a call that has ended, so that the caller can report it.
@@ -97,35 +102,6 @@ impl Hooks {
         let call = Arc::new(NetworkCall::new(secrets));
         Self { default, chosen: None, asked: None, options: None, call, memory, full: None, is_sent: false }
     }
-
-    /// Makes the checks of a request that need no network.
-    fn order(
-        client: Option<Client>,
-        request: Request<WasiBody>,
-        options: Option<RequestOptions>,
-        destination: Result<Destination, RequestRefusal>,
-        record: Record,
-        memory: &HostMemory,
-    ) -> Result<Order, HttpFailure> {
-        let client = client.ok_or(RequestRefusal::NoClient)?;
-        let timing = Timing::new(client.binding().limits.time, options);
-        let destination = destination?;
-        let (parts, body) = request.into_parts();
-        client.decide(parts.method.as_str(), &destination, &parts.headers)?;
-        let limit = client.binding().limits.request_bytes;
-        if http_body::Body::size_hint(&body).lower() > limit || declared(&parts.headers) > limit {
-            return Err(HttpFailure::RequestBody(limit));
-        }
-        record.call().spend(&client)?;
-        client.keep_pace()?;
-        let slot = record.call().slot(memory)?;
-        Ok(Order { client, destination, method: parts.method, headers: parts.headers, body, timing, record, slot })
-    }
-}
-
-/// Returns the body length that a guest declares, or 0.
-fn declared(sent: &::http::HeaderMap) -> u64 {
-    sent.get(::http::header::CONTENT_LENGTH).and_then(headers::length).unwrap_or(0)
 }
 
 impl WasiHttpHooks for Hooks {
@@ -154,17 +130,15 @@ impl WasiHttpHooks for Hooks {
     ) -> Box<dyn Future<Output = Result<(Response<WasiBody>, Io), Error>> + Send> {
         let options = options.or(self.options.take());
         let client = self.chosen.take().or_else(|| self.default.clone());
-        let destination = match (self.asked.take(), destination(request.uri())) {
+        let destination = match (self.asked.take(), order::destination(request.uri())) {
             // The checked destination must be the one that is sent. Refuse if a library has interpreted it differently.
             (Some(asked), Ok(read)) if asked != read => Err(RequestRefusal::Ambiguous),
             (_, read) => read.map_err(RequestRefusal::from),
         };
-        let url = match &destination {
-            Ok(known) => format!("{}://{}{}", known.scheme(), known.authority(), known.path()),
-            Err(_) => request.uri().host().unwrap_or_default().to_owned(),
-        };
+        let url = order::recorded_url(&destination, request.uri());
         let record = self.call.record(request.method().as_str(), &url);
-        let order = Self::order(client, request, options, destination, record.clone(), &self.memory);
+        let asked = AskedRequest { client, request, options, destination };
+        let order = asked.order(record.clone(), &self.memory);
         self.is_sent = order.is_ok();
         if let Err(failure) = &order {
             if let HttpFailure::Refused(RequestRefusal::HostMemory(full)) = failure {
@@ -184,12 +158,4 @@ impl WasiHttpHooks for Hooks {
             }
         })
     }
-}
-
-/// Returns the destination of a request.
-fn destination(uri: &Uri) -> Result<Destination, DestinationError> {
-    let scheme = uri.scheme_str().unwrap_or_default();
-    let authority = uri.authority().map(::http::uri::Authority::as_str).unwrap_or_default();
-    let path = uri.path_and_query().map(::http::uri::PathAndQuery::as_str).unwrap_or_default();
-    Destination::from_parts(scheme, authority, path)
 }

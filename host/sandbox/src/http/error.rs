@@ -16,6 +16,8 @@ pub(super) enum RequestRefusal {
     NoClient,
     #[error("the host cannot send a request to this destination: {0}")]
     Destination(#[from] DestinationError),
+    #[error("only a program can open a tunnel, by the proxy that the policy gives it")]
+    Tunnel,
     #[error("the request's destination is ambiguous")]
     Ambiguous,
     #[error("{0}")]

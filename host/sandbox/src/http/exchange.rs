@@ -130,7 +130,7 @@ impl Client {
 
 /// Returns the addresses of the destination's host, if the policy allows all of them. A name with an allowed and a
 /// forbidden address is suspicious, so the request is refused.
-async fn checked_addresses(
+pub(super) async fn checked_addresses(
     client: &Client,
     destination: &Destination,
     call: &NetworkCall,

@@ -36,6 +36,8 @@ mod network;
 mod opened_secrets;
 mod order;
 mod outgoing;
+#[cfg(feature = "http")]
+mod proxy;
 mod redact;
 mod redact_stream;
 #[cfg(feature = "http")]
@@ -62,6 +64,8 @@ mod watch;
 #[cfg(not(feature = "http"))]
 pub(in crate::http) use absent::exchange::exchange;
 #[cfg(not(feature = "http"))]
+pub(crate) use absent::proxy::{Proxy, ProxyRefusals};
+#[cfg(not(feature = "http"))]
 pub(in crate::http) use absent::transport::{ClientTransport, NetworkTransport};
 pub(crate) use call::NetworkCall;
 pub use client::Client;
@@ -71,6 +75,8 @@ pub use error::Unreachable;
 pub(in crate::http) use exchange::exchange;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
+#[cfg(feature = "http")]
+pub(crate) use proxy::{Proxy, ProxyRefusals};
 pub use secret::check_secret_file;
 #[cfg(feature = "http")]
 pub(in crate::http) use transport::{ClientTransport, NetworkTransport};

@@ -2,8 +2,13 @@
 
 use super::call::{ConnectionSlot, Record};
 use super::client::Client;
-use http::{HeaderMap, Method};
-use portcullis_policy::Destination;
+use super::error::{HttpFailure, RequestRefusal};
+use super::headers;
+use crate::host_memory::HostMemory;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, Method, Request, Uri};
+use http_body::Body;
+use portcullis_policy::{Destination, DestinationError};
 use std::time::Duration;
 use tokio::time::Instant;
 use wasmtime_wasi_http::{RequestOptions, WasiBody};
@@ -48,4 +53,56 @@ pub(super) struct Order {
     pub(super) timing: Timing,
     pub(super) record: Record,
     pub(super) slot: ConnectionSlot,
+}
+
+/// A request before any check.
+pub(super) struct AskedRequest {
+    pub(super) client: Option<Client>,
+    pub(super) request: Request<WasiBody>,
+    pub(super) options: Option<RequestOptions>,
+    pub(super) destination: Result<Destination, RequestRefusal>,
+}
+
+impl AskedRequest {
+    /// Makes the checks that need no network.
+    pub(super) fn order(self, record: Record, memory: &HostMemory) -> Result<Order, HttpFailure> {
+        let Self { client, request, options, destination } = self;
+        let client = client.ok_or(RequestRefusal::NoClient)?;
+        let timing = Timing::new(client.binding().limits.time, options);
+        let destination = destination?;
+        let (parts, body) = request.into_parts();
+        if parts.method == Method::CONNECT {
+            return Err(RequestRefusal::Tunnel.into());
+        }
+        client.decide(parts.method.as_str(), &destination, &parts.headers)?;
+        let limit = client.binding().limits.request_bytes;
+        if body.size_hint().lower() > limit || declared(&parts.headers) > limit {
+            return Err(HttpFailure::RequestBody(limit));
+        }
+        record.call().spend(&client)?;
+        client.keep_pace()?;
+        let slot = record.call().slot(memory)?;
+        Ok(Order { client, destination, method: parts.method, headers: parts.headers, body, timing, record, slot })
+    }
+}
+
+/// Returns the body length that a request declares, or 0.
+fn declared(sent: &HeaderMap) -> u64 {
+    sent.get(CONTENT_LENGTH).and_then(headers::length).unwrap_or(0)
+}
+
+/// Returns the destination of a request.
+pub(super) fn destination(uri: &Uri) -> Result<Destination, DestinationError> {
+    let scheme = uri.scheme_str().unwrap_or_default();
+    let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+    let path = uri.path_and_query().map(http::uri::PathAndQuery::as_str).unwrap_or_default();
+    Destination::from_parts(scheme, authority, path)
+}
+
+/// Returns the URL of a request for its record, without the query.
+pub(super) fn recorded_url(destination: &Result<Destination, RequestRefusal>, uri: &Uri) -> String {
+    match destination {
+        Ok(known) => format!("{}://{}{}", known.scheme(), known.authority(), known.path()),
+        Err(_) => uri.host().unwrap_or_default().to_owned(),
+    }
 }

@@ -31,7 +31,13 @@ pub(super) fn begin(start: ProgramStart<'_>) -> Result<StartingProgram, ConfineE
     begun
 }
 
-fn broker() -> Result<Arc<Broker>, ConfineError> {
+/// Starts the broker if it does not run. A process that gives up the start of programs calls this first.
+pub(crate) fn start_broker() -> Result<(), ConfineError> {
+    broker().map(drop)
+}
+
+/// Returns the broker, started if necessary.
+pub(crate) fn broker() -> Result<Arc<Broker>, ConfineError> {
     let mut kept = BROKER.lock_recovered();
     if let Some(broker) = &*kept {
         return Ok(Arc::clone(broker));

@@ -4,6 +4,7 @@ use super::broker;
 use super::stream::{OutputBudget, ProgramOutput, READ_BYTES_MAX};
 use crate::clock::Pause;
 use crate::host_memory::Weighed;
+use crate::http::{Proxy, ProxyRefusals};
 use portcullis_confine::{ConfineError, ProgramExit, ProgramReport, RunningProgram};
 use portcullis_policy::ProcessLimits;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 use wasmtime_wasi::p2::pipe::AsyncWriteStream;
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, Pollable};
 
@@ -25,14 +27,18 @@ pub struct Running {
     stderr: Option<ProgramOutput>,
     ended: watch::Receiver<Option<ProgramReport>>,
     kill: CancellationToken,
+    refusals: ProxyRefusals,
     /// Kills the program when the guest drops the handle, or the call ends.
     _guard: DropGuard,
 }
 
 impl Running {
     /// Takes a program that was started. `pause` ends with the program.
-    pub(super) fn new(mut program: RunningProgram, limits: &ProcessLimits, pause: Pause) -> Option<Self> {
+    pub(super) fn new(mut program: RunningProgram, limits: &ProcessLimits, pause: Pause, proxy: Proxy) -> Option<Self> {
         let streams = program.take_streams()?;
+        let refusals = proxy.refusals.clone();
+        let proxied =
+            program.take_listener().map(|listener| AbortOnDropHandle::new(tokio::spawn(proxy.serve(listener))));
         let kill = CancellationToken::new();
         let budget = OutputBudget::new(limits.output_bytes);
         let output = |pipe| ProgramOutput { pipe, budget: Arc::clone(&budget), kill: kill.clone() };
@@ -47,11 +53,11 @@ impl Running {
                     program.ended().await
                 }
             };
-            drop(pause);
+            drop((proxied, pause));
             send.send_replace(Some(report_of(report, &spent)));
         });
         let guard = kill.clone().drop_guard();
-        Some(Self { stdin: Some(stdin), stdout: Some(stdout), stderr, ended, kill, _guard: guard })
+        Some(Self { stdin: Some(stdin), stdout: Some(stdout), stderr, ended, kill, refusals, _guard: guard })
     }
 
     pub(crate) fn take_stdin(&mut self) -> Option<DynOutputStream> {
@@ -67,8 +73,10 @@ impl Running {
         Some(Box::new(self.stderr.take()?))
     }
 
-    pub(crate) fn exit(&self) -> Option<ProgramReport> {
-        self.ended.borrow().clone()
+    /// Returns how the program ended, and what its proxy refused.
+    pub(crate) fn exit(&self) -> Option<(ProgramReport, Vec<String>)> {
+        let report = self.ended.borrow().clone()?;
+        Some((report, self.refusals.list()))
     }
 
     pub(crate) fn kill(&self) {

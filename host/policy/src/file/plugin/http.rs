@@ -54,6 +54,9 @@ pub(super) fn read(node: &TomlNode<'_>) -> Result<HttpBinding, Misplaced> {
         limits: read_limits(&table),
     };
     let hosts = if table.is_misspelt("hosts") { None } else { node.keep(read_hosts(&table, &mut client)) };
+    if let Some(methods) = table.get("methods") {
+        methods.keep(client.check_tunnels().map_err(|fault| methods.fail(fault)));
+    }
     // Whether the secret fits depends on the hosts, so a fault of them is not reported twice.
     client.secret = hosts.and_then(|()| table.read("secret", |node| secret::read(node, &client)));
     Ok(client)

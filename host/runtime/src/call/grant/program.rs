@@ -10,8 +10,8 @@ use crate::catalog::Tool;
 use crate::grants::{BoundDirectory, BoundProgram, Grant};
 use crate::reply::Code;
 use crate::text::WithCauses;
-use portcullis_policy::{Access, Binding, DependencyKey, DependencyKind};
-use portcullis_sandbox::{Handles, Program, ProgramSetup};
+use portcullis_policy::{Access, Binding, DependencyKey, DependencyKind, Escalation};
+use portcullis_sandbox::{Client, Handles, Program, ProgramSetup};
 use std::sync::Arc;
 
 impl GrantKind for BoundProgram {
@@ -23,11 +23,14 @@ impl GrantKind for BoundProgram {
         };
         let directories = self.directories_of(&valid.tool);
         let setup = ProgramSetup {
+            key: key.to_string(),
             file: self.file(),
             directories: directories.map(|(key, bound)| (key.to_string(), permitted(bound, &valid.tool))).collect(),
             environment: binding.environment.clone(),
             limits: binding.limits,
             namespaces_required: binding.require.is_some(),
+            client: self.client_of(&valid.tool).map(|(_, client)| client.clone()),
+            escalates: binding.escalate == Escalation::Ask,
         };
         handles.program_key(Arc::from(key.as_str()), Some(Program::new(setup)));
         Ok(())
@@ -35,10 +38,9 @@ impl GrantKind for BoundProgram {
 
     fn reach(&self, tool: &Tool) -> Reach {
         let mut directories = self.directories_of(tool);
-        Reach {
-            writes: directories.any(|(_, bound)| permitted(bound, tool).access() == Access::ReadWrite),
-            leaves: false,
-        }
+        let writes = directories.any(|(_, bound)| permitted(bound, tool).access() == Access::ReadWrite);
+        let network = self.client_of(tool).map(|(_, client)| client.reach(tool));
+        Reach { writes: writes || network.is_some_and(|reach| reach.writes), leaves: network.is_some() }
     }
 
     fn describe(&self, binding: &Binding, tool: &Tool) -> String {
@@ -48,7 +50,10 @@ impl GrantKind for BoundProgram {
         };
         let directories: Vec<String> = self.directories_of(tool).map(directory).collect();
         let directories = (!directories.is_empty()).then(|| directories.join(" and "));
-        binding.describe_with(directories.as_deref()).join(", ")
+        let network = self.client_of(tool).map(|(key, client)| {
+            format!("network through {key} ({})", Binding::Http(Box::new((**client.binding()).clone())).describe())
+        });
+        binding.describe_with(directories.as_deref(), network.as_deref()).join(", ")
     }
 
     fn describe_bound(&self, binding: Option<&Binding>, tool: &Tool) -> Option<String> {
@@ -62,6 +67,12 @@ impl BoundProgram {
     fn directories_of(&self, tool: &Tool) -> impl Iterator<Item = &(DependencyKey, BoundDirectory)> {
         let reached = DependencyKind::Directory.is_reached_by(tool.permissions());
         self.directories.iter().filter(move |_| reached)
+    }
+
+    /// Returns the client of the program when this tool starts it. A tool that cannot use the network cannot do so by a
+    /// program.
+    fn client_of(&self, tool: &Tool) -> Option<&(DependencyKey, Client)> {
+        self.client.as_ref().filter(|_| DependencyKind::Http.is_reached_by(tool.permissions()))
     }
 }
 

@@ -1,9 +1,10 @@
 //! The interface `programs`, which only this version has.
 
 use super::generated::portcullis::tool::{dependencies, programs};
-use crate::program::{Launch, Program, Running};
+use crate::program::{Launch, Missing, Program, ProgramNetworkCall, Running};
 use crate::state::StoreState;
 use portcullis_confine::{ProgramExit, ProgramReport};
+use portcullis_policy::Access;
 use wasmtime::component::{HasSelf, Linker, Resource};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, subscribe};
 
@@ -28,8 +29,45 @@ impl programs::HostProgram for StoreState {
         launch: programs::Launch,
     ) -> wasmtime::Result<Result<Resource<Running>, String>> {
         let program = self.table.get(&program)?.clone();
-        let programs::Launch { arguments, environment, directory, merge } = launch;
-        match program.start(Launch { arguments, environment, directory, merge }, &self.clock).await {
+        self.start_program(&program, launch.into()).await
+    }
+
+    async fn start_with(
+        &mut self,
+        program: Resource<Program>,
+        launch: programs::Launch,
+        missing: programs::Missing,
+    ) -> wasmtime::Result<Result<Resource<Running>, String>> {
+        let program = self.table.get(&program)?.clone();
+        let launch = Launch::from(launch);
+        let escalation = match program.escalation(&launch, missing.into()) {
+            Ok(escalation) => escalation,
+            Err(why) => return Ok(Err(why)),
+        };
+        // The run's own time does not count while a person thinks.
+        let pause = self.clock.pause(self.call.approval_time);
+        let extra = self.call.host.escalate(escalation).await;
+        drop(pause);
+        match extra {
+            Ok(extra) => self.start_program(&program.with(extra), launch).await,
+            Err(why) => Ok(Err(why)),
+        }
+    }
+
+    fn drop(&mut self, program: Resource<Program>) -> wasmtime::Result<()> {
+        self.table.delete(program)?;
+        Ok(())
+    }
+}
+
+impl StoreState {
+    async fn start_program(
+        &mut self,
+        program: &Program,
+        launch: Launch,
+    ) -> wasmtime::Result<Result<Resource<Running>, String>> {
+        let network = ProgramNetworkCall { call: self.http.call(), memory: self.http.memory() };
+        match program.start(launch, &self.clock, network).await {
             Ok(running) => {
                 let running = self.table.push(running)?;
                 // If there is no room for it, the guest ends, and the program with it.
@@ -39,10 +77,22 @@ impl programs::HostProgram for StoreState {
             Err(why) => Ok(Err(why)),
         }
     }
+}
 
-    fn drop(&mut self, program: Resource<Program>) -> wasmtime::Result<()> {
-        self.table.delete(program)?;
-        Ok(())
+impl From<programs::Launch> for Launch {
+    fn from(launch: programs::Launch) -> Self {
+        let programs::Launch { arguments, environment, directory, merge } = launch;
+        Self { arguments, environment, directory, merge }
+    }
+}
+
+impl From<programs::Missing> for Missing {
+    fn from(missing: programs::Missing) -> Self {
+        match missing {
+            programs::Missing::Destination(destination) => Self::Destination(destination),
+            programs::Missing::ReadableDirectory(path) => Self::Directory { path, access: Access::ReadOnly },
+            programs::Missing::WritableDirectory(path) => Self::Directory { path, access: Access::ReadWrite },
+        }
     }
 }
 
@@ -82,15 +132,15 @@ impl programs::HostRunning for StoreState {
     }
 }
 
-impl From<ProgramReport> for programs::ExitReport {
-    fn from(report: ProgramReport) -> Self {
+impl From<(ProgramReport, Vec<String>)> for programs::ExitReport {
+    fn from((report, refused): (ProgramReport, Vec<String>)) -> Self {
         let exit = match report.exit {
             ProgramExit::Code(code) => programs::Exit::Code(code),
             ProgramExit::Signal(signal) => programs::Exit::Signal(signal),
             ProgramExit::Stopped(why) => programs::Exit::Stopped(why),
         };
         let milliseconds = u64::try_from(report.wall.as_millis()).unwrap_or(u64::MAX);
-        // The kernel does not say what it refused a program.
-        Self { exit, milliseconds, left_processes: report.left_processes, refused: Vec::new() }
+        // The kernel does not say what it refused a program, so these are the refusals of the proxy.
+        Self { exit, milliseconds, left_processes: report.left_processes, refused }
     }
 }
