@@ -48,7 +48,10 @@ impl<'a> Prompt<'a> {
         let keys = keys(question, covers, terminal.note_style(), terminal.note_width());
         match input {
             PromptInput::Key => terminal.say(&format!("{keys} ")),
-            PromptInput::Line => terminal.say(&format!("{keys}\nAllow {}{what}? [y/s/a/n/?] ", question.tool)),
+            PromptInput::Line => {
+                let answers = if question.is_once() { "y/n/?" } else { "y/s/a/n/?" };
+                terminal.say(&format!("{keys}\nAllow {}{what}? [{answers}] ", question.tool));
+            }
         }
         Self { terminal, approvals, question: &question.id, stands: Stands::Open }
     }

@@ -103,10 +103,10 @@ pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Op
     if let Some(difference) = &question.difference {
         show_difference(&mut sheet, difference);
     }
-    if let Subject::Resource { permission, resource, reason } = &question.subject {
-        show_resource(&mut sheet, permission, resource, reason);
+    show_resource(&mut sheet, &question.subject);
+    if !question.is_once() {
+        show_offers(&mut sheet, question);
     }
-    show_offers(&mut sheet, question);
     ShownQuestion { unseen: sheet.unseen(), text: sheet.text }
 }
 

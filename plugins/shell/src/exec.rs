@@ -2,7 +2,7 @@
 
 use portcullis_sdk::prelude::*;
 
-use crate::program::Request;
+use crate::program::{Request, needs};
 
 /// A program of the manifest.
 #[arguments]
@@ -56,16 +56,32 @@ pub(crate) struct Exec {
     #[serde(default)]
     #[schemars(range(min = 1, max = 86_400))]
     timeout: Option<u32>,
+    /// A host and a port that the sandbox does not reach, such as `crates.io:443`. A person is asked to allow it for this
+    /// run, if the policy lets the program ask.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 300))]
+    needs_host: Option<String>,
+    /// A directory of the machine that the sandbox does not have, by its absolute path. A person is asked to let this run
+    /// read it.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 4096))]
+    needs_read: Option<String>,
+    /// As `needs_read`, to read and write.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 4096))]
+    needs_write: Option<String>,
 }
 
 /// Runs one program without a shell in a sandbox, and returns what it prints to stdout and stderr. Use it instead of
 /// `run` when an argument has quotes, spaces or `$`: the program gets each argument unchanged. The last line says how
 /// it ended, such as `[exit code 0, 1.2 s]`. Check it: an exit code other than 0 usually means that the program failed.
-/// If a line says that the sandbox refused something, do not look for a workaround; tell the user.
+/// If a line says that the sandbox refused something, do not look for a workaround: tell the user, or name what is
+/// missing in one of the arguments `needs_…`.
 #[tool(requires(execute), optional(read, write, network), destructive, open_world, title = "Run a program")]
 pub(crate) fn exec(arguments: Exec, context: &Context) -> Result<Success<String>, Failure> {
-    let Exec { program, arguments, directory, stdin, timeout } = arguments;
+    let Exec { program, arguments, directory, stdin, timeout, needs_host, needs_read, needs_write } = arguments;
+    let needs = needs(needs_host, needs_read, needs_write)?;
     let key = program.name();
     let label = std::iter::once(key).chain(arguments.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    Request { key, label: &label, timeout, directory, stdin }.execute(arguments, context)
+    Request { key, label: &label, timeout, directory, stdin, needs }.execute(arguments, context)
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
-use portcullis_sdk::{ExitReport, RunningEvent};
+use portcullis_sdk::{ExitReport, Missing, RunningEvent};
 
 use crate::hidden;
 
@@ -21,6 +21,9 @@ const LABEL_CHARACTERS_MAX: usize = 60;
 /// Maximum number of refusals in an answer. A longer list does not help a model to correct the command.
 const REFUSALS_MAX: usize = 20;
 
+/// How the host begins the reason that a program lacks a host.
+const MISSING_HOST: &str = "no network to ";
+
 /// What to run.
 pub(crate) struct Request<'a> {
     /// The key of the dependency.
@@ -33,6 +36,25 @@ pub(crate) struct Request<'a> {
     pub(crate) directory: Option<String>,
     /// The text for stdin.
     pub(crate) stdin: Option<String>,
+    /// What the program lacks for this run.
+    pub(crate) needs: Option<Missing>,
+}
+
+/// Returns the one thing that the arguments ask for.
+pub(crate) fn needs(
+    host: Option<String>,
+    read: Option<String>,
+    write: Option<String>,
+) -> Result<Option<Missing>, Failure> {
+    let host = host.map(Missing::Destination);
+    let (read, write) = (read.map(Missing::ReadableDirectory), write.map(Missing::WritableDirectory));
+    let mut asked = [host, read, write].into_iter().flatten();
+    match (asked.next(), asked.next()) {
+        (needed, None) => Ok(needed),
+        (_, Some(_)) => Err(Failure::invalid(
+            "give one of `needs_host`, `needs_read` and `needs_write`, because a person allows one thing at a time",
+        )),
+    }
 }
 
 /// How a program ended.
@@ -40,6 +62,27 @@ enum Outcome {
     Ended(ExitReport),
     /// The tool killed it after its timeout. There is no report if the host did not send one in time.
     TimedOut(Option<ExitReport>),
+}
+
+impl Outcome {
+    /// Returns the host and the port that the program lacked, if it failed because of the first one.
+    fn refused_host(&self) -> Option<String> {
+        let Self::Ended(report) = self else { return None };
+        if report.is_success() {
+            return None;
+        }
+        let (request, why) = report.refused.first()?.split_once(": ")?;
+        let url = request.split_once(' ')?.1;
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split('/').next()?;
+        let port = match (authority.rsplit_once(':'), scheme) {
+            (Some((_, port)), _) if port.bytes().all(|byte| byte.is_ascii_digit()) => "",
+            (_, "http") => ":80",
+            (..) => ":443",
+        };
+        // Other refusals are of limits and methods, which no approval changes.
+        why.starts_with(MISSING_HOST).then(|| format!("{authority}{port}"))
+    }
 }
 
 impl Request<'_> {
@@ -53,10 +96,25 @@ impl Request<'_> {
             launch = launch.input(stdin.as_bytes());
         }
         let label = label(self.label);
+        if let Some(needs) = &self.needs {
+            launch = launch.needs(needs.clone());
+        }
         context.check_cancelled()?;
-        let running = context.program(self.key)?.start(&launch)?;
+        let program = context.program(self.key)?;
+        let running = program.start(&launch)?;
         context.progress(Progress::title(format!("Running {label}")));
-        let (outcome, is_line_open) = self.follow(running, context)?;
+        let mut answer = context.writer()?;
+        let (mut outcome, mut is_line_open) = self.follow(running, &mut answer, context)?;
+        if let Some(needs) = outcome.refused_host().filter(|_| self.needs.is_none())
+            // Without an approval, the first run is the answer.
+            && let Ok(running) = program.start(&launch.needs(Missing::Destination(needs.clone())))
+        {
+            let (ending, _) = self.ending(&outcome);
+            let line_break = if is_line_open { "\n" } else { "" };
+            write!(answer, "{line_break}{}A person allowed {needs} for one more run:\n", ending.text)?;
+            context.progress(Progress::title(format!("Running {label} again")));
+            (outcome, is_line_open) = self.follow(running, &mut answer, context)?;
+        }
         let (ending, metadata) = self.ending(&outcome);
         let line_break = if is_line_open { "\n" } else { "" };
         let text = format!("{line_break}{}", ending.text);
@@ -64,10 +122,14 @@ impl Request<'_> {
     }
 
     /// Copies the output into the answer until the program has ended. Also returns whether its last line is open.
-    fn follow(&self, mut running: Running, context: &Context) -> Result<(Outcome, bool), Failure> {
+    fn follow(
+        &self,
+        mut running: Running,
+        answer: &mut impl Write,
+        context: &Context,
+    ) -> Result<(Outcome, bool), Failure> {
         let started = Instant::now();
         let time_max = self.timeout.map(|seconds| Duration::from_secs(seconds.into()));
-        let mut answer = context.writer()?;
         let (mut is_line_open, mut killed_at) = (false, None::<Instant>);
         loop {
             if context.is_cancelled() {

@@ -67,7 +67,7 @@ pub use log::Level;
 pub use plugin::{Declaration, Entry, Plugin, Tool};
 pub use portcullis_sdk_macros::{arguments, output, tool};
 pub use preview::{FileChange, Preview};
-pub use program::{Chunk, Exit, ExitReport, Launch, Program, ProgramInput, ProgramOutput, ProgramStream};
+pub use program::{Chunk, Exit, ExitReport, Launch, Missing, Program, ProgramInput, ProgramOutput, ProgramStream};
 pub use program::{Running, RunningEvent};
 pub use review::{ApprovalRequest, Pattern, Review, Variation, Verdict};
 pub use service::Service;

@@ -26,6 +26,7 @@ pub struct Launch {
     directory: Option<String>,
     input: Vec<u8>,
     is_merged: bool,
+    missing: Option<Missing>,
 }
 
 impl Launch {
@@ -64,6 +65,14 @@ impl Launch {
         self
     }
 
+    /// Adds what the program lacks for this run. The start then asks an approver, who reads the program and its
+    /// arguments, and waits for the answer. Only a person can allow it.
+    #[must_use]
+    pub fn needs(mut self, missing: Missing) -> Self {
+        self.missing = Some(missing);
+        self
+    }
+
     /// Returns the arguments after the program's own name.
     #[must_use]
     pub fn arguments(&self) -> &[String] {
@@ -88,11 +97,28 @@ impl Launch {
         &self.input
     }
 
+    /// Returns what the program lacks.
+    #[must_use]
+    pub fn missing(&self) -> Option<&Missing> {
+        self.missing.as_ref()
+    }
+
     /// Returns whether stderr goes to the stream of stdout.
     #[must_use]
     pub fn is_merged(&self) -> bool {
         self.is_merged
     }
+}
+
+/// What a program lacks for one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// A host and a port, such as `crates.io:443`.
+    Destination(String),
+    /// A directory to read, by its absolute path on the machine.
+    ReadableDirectory(String),
+    /// A directory to read and write, by its absolute path on the machine.
+    WritableDirectory(String),
 }
 
 /// A program that the policy binds to a key.
@@ -135,7 +161,8 @@ impl Program {
     /// Starts the program.
     ///
     /// # Errors
-    /// `Failed`: the host could not start it, with a text for the model.
+    /// `Failed`: the host could not start it, with a text for the model. If the launch needs something, it is also the
+    /// error if the policy does not let the program ask, or if the person said no.
     pub fn start(&self, launch: &Launch) -> Result<Running, Failure> {
         let handle = self.handle.start(launch).map_err(Failure::Failed)?;
         Ok(Running { handle, feed: Feed::new(launch.input.clone()), stdout: Side::Ready, stderr: Side::Ready })

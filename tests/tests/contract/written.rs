@@ -97,8 +97,9 @@ fn shape_of(resolve: &Resolve, id: TypeId) -> String {
 }
 
 /// The functions of programs, which only 0.2 has.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 9] = [
     "[method]program.start",
+    "[method]program.start-with",
     "[method]running.exit",
     "[method]running.kill",
     "[method]running.stderr",

@@ -10,7 +10,6 @@ use super::sheet::{Extent, QuestionSheet};
 use crate::json;
 use crate::style::{Style, TextStyle};
 use portcullis::Question;
-use portcullis::approvals::Subject;
 use portcullis::text::{Lines, OneLine, count_invisible, count_invisible_in_json};
 use serde_json::Value;
 
@@ -32,9 +31,7 @@ pub(crate) fn brief(question: &Question, extent: Extent, style: Style, width: Op
     if let Some(changed) = &question.changed {
         sheet.field("changed", &format!("since the remembered approval: {changed}"), TextStyle::Strong);
     }
-    if let Subject::Resource { permission, resource, reason } = &question.subject {
-        show_resource(&mut sheet, permission, resource, reason);
-    }
+    show_resource(&mut sheet, &question.subject);
     if let Some(difference) = &question.difference {
         show_difference(&mut sheet, difference, heading.shows.as_deref().and(arguments.as_ref()), &heading);
     }

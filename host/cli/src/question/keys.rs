@@ -42,13 +42,10 @@ pub(crate) fn keys(question: &Question, covers: RememberedCovers, style: Style, 
         Covers::Exact => "this session".to_owned(),
         Covers::Offer(_) => format!("this session for {}", label(question, covers.session)),
     };
-    let items = [
-        ("y", "once".to_owned()),
-        ("s", session),
-        ("a", format!("always for {}", label(question, covers.always))),
-        ("n", "deny, and say why".to_owned()),
-        ("?", "details".to_owned()),
-    ];
+    let remembered = [("s", session), ("a", format!("always for {}", label(question, covers.always)))];
+    let remembered = remembered.into_iter().filter(|_| !question.is_once());
+    let after = [("n", "deny, and say why".to_owned()), ("?", "details".to_owned())];
+    let items: Vec<_> = [("y", "once".to_owned())].into_iter().chain(remembered).chain(after).collect();
     key_lines(&items, style, width)
 }
 

@@ -2,6 +2,7 @@
 
 use super::sheet::{QuestionSheet, Unseen};
 use crate::style::TextStyle;
+use portcullis::approvals::Subject;
 use portcullis::text::count_invisible;
 
 /// A request as text, and whether the text leaves something out.
@@ -20,9 +21,17 @@ pub(super) fn diff_style(line: &str) -> TextStyle {
     }
 }
 
-pub(super) fn show_resource(sheet: &mut QuestionSheet, permission: &str, resource: &str, reason: &str) {
+/// Adds what a running call asks for, if the request is about that.
+pub(super) fn show_resource(sheet: &mut QuestionSheet, subject: &Subject) {
+    let Subject::Resource { permission, resource, reason, by_host } = subject else { return };
     sheet.field("wants to", permission, TextStyle::Plain);
-    sheet.line(TextStyle::Plain, "  in the tool's own words, not checked:");
+    sheet.line(
+        TextStyle::Plain,
+        match by_host {
+            true => "  once, as the host will grant it (only the arguments are from the tool):",
+            false => "  in the tool's own words, not checked:",
+        },
+    );
     sheet.field("  what", resource, TextStyle::Plain);
     sheet.field("  why", reason, TextStyle::Plain);
     let count = count_invisible(resource) + count_invisible(reason);

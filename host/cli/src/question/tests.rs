@@ -40,7 +40,8 @@ fn monster() -> Question {
     question.handles = vec!["h".repeat(79); 40];
     question.offers = vec!["o".repeat(2000); 40];
     let long = "w".repeat(4000);
-    question.subject = Subject::Resource { permission: "write".to_owned(), resource: long.clone(), reason: long };
+    question.subject =
+        Subject::Resource { permission: "write".to_owned(), resource: long.clone(), reason: long, by_host: false };
     question
 }
 
@@ -131,7 +132,8 @@ fn no_text_moves_the_cursor_or_hides() {
     question.difference = Some(format!("+{evil}\n-{evil}\n"));
     question.offers = vec![format!("{evil}\n1  everything")];
     question.session = format!("{evil}\nallowed");
-    question.subject = Subject::Resource { permission: evil.into(), resource: evil.into(), reason: evil.into() };
+    question.subject =
+        Subject::Resource { permission: evil.into(), resource: evil.into(), reason: evil.into(), by_host: false };
     for extent in [Extent::Screen, Extent::Whole] {
         let shown = text(&question, extent);
         assert!(!shown.chars().any(|character| is_deceptive(character) && character != '\n'), "{shown:?}");

@@ -136,8 +136,15 @@ pub(crate) fn described(open: &OpenQuestion, question: &Question, body: &Request
             }
         }
         @for warning in &body.hidden { p.warning role="note" { b { "Careful: " } (warning) } }
-        @if let Subject::Resource { permission, resource, reason } = &question.subject {
+        @if let Subject::Resource { permission, resource, reason, by_host } = &question.subject {
             (own_words(permission, resource, reason))
+            p.hint {
+                @if *by_host {
+                    "Once, as the host will grant it. Only the arguments of the program are from the tool."
+                } @else {
+                    "These are the tool's own words. No one has checked them."
+                }
+            }
         }
         @if let Some(difference) = &body.difference { (change(difference, body.is_cut, &short(&open.id))) }
         (arguments(question, body, &short(&open.id)))
@@ -177,7 +184,6 @@ fn own_words(permission: &str, resource: &str, reason: &str) -> Markup {
             dt { "what" } dd { (shown(resource)) }
             dt { "why" } dd { (shown(reason)) }
         }
-        p.hint { "These are the tool's own words. No one has checked them." }
     }
 }
 
@@ -252,7 +258,7 @@ fn form(session: &ConsoleSession, open: &OpenQuestion, question: &Question, body
                     a #show-all href={ "/inbox/" (open.id) "?show=all" } { "Show everything" }
                     ", then answer."
                 }
-            } @else { (remember(question)) }
+            } @else if !question.is_once() { (remember(question)) }
             (actions(body.is_cut, "Approve"))
         }
     }

@@ -71,8 +71,13 @@ pub(super) fn params(question: &Question) -> ElicitRequestParams {
         .title("Note")
         .description("A note to the model, if you decline")
         .max_length(u32::try_from(NOTE_CHARACTERS_MAX).unwrap_or(u32::MAX));
-    let fields = ElicitationSchema::builder().property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember));
+    let fields = ElicitationSchema::builder();
+    let fields = match question.is_once() {
+        true => fields,
+        false => fields.property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember)),
+    };
     let fields = match coverages(question).as_slice() {
+        _ if question.is_once() => fields,
         [_] => fields,
         several => fields.property(COVERS, PrimitiveSchemaDefinition::Enum(covers(several))),
     };
@@ -95,10 +100,10 @@ fn sheet(question: &Question) -> FormText {
     match &question.subject {
         Subject::Call => sheet.line(&format!("Allow {} to run?", question.tool)),
         Subject::Repeat => sheet.line(&format!("{} repeats the same call. Allow it once more?", question.tool)),
-        Subject::Resource { permission, resource, reason } => {
+        Subject::Resource { permission, resource, reason, by_host } => {
             sheet.line(&format!("{} is running and asks for another permission. Allow it?", question.tool));
             sheet.whole("Requested", &format!("{permission}: {resource}"));
-            sheet.whole("The tool says", reason);
+            sheet.whole(if *by_host { "Why" } else { "The tool says" }, reason);
         }
     }
     sheet.whole("Arguments", &question.arguments);
@@ -113,6 +118,7 @@ fn sheet(question: &Question) -> FormText {
     }
     let coverages = coverages(question);
     match coverages.as_slice() {
+        _ if question.is_once() => sheet.line("An approval counts once."),
         [_] => sheet.line(&format!("A remembered approval covers {EXACTLY}.")),
         several => {
             sheet.line(&format!("A remembered approval covers what you choose in `{COVERS}` (default: the first):"));

@@ -11,7 +11,7 @@ use super::errors;
 use super::text::{stream_error, write_blocking, write_some};
 use super::wait::Deadline;
 use crate::Failure;
-use crate::program::{Exit, ExitReport, Feed, Launch, RunningEvent, Side};
+use crate::program::{Exit, ExitReport, Feed, Launch, Missing, RunningEvent, Side};
 
 /// Number of bytes to read at once.
 const READ_BYTES: u64 = 64 * 1024;
@@ -29,13 +29,22 @@ impl Program {
     }
 
     pub(crate) fn start(&self, launch: &Launch) -> Result<Running, String> {
+        let missing = launch.missing().map(|missing| match missing {
+            Missing::Destination(destination) => programs::Missing::Destination(destination.clone()),
+            Missing::ReadableDirectory(path) => programs::Missing::ReadableDirectory(path.clone()),
+            Missing::WritableDirectory(path) => programs::Missing::WritableDirectory(path.clone()),
+        });
         let launch = programs::Launch {
             arguments: launch.arguments().to_vec(),
             environment: launch.variables().to_vec(),
             directory: launch.start_directory().map(str::to_owned),
             merge: launch.is_merged(),
         };
-        self.handle.start(&launch).map(|handle| Running { handle: Rc::new(handle) })
+        let started = match missing {
+            Some(missing) => self.handle.start_with(&launch, &missing),
+            None => self.handle.start(&launch),
+        };
+        started.map(|handle| Running { handle: Rc::new(handle) })
     }
 }
 
