@@ -21,6 +21,7 @@ mod json;
 mod loading_notes;
 mod local_time;
 mod opening;
+mod own_confinement;
 mod pause_note;
 mod plugin_file;
 mod policy_file;

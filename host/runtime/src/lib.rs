@@ -152,6 +152,7 @@ mod open;
 mod origin;
 mod outlook;
 pub mod outputs;
+mod own_confinement;
 mod places;
 mod policy_change;
 mod policy_in_force;
@@ -244,6 +245,12 @@ pub mod plugins {
         COMPONENT_BYTES_MAX, CompileError, Contract, DirectoryError, Engine, EngineConfig, EngineError, Refusal,
         Surface, WorkerError, check_component, component_imports, served_imports,
     };
+}
+
+/// The process of a host: what it gives up once everything is open.
+pub mod confinement {
+    pub use crate::own_confinement::{GivenUp, OwnConfinementError, OwnNeeds};
+    pub use portcullis_sandbox::can_restrict_own_process;
 }
 
 /// Programs that tools run: how this machine confines them.

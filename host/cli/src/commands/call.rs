@@ -10,8 +10,10 @@ use crate::arguments::{AskMode, CallArguments, CallerArguments};
 use crate::exit_code::Exit;
 use crate::failure::{FailureCode, WithCode};
 use crate::opening::{self, ApprovalChannel};
+use crate::own_confinement;
 use crate::progress::StatusLine;
 use anyhow::anyhow;
+use portcullis::confinement::OwnNeeds;
 use portcullis::policy::{Principal, PrincipalError, Unattended};
 use portcullis::text::OneLine;
 use portcullis::{Cancellation, Reply, Request};
@@ -26,6 +28,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     let ask = if arguments.no_ask { AskMode::Deny } else { arguments.ask };
     let host =
         opening::open_with(context, &status, &channel(ask, context, &status, &cancellation), &arguments.tool).await?;
+    own_confinement::confine(&host, OwnNeeds::default(), context).await?;
     let beside = async {
         match ask {
             AskMode::Wait => waiting::tell(&host, context).await,

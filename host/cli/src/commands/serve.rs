@@ -12,8 +12,10 @@ use crate::exit_code::Exit;
 use crate::failure::{FailureCode, WithCode};
 use crate::json::{self, DocumentKind};
 use crate::opening::{self, ServeSettings};
+use crate::own_confinement;
 use crate::style::TextStyle;
 use following::{FollowedAccess, Following};
+use portcullis::confinement::OwnNeeds;
 use portcullis::policy::Principal;
 use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
@@ -81,6 +83,7 @@ async fn over_stdio(
     context: &Context,
 ) -> anyhow::Result<()> {
     let host = following.host;
+    own_confinement::confine(host, OwnNeeds { reloads: true, ..OwnNeeds::default() }, context).await?;
     context.terminal.note(format_args!("serving {} over stdin and stdout", contents(host)));
     let stop = Notify::new();
     let mut serving = pin!(serve_stdio_until(server, stop.notified()));
@@ -153,6 +156,7 @@ async fn over_http(
     let mut files: Vec<PathBuf> =
         told.file.into_iter().chain(served_console.iter().map(|console| console.file.clone())).collect();
     files.dedup();
+    own_confinement::confine(host, OwnNeeds { reloads: true, files: files.clone() }, context).await?;
     let access = (!files.is_empty()).then(|| FollowedAccess {
         running: &running,
         arguments,

@@ -1,6 +1,7 @@
 //! The system: the clock, and what the kernel offers.
 
 use super::finding::DoctorFinding;
+use portcullis::confinement::can_restrict_own_process;
 use portcullis::programs::{Tier, TierReport, program_tier};
 use portcullis::text::{OneLine, WithCauses};
 use portcullis_build::project_file;
@@ -27,6 +28,7 @@ pub(super) fn check() -> Vec<DoctorFinding> {
         DoctorFinding::ok("landlock", landlock(kernel_file("/sys/kernel/security/lsm").as_deref())),
         DoctorFinding::ok("namespaces", namespaces()),
         programs(),
+        own_process(),
     ]
 }
 
@@ -82,6 +84,18 @@ fn programs() -> DoctorFinding {
             "programs",
             format!("tools cannot run any: {}", OneLine(&WithCauses(&error).to_string())),
             "correct this, and run `portcullis doctor` again",
+        ),
+    }
+}
+
+/// Whether `serve` and `call` can give up the rights that they do not need.
+fn own_process() -> DoctorFinding {
+    match can_restrict_own_process() {
+        Ok(()) => DoctorFinding::ok("own process", "`serve` and `call` give up what the policy does not name"),
+        Err(error) => DoctorFinding::warning(
+            "own process",
+            format!("`serve` and `call` keep all rights of their user: {}", OneLine(&error.to_string())),
+            "use Linux 6.12 or later with Landlock, for a second wall behind the sandbox",
         ),
     }
 }

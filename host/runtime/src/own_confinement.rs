@@ -1,0 +1,193 @@
+//! Confines the process of a host: after opening, it gives up every right that its policy and its state do not need. It
+//! is a second wall behind the sandbox, for the case that a guest breaks out of the engine.
+
+use crate::host::Host;
+use crate::places::OwnPlace;
+use portcullis_policy::{Access, Binding, Escalation, OwnConfinement, Policy, SecretSource};
+use portcullis_sandbox::{ConfineError, OwnRights, ViewAccess, confine_process};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What name resolution, local time and the terminal need.
+const READABLE: &[&str] = &[
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/localtime",
+    "/etc/timezone",
+    "/usr/share/zoneinfo",
+    "/proc/self",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/sys/fs/cgroup",
+    "/sys/devices/system/cpu",
+    "/dev/urandom",
+];
+
+/// What the process also writes to.
+const WRITABLE: &[&str] = &["/dev/null", "/dev/tty"];
+
+/// The port of name servers.
+const DNS_PORT: u16 = 53;
+
+/// What the command around a host needs in addition.
+#[derive(Debug, Default)]
+pub struct OwnNeeds {
+    /// Whether plugins and policies are loaded again, which compiles plugins.
+    pub reloads: bool,
+    /// The files that the command reads again.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a process has given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GivenUp {
+    /// Nothing, because the policy says so.
+    Nothing,
+    /// The dangerous system calls, but no files and connections, for this reason.
+    Calls(&'static str),
+    /// Everything that the host does not need.
+    Everything,
+}
+
+/// Why a process could not be confined as the policy requires.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OwnConfinementError {
+    /// The system cannot do it.
+    #[error("this process cannot be confined")]
+    Confine(#[from] ConfineError),
+    /// A place of the host cannot be kept.
+    #[error("this process cannot be confined")]
+    Io(#[from] io::Error),
+    /// The policy requires the confinement, and something in it makes that impossible.
+    #[error("the policy has `confine = \"require\"`, but {0}")]
+    Needed(&'static str),
+}
+
+impl OwnConfinementError {
+    /// Returns whether the host must not run.
+    pub fn is_fatal(&self, policy: &Policy) -> bool {
+        policy.own_confinement() == OwnConfinement::Require
+    }
+}
+
+impl Host {
+    /// Takes every right from this process that the host does not need, for good: files, connections, the start of
+    /// programs, and dangerous system calls. What remains are the places that the policy in force names, the state and
+    /// plugins of the host, and what name resolution needs. A binding that a later policy adds can then not be opened.
+    /// Blocks for some milliseconds.
+    ///
+    /// Call it when everything else of the process is open. It concerns all threads and everything that the process
+    /// does, so it is for programs that only run a host.
+    ///
+    /// # Errors
+    /// The system cannot do it, or the policy requires more than is possible.
+    pub fn confine_process(&self, needs: &OwnNeeds) -> Result<GivenUp, OwnConfinementError> {
+        let in_force = self.0.policy();
+        let policy = &in_force.policy;
+        if policy.own_confinement() == OwnConfinement::Off {
+            return Ok(GivenUp::Nothing);
+        }
+        let (mut rights, mut needs_broker) = (OwnRights::default(), needs.reloads);
+        let wide = needs_more(policy);
+        if let Some(why) = wide {
+            if policy.own_confinement() == OwnConfinement::Require {
+                return Err(OwnConfinementError::Needed(why));
+            }
+            rights.keep_files_and_connections();
+            rights.keep_programs();
+        }
+        let state = &self.0.state;
+        rights.keep_open(&state.directory, ViewAccess::ReadWrite)?;
+        rights.keep_open(&state.cache, ViewAccess::ReadWrite)?;
+        for place in self.0.loader.plugins.held().iter().chain(&in_force.policy_directories) {
+            keep_place(&mut rights, place)?;
+        }
+        for file in &in_force.files {
+            keep_file(&mut rights, &file.path)?;
+        }
+        for file in [&in_force.bases.user_file, &in_force.bases.project_file].into_iter().chain(&needs.files) {
+            keep_file(&mut rights, file)?;
+        }
+        for (paths, access) in [(READABLE, ViewAccess::ReadOnly), (WRITABLE, ViewAccess::ReadWrite)] {
+            for path in paths {
+                rights.keep(Path::new(path), access)?;
+            }
+        }
+        rights.keep_port(DNS_PORT);
+        policy.name_servers().iter().for_each(|server| rights.keep_port(server.port()));
+        for plugin in policy.plugins() {
+            for (key, binding) in policy.bindings(plugin) {
+                let base = in_force.bases.of(policy.binding_layer(plugin, key));
+                needs_broker |= matches!(binding, Binding::Process(_));
+                keep_binding(&mut rights, binding, |path| base.join(path))?;
+            }
+        }
+        confine_process(&rights, needs_broker)?;
+        Ok(wide.map_or(GivenUp::Everything, GivenUp::Calls))
+    }
+}
+
+/// Returns why a policy needs files and programs that it does not name.
+fn needs_more(policy: &Policy) -> Option<&'static str> {
+    if !policy.notify().is_empty() {
+        return Some("`notify` runs a command of yours, which needs your files");
+    }
+    let mut bindings = policy.plugins().flat_map(|plugin| policy.bindings(plugin).values());
+    bindings.find_map(|binding| match binding {
+        Binding::Http(client) => {
+            let from = client.secret.as_ref().map(|secret| &secret.from);
+            matches!(from, Some(SecretSource::Command(_)))
+                .then_some("a secret comes from a command, which needs your files")
+        }
+        Binding::Process(program) => {
+            (program.escalate == Escalation::Ask).then_some("`escalate = \"ask\"` can grant any directory later")
+        }
+        Binding::Directory(_) | Binding::Store(_) | Binding::Service(_) => None,
+    })
+}
+
+fn keep_binding(rights: &mut OwnRights, binding: &Binding, place: impl Fn(&str) -> PathBuf) -> io::Result<()> {
+    match binding {
+        Binding::Directory(directory) => {
+            let access = match directory.access {
+                Access::ReadOnly => ViewAccess::ReadOnly,
+                Access::ReadWrite => ViewAccess::ReadWrite,
+            };
+            rights.keep(&place(&directory.path), access)
+        }
+        Binding::Http(client) => {
+            client.ports.iter().for_each(|port| rights.keep_port(*port));
+            if let Some(SecretSource::File(path)) = client.secret.as_ref().map(|secret| &secret.from) {
+                rights.keep(&place(path), ViewAccess::ReadOnly)?;
+            }
+            client.roots.iter().try_for_each(|roots| rights.keep(&place(roots), ViewAccess::ReadOnly))
+        }
+        // A replaced program is identified again.
+        Binding::Process(program) => rights.keep(&place(&program.program), ViewAccess::ReadOnly),
+        Binding::Store(_) | Binding::Service(_) => Ok(()),
+    }
+}
+
+/// Keeps a directory of the host's own for reading. One that does not exist can be made later, so its parent is kept.
+fn keep_place(rights: &mut OwnRights, place: &OwnPlace) -> io::Result<()> {
+    match &place.directory {
+        Some(directory) => rights.keep_open(&**directory, ViewAccess::ReadOnly),
+        None => Ok(()),
+    }
+}
+
+/// Keeps a file for reading, with its directory: an editor replaces the file. A home directory and the root are too much
+/// for that, so a file there is found again only while it is the same one.
+fn keep_file(rights: &mut OwnRights, file: &Path) -> io::Result<()> {
+    rights.keep(file, ViewAccess::ReadOnly)?;
+    let Some(directory) = file.parent() else { return Ok(()) };
+    let directory = if directory == Path::new("") { Path::new(".") } else { directory };
+    let resolved = crate::places::resolve(directory).unwrap_or_default();
+    let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| crate::places::resolve(&home).ok());
+    if resolved.parent().is_none() || Some(&resolved) == home.as_ref() {
+        return Ok(());
+    }
+    rights.keep(&resolved, ViewAccess::ReadOnly)
+}
