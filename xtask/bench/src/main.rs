@@ -1,7 +1,7 @@
 //! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
-//! writing the audit log, parsing a model's response, and MCP.
+//! writing the audit log, parsing a model's response, MCP, and starting a program.
 //!
-//! `portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json`: the directories of the shipped plugins
+//! `portcullis-bench call|narrow|record|hydrate|mcp|process PLUGINS GUESTS OUT.json`: the directories of the shipped plugins
 //! and of the built guests, and the file for the table. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
@@ -12,6 +12,7 @@ mod governed;
 mod hydrate;
 mod mcp;
 mod policies;
+mod process;
 mod record;
 mod rounds;
 
@@ -32,12 +33,14 @@ struct Work {
 }
 
 fn main() -> Result<()> {
+    // The bench of programs starts this program again, as their broker.
+    portcullis::init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments == [mcp::EMPTY_SERVER] {
         return mcp::serve_empty();
     }
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call|narrow|record|hydrate|mcp PLUGINS GUESTS OUT.json");
+        bail!("usage: portcullis-bench call|narrow|record|hydrate|mcp|process PLUGINS GUESTS OUT.json");
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
@@ -54,7 +57,8 @@ fn main() -> Result<()> {
         "record" => record::measure()?.into_iter().for_each(show),
         "hydrate" => hydrate(Path::new(plugins), Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
-        _ => bail!("no bench is named {name}. Choose one of: call, narrow, record, hydrate, mcp"),
+        "process" => process::measure(Path::new(plugins), &mut show)?,
+        _ => bail!("no bench is named {name}. Choose one of: call, narrow, record, hydrate, mcp, process"),
     }
     let json = serde_json::to_string_pretty(&rows)?;
     if let Some(parent) = Path::new(out).parent() {

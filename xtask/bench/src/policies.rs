@@ -35,6 +35,21 @@ permission = "read"
 decision = "allow"
 "#;
 
+/// Binds a program that does nothing, and a shell. The runs of one bench are more than those of an hour.
+pub(crate) const PROGRAMS: &str = r#"
+[approvals]
+repeats = 1000000
+
+[plugin.shell]
+process.sh = { program = "/bin/bash", directories = ["workspace"] }
+process.make = { program = "/bin/true", directories = ["workspace"] }
+directory.workspace = { path = "workspace", access = "read-write" }
+
+[[rule]]
+tool = "shell.*"
+decision = "allow"
+"#;
+
 /// The same for the JSON plugin alone.
 pub(crate) const JSON: &str = r#"
 [approvals]

@@ -1,0 +1,143 @@
+//! A program from start to exit: by the handle of a call, beside `fork` and `exec`, and beside bubblewrap. And many
+//! calls that are killed, after which nothing may be left.
+
+use crate::governed::Governed;
+use crate::rounds::{Row, block, paired, row};
+use anyhow::{Context, Result, bail, ensure};
+use portcullis::{Cancellation, Code, Outcome, Request};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Starts of one variant per round.
+const STARTS_PER_BLOCK: usize = 30;
+
+/// Calls that are cancelled while their program runs.
+const KILLED_CALLS: usize = 10_000;
+
+/// Killed calls at the same time.
+const KILLED_AT_ONCE: usize = 8;
+
+/// The word by which the killed programs are found.
+const MARK: &str = "portcullis-bench-killed";
+
+/// How long the last processes may take to disappear.
+const GONE_WITHIN: Duration = Duration::from_secs(5);
+
+/// What bubblewrap is asked for: the nearest to what the handle gives.
+const BUBBLEWRAP: &[&str] = &[
+    "--unshare-all",
+    "--die-with-parent",
+    "--new-session",
+    "--ro-bind",
+    "/usr",
+    "/usr",
+    "--symlink",
+    "usr/lib",
+    "/lib",
+    "--symlink",
+    "usr/lib64",
+    "/lib64",
+    "--symlink",
+    "usr/bin",
+    "/bin",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/tmp",
+    "/bin/true",
+];
+
+/// Measures the starts, and prints each row.
+pub(crate) fn measure(plugins: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    std::fs::create_dir(scratch.path().join("workspace"))?;
+    let directory = crate::gather(scratch.path(), &[plugins.join("shell.wasm")])?;
+    let governed = Governed::with_programs(&directory, scratch.path())?;
+    let floor = || block(STARTS_PER_BLOCK, || succeeds(Command::new("/bin/true")));
+    let ours = || block(STARTS_PER_BLOCK, || governed.within(governed.call("shell.exec", TRUE, Outcome::Completed)));
+    let [bare, handle] = paired([&floor, &ours])?;
+    show(row("/bin/true by a call / fork and exec".to_owned(), &bare, &handle));
+    if Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok() {
+        let bubblewrap = || {
+            block(STARTS_PER_BLOCK, || {
+                let mut command = Command::new("bwrap");
+                command.args(BUBBLEWRAP);
+                succeeds(command)
+            })
+        };
+        let [bubblewrap, handle] = paired([&bubblewrap, &ours])?;
+        show(row("/bin/true by a call / bubblewrap".to_owned(), &bubblewrap, &handle));
+    } else {
+        println!("bubblewrap is not installed, so it is not measured");
+    }
+    killed(&governed)
+}
+
+/// The call that starts `/bin/true`, to which the policy binds `make`.
+const TRUE: &str = r#"{"program":"make","arguments":[]}"#;
+
+fn succeeds(mut command: Command) -> Result<()> {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    ensure!(status.success(), "{command:?}: {status}");
+    Ok(())
+}
+
+/// Cancels calls while their programs run, with a background process each, and counts what is left.
+fn killed(governed: &Governed) -> Result<()> {
+    let began = Instant::now();
+    let mut slowest = Duration::ZERO;
+    governed.within(async {
+        let mut left = KILLED_CALLS;
+        while left > 0 {
+            let batch = left.min(KILLED_AT_ONCE);
+            left -= batch;
+            let calls: Vec<_> = (0..batch).map(|_| tokio::spawn(cancelled(governed.host().clone()))).collect();
+            for call in calls {
+                slowest = slowest.max(call.await??);
+            }
+        }
+        anyhow::Ok(())
+    })?;
+    let took = began.elapsed();
+    let ended = Instant::now();
+    while processes()? > 0 {
+        if ended.elapsed() > GONE_WITHIN {
+            bail!("{} processes of killed calls are left", processes()?);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    println!(
+        "{KILLED_CALLS} killed calls in {:.1} s left 0 processes; the slowest took {:.1} ms from its cancellation to its reply",
+        took.as_secs_f64(),
+        slowest.as_secs_f64() * 1e3
+    );
+    Ok(())
+}
+
+/// Makes a call, cancels it once its program prints, and returns how long the reply took from then on.
+async fn cancelled(host: portcullis::Host) -> Result<Duration> {
+    let arguments = serde_json::json!({ "command": format!("setsid sleep 1000 & sleep 1000 # {MARK}") }).to_string();
+    let cancellation = Cancellation::new();
+    let request = Request::new("shell.run", arguments).cancellation(cancellation.clone());
+    let call = tokio::spawn(async move { host.call(request).await });
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let began = Instant::now();
+    cancellation.cancel();
+    let reply = call.await?;
+    ensure!(reply.code == Code::Cancelled, "{}: {}", reply.code, reply.message);
+    Ok(began.elapsed())
+}
+
+/// Counts the programs of killed calls, and the processes that they started.
+fn processes() -> Result<usize> {
+    let mut found = 0;
+    for entry in std::fs::read_dir("/proc").context("/proc")?.flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line);
+        found += usize::from(line.contains(MARK) || line == "sleep\01000\0");
+    }
+    Ok(found)
+}
