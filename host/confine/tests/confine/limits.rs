@@ -1,6 +1,6 @@
 //! The limits of a program: each is reached by a program that tries to.
 
-use crate::lab::{Lab, Outcome, TIERS};
+use crate::lab::{Lab, Outcome, tiers};
 use portcullis_confine::ProgramExit;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ fn stopped(outcome: &Outcome, by: &str) {
 
 #[tokio::test]
 async fn time_ends_a_program() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.time = Duration::from_millis(300);
         stopped(&lab.run("trap '' TERM INT; while :; do sleep 1; done").await, "limit of time");
@@ -20,7 +20,7 @@ async fn time_ends_a_program() {
 
 #[tokio::test]
 async fn computing_ends_a_program_and_its_children() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.cpu_time = Duration::from_millis(500);
         stopped(&lab.run("while :; do :; done").await, "limit of CPU time");
@@ -31,7 +31,7 @@ async fn computing_ends_a_program_and_its_children() {
 
 #[tokio::test]
 async fn a_fork_bomb_is_killed_whole() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.processes = 50;
         // Both end by themselves: without the limit, they would take the machine.
@@ -44,7 +44,7 @@ async fn a_fork_bomb_is_killed_whole() {
 
 #[tokio::test]
 async fn memory_ends_one_process_or_many() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.memory_bytes = 128 * 1024 * 1024;
         let one = lab.run("x=a; while :; do x=$x$x; done").await;
@@ -58,7 +58,7 @@ async fn memory_ends_one_process_or_many() {
 
 #[tokio::test]
 async fn files_are_limited_in_size_and_number() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.file_bytes = 1024 * 1024;
         lab.limits.open_files = 32;

@@ -1,13 +1,13 @@
 //! What a program sees and what it can change.
 
-use crate::lab::{Lab, TIERS};
+use crate::lab::{Lab, kernel_allows, tiers};
 use portcullis_confine::{ConfineError, Masked, MaskedPath, ProgramExit, Tier, ViewAccess};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
 #[tokio::test]
 async fn a_program_reads_and_writes_its_directory() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         lab.put("a.txt", "hello\n");
         let outcome = lab.run("cat a.txt; echo more > b.txt; pwd; echo done").await;
@@ -19,7 +19,7 @@ async fn a_program_reads_and_writes_its_directory() {
 
 #[tokio::test]
 async fn a_read_only_directory_cannot_be_changed_in_any_way() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.access = ViewAccess::ReadOnly;
         lab.put("a.txt", "hello\n");
@@ -48,7 +48,7 @@ async fn a_read_only_directory_cannot_be_changed_in_any_way() {
 /// Each command tries to read or to write something of the machine that the program was not given.
 #[tokio::test]
 async fn nothing_outside_the_view_can_be_read_or_written() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         let secret = lab.workspace.path().with_extension("secret");
         std::fs::write(&secret, "the secret\n").unwrap();
@@ -95,7 +95,7 @@ async fn nothing_outside_the_view_can_be_read_or_written() {
 
 #[tokio::test]
 async fn nothing_is_inherited_but_the_streams() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         let outcome = lab.run("env -0 | tr '\\0' '\\n' | cut -d= -f1 | sort | tr '\\n' ' '").await;
         let names: Vec<&str> = outcome.text.split_whitespace().filter(|name| *name != "_").collect();
@@ -118,7 +118,7 @@ async fn nothing_is_inherited_but_the_streams() {
 
 #[tokio::test]
 async fn a_program_has_a_private_directory_for_its_files_of_limited_size() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.temporary_bytes = 1024 * 1024;
         let outcome = lab.run("echo x > $TMPDIR/a && cat $TMPDIR/a && cd && pwd >/dev/null && echo ok").await;
@@ -140,6 +140,9 @@ fn masked(path: &str, masked: Masked) -> MaskedPath {
 
 #[tokio::test]
 async fn masked_places_cannot_be_read_changed_or_replaced() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
     let mut lab = Lab::new(Tier::Namespaces);
     lab.put(".git/hooks/pre-commit", "old\n");
     lab.put(".git/config", "old\n");
@@ -186,12 +189,22 @@ async fn masked_places_cannot_be_read_changed_or_replaced() {
 }
 
 #[tokio::test]
-async fn a_mask_that_cannot_hold_refuses_the_start() {
+async fn a_mask_over_a_link_refuses_the_start() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
     let mut lab = Lab::new(Tier::Namespaces);
     symlink("elsewhere", lab.file(".env")).unwrap();
     lab.masked = vec![masked(".env", Masked::Hidden)];
     let refused = lab.start("true").await.unwrap_err();
     assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("symbolic link")), "{refused}");
+}
+
+#[tokio::test]
+async fn without_namespaces_a_mask_refuses_the_start() {
+    if !kernel_allows(Tier::Landlock) {
+        return;
+    }
     let mut lab = Lab::new(Tier::Landlock);
     lab.put(".env", "secret\n");
     lab.masked = vec![masked(".env", Masked::Hidden)];
@@ -202,7 +215,7 @@ async fn a_mask_that_cannot_hold_refuses_the_start() {
 /// The directory that was granted is moved away, and another one takes its path, also while programs start.
 #[test]
 fn a_directory_that_took_the_path_of_the_granted_one_is_never_seen() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         lab.put("mine", "mine\n");
         let (path, away) = (lab.workspace.path().to_owned(), lab.workspace.path().with_extension("away"));
@@ -246,7 +259,7 @@ fn a_directory_that_took_the_path_of_the_granted_one_is_never_seen() {
 /// The attributes of a file are changed without opening it, so a rule about opening does not cover them.
 #[tokio::test]
 async fn attributes_outside_the_view_cannot_be_changed() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         let outside = lab.workspace.path().with_extension("attributes");
         std::fs::write(&outside, "x").unwrap();
