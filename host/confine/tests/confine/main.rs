@@ -7,8 +7,11 @@
     reason = "the tests make the files and processes that programs must not reach, and a test may panic"
 )]
 
+mod bypasses;
 mod ending;
 mod lab;
 mod limits;
+mod outside;
+mod published_bypasses;
 mod reach;
 mod view;
