@@ -190,6 +190,7 @@ fn refuse_foreign_sockets(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Re
     let allowed = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
     let others = allowed.map(|family| (0, SeccompCmpOp::Ne, family.unsigned_abs().into()));
     rules.insert(libc::SYS_socket, vec![rule(&others)?, socket_type(libc::SOCK_RAW)?]);
+    rules.insert(libc::SYS_socketpair, vec![foreign_pair()?]);
     Ok(())
 }
 
@@ -198,8 +199,9 @@ fn refuse_without_view(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Resul
     for call in REFUSED_WITHOUT_VIEW.iter().chain(REFUSED_WITHOUT_VIEW_HERE) {
         rules.insert(*call, Vec::new());
     }
-    // A pair of datagram sockets can send to any socket that has a path.
-    rules.insert(libc::SYS_socketpair, vec![socket_type(libc::SOCK_DGRAM)?]);
+    // A pair of datagram sockets can send to any socket that has a path. Linux makes such a pair for the raw type too.
+    let datagrams = [socket_type(libc::SOCK_DGRAM)?, socket_type(libc::SOCK_RAW)?];
+    rules.insert(libc::SYS_socketpair, [foreign_pair()?].into_iter().chain(datagrams).collect());
     for (call, argument) in OWN_PROCESS_ONLY {
         rules.entry(*call).or_default().push(rule(&[(*argument, SeccompCmpOp::Ne, 0)])?);
     }
@@ -207,6 +209,11 @@ fn refuse_without_view(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Resul
         rules.entry(*call).or_default().push(rule(&[(0, SeccompCmpOp::Eq, *user)])?);
     }
     Ok(())
+}
+
+/// Returns a rule for pairs of sockets that are not Unix sockets. A pair of another family could send to others.
+fn foreign_pair() -> io::Result<SeccompRule> {
+    rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX.unsigned_abs().into())])
 }
 
 /// Returns a rule for sockets of a type. The type without its flags is in the low four bits of the second argument.

@@ -115,6 +115,16 @@ opened("packet", 17, socket.SOCK_RAW, 0)
 opened("netlink", 16, socket.SOCK_RAW, 0)
 opened("vsock", 40, socket.SOCK_STREAM, 0)
 opened("alg", 38, socket.SOCK_SEQPACKET, 0)
+def paired(name, *arguments):
+    try:
+        socket.socketpair(*arguments)
+        print("pair:", name)
+    except OSError as error:
+        # Without the filter, the kernel says that it does not know the family or has no pairs of it.
+        assert error.errno == 1, (name, error)
+paired("inet", socket.AF_INET, socket.SOCK_STREAM)
+paired("tipc", 30, 4)
+paired("vsock", 40, socket.SOCK_STREAM)
 def reach(what, make):
     try:
         make()
@@ -168,13 +178,14 @@ def attempt(what, make):
         print("reached:", what)
     except OSError:
         pass
-def send():
-    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+def send(kind):
+    a, b = socket.socketpair(socket.AF_UNIX, kind)
     a.sendto(b"x", "datagram")
 def pair():
     a, b = socket.socketpair()
     a.connect("stream")
-attempt("datagram", send)
+attempt("datagram", lambda: send(socket.SOCK_DGRAM))
+attempt("raw", lambda: send(socket.SOCK_RAW))
 attempt("pair", pair)
 attempt("stream", lambda: socket.socket(socket.AF_UNIX).connect("stream"))
 a, b = socket.socketpair()
