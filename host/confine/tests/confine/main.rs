@@ -14,4 +14,5 @@ mod limits;
 mod outside;
 mod published_bypasses;
 mod reach;
+mod shared;
 mod view;
