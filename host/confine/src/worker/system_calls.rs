@@ -180,6 +180,14 @@ const IOPRIO_WHO_USER: u64 = 3;
 /// The control codes of a terminal that put input into it or change its console.
 const REFUSED_CONTROLS: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
+/// The types of the control codes by which file systems change a file that is open for reading, or make and remove entries
+/// of an open directory: attributes, encryption and verity; versions; projects; FAT; F2FS. A type is the second byte.
+const FILE_CONTROL_TYPES: &[u8] = b"fvXr\xf5";
+
+/// The type of btrfs, of which only the codes that clone into a file open for writing are allowed.
+const BTRFS_CONTROL_TYPE: u8 = 0x94;
+const CLONE_CONTROLS: [u64; 2] = [libc::FICLONE, libc::FICLONERANGE];
+
 /// Returns the filters of a program. The strictest counts.
 pub(super) fn filters(tier: Tier) -> io::Result<[BpfProgram; 2]> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
@@ -216,6 +224,7 @@ fn refuse_without_view(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Resul
     // A pair of datagram sockets can send to any socket that has a path. Linux makes such a pair for the raw type too.
     let datagrams = [socket_type(libc::SOCK_DGRAM)?, socket_type(libc::SOCK_RAW)?];
     rules.insert(libc::SYS_socketpair, [foreign_pair()?].into_iter().chain(datagrams).collect());
+    rules.entry(libc::SYS_ioctl).or_default().extend(file_controls()?);
     for (call, argument) in OWN_PROCESS_ONLY {
         rules.entry(*call).or_default().push(rule(&[(*argument, SeccompCmpOp::Ne, 0)])?);
     }
@@ -223,6 +232,14 @@ fn refuse_without_view(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Resul
         rules.entry(*call).or_default().push(rule(&[(0, SeccompCmpOp::Eq, *user)])?);
     }
     Ok(())
+}
+
+/// Returns the rules for the control codes of file systems.
+fn file_controls() -> io::Result<Vec<SeccompRule>> {
+    let of_type = |kind: u8| (1, SeccompCmpOp::MaskedEq(0xff00), u64::from(kind) << 8);
+    let whole = FILE_CONTROL_TYPES.iter().map(|kind| rule(&[of_type(*kind)]));
+    let [clone, clone_range] = CLONE_CONTROLS.map(|code| (1, SeccompCmpOp::Ne, code));
+    whole.chain([rule(&[of_type(BTRFS_CONTROL_TYPE), clone, clone_range])]).collect()
 }
 
 /// Returns a rule for pairs of sockets that are not Unix sockets. A pair of another family could send to others.

@@ -284,3 +284,37 @@ async fn attributes_outside_the_view_cannot_be_changed() {
         std::fs::remove_file(outside).unwrap();
     }
 }
+
+/// Python that opens a file for reading, and asks the file system to exclude it from backups.
+const SET_FLAGS: &str = r#"
+import fcntl, os, sys
+READ, WRITE, NO_DUMP = 0x80086601, 0x40086602, 0x40
+file = os.open(sys.argv[1], os.O_RDONLY)
+flags = int.from_bytes(fcntl.ioctl(file, READ, bytes(8)), sys.byteorder) if sys.argv[2] == "read" else NO_DUMP
+if sys.argv[2] == "read":
+    print(bool(flags & NO_DUMP))
+else:
+    fcntl.ioctl(file, WRITE, flags.to_bytes(8, sys.byteorder))
+"#;
+
+/// File systems change the flags of a file that is open for reading.
+#[tokio::test]
+async fn flags_of_read_only_files_cannot_be_changed() {
+    for tier in tiers() {
+        let mut lab = Lab::new(tier);
+        lab.access = ViewAccess::ReadOnly;
+        lab.put("a.txt", "hello\n");
+        lab.put("flags.py", SET_FLAGS);
+        let unconfined = |action: &str| {
+            let mut python = std::process::Command::new("/usr/bin/python3");
+            let output = python.args(["flags.py", "a.txt", action]).current_dir(lab.workspace.path()).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let outcome = lab.run("python3 flags.py a.txt write").await;
+        assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {outcome:?}");
+        assert_eq!(unconfined("read"), "False\n", "{tier}");
+        unconfined("write");
+        assert_eq!(unconfined("read"), "True\n", "{tier}");
+    }
+}
