@@ -198,6 +198,7 @@ pub(super) fn filters(tier: Tier) -> io::Result<[BpfProgram; 2]> {
     for code in REFUSED_CONTROLS {
         rules.entry(libc::SYS_ioctl).or_default().push(rule(&[(1, SeccompCmpOp::Eq, *code)])?);
     }
+    refuse_core_limit(&mut rules)?;
     match tier {
         Tier::Namespaces => refuse_foreign_sockets(&mut rules)?,
         Tier::Landlock => refuse_without_view(&mut rules)?,
@@ -205,6 +206,19 @@ pub(super) fn filters(tier: Tier) -> io::Result<[BpfProgram; 2]> {
     let absent = ABSENT_CALLS.iter().map(|call| (*call, Vec::new())).collect();
     let absent = compile(absent, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))?;
     Ok([absent, refuse_x32(compile(rules, REFUSED)?)])
+}
+
+/// Keeps the limit of core files at the value that starts no crash handler. It can still be read.
+fn refuse_core_limit(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Result<()> {
+    let core = u64::from(libc::RLIMIT_CORE);
+    rules.insert(libc::SYS_setrlimit, vec![rule(&[(0, SeccompCmpOp::Eq, core)])?]);
+    let is_core =
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, core).map_err(io::Error::other)?;
+    // The address of the new limit.
+    let is_set = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).map_err(io::Error::other)?;
+    let set_core = SeccompRule::new(vec![is_core, is_set]).map_err(io::Error::other)?;
+    rules.insert(libc::SYS_prlimit64, vec![set_core]);
+    Ok(())
 }
 
 /// Refuses the sockets that do not belong to a network namespace, such as VSOCK, and those that make packets.

@@ -68,3 +68,31 @@ async fn files_are_limited_in_size_and_number() {
         assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {outcome:?}");
     }
 }
+
+/// The kernel starts the machine's crash handler unless the limit of core files is 1. A handler is a program of the whole
+/// machine, so no test can install one: this one checks the limit, which no program can change.
+#[tokio::test]
+async fn a_crash_starts_no_handler_of_the_machine() {
+    for tier in tiers() {
+        let lab = Lab::new(tier);
+        let script = format!(
+            r#"
+import ctypes, resource
+libc = ctypes.CDLL(None, use_errno=True)
+both = (ctypes.c_ulong * 2)(0, 0)
+assert libc.syscall({}, 4, both) == -1
+assert libc.syscall({}, 0, 4, both, 0) == -1
+resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))
+print(resource.getrlimit(resource.RLIMIT_CORE))
+"#,
+            libc::SYS_setrlimit,
+            libc::SYS_prlimit64
+        );
+        lab.put("core.py", &script);
+        assert_eq!(
+            lab.run("python3 core.py; ulimit -c 0 2>/dev/null || ulimit -Hc").await.text,
+            "(1, 1)\n0\n",
+            "{tier}"
+        );
+    }
+}
