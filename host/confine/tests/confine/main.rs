@@ -9,6 +9,7 @@
 
 mod bypasses;
 mod ending;
+mod filter;
 mod lab;
 mod limits;
 mod outside;
