@@ -47,6 +47,7 @@ const REFUSED_CALLS: &[libc::c_long] = &[
     libc::SYS_fspick,
     libc::SYS_move_mount,
     libc::SYS_open_tree,
+    SYS_OPEN_TREE_ATTR,
     libc::SYS_mount_setattr,
     // Files by number, around the view.
     libc::SYS_open_by_handle_at,
@@ -154,10 +155,12 @@ const REFUSED_WITHOUT_VIEW_HERE: &[libc::c_long] =
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_WITHOUT_VIEW_HERE: &[libc::c_long] = &[];
 
-/// Numbers of calls that are newer than the crate `libc`, the same on every architecture: Linux 6.6, 6.13 and 6.17.
+/// Numbers of calls that are newer than the crate `libc`, the same on every architecture: Linux 6.6, 6.13, 6.13, 6.15
+/// and 6.17.
 const SYS_FCHMODAT2: libc::c_long = 452;
 const SYS_SETXATTRAT: libc::c_long = 463;
 const SYS_REMOVEXATTRAT: libc::c_long = 466;
+const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
 const SYS_FILE_SETATTR: libc::c_long = 469;
 
 /// The calls that change another process of the user, by the argument that names it. Zero is the caller itself.

@@ -57,6 +57,7 @@ fn refused_always() -> Vec<(&'static str, libc::c_long)> {
         // Of the families of sockets, zero is none that a program gets.
         SYS_socket SYS_socketpair
     ];
+    calls.push(("open_tree_attr", 467));
     #[cfg(target_arch = "x86_64")]
     calls.extend(calls![
         SYS_kexec_file_load SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS__sysctl
