@@ -1,8 +1,8 @@
 //! A broker with one directory, for the tests.
 
 use portcullis_confine::{
-    Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram, ProgramReport,
-    ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory, path_of,
+    BROKER_ARGUMENT, Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram,
+    ProgramReport, ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory, path_of,
 };
 use std::ffi::OsString;
 use std::fs::File;
@@ -116,7 +116,14 @@ pub(crate) struct Outcome {
 impl Lab {
     /// Starts a broker of the machine's best tier, or of Landlock alone.
     pub(crate) fn new(tier: Tier) -> Self {
-        let mut program = BrokerProgram::new(broker_path());
+        Self::started_by(tier, Path::new("/usr/bin/env"), &[])
+    }
+
+    /// Starts a broker by another program, whose last arguments it must execute.
+    pub(crate) fn started_by(tier: Tier, launcher: &Path, arguments: &[&str]) -> Self {
+        let mut program = BrokerProgram::new(launcher.to_owned());
+        let broker = [broker_path().into(), OsString::from(BROKER_ARGUMENT)];
+        program.arguments = arguments.iter().map(OsString::from).chain(broker).collect();
         if tier == Tier::Landlock {
             program.arguments.push("--without-namespaces".into());
         }

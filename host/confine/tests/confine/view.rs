@@ -24,6 +24,7 @@ async fn a_read_only_directory_cannot_be_changed_in_any_way() {
         lab.access = ViewAccess::ReadOnly;
         lab.put("a.txt", "hello\n");
         lab.put("dir/b.txt", "hello\n");
+        std::fs::create_dir(lab.file("empty")).unwrap();
         for command in [
             "echo x > a.txt",
             "echo x > new",
@@ -32,8 +33,10 @@ async fn a_read_only_directory_cannot_be_changed_in_any_way() {
             "mkdir d",
             "ln a.txt b",
             "ln -s a.txt b",
-            "rmdir dir",
+            "mkfifo pipe",
+            "rmdir empty",
             "truncate -s 0 a.txt",
+            "python3 -c 'import os; os.truncate(\"a.txt\", 0)'",
             "mv dir dir2",
             "cp a.txt dir/c.txt",
         ] {
@@ -41,7 +44,7 @@ async fn a_read_only_directory_cannot_be_changed_in_any_way() {
             assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {command}: {outcome:?}");
         }
         let outcome = lab.run("cat a.txt && ls").await;
-        assert_eq!(outcome.text, "hello\na.txt\ndir\n", "{tier}");
+        assert_eq!(outcome.text, "hello\na.txt\ndir\nempty\n", "{tier}");
     }
 }
 
