@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -49,6 +50,11 @@ fn landlock_version() -> i64 {
     const VERSION: u32 = 1;
     // SAFETY: with this flag, the call reads no memory.
     unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION) }
+}
+
+/// Returns the number of the user of this run.
+pub(crate) fn user() -> u32 {
+    std::fs::metadata("/proc/self").unwrap().uid()
 }
 
 /// Returns the path of the broker.

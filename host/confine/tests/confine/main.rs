@@ -7,6 +7,7 @@
     reason = "the tests make the files and processes that programs must not reach, and a test may panic"
 )]
 
+mod another_user;
 mod bypasses;
 mod ending;
 mod filter;
