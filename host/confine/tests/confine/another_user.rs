@@ -55,23 +55,25 @@ impl Drop for Copies {
 }
 
 /// Writes around the capture of the test harness, so that it is seen.
-fn tell(text: &str) {
+fn report(text: &str) {
     std::io::stderr().write_all(text.as_bytes()).unwrap();
 }
 
-/// Says what this run shows. `.config/nextest.toml` shows it although the test passes.
+/// Reports which tiers this run covers. `.config/nextest.toml` shows the report although the test passes.
 #[test]
-fn the_tiers_that_are_tested_are_told() {
+fn the_covered_tiers_are_reported() {
     for tier in [Tier::Namespaces, Tier::Landlock] {
         let text = if kernel_allows(tier) { "TESTED" } else { "SKIPPED" };
-        tell(&format!("{text}: every test of {tier} as user {}\n", user()));
+        report(&format!("{text}: every test of {tier} as user {}\n", user()));
     }
 }
 
 #[test]
 fn the_tests_hold_for_a_user_without_privileges() {
     if user() != 0 {
-        tell("SKIPPED: the tests as another user: this run is of a user without privileges itself, and not of root\n");
+        report(
+            "SKIPPED: the tests as another user: this run is of a user without privileges itself, and not of root\n",
+        );
         return;
     }
     let copies = Copies::new();
@@ -81,7 +83,7 @@ fn the_tests_hold_for_a_user_without_privileges() {
     let output = tests.env("HOME", copies.scratch()).env("TMPDIR", Path::new("/tmp")).output().unwrap();
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     for line in text.lines().filter(|line| line.starts_with("SKIPPED")) {
-        tell(&format!("as user {USER}: {line}\n"));
+        report(&format!("as user {USER}: {line}\n"));
     }
     assert!(output.status.success() && text.contains("test result: ok"), "as user {USER}:\n{text}");
 }

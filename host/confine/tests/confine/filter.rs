@@ -1,8 +1,8 @@
 //! Which system calls a program gets, exactly: every number is tried, and every rule about arguments.
 //!
-//! The program adds a filter of its own, by which the kernel answers "not implemented" to calls with a mark as their last
-//! argument. The strictest filter counts, so a call with the mark fails with "not permitted" if the broker's filter
-//! refuses it, and is never made.
+//! The program adds a filter of its own. By it, the kernel answers "not implemented" to every call that has a mark as its
+//! last argument. The strictest filter counts: a call with the mark fails with "not permitted" if the broker's filter
+//! refuses it. It is never made.
 
 use crate::lab::{Lab, tiers};
 use portcullis_confine::{ProgramExit, Tier};

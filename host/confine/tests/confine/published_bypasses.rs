@@ -1,5 +1,5 @@
-//! Commands by which somebody went around a text rule for agent shells: a list of allowed or denied commands, a parser or
-//! a classifier. Each has the advisory, issue or article that published it. Most commands are shortened to their trick.
+//! Commands that bypassed a text rule of an agent's shell: a list of allowed or denied commands, a parser or a
+//! classifier. Each has the advisory, issue or article that published it. Most commands are shortened to their trick.
 //!
 //! `{home}`, `{secret}`, `{target}`, `{port}`, `{socket}` and `{abstract}` stand for the places in `outside.rs`.
 
