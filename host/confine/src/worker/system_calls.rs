@@ -183,8 +183,8 @@ const IOPRIO_WHO_USER: u64 = 3;
 /// The control codes of a terminal that put input into it or change its console.
 const REFUSED_CONTROLS: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
-/// The types of the control codes by which file systems change a file that is open for reading, or the entries of an open
-/// directory: attributes, encryption and verity; versions; projects; FAT; F2FS. The type is the second byte of a code.
+/// The types of the control codes by which file systems change a file that is open for reading, or the entries of an
+/// open directory: attributes, encryption and verity; versions; projects; FAT; F2FS. The type is a code's second byte.
 const FILE_CONTROL_TYPES: &[u8] = b"fvXr\xf5";
 
 /// The type of btrfs, of which only the codes that clone into a file open for writing are allowed.

@@ -23,7 +23,7 @@ pub(crate) fn tiers() -> Vec<Tier> {
     [Tier::Namespaces, Tier::Landlock].into_iter().filter(|tier| kernel_allows(*tier)).collect()
 }
 
-/// Returns whether the kernel allows this user a tier. It does not ask the broker, so a fault of the broker skips no test.
+/// Returns whether the kernel allows this user a tier. It does not ask the broker, whose faults must skip no test.
 pub(crate) fn kernel_allows(tier: Tier) -> bool {
     let allowed = match tier {
         Tier::Namespaces => {

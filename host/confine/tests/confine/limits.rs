@@ -76,8 +76,8 @@ async fn files_are_limited_in_size_and_number() {
     }
 }
 
-/// The kernel starts the machine's crash handler unless the limit of core files is 1. A handler serves the whole machine,
-/// so no test installs one. This test checks that the limit is 1 and that a program cannot change it.
+/// The kernel starts the machine's crash handler unless the limit of core files is 1. A handler serves the whole
+/// machine, so no test installs one. This test checks that the limit is 1 and that a program cannot change it.
 #[tokio::test]
 async fn a_crash_starts_no_handler_of_the_machine() {
     for tier in tiers() {

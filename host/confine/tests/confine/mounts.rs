@@ -1,6 +1,6 @@
 //! The namespaces and the mounts of a program.
 
-use crate::lab::{Lab, kernel_allows};
+use crate::lab::{Lab, kernel_allows, user};
 use portcullis_confine::{ConfineError, Tier};
 use std::path::Path;
 
@@ -77,6 +77,16 @@ async fn the_view_has_only_these_devices_users_and_files_of_the_machine() {
         }
     }
     assert_eq!(lab.run("ls /proc/1/cwd/ /proc/1/root/ 2>/dev/null").await.text, "");
+}
+
+/// A process that is not dumpable belongs to root, so no program may look into it. For root, this shows nothing.
+#[tokio::test]
+async fn the_supervisor_is_not_the_users() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
+    let unmapped = if user() == 0 { "0\n" } else { "65534\n" };
+    assert_eq!(Lab::new(Tier::Namespaces).run("stat -c %u /proc/1/environ").await.text, unmapped);
 }
 
 #[tokio::test]
