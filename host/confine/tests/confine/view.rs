@@ -288,6 +288,26 @@ async fn attributes_outside_the_view_cannot_be_changed() {
     }
 }
 
+/// Certificates can be read, and the private keys beside them cannot, although root owns them.
+#[tokio::test]
+async fn the_settings_of_the_view_hold_no_private_key() {
+    for tier in tiers() {
+        let lab = Lab::new(tier);
+        if std::path::Path::new("/etc/ssl/certs").exists() {
+            let outcome = lab.run("cat /etc/ssl/certs/* 2>/dev/null | grep -m 1 -c BEGIN").await;
+            assert_eq!(outcome.text, "1\n", "{tier}");
+        }
+        for place in ["/etc/ssl/private", "/etc/pki/tls/private", "/etc/pki/entitlement", "/etc/letsencrypt"] {
+            let outcome = lab.run(&format!("ls {place}; cat {place}/*")).await;
+            assert!(outcome.text.lines().all(|line| line.contains(": ")), "{tier}: {outcome:?}");
+        }
+        if tier == Tier::Namespaces {
+            // Nor any other file that its owner keeps to themselves.
+            assert_eq!(lab.run("find /etc ! -type l ! -perm -o=r").await.text, "", "{tier}");
+        }
+    }
+}
+
 /// Python that opens a file for reading, and asks the file system to exclude it from backups.
 const SET_FLAGS: &str = r#"
 import fcntl, os, sys
