@@ -96,6 +96,8 @@ pub(crate) struct Lab {
     pub(crate) access: ViewAccess,
     pub(crate) masked: Vec<MaskedPath>,
     pub(crate) environment: Vec<(String, String)>,
+    /// The path that the directory had when it was granted, if that is not its path now.
+    pub(crate) granted_path: Option<PathBuf>,
 }
 
 /// The limits of a short command.
@@ -141,6 +143,7 @@ impl Lab {
             access: ViewAccess::ReadWrite,
             masked: Vec::new(),
             environment: Vec::new(),
+            granted_path: None,
         }
     }
 
@@ -182,7 +185,7 @@ impl Lab {
     ) -> Result<RunningProgram, ConfineError> {
         let confinement = Confinement {
             directories: vec![ViewDirectory {
-                path: path_of(directory).unwrap(),
+                path: self.granted_path.clone().unwrap_or_else(|| path_of(directory).unwrap()),
                 link: Some("workspace".to_owned()),
                 access: self.access,
                 masked: self.masked.clone(),

@@ -1,7 +1,7 @@
 //! What a program sees and what it can change.
 
 use crate::lab::{Lab, kernel_allows, tiers};
-use portcullis_confine::{ConfineError, Masked, MaskedPath, ProgramExit, Tier, ViewAccess};
+use portcullis_confine::{ConfineError, Masked, MaskedPath, ProgramExit, Tier, ViewAccess, path_of};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
@@ -204,6 +204,23 @@ async fn a_mask_over_a_link_refuses_the_start() {
 }
 
 #[tokio::test]
+async fn a_mask_below_a_link_refuses_the_start() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
+    let mut lab = Lab::new(Tier::Namespaces);
+    lab.access = ViewAccess::ReadOnly;
+    lab.put("elsewhere/.env", "secret\n");
+    symlink("elsewhere", lab.file("app")).unwrap();
+    lab.masked = vec![masked("app/.env", Masked::Hidden)];
+    let refused = lab.start("true").await.unwrap_err();
+    assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("symbolic link")), "{refused}");
+    lab.masked = vec![masked("../outside", Masked::Hidden)];
+    let refused = lab.start("true").await.unwrap_err();
+    assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("cross-device")), "{refused}");
+}
+
+#[tokio::test]
 async fn without_namespaces_a_mask_refuses_the_start() {
     if !kernel_allows(Tier::Landlock) {
         return;
@@ -213,6 +230,38 @@ async fn without_namespaces_a_mask_refuses_the_start() {
     lab.masked = vec![masked(".env", Masked::Hidden)];
     let refused = lab.start("true").await.unwrap_err();
     assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("namespaces")), "{refused}");
+}
+
+/// The directory that was granted is moved away, and something else takes its path.
+#[tokio::test]
+async fn a_start_with_a_replaced_directory_is_refused() {
+    for tier in tiers() {
+        let mut lab = Lab::new(tier);
+        lab.put("mine", "mine\n");
+        let granted = std::fs::File::open(lab.workspace.path()).unwrap();
+        let path = path_of(&granted).unwrap();
+        let away = path.with_extension("away");
+        lab.granted_path = Some(path.clone());
+        std::fs::rename(&path, &away).unwrap();
+        // Another directory. Without namespaces, only the one that was granted can be read, wherever it is.
+        lab.put("mine", "not mine\n");
+        match lab.start_in(&granted, "cat mine").await {
+            Ok(running) => {
+                let outcome = crate::lab::outcome(running).await;
+                assert!(tier == Tier::Landlock && outcome.text.contains("Permission denied"), "{tier}: {outcome:?}");
+            }
+            Err(refused) => assert!(refused.to_string().contains("replaced"), "{tier}: {refused}"),
+        }
+        // A link, also to the directory that was granted.
+        std::fs::remove_dir_all(&path).unwrap();
+        symlink(&away, &path).unwrap();
+        if tier == Tier::Namespaces {
+            let refused = lab.start_in(&granted, "cat mine").await.unwrap_err();
+            assert!(refused.to_string().contains("symbolic links"), "{refused}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(&away, &path).unwrap();
+    }
 }
 
 /// The directory that was granted is moved away, and another one takes its path, also while programs start.
