@@ -239,3 +239,20 @@ resource.prlimit(0, resource.RLIMIT_NOFILE)
         assert_eq!(text, own, "{tier}");
     }
 }
+
+/// Without namespaces, devices are the machine's own.
+#[tokio::test]
+async fn without_namespaces_a_device_takes_no_control_code() {
+    if !kernel_allows(Tier::Landlock) {
+        return;
+    }
+    let body = r#"
+import fcntl
+try:
+    fcntl.ioctl(os.open("/dev/null", os.O_RDWR), 0x5401, bytes(64))
+except OSError as error:
+    print(os.strerror(error.errno))
+"#;
+    // The device itself would answer that it does not know the code.
+    assert_eq!(run(&Lab::new(Tier::Landlock), body).await, "Permission denied\n");
+}
