@@ -166,3 +166,25 @@ async fn a_start_that_is_given_up_leaves_no_process() {
         until_none_has(&word).await;
     }
 }
+
+/// A supervisor that does not react cannot kill its program. With namespaces, its own end does.
+#[tokio::test]
+async fn a_dropped_program_ends_although_its_supervisor_is_stopped() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
+    let (lab, word) = (Lab::new(Tier::Namespaces), mark("stopped"));
+    let mut running = lab.start(&format!("echo ready; sleep 100; true # {word}")).await.unwrap();
+    let mut streams = running.take_streams().unwrap();
+    streams.stdout.read_exact(&mut [0; 6]).await.unwrap();
+    let parents = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let parent = |status: String| status.lines().find_map(|line| line.strip_prefix("PPid:\t")).map(str::to_owned);
+        read("cmdline").contains(&word).then(|| parent(read("status"))).flatten()
+    });
+    let supervisors: Vec<String> = parents.collect();
+    let [supervisor] = &supervisors[..] else { panic!("{supervisors:?}") };
+    assert!(std::process::Command::new("kill").args(["-STOP", supervisor]).status().unwrap().success());
+    drop(running);
+    until_none_has(&word).await;
+}

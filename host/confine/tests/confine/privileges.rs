@@ -47,7 +47,7 @@ async fn the_kernel_limits_each_process() {
     for tier in tiers() {
         // Whatever the host allows itself.
         let launcher = "umask 0; { ulimit -l unlimited; ulimit -e 40; ulimit -r 99; } 2>/dev/null; exec \"$@\"";
-        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["-c", launcher, "bash"]);
+        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["--norc", "-c", launcher, "bash"]);
         let script = "
 import resource
 for name in ['CORE', 'CPU', 'DATA', 'FSIZE', 'NOFILE', 'MEMLOCK', 'MSGQUEUE', 'NICE', 'RTPRIO', 'NPROC']:
@@ -76,7 +76,7 @@ for name in ['CORE', 'CPU', 'DATA', 'FSIZE', 'NOFILE', 'MEMLOCK', 'MSGQUEUE', 'N
 async fn no_descriptor_of_the_host_is_inherited() {
     for tier in tiers() {
         let script = "exec 7</etc/passwd 99>/dev/null; exec \"$@\"";
-        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["-c", script, "bash"]);
+        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["--norc", "-c", script, "bash"]);
         let script = "
 import os
 def is_open(number):
