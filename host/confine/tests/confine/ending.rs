@@ -177,13 +177,19 @@ async fn a_dropped_program_ends_although_its_supervisor_is_stopped() {
     let mut running = lab.start(&format!("echo ready; sleep 100; true # {word}")).await.unwrap();
     let mut streams = running.take_streams().unwrap();
     streams.stdout.read_exact(&mut [0; 6]).await.unwrap();
-    let parents = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
-        let parent = |status: String| status.lines().find_map(|line| line.strip_prefix("PPid:\t")).map(str::to_owned);
-        read("cmdline").contains(&word).then(|| parent(read("status"))).flatten()
-    });
-    let supervisors: Vec<String> = parents.collect();
-    let [supervisor] = &supervisors[..] else { panic!("{supervisors:?}") };
+    let found: Vec<(String, String)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+            let status = read("status");
+            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:\t"))?.to_owned();
+            read("cmdline").contains(&word).then(|| (entry.file_name().to_string_lossy().into_owned(), parent))
+        })
+        .collect();
+    // A child of the shell has its command line for a moment.
+    let is_child = |parent: &String| found.iter().any(|(number, _)| number == parent);
+    let (_, supervisor) = found.iter().find(|(_, parent)| !is_child(parent)).unwrap();
     assert!(std::process::Command::new("kill").args(["-STOP", supervisor]).status().unwrap().success());
     drop(running);
     until_none_has(&word).await;
