@@ -21,6 +21,23 @@ fn processes_with(word: &str) -> usize {
     all.filter(|entry| entry.file_name().to_string_lossy().parse::<u32>().is_ok()).map(has).filter(|has| *has).count()
 }
 
+/// A process of the machine.
+struct HostProcess {
+    number: String,
+    parent: String,
+    command: String,
+}
+
+fn processes() -> Vec<HostProcess> {
+    let process = |entry: std::fs::DirEntry| {
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let parent = read("status").lines().find_map(|line| line.strip_prefix("PPid:\t").map(str::to_owned))?;
+        let number = entry.file_name().to_string_lossy().into_owned();
+        Some(HostProcess { number, parent, command: read("cmdline") })
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter_map(process).collect()
+}
+
 async fn until_none_has(word: &str) {
     let began = Instant::now();
     while processes_with(word) > 0 {
@@ -177,15 +194,10 @@ async fn a_dropped_program_ends_although_its_supervisor_is_stopped() {
     let mut running = lab.start(&format!("echo ready; sleep 100; true # {word}")).await.unwrap();
     let mut streams = running.take_streams().unwrap();
     streams.stdout.read_exact(&mut [0; 6]).await.unwrap();
-    let found: Vec<(String, String)> = std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
-            let status = read("status");
-            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:\t"))?.to_owned();
-            read("cmdline").contains(&word).then(|| (entry.file_name().to_string_lossy().into_owned(), parent))
-        })
+    let found: Vec<(String, String)> = processes()
+        .into_iter()
+        .filter(|process| process.command.contains(&word))
+        .map(|process| (process.number, process.parent))
         .collect();
     // A child of the shell has its command line for a moment.
     let is_child = |parent: &String| found.iter().any(|(number, _)| number == parent);
@@ -193,4 +205,33 @@ async fn a_dropped_program_ends_although_its_supervisor_is_stopped() {
     assert!(std::process::Command::new("kill").args(["-STOP", supervisor]).status().unwrap().success());
     drop(running);
     until_none_has(&word).await;
+}
+
+/// Without namespaces, a program has a directory in `/tmp` that is named by the number of its supervisor.
+#[tokio::test]
+async fn a_refused_start_leaves_no_directory() {
+    if !kernel_allows(Tier::Landlock) {
+        return;
+    }
+    let lab = Lab::new(Tier::Landlock);
+    let own = std::process::id().to_string();
+    let all = processes();
+    let is_broker = |number: &String| {
+        all.iter().any(|broker| broker.number == *number && broker.parent == own && broker.command.contains("broker"))
+    };
+    // The cell that waits for the start, and those of other tests.
+    let cells: Vec<&HostProcess> = all.iter().filter(|process| is_broker(&process.parent)).collect();
+    let text = lab.file("text");
+    std::fs::write(&text, "not a program").unwrap();
+    std::fs::set_permissions(&text, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    lab.start_program(&OpenProgram::open(&text).unwrap(), &[]).await.unwrap_err();
+    let ended = |cell: &&&HostProcess| !Path::new("/proc").join(&cell.number).exists();
+    let began = Instant::now();
+    while cells.iter().filter(ended).count() == 0 {
+        assert!(began.elapsed() < Duration::from_secs(10), "the cell of the refused start has not ended");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    for cell in cells.iter().filter(ended) {
+        assert!(!Path::new("/tmp").join(format!("portcullis-{}", cell.number)).exists(), "{}", cell.number);
+    }
 }
