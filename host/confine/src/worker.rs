@@ -7,6 +7,7 @@ mod cell;
 mod landlock;
 mod launch;
 mod namespaces;
+mod own_calls;
 mod own_worker;
 mod privileges;
 mod processes;
@@ -120,7 +121,7 @@ fn prepare(tier: Tier, setup: CellSetup) -> io::Result<OwnedFd> {
     }
 }
 
-pub(crate) use system_calls::own_filters;
+pub(crate) use own_calls::own_filters;
 
 /// Leaves this process, which has one thread, only what it needs to compute with the streams that it has: memory,
 /// threads and time. From now on it cannot open a file, make a socket, start a program or signal another process.
@@ -128,7 +129,7 @@ pub(crate) use system_calls::own_filters;
 /// # Errors
 /// The kernel has no filters.
 pub fn only_compute() -> io::Result<()> {
-    for filter in &system_calls::computing_filters()? {
+    for filter in &own_calls::computing_filters()? {
         // This sets `no_new_privs` too.
         seccompiler::apply_filter(filter).map_err(|error| io::Error::other(error.to_string()))?;
     }

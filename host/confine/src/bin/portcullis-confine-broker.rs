@@ -26,12 +26,12 @@ fn main() {
 #[expect(clippy::disallowed_methods, reason = "these are the attempts that must fail")]
 fn only_compute(path: &str, port: u16) {
     use std::net::{TcpListener, TcpStream};
+    let parent = rustix::process::getppid();
     portcullis_confine::only_compute().unwrap_or_else(|error| panic!("{error}"));
     let threads =
         (0..4u64).map(|number| std::thread::spawn(move || (0..1000u64).map(|step| step * number).sum::<u64>()));
     let sum: u64 = threads.collect::<Vec<_>>().into_iter().filter_map(|thread| thread.join().ok()).sum();
     println!("computed {sum}");
-    let parent = rustix::process::getppid();
     let reached = [
         ("read a file", std::fs::read(path).is_ok()),
         ("write a file", std::fs::write(path, "changed").is_ok()),

@@ -71,7 +71,8 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     // If the host is gone, the supervisor finds the socket closed, and ends the program.
     let _ = tell_started(&control, cell.take_listener());
     let report = supervise(&cell, &request.confinement.limits, &control, &program);
-    cell.clear();
+    // This removes what the tier made for the program.
+    drop(cell);
     let report = report?;
     send(&control, &ProgramEvent::Ended(report), &[], SendFlags::empty())
 }

@@ -35,9 +35,16 @@ const READABLE: &[&str] = &[
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
     "/etc/alternatives",
-    "/etc/ssl",
+    // Private keys are beside the certificates.
+    "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/openssl.cnf",
     "/etc/ca-certificates",
-    "/etc/pki",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/openssl.cnf",
     "/etc/localtime",
     "/etc/timezone",
     "/etc/passwd",
@@ -78,6 +85,7 @@ impl TierCell for LandlockCell {
 
     fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
         let temporary = make_temporary()?;
+        self.temporary = Some(temporary.clone());
         for name in ["HOME", "TMPDIR"] {
             set_default(request, name, &temporary.to_string_lossy());
         }
@@ -115,7 +123,6 @@ impl TierCell for LandlockCell {
         }
         let own = open(&temporary, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         rules = allow(rules, own.as_fd(), write_access())?;
-        self.temporary = Some(temporary);
         self.rules = Some(rules);
         Ok(())
     }
@@ -135,8 +142,11 @@ impl TierCell for LandlockCell {
     fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>> {
         Ok(processes::descendants(proc, getpid()))
     }
+}
 
-    fn clear(&self) {
+/// Removes the program's own directory, after its end and after a start that failed.
+impl Drop for LandlockCell {
+    fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             #[expect(clippy::disallowed_methods, reason = "this process made the directory, and has no handles")]
             let _ = std::fs::remove_dir_all(temporary);

@@ -21,6 +21,10 @@ const REASON_BYTES_MAX: u64 = 4096;
 /// The permission bits that new files do not get.
 const UMASK: u32 = 0o022;
 
+/// Maximum bytes of a core file. With 1, the kernel neither writes a file nor starts the machine's crash handler, which
+/// would run unconfined and read the program's memory. With 0, it starts the handler.
+const CORE_BYTES_MAX: u64 = 1;
+
 /// Maximum bytes that a program may lock in memory: the kernel's default.
 const LOCKED_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
@@ -105,7 +109,7 @@ pub(super) fn put_streams(streams: [&OwnedFd; 3]) -> io::Result<()> {
 /// Sets what the kernel limits for each process by itself.
 fn limit(limits: &ConfinementLimits) -> io::Result<()> {
     let rows = [
-        (Resource::Core, 0),
+        (Resource::Core, CORE_BYTES_MAX),
         (Resource::Cpu, limits.cpu_time.as_secs() + 1),
         (Resource::Data, limits.memory_bytes),
         (Resource::Fsize, limits.file_bytes),

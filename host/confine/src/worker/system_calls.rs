@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// Fails with "Operation not permitted".
-const REFUSED: SeccompAction = SeccompAction::Errno(libc::EPERM as u32);
+pub(super) const REFUSED: SeccompAction = SeccompAction::Errno(libc::EPERM as u32);
 
 /// The bit of the system calls of the x32 interface. A filter of numbers would not match them.
 #[cfg(target_arch = "x86_64")]
@@ -47,6 +47,7 @@ const REFUSED_CALLS: &[libc::c_long] = &[
     libc::SYS_fspick,
     libc::SYS_move_mount,
     libc::SYS_open_tree,
+    SYS_OPEN_TREE_ATTR,
     libc::SYS_mount_setattr,
     // Files by number, around the view.
     libc::SYS_open_by_handle_at,
@@ -131,6 +132,20 @@ const REFUSED_WITHOUT_VIEW: &[libc::c_long] = &[
     libc::SYS_connect,
     libc::SYS_bind,
     libc::SYS_listen,
+    // Shared memory, message queues and semaphores of the user's other processes. Landlock keeps a program only from
+    // opening a queue with a name, and not from removing it.
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
 ];
 
 /// The same calls in their older forms.
@@ -140,10 +155,12 @@ const REFUSED_WITHOUT_VIEW_HERE: &[libc::c_long] =
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_WITHOUT_VIEW_HERE: &[libc::c_long] = &[];
 
-/// Numbers of calls that are newer than the crate `libc`, the same on every architecture: Linux 6.6, 6.13 and 6.17.
+/// Numbers of calls that are newer than the crate `libc`, the same on every architecture: Linux 6.6, 6.13, 6.13, 6.15
+/// and 6.17.
 const SYS_FCHMODAT2: libc::c_long = 452;
 const SYS_SETXATTRAT: libc::c_long = 463;
 const SYS_REMOVEXATTRAT: libc::c_long = 466;
+const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
 const SYS_FILE_SETATTR: libc::c_long = 469;
 
 /// The calls that change another process of the user, by the argument that names it. Zero is the caller itself.
@@ -166,96 +183,16 @@ const IOPRIO_WHO_USER: u64 = 3;
 /// The control codes of a terminal that put input into it or change its console.
 const REFUSED_CONTROLS: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
-/// All that a process needs that computes on several threads, from its open streams and to them: memory, threads, time,
-/// and open descriptors. It cannot open a file, make a socket, start a program or signal another process.
-const COMPUTING_CALLS: &[libc::c_long] = &[
-    // Open descriptors.
-    libc::SYS_read,
-    libc::SYS_readv,
-    libc::SYS_write,
-    libc::SYS_writev,
-    libc::SYS_close,
-    libc::SYS_fstat,
-    libc::SYS_lseek,
-    libc::SYS_ppoll,
-    libc::SYS_fcntl,
-    // Memory.
-    libc::SYS_brk,
-    libc::SYS_mmap,
-    libc::SYS_munmap,
-    libc::SYS_mprotect,
-    libc::SYS_mremap,
-    libc::SYS_madvise,
-    libc::SYS_membarrier,
-    // Threads. `clone3` is absent by the other filter.
-    libc::SYS_clone3,
-    libc::SYS_futex,
-    libc::SYS_set_robust_list,
-    libc::SYS_get_robust_list,
-    libc::SYS_rseq,
-    libc::SYS_gettid,
-    libc::SYS_getpid,
-    libc::SYS_sched_yield,
-    libc::SYS_sched_getaffinity,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    // Signals of the process itself.
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_sigaltstack,
-    libc::SYS_restart_syscall,
-    // Time and facts.
-    libc::SYS_clock_gettime,
-    libc::SYS_clock_nanosleep,
-    libc::SYS_nanosleep,
-    libc::SYS_gettimeofday,
-    libc::SYS_getrandom,
-    libc::SYS_getrusage,
-    libc::SYS_sysinfo,
-    libc::SYS_uname,
-];
+/// The types of the control codes by which file systems change a file that is open for reading, or the entries of an
+/// open directory: attributes, encryption and verity; versions; projects; FAT; F2FS. The type is a code's second byte.
+const FILE_CONTROL_TYPES: &[u8] = b"fvXr\xf5";
 
-#[cfg(target_arch = "x86_64")]
-const COMPUTING_CALLS_HERE: &[libc::c_long] = &[libc::SYS_poll, libc::SYS_arch_prctl, libc::SYS_time];
-#[cfg(not(target_arch = "x86_64"))]
-const COMPUTING_CALLS_HERE: &[libc::c_long] = &[];
-
-/// Returns the filters of a process that only computes. The strictest counts.
-pub(crate) fn computing_filters() -> io::Result<[BpfProgram; 2]> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    for call in COMPUTING_CALLS.iter().chain(COMPUTING_CALLS_HERE) {
-        rules.insert(*call, Vec::new());
-    }
-    let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
-    rules.insert(libc::SYS_clone, vec![rule(&[(0, SeccompCmpOp::MaskedEq(thread), thread)])?]);
-    // `abort` signals the process itself.
-    let own = u64::from(std::process::id());
-    rules.insert(libc::SYS_tgkill, vec![rule(&[(0, SeccompCmpOp::Eq, own)])?]);
-    rules.insert(libc::SYS_prctl, vec![rule(&[(0, SeccompCmpOp::Eq, PR_SET_NAME)])?]);
-    rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, SeccompCmpOp::Eq, 0)])?]);
-    let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
-    let filter = SeccompFilter::new(rules, REFUSED, SeccompAction::Allow, arch).map_err(io::Error::other)?;
-    let filter = BpfProgram::try_from(filter).map_err(io::Error::other)?;
-    Ok([absent_filter()?, filter])
-}
-
-/// Returns the filters of a process that confines itself while it runs: the calls that no program gets, and the start of
-/// programs unless it keeps that. The strictest counts.
-pub(crate) fn own_filters(starts_programs: bool) -> io::Result<[BpfProgram; 2]> {
-    let mut rules = dangerous_calls()?;
-    if !starts_programs {
-        rules.insert(libc::SYS_execve, Vec::new());
-        rules.insert(libc::SYS_execveat, Vec::new());
-    }
-    Ok([absent_filter()?, refuse_x32(compile(rules, REFUSED)?)])
-}
-
-/// Names a thread, prctl(2).
-const PR_SET_NAME: u64 = 15;
+/// The type of btrfs, of which only the codes that clone into a file open for writing are allowed.
+const BTRFS_CONTROL_TYPE: u8 = 0x94;
+const CLONE_CONTROLS: [u64; 2] = [libc::FICLONE, libc::FICLONERANGE];
 
 /// Returns the filter of the calls that seem not to exist.
-fn absent_filter() -> io::Result<BpfProgram> {
+pub(super) fn absent_filter() -> io::Result<BpfProgram> {
     let absent = ABSENT_CALLS.iter().map(|call| (*call, Vec::new())).collect();
     compile(absent, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))
 }
@@ -263,6 +200,7 @@ fn absent_filter() -> io::Result<BpfProgram> {
 /// Returns the filters of a program. The strictest counts.
 pub(super) fn filters(tier: Tier) -> io::Result<[BpfProgram; 2]> {
     let mut rules = dangerous_calls()?;
+    refuse_core_limit(&mut rules)?;
     match tier {
         Tier::Namespaces => refuse_foreign_sockets(&mut rules)?,
         Tier::Landlock => refuse_without_view(&mut rules)?,
@@ -271,7 +209,7 @@ pub(super) fn filters(tier: Tier) -> io::Result<[BpfProgram; 2]> {
 }
 
 /// Returns the rules of what no confined process gets.
-fn dangerous_calls() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
+pub(super) fn dangerous_calls() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for call in REFUSED_CALLS.iter().chain(REFUSED_CALLS_HERE) {
         rules.insert(*call, Vec::new());
@@ -283,11 +221,25 @@ fn dangerous_calls() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(rules)
 }
 
+/// Keeps the limit of core files at the value that starts no crash handler. It can still be read.
+fn refuse_core_limit(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Result<()> {
+    let core = u64::from(libc::RLIMIT_CORE);
+    rules.insert(libc::SYS_setrlimit, vec![rule(&[(0, SeccompCmpOp::Eq, core)])?]);
+    let is_core =
+        SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, core).map_err(io::Error::other)?;
+    // The address of the new limit.
+    let is_set = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).map_err(io::Error::other)?;
+    let set_core = SeccompRule::new(vec![is_core, is_set]).map_err(io::Error::other)?;
+    rules.insert(libc::SYS_prlimit64, vec![set_core]);
+    Ok(())
+}
+
 /// Refuses the sockets that do not belong to a network namespace, such as VSOCK, and those that make packets.
 fn refuse_foreign_sockets(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Result<()> {
     let allowed = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6];
     let others = allowed.map(|family| (0, SeccompCmpOp::Ne, family.unsigned_abs().into()));
     rules.insert(libc::SYS_socket, vec![rule(&others)?, socket_type(libc::SOCK_RAW)?]);
+    rules.insert(libc::SYS_socketpair, vec![foreign_pair()?]);
     Ok(())
 }
 
@@ -296,8 +248,10 @@ fn refuse_without_view(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Resul
     for call in REFUSED_WITHOUT_VIEW.iter().chain(REFUSED_WITHOUT_VIEW_HERE) {
         rules.insert(*call, Vec::new());
     }
-    // A pair of datagram sockets can send to any socket that has a path.
-    rules.insert(libc::SYS_socketpair, vec![socket_type(libc::SOCK_DGRAM)?]);
+    // A pair of datagram sockets can send to any socket that has a path. Linux makes such a pair for the raw type too.
+    let datagrams = [socket_type(libc::SOCK_DGRAM)?, socket_type(libc::SOCK_RAW)?];
+    rules.insert(libc::SYS_socketpair, [foreign_pair()?].into_iter().chain(datagrams).collect());
+    rules.entry(libc::SYS_ioctl).or_default().extend(file_controls()?);
     for (call, argument) in OWN_PROCESS_ONLY {
         rules.entry(*call).or_default().push(rule(&[(*argument, SeccompCmpOp::Ne, 0)])?);
     }
@@ -307,13 +261,26 @@ fn refuse_without_view(rules: &mut BTreeMap<i64, Vec<SeccompRule>>) -> io::Resul
     Ok(())
 }
 
+/// Returns the rules for the control codes of file systems.
+fn file_controls() -> io::Result<Vec<SeccompRule>> {
+    let of_type = |kind: u8| (1, SeccompCmpOp::MaskedEq(0xff00), u64::from(kind) << 8);
+    let whole = FILE_CONTROL_TYPES.iter().map(|kind| rule(&[of_type(*kind)]));
+    let [clone, clone_range] = CLONE_CONTROLS.map(|code| (1, SeccompCmpOp::Ne, code));
+    whole.chain([rule(&[of_type(BTRFS_CONTROL_TYPE), clone, clone_range])]).collect()
+}
+
+/// Returns a rule for pairs of sockets that are not Unix sockets. A pair of another family could send to others.
+fn foreign_pair() -> io::Result<SeccompRule> {
+    rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX.unsigned_abs().into())])
+}
+
 /// Returns a rule for sockets of a type. The type without its flags is in the low four bits of the second argument.
 fn socket_type(wanted: libc::c_int) -> io::Result<SeccompRule> {
     rule(&[(1, SeccompCmpOp::MaskedEq(0xf), wanted.unsigned_abs().into())])
 }
 
 /// Returns a rule that matches if all of these arguments do: each with its index, an operator and a value.
-fn rule(arguments: &[(u8, SeccompCmpOp, u64)]) -> io::Result<SeccompRule> {
+pub(super) fn rule(arguments: &[(u8, SeccompCmpOp, u64)]) -> io::Result<SeccompRule> {
     let condition = |(index, operator, value): &(u8, SeccompCmpOp, u64)| {
         SeccompCondition::new(*index, SeccompCmpArgLen::Dword, operator.clone(), *value)
     };
@@ -328,7 +295,7 @@ pub(super) fn namespaces_filter() -> io::Result<BpfProgram> {
     compile(rules, REFUSED)
 }
 
-fn compile(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> io::Result<BpfProgram> {
+pub(super) fn compile(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> io::Result<BpfProgram> {
     let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch).map_err(io::Error::other)?;
     BpfProgram::try_from(filter).map_err(io::Error::other)
@@ -342,7 +309,7 @@ fn clone_rules() -> io::Result<Vec<SeccompRule>> {
 
 /// Puts a check of the x32 bit before a filter, because its numbers have none.
 #[cfg(target_arch = "x86_64")]
-fn refuse_x32(filter: BpfProgram) -> BpfProgram {
+pub(super) fn refuse_x32(filter: BpfProgram) -> BpfProgram {
     const LOAD_WORD: u16 = 0x20;
     const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
     const RETURN: u16 = 0x06;
@@ -358,6 +325,6 @@ fn refuse_x32(filter: BpfProgram) -> BpfProgram {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn refuse_x32(filter: BpfProgram) -> BpfProgram {
+pub(super) fn refuse_x32(filter: BpfProgram) -> BpfProgram {
     filter
 }

@@ -23,9 +23,6 @@ pub(super) trait TierCell: Sized {
 
     /// Returns the numbers of all processes of the program. `proc` is the open `/proc` of the supervisor.
     fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>>;
-
-    /// Removes what the program leaves, after its end.
-    fn clear(&self) {}
 }
 
 /// Sets a variable that neither the caller nor the policy has set.

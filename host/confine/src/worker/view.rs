@@ -30,15 +30,21 @@ const MACHINE: &str = "/.machine";
 const SYSTEM: &[&str] = &["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix"];
 
 /// The files and directories of `/etc` that programs need: the linker, certificates, names of users and time zones.
-/// None holds a secret. What is a small file is copied.
+/// None holds a secret: private keys are beside the certificates, so only those are named. What is a small file is copied.
 const SETTINGS: &[&str] = &[
     "ld.so.cache",
     "ld.so.conf",
     "ld.so.conf.d",
     "alternatives",
-    "ssl",
+    "ssl/certs",
+    "ssl/cert.pem",
+    "ssl/ca-bundle.pem",
+    "ssl/openssl.cnf",
     "ca-certificates",
-    "pki",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "pki/tls/cert.pem",
+    "pki/tls/openssl.cnf",
     "localtime",
     "timezone",
     "protocols",
@@ -171,6 +177,9 @@ fn mirror(source: &str, target: &str) -> io::Result<()> {
         Err(Errno::NOENT) => return Ok(()),
         Err(error) => return Err(about(Path::new(source), &error.into())),
     };
+    if let Some(above) = Path::new(target).parent() {
+        make_directory(above)?;
+    }
     match FileType::from_raw_mode(found.stx_mode.into()) {
         FileType::Symlink => {
             let leads = readlinkat(CWD, source, Vec::new())?;

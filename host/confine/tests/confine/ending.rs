@@ -1,6 +1,6 @@
 //! How a program ends, and that nothing of it is left.
 
-use crate::lab::{Lab, TIERS, outcome};
+use crate::lab::{Lab, kernel_allows, outcome, tiers};
 use portcullis_confine::{ConfineError, OpenProgram, ProgramExit, Tier};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,6 +21,23 @@ fn processes_with(word: &str) -> usize {
     all.filter(|entry| entry.file_name().to_string_lossy().parse::<u32>().is_ok()).map(has).filter(|has| *has).count()
 }
 
+/// A process of the machine.
+struct HostProcess {
+    number: String,
+    parent: String,
+    command: String,
+}
+
+fn processes() -> Vec<HostProcess> {
+    let process = |entry: std::fs::DirEntry| {
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let parent = read("status").lines().find_map(|line| line.strip_prefix("PPid:\t").map(str::to_owned))?;
+        let number = entry.file_name().to_string_lossy().into_owned();
+        Some(HostProcess { number, parent, command: read("cmdline") })
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter_map(process).collect()
+}
+
 async fn until_none_has(word: &str) {
     let began = Instant::now();
     while processes_with(word) > 0 {
@@ -31,7 +48,7 @@ async fn until_none_has(word: &str) {
 
 #[tokio::test]
 async fn a_program_ends_with_its_code_or_its_signal() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         assert_eq!(lab.run("exit 7").await.report.exit, ProgramExit::Code(7));
         assert_eq!(lab.run("kill -9 $$").await.report.exit, ProgramExit::Signal(9));
@@ -40,7 +57,7 @@ async fn a_program_ends_with_its_code_or_its_signal() {
 
 #[tokio::test]
 async fn what_a_program_left_in_the_background_ends_with_it() {
-    for tier in TIERS {
+    for tier in tiers() {
         let (lab, word) = (Lab::new(tier), mark("background"));
         let commands = [
             format!("bash -c 'sleep 100; true' {word} & echo started"),
@@ -61,7 +78,7 @@ async fn what_a_program_left_in_the_background_ends_with_it() {
 
 #[tokio::test]
 async fn a_killed_or_dropped_program_leaves_no_process() {
-    for tier in TIERS {
+    for tier in tiers() {
         let (lab, word) = (Lab::new(tier), mark("killed"));
         let command = format!(
             "trap '' TERM; for i in $(seq 20); do setsid bash -c 'trap \"\" TERM; (sleep 100; true) & wait' {word} & done; \
@@ -85,7 +102,7 @@ async fn a_killed_or_dropped_program_leaves_no_process() {
 
 #[tokio::test]
 async fn a_program_outlives_neither_its_broker_nor_its_host() {
-    for tier in TIERS {
+    for tier in tiers() {
         let (lab, word) = (Lab::new(tier), mark("orphan"));
         let running = lab.start(&format!("sleep 100; true # {word}")).await.unwrap();
         drop(lab);
@@ -97,7 +114,7 @@ async fn a_program_outlives_neither_its_broker_nor_its_host() {
 
 #[tokio::test]
 async fn the_streams_are_the_programs_own() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         let mut running = lab.start("cat; echo error >&2; echo end").await.unwrap();
         let mut streams = running.take_streams().unwrap();
@@ -112,7 +129,7 @@ async fn the_streams_are_the_programs_own() {
 
 #[tokio::test]
 async fn a_program_that_was_replaced_does_not_start() {
-    for tier in TIERS {
+    for tier in tiers() {
         let lab = Lab::new(tier);
         let script = lab.file("tool");
         let put = |content: &str| {
@@ -136,6 +153,9 @@ async fn a_program_that_was_replaced_does_not_start() {
 
 #[tokio::test]
 async fn what_is_no_program_is_refused_with_the_reason() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
     let lab = Lab::new(Tier::Namespaces);
     lab.put("text", "x");
     for (path, why) in [("text", "not executable"), (".", "not a file"), ("none", "No such file")] {
@@ -154,12 +174,64 @@ async fn what_is_no_program_is_refused_with_the_reason() {
 /// The caller gives up at each moment of a start.
 #[tokio::test]
 async fn a_start_that_is_given_up_leaves_no_process() {
-    for tier in TIERS {
+    for tier in tiers() {
         let (lab, word) = (Lab::new(tier), mark("given-up"));
         for microseconds in (0..6000).step_by(150) {
             let command = format!("sleep 100; true # {word}");
             drop(tokio::time::timeout(Duration::from_micros(microseconds), lab.start(&command)).await);
         }
         until_none_has(&word).await;
+    }
+}
+
+/// A supervisor that does not react cannot kill its program. With namespaces, its own end does.
+#[tokio::test]
+async fn a_dropped_program_ends_although_its_supervisor_is_stopped() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
+    let (lab, word) = (Lab::new(Tier::Namespaces), mark("stopped"));
+    let mut running = lab.start(&format!("echo ready; sleep 100; true # {word}")).await.unwrap();
+    let mut streams = running.take_streams().unwrap();
+    streams.stdout.read_exact(&mut [0; 6]).await.unwrap();
+    let found: Vec<(String, String)> = processes()
+        .into_iter()
+        .filter(|process| process.command.contains(&word))
+        .map(|process| (process.number, process.parent))
+        .collect();
+    // A child of the shell has its command line for a moment.
+    let is_child = |parent: &String| found.iter().any(|(number, _)| number == parent);
+    let (_, supervisor) = found.iter().find(|(_, parent)| !is_child(parent)).unwrap();
+    assert!(std::process::Command::new("kill").args(["-STOP", supervisor]).status().unwrap().success());
+    drop(running);
+    until_none_has(&word).await;
+}
+
+/// Without namespaces, a program has a directory in `/tmp` that is named by the number of its supervisor.
+#[tokio::test]
+async fn a_refused_start_leaves_no_directory() {
+    if !kernel_allows(Tier::Landlock) {
+        return;
+    }
+    let lab = Lab::new(Tier::Landlock);
+    let own = std::process::id().to_string();
+    let all = processes();
+    let is_broker = |number: &String| {
+        all.iter().any(|broker| broker.number == *number && broker.parent == own && broker.command.contains("broker"))
+    };
+    // The cell that waits for the start, and those of other tests.
+    let cells: Vec<&HostProcess> = all.iter().filter(|process| is_broker(&process.parent)).collect();
+    let text = lab.file("text");
+    std::fs::write(&text, "not a program").unwrap();
+    std::fs::set_permissions(&text, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    lab.start_program(&OpenProgram::open(&text).unwrap(), &[]).await.unwrap_err();
+    let ended = |cell: &&&HostProcess| !Path::new("/proc").join(&cell.number).exists();
+    let began = Instant::now();
+    while cells.iter().filter(ended).count() == 0 {
+        assert!(began.elapsed() < Duration::from_secs(10), "the cell of the refused start has not ended");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    for cell in cells.iter().filter(ended) {
+        assert!(!Path::new("/tmp").join(format!("portcullis-{}", cell.number)).exists(), "{}", cell.number);
     }
 }

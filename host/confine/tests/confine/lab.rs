@@ -1,18 +1,69 @@
 //! A broker with one directory, for the tests.
 
 use portcullis_confine::{
-    Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram, ProgramNetwork,
-    ProgramReport, ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory, path_of,
+    BROKER_ARGUMENT, Broker, BrokerProgram, ConfineError, Confinement, ConfinementLimits, MaskedPath, OpenProgram,
+    ProgramNetwork, ProgramReport, ProgramStart, RunningProgram, Tier, ViewAccess, ViewDirectory, path_of,
 };
+use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
-/// Both tiers. Each property holds for both, unless its test says otherwise.
-pub(crate) const TIERS: [Tier; 2] = [Tier::Namespaces, Tier::Landlock];
+/// The variables by which a run as another user finds the broker and a directory that it may write to.
+pub(crate) const BROKER_VARIABLE: &str = "PORTCULLIS_TEST_BROKER";
+pub(crate) const SCRATCH_VARIABLE: &str = "PORTCULLIS_TEST_SCRATCH";
+
+/// Returns the tiers that the kernel allows this user. Each property holds for both, unless its test says otherwise.
+pub(crate) fn tiers() -> Vec<Tier> {
+    [Tier::Namespaces, Tier::Landlock].into_iter().filter(|tier| kernel_allows(*tier)).collect()
+}
+
+/// Returns whether the kernel allows this user a tier. It does not ask the broker, whose faults must skip no test.
+pub(crate) fn kernel_allows(tier: Tier) -> bool {
+    let allowed = match tier {
+        Tier::Namespaces => {
+            let mut probe = std::process::Command::new("unshare");
+            probe.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--net", "true"]);
+            probe.output().unwrap().status.success()
+        }
+        Tier::Landlock => landlock_version() >= LANDLOCK_VERSION_NEEDED,
+    };
+    if !allowed {
+        let test = std::thread::current().name().unwrap_or_default().to_owned();
+        let text = format!("SKIPPED: {test} with {tier}: the kernel does not allow it to this user\n");
+        // Around the capture of the test harness, so that it is seen.
+        std::io::stderr().write_all(text.as_bytes()).unwrap();
+    }
+    allowed
+}
+
+const LANDLOCK_VERSION_NEEDED: i64 = 6;
+
+#[expect(unsafe_code, reason = "the version has no safe wrapper")]
+fn landlock_version() -> i64 {
+    const VERSION: u32 = 1;
+    // SAFETY: with this flag, the call reads no memory.
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION) }
+}
+
+/// Returns the number of the user of this run.
+pub(crate) fn user() -> u32 {
+    std::fs::metadata("/proc/self").unwrap().uid()
+}
+
+/// Returns the path of the broker.
+pub(crate) fn broker_path() -> PathBuf {
+    place(BROKER_VARIABLE, env!("CARGO_BIN_EXE_portcullis-confine-broker"))
+}
+
+fn place(variable: &str, default: &str) -> PathBuf {
+    std::env::var_os(variable).unwrap_or_else(|| OsString::from(default)).into()
+}
 
 /// A directory that is removed at the end of its test.
 pub(crate) struct Scratch(PathBuf);
@@ -21,7 +72,8 @@ impl Scratch {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
+        let path =
+            place(SCRATCH_VARIABLE, env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -44,6 +96,9 @@ pub(crate) struct Lab {
     pub(crate) access: ViewAccess,
     pub(crate) masked: Vec<MaskedPath>,
     pub(crate) network: ProgramNetwork,
+    pub(crate) environment: Vec<(String, String)>,
+    /// The path that the directory had when it was granted, if that is not its path now.
+    pub(crate) granted_path: Option<PathBuf>,
 }
 
 /// The limits of a short command.
@@ -69,8 +124,14 @@ pub(crate) struct Outcome {
 impl Lab {
     /// Starts a broker of the machine's best tier, or of Landlock alone.
     pub(crate) fn new(tier: Tier) -> Self {
-        let program = PathBuf::from(env!("CARGO_BIN_EXE_portcullis-confine-broker"));
-        let mut program = BrokerProgram::new(program);
+        Self::started_by(tier, Path::new("/usr/bin/env"), &[])
+    }
+
+    /// Starts a broker by another program, whose last arguments it must execute.
+    pub(crate) fn started_by(tier: Tier, launcher: &Path, arguments: &[&str]) -> Self {
+        let mut program = BrokerProgram::new(launcher.to_owned());
+        let broker = [broker_path().into(), OsString::from(BROKER_ARGUMENT)];
+        program.arguments = arguments.iter().map(OsString::from).chain(broker).collect();
         if tier == Tier::Landlock {
             program.arguments.push("--without-namespaces".into());
         }
@@ -83,6 +144,8 @@ impl Lab {
             access: ViewAccess::ReadWrite,
             masked: Vec::new(),
             network: ProgramNetwork::None,
+            environment: Vec::new(),
+            granted_path: None,
         }
     }
 
@@ -124,13 +187,13 @@ impl Lab {
     ) -> Result<RunningProgram, ConfineError> {
         let confinement = Confinement {
             directories: vec![ViewDirectory {
-                path: path_of(directory).unwrap(),
+                path: self.granted_path.clone().unwrap_or_else(|| path_of(directory).unwrap()),
                 link: Some("workspace".to_owned()),
                 access: self.access,
                 masked: self.masked.clone(),
             }],
             working_directory: self.workspace.path().to_owned(),
-            environment: Vec::new(),
+            environment: self.environment.clone(),
             network: self.network,
             limits: self.limits.clone(),
         };

@@ -1,7 +1,7 @@
 //! The limits of a program: each is reached by a program that tries to.
 
-use crate::lab::{Lab, Outcome, TIERS};
-use portcullis_confine::ProgramExit;
+use crate::lab::{Lab, Outcome, tiers, user};
+use portcullis_confine::{ProgramExit, Tier};
 use std::time::Duration;
 
 fn stopped(outcome: &Outcome, by: &str) {
@@ -11,7 +11,7 @@ fn stopped(outcome: &Outcome, by: &str) {
 
 #[tokio::test]
 async fn time_ends_a_program() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.time = Duration::from_millis(300);
         stopped(&lab.run("trap '' TERM INT; while :; do sleep 1; done").await, "limit of time");
@@ -20,7 +20,7 @@ async fn time_ends_a_program() {
 
 #[tokio::test]
 async fn computing_ends_a_program_and_its_children() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.cpu_time = Duration::from_millis(500);
         stopped(&lab.run("while :; do :; done").await, "limit of CPU time");
@@ -31,20 +31,27 @@ async fn computing_ends_a_program_and_its_children() {
 
 #[tokio::test]
 async fn a_fork_bomb_is_killed_whole() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.processes = 50;
+        // For a user other than root, the kernel refuses more processes, and the shell tries again and again.
+        let kernel_refuses = tier == Tier::Namespaces && user() != 0;
+        let limit = if kernel_refuses { "limit of time" } else { "processes" };
+        lab.limits.time = Duration::from_secs(if kernel_refuses { 1 } else { 60 });
         // Both end by themselves: without the limit, they would take the machine.
         let bomb = "bomb() { [ $1 -gt 0 ] && { bomb $(($1-1)) & bomb $(($1-1)) & wait; sleep 5; }; }; bomb 10";
-        stopped(&lab.run(bomb).await, "processes");
-        stopped(&lab.run("for i in $(seq 2000); do setsid sleep 5 & done; wait").await, "processes");
+        for command in [bomb, "for i in $(seq 2000); do setsid sleep 5 & done; wait"] {
+            let outcome = lab.run(command).await;
+            stopped(&outcome, limit);
+            assert_eq!(outcome.text.contains("Resource temporarily unavailable"), kernel_refuses, "{outcome:?}");
+        }
         assert_eq!(lab.run("echo ok").await.text, "ok\n");
     }
 }
 
 #[tokio::test]
 async fn memory_ends_one_process_or_many() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.memory_bytes = 128 * 1024 * 1024;
         let one = lab.run("x=a; while :; do x=$x$x; done").await;
@@ -58,7 +65,7 @@ async fn memory_ends_one_process_or_many() {
 
 #[tokio::test]
 async fn files_are_limited_in_size_and_number() {
-    for tier in TIERS {
+    for tier in tiers() {
         let mut lab = Lab::new(tier);
         lab.limits.file_bytes = 1024 * 1024;
         lab.limits.open_files = 32;
@@ -66,5 +73,33 @@ async fn files_are_limited_in_size_and_number() {
         assert!(outcome.text.ends_with("1048576\n"), "{tier}: {outcome:?}");
         let outcome = lab.run("for i in $(seq 10 60); do eval \"exec $i</dev/null\" || exit 9; done").await;
         assert_ne!(outcome.report.exit, ProgramExit::Code(0), "{tier}: {outcome:?}");
+    }
+}
+
+/// The kernel starts the machine's crash handler unless the limit of core files is 1. A handler serves the whole
+/// machine, so no test installs one. This test checks that the limit is 1 and that a program cannot change it.
+#[tokio::test]
+async fn a_crash_starts_no_handler_of_the_machine() {
+    for tier in tiers() {
+        let lab = Lab::new(tier);
+        let script = format!(
+            r#"
+import ctypes, resource
+libc = ctypes.CDLL(None, use_errno=True)
+both = (ctypes.c_ulong * 2)(0, 0)
+assert libc.syscall({}, 4, both) == -1
+assert libc.syscall({}, 0, 4, both, 0) == -1
+resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))
+print(resource.getrlimit(resource.RLIMIT_CORE))
+"#,
+            libc::SYS_setrlimit,
+            libc::SYS_prlimit64
+        );
+        lab.put("core.py", &script);
+        assert_eq!(
+            lab.run("python3 core.py; ulimit -c 0 2>/dev/null || ulimit -Hc").await.text,
+            "(1, 1)\n0\n",
+            "{tier}"
+        );
     }
 }

@@ -7,9 +7,17 @@
     reason = "the tests make the files and processes that programs must not reach, and a test may panic"
 )]
 
+mod another_user;
+mod bypasses;
 mod ending;
+mod filter;
 mod lab;
 mod limits;
+mod mounts;
+mod outside;
 mod own_process;
+mod privileges;
+mod published_bypasses;
 mod reach;
+mod shared;
 mod view;
