@@ -110,8 +110,8 @@ impl Broker {
         Ok(StartingProgram { control, tier, streams })
     }
 
-    /// Starts the worker of the host's own program: the function that [`broker_main`](crate::broker_main) was called with,
-    /// in a process of its own. A host that has taken the start of programs from itself can still start it.
+    /// Starts the worker of the host's own program: the function that [`broker_main`](crate::broker_main) was called
+    /// with, in a process of its own. A host that has taken the start of programs from itself can still start it.
     ///
     /// # Errors
     /// The broker has ended.

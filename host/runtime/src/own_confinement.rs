@@ -98,17 +98,17 @@ impl Host {
             rights.keep_files_and_connections();
             rights.keep_programs();
         }
-        let state = &self.0.state;
+        let (state, home) = (&self.0.state, in_force.bases.user.home());
         rights.keep_open(&state.directory, ViewAccess::ReadWrite)?;
         rights.keep_open(&state.cache, ViewAccess::ReadWrite)?;
         for place in self.0.loader.plugins.held().iter().chain(&in_force.policy_directories) {
             keep_place(&mut rights, place)?;
         }
         for file in &in_force.files {
-            keep_file(&mut rights, &file.path)?;
+            keep_file(&mut rights, &file.path, home)?;
         }
         for file in [&in_force.bases.user_file, &in_force.bases.project_file].into_iter().chain(&needs.files) {
-            keep_file(&mut rights, file)?;
+            keep_file(&mut rights, file, home)?;
         }
         for (paths, access) in [(READABLE, ViewAccess::ReadOnly), (WRITABLE, ViewAccess::ReadWrite)] {
             for path in paths {
@@ -178,14 +178,14 @@ fn keep_place(rights: &mut OwnRights, place: &OwnPlace) -> io::Result<()> {
     }
 }
 
-/// Keeps a file for reading, with its directory: an editor replaces the file. A home directory and the root are too much
-/// for that, so a file there is found again only while it is the same one.
-fn keep_file(rights: &mut OwnRights, file: &Path) -> io::Result<()> {
+/// Keeps a file for reading, with its directory: an editor replaces the file. A home directory and the root are too
+/// much for that, so a file there is found again only while it is the same one.
+fn keep_file(rights: &mut OwnRights, file: &Path, home: Option<&Path>) -> io::Result<()> {
     rights.keep(file, ViewAccess::ReadOnly)?;
     let Some(directory) = file.parent() else { return Ok(()) };
     let directory = if directory == Path::new("") { Path::new(".") } else { directory };
     let resolved = crate::places::resolve(directory).unwrap_or_default();
-    let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| crate::places::resolve(&home).ok());
+    let home = home.and_then(|home| crate::places::resolve(home).ok());
     if resolved.parent().is_none() || Some(&resolved) == home.as_ref() {
         return Ok(());
     }

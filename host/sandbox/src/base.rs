@@ -38,6 +38,11 @@ impl PathBase {
         &self.path
     }
 
+    /// Returns the home directory, if it is known.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
     /// Returns the path of a binding for display. It opens nothing. If the home directory is needed and not known, the
     /// path stays as it is written.
     pub fn join(&self, path: impl AsRef<Path>) -> PathBuf {

@@ -280,9 +280,9 @@ pub fn init() {
 }
 
 /// Runs the compile worker: reads a component from stdin, writes code to stdout, and returns the exit code. It sets its
-/// resource limits before it reads a byte, and takes from itself the files, the network, other programs and other
-/// processes: a fault of the compiler reaches nothing but its streams. The process must have one thread. [`init`] calls it. Only a program that is used as [`Compiler::Program`]
-/// needs to call it itself.
+/// resource limits before it reads a byte. It also takes from itself the files, the network, other programs and other
+/// processes: a fault of the compiler reaches nothing but its streams. The process must have one thread. [`init`] calls
+/// it. Only a program that is used as [`Compiler::Program`] needs to call it itself.
 pub fn compile_worker() -> i32 {
     match work() {
         Ok(()) => 0,

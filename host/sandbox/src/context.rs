@@ -49,7 +49,7 @@ pub trait CallHost: Send + Sync + 'static {
     fn ask(&self, ask: Ask) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
 
     /// Asks a person for what a program lacks, for one run. The error is the reason for the guest. Without an
-    /// implementation, nobody is asked.
+    /// implementation, no approver is asked.
     fn escalate(
         &self,
         _escalation: Escalation,

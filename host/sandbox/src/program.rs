@@ -210,8 +210,8 @@ impl Program {
         self.setup.directories.iter().map(|(key, directory)| (Some(key.as_str()), directory)).chain(extra)
     }
 
-    /// Returns what the program can connect to. With namespaces it always has the proxy, which refuses everything without
-    /// a client and then says what was refused.
+    /// Returns what the program can connect to. With namespaces it always has the proxy, which refuses everything
+    /// without a client and then says what was refused.
     fn network(&self) -> Result<ProgramNetwork, String> {
         let tier = broker::program_tier().map_err(|error| broker::describe(&error))?.tier;
         let proxied = !self.clients().is_empty() || tier == Some(Tier::Namespaces);

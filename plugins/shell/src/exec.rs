@@ -56,13 +56,13 @@ pub(crate) struct Exec {
     #[serde(default)]
     #[schemars(range(min = 1, max = 86_400))]
     timeout: Option<u32>,
-    /// A host and a port that the sandbox does not reach, such as `crates.io:443`. A person is asked to allow it for this
-    /// run, if the policy lets the program ask.
+    /// A host and a port that the sandbox does not reach, such as `files.example.org:443`. A person is asked to allow it
+    /// for this run, if the policy lets the program ask.
     #[serde(default)]
     #[schemars(length(min = 1, max = 300))]
     needs_host: Option<String>,
-    /// A directory of the machine that the sandbox does not have, by its absolute path. A person is asked to let this run
-    /// read it.
+    /// A directory of the machine that the sandbox does not have, by its absolute path. A person is asked to let this
+    /// run read it.
     #[serde(default)]
     #[schemars(length(min = 1, max = 4096))]
     needs_read: Option<String>,

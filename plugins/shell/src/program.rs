@@ -111,7 +111,7 @@ impl Request<'_> {
         {
             let (ending, _) = self.ending(&outcome);
             let line_break = if is_line_open { "\n" } else { "" };
-            write!(answer, "{line_break}{}A person allowed {needs} for one more run:\n", ending.text)?;
+            writeln!(answer, "{line_break}{}A person allowed {needs} for one more run:", ending.text)?;
             context.progress(Progress::title(format!("Running {label} again")));
             (outcome, is_line_open) = self.follow(running, &mut answer, context)?;
         }

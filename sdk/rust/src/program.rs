@@ -113,7 +113,7 @@ impl Launch {
 /// What a program lacks for one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
-    /// A host and a port, such as `crates.io:443`.
+    /// A host and a port, such as `files.example.org:443`.
     Destination(String),
     /// A directory to read, by its absolute path on the machine.
     ReadableDirectory(String),

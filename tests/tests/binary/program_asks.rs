@@ -27,7 +27,7 @@ fn page() -> Server {
     Server::plain(Behaviour::answer(|_| Behaviour::whole(200, &[], "the page\n")))
 }
 
-/// Makes a call that nobody can be asked about.
+/// Makes a call without an approver.
 #[track_caller]
 fn unattended(desk: &Desk, arguments: &Value) -> String {
     desk.run(&["--json", "call", "shell.run", &arguments.to_string(), "--no-ask"]).out

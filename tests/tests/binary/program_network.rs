@@ -143,7 +143,8 @@ fn pip_installs_from_an_index_that_the_policy_names() {
          wheel = zipfile.ZipFile('{wheel}', 'w')\n\
          wheel.writestr('demo.py', 'word = \"installed\"\\n')\n\
          wheel.writestr('demo-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\n')\n\
-         wheel.writestr('demo-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n\
+         tags = 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n'\n\
+         wheel.writestr('demo-1.0.dist-info/WHEEL', tags)\n\
          wheel.writestr('demo-1.0.dist-info/RECORD', '')\n\
          wheel.close()\n"
     );

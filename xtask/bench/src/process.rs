@@ -137,7 +137,7 @@ fn processes() -> Result<usize> {
     for entry in std::fs::read_dir("/proc").context("/proc")?.flatten() {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line);
-        found += usize::from(line.contains(MARK) || line == "sleep\01000\0");
+        found += usize::from(line.contains(MARK) || line == "sleep\x001000\0");
     }
     Ok(found)
 }

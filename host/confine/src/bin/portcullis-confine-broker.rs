@@ -1,7 +1,7 @@
 //! A broker by itself, for the tests of this crate. With the argument `--without-namespaces`, it first refuses itself
 //! the system calls that make namespaces, as a container does. With `--only-compute PATH PORT`, it leaves itself only
-//! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts itself
-//! while it runs.
+//! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts
+//! itself while it runs.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -23,7 +23,7 @@ fn main() {
 }
 
 #[cfg(target_os = "linux")]
-#[expect(clippy::disallowed_methods, reason = "these are the attempts that must fail")]
+#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "these are the attempts that must fail")]
 fn only_compute(path: &str, port: u16) {
     use std::net::{TcpListener, TcpStream};
     let parent = rustix::process::getppid();
@@ -52,7 +52,12 @@ fn only_compute(path: &str, port: u16) {
 /// Restricts itself while some threads already run and one starts others all the time. Then each thread tries what must
 /// fail, as code would that broke out of the engine.
 #[cfg(target_os = "linux")]
-#[expect(clippy::disallowed_methods, clippy::expect_used, reason = "these are the attempts that must fail")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "these are the attempts that must fail"
+)]
 fn restrict(kept: &str, secret: &str, [port, other]: [u16; 2]) {
     use std::net::{TcpListener, TcpStream};
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -69,7 +69,7 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
         }
     };
     // If the host is gone, the supervisor finds the socket closed, and ends the program.
-    let _ = tell_started(&control, cell.take_listener());
+    let _ = tell_started(&control, cell.take_listener().as_ref());
     let report = supervise(&cell, &request.confinement.limits, &control, &program);
     // This removes what the tier made for the program.
     drop(cell);
@@ -77,9 +77,9 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     send(&control, &ProgramEvent::Ended(report), &[], SendFlags::empty())
 }
 
-fn tell_started(control: &OwnedFd, listener: Option<OwnedFd>) -> io::Result<()> {
+fn tell_started(control: &OwnedFd, listener: Option<&OwnedFd>) -> io::Result<()> {
     let own = pidfd_open(getpid(), PidfdFlags::empty())?;
-    let descriptors: Vec<BorrowedFd<'_>> = [&own].into_iter().chain(&listener).map(AsFd::as_fd).collect();
+    let descriptors: Vec<BorrowedFd<'_>> = [&own].into_iter().chain(listener).map(AsFd::as_fd).collect();
     send(control, &ProgramEvent::Started, &descriptors, SendFlags::empty())
 }
 

@@ -78,8 +78,8 @@ impl TierCell for NamespaceCell {
     }
 }
 
-/// Opens the listener of the proxy in the network namespace of this process. A socket stays in the namespace in which it
-/// was made, so another process can accept its connections.
+/// Opens the listener of the proxy in the network namespace of this process. A socket stays in the namespace in which
+/// it was made, so another process can accept its connections.
 fn listen() -> io::Result<OwnedFd> {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, PROXY_PORT))?;

@@ -79,8 +79,8 @@ pub(crate) fn computing_filters() -> io::Result<[BpfProgram; 2]> {
     Ok([absent_filter()?, filter])
 }
 
-/// Returns the filters of a process that confines itself while it runs: the calls that no program gets, and the start of
-/// programs unless it keeps that. The strictest counts.
+/// Returns the filters of a process that confines itself while it runs: the calls that no program gets, and the start
+/// of programs unless it keeps that. The strictest counts.
 pub(crate) fn own_filters(starts_programs: bool) -> io::Result<[BpfProgram; 2]> {
     let mut rules = dangerous_calls()?;
     if !starts_programs {

@@ -30,7 +30,7 @@ const MACHINE: &str = "/.machine";
 const SYSTEM: &[&str] = &["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "nix"];
 
 /// The files and directories of `/etc` that programs need: the linker, certificates, names of users and time zones.
-/// None holds a secret: private keys are beside the certificates, so only those are named. What is a small file is copied.
+/// None holds a secret: private keys are beside the certificates, so only those are named. A small file is copied.
 const SETTINGS: &[&str] = &[
     "ld.so.cache",
     "ld.so.conf",

@@ -70,7 +70,7 @@ async fn the_view_has_only_these_devices_users_and_files_of_the_machine() {
     assert_eq!(devices, "fd\nfull\nnull\nrandom\nshm\nstderr\nstdin\nstdout\nurandom\nzero\n");
     let users = lab.run("cut -d: -f1 /etc/passwd").await.text;
     assert!(["root\nunmapped\n", "user\nunmapped\n"].contains(&users.as_str()), "{users}");
-    // The null device hides what the kernel tells of the machine.
+    // The null device hides what the kernel reports about the machine.
     for name in ["kcore", "keys", "key-users", "timer_list", "kallsyms", "sysrq-trigger", "kmsg"] {
         if Path::new("/proc").join(name).exists() {
             assert_eq!(lab.run(&format!("stat -c %t:%T /proc/{name}")).await.text, "1:3\n", "{name}");

@@ -57,7 +57,7 @@ impl GuestLink {
     /// Returns a client for one destination. It reaches the same addresses as the program's own client.
     fn destination(&self, binding: &ProcessBinding, text: &str) -> Result<Offer, String> {
         let destination = Destination::from_parts("https", text, "/")
-            .map_err(|error| format!("write a host and a port, such as \"crates.io:443\": {error}"))?;
+            .map_err(|error| format!("write a host and a port, such as \"files.example.org:443\": {error}"))?;
         let own = match &binding.network {
             ProcessNetwork::Http(key) => self.call.plugin.grants.client(key).map(|client| client.binding()),
             ProcessNetwork::None => None,

@@ -3,23 +3,23 @@
 //!
 //! A program that encrypts its connections asks for a tunnel (`CONNECT`), of which the host sees the host and the port.
 
+mod shared;
 mod tunnel;
 
-use super::call::NetworkCall;
-use super::client::Client;
 use super::error::{HttpFailure, RequestRefusal, bounded};
 use super::order::{self, AskedRequest};
 use super::{exchange, headers};
-use crate::host_memory::{HostMemory, MemoryCharge};
-use bytes::Bytes;
+use crate::host_memory::MemoryCharge;
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use portcullis_policy::HttpRefusal;
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_policy::{Destination, HttpRefusal};
+use shared::body_of;
+pub(crate) use shared::{Proxy, ProxyRefusals};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -43,39 +43,11 @@ const PROXY_HEADERS_MAX: usize = 128;
 /// How long a connection from a program may be idle, and may take to send the head of a request.
 const PROXY_IDLE_TIME: Duration = Duration::from_secs(30);
 
-/// Maximum refusals that are kept for the model. Further ones are only counted by the audit log.
-const REFUSALS_MAX: usize = 32;
+/// The wait after a connection that could not be accepted.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
 /// How a refusal begins that a grant of the host and its port would lift. The plugin `shell` asks a person then.
 const MISSING_HOST: &str = "no network to ";
-
-/// What the proxy of a program refused, for the model. Each is listed once.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ProxyRefusals(Arc<Mutex<Vec<String>>>);
-
-impl ProxyRefusals {
-    /// Returns the refusals until now.
-    pub(crate) fn list(&self) -> Vec<String> {
-        self.0.lock_recovered().clone()
-    }
-
-    fn add(&self, text: String) {
-        let mut list = self.0.lock_recovered();
-        if list.len() < REFUSALS_MAX && !list.contains(&text) {
-            list.push(text);
-        }
-    }
-}
-
-/// What a proxy needs of the call.
-#[derive(Clone)]
-pub(crate) struct Proxy {
-    /// The clients that decide and send. Without one, everything is refused.
-    pub(crate) clients: Vec<Client>,
-    pub(crate) call: Arc<NetworkCall>,
-    pub(crate) memory: HostMemory,
-    pub(crate) refusals: ProxyRefusals,
-}
 
 impl Proxy {
     /// Serves the connections of a program until the result is dropped.
@@ -87,7 +59,11 @@ impl Proxy {
         loop {
             while connections.try_join_next().is_some() {}
             let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
-            let Ok((stream, _)) = listener.accept().await else { return };
+            let Ok((stream, _)) = listener.accept().await else {
+                // A connection was given up, or the process has too many open files for now.
+                tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
+                continue;
+            };
             // A connection without room is closed, and the program sees its end.
             let Ok(charge) = self.memory.charge(PROXY_CONNECTION_BYTES) else { continue };
             let proxy = self.clone();
@@ -108,21 +84,12 @@ impl Proxy {
             .header_read_timeout(PROXY_IDLE_TIME);
         let (proxy, opened) = (&self, &tunnels);
         let answer = service_fn(async move |request| {
-            Ok::<_, Infallible>(proxy.answer(request, opened).await.unwrap_or_else(plain))
+            Ok::<_, Infallible>(proxy.answer(request, opened).await.unwrap_or_else(|refused| plain(&refused)))
         });
         // How the connection failed concerns only the program.
         let _ = builder.serve_connection(TokioIo::new(stream), answer).with_upgrades().await;
         let mut tunnels = std::mem::take(&mut *tunnels.lock_recovered());
         while tunnels.join_next().await.is_some() {}
-    }
-
-    /// Returns the client that names a destination, or the last one, whose refusal says what is missing.
-    fn client_for(&self, destination: &Result<Destination, RequestRefusal>) -> Option<Client> {
-        let names = |client: &&Client| {
-            let binding = client.binding();
-            destination.as_ref().is_ok_and(|known| binding.names(known) && binding.ports.contains(&known.port()))
-        };
-        self.clients.iter().find(names).or(self.clients.last()).cloned()
     }
 
     /// Answers one request. The error is the text for the program.
@@ -184,16 +151,12 @@ struct RefusedRequest {
 }
 
 /// Returns the response that tells a program why there is no other.
-fn plain(refused: RefusedRequest) -> Response<WasiBody> {
+fn plain(refused: &RefusedRequest) -> Response<WasiBody> {
     let text = format!("Portcullis: {}\n", refused.text);
     let mut response = Response::new(body_of(text.into()));
     *response.status_mut() = refused.status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
-}
-
-fn body_of(bytes: Bytes) -> WasiBody {
-    Full::new(bytes).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 
 /// Removes the headers that concern only the connection to the proxy (RFC 9110 section 7.6.1), and those that the host
