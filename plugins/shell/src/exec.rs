@@ -56,8 +56,8 @@ pub(crate) struct Exec {
     #[serde(default)]
     #[schemars(range(min = 1, max = 86_400))]
     timeout: Option<u32>,
-    /// A host and a port that the sandbox does not reach, such as `files.example.org:443`. A person is asked to allow it
-    /// for this run, if the policy lets the program ask.
+    /// A host and a port that the sandbox does not reach, such as `files.example.org:443`. A person is asked to allow
+    /// it for this run, if the policy lets the program ask.
     #[serde(default)]
     #[schemars(length(min = 1, max = 300))]
     needs_host: Option<String>,

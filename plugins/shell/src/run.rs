@@ -21,8 +21,8 @@ pub(crate) struct Run {
     /// The text to pass to the command's stdin. Without it, stdin is empty.
     #[serde(default)]
     stdin: Option<String>,
-    /// A host and a port that the sandbox does not reach, such as `files.example.org:443`. A person is asked to allow it
-    /// for this run, if the policy lets the program ask.
+    /// A host and a port that the sandbox does not reach, such as `files.example.org:443`. A person is asked to allow
+    /// it for this run, if the policy lets the program ask.
     #[serde(default)]
     #[schemars(length(min = 1, max = 300))]
     needs_host: Option<String>,
