@@ -40,6 +40,9 @@ mod policy_lines;
 #[path = "binary/processes.rs"]
 mod processes;
 
+#[path = "binary/own_confinement.rs"]
+mod own_confinement;
+
 #[path = "binary/program_asks.rs"]
 mod program_asks;
 
