@@ -102,7 +102,7 @@ impl Host {
         rights.keep_open(&state.directory, ViewAccess::ReadWrite)?;
         rights.keep_open(&state.cache, ViewAccess::ReadWrite)?;
         for place in self.0.loader.plugins.held().iter().chain(&in_force.policy_directories) {
-            keep_place(&mut rights, place)?;
+            keep_place(&mut rights, place, home)?;
         }
         for file in &in_force.files {
             keep_file(&mut rights, &file.path, home)?;
@@ -121,7 +121,7 @@ impl Host {
             for (key, binding) in policy.bindings(plugin) {
                 let base = in_force.bases.of(policy.binding_layer(plugin, key));
                 needs_broker |= matches!(binding, Binding::Process(_));
-                keep_binding(&mut rights, binding, |path| base.join(path))?;
+                keep_binding(&mut rights, binding, home, |path| base.join(path))?;
             }
         }
         confine_process(&rights, needs_broker)?;
@@ -148,7 +148,12 @@ fn needs_more(policy: &Policy) -> Option<&'static str> {
     })
 }
 
-fn keep_binding(rights: &mut OwnRights, binding: &Binding, place: impl Fn(&str) -> PathBuf) -> io::Result<()> {
+fn keep_binding(
+    rights: &mut OwnRights,
+    binding: &Binding,
+    home: Option<&Path>,
+    place: impl Fn(&str) -> PathBuf,
+) -> io::Result<()> {
     match binding {
         Binding::Directory(directory) => {
             let access = match directory.access {
@@ -160,21 +165,21 @@ fn keep_binding(rights: &mut OwnRights, binding: &Binding, place: impl Fn(&str) 
         Binding::Http(client) => {
             client.ports.iter().for_each(|port| rights.keep_port(*port));
             if let Some(SecretSource::File(path)) = client.secret.as_ref().map(|secret| &secret.from) {
-                rights.keep(&place(path), ViewAccess::ReadOnly)?;
+                keep_file(rights, &place(path), home)?;
             }
-            client.roots.iter().try_for_each(|roots| rights.keep(&place(roots), ViewAccess::ReadOnly))
+            client.roots.iter().try_for_each(|roots| keep_file(rights, &place(roots), home))
         }
         // A replaced program is identified again.
-        Binding::Process(program) => rights.keep(&place(&program.program), ViewAccess::ReadOnly),
+        Binding::Process(program) => keep_file(rights, &place(&program.program), home),
         Binding::Store(_) | Binding::Service(_) => Ok(()),
     }
 }
 
-/// Keeps a directory of the host's own for reading. One that does not exist can be made later, so its parent is kept.
-fn keep_place(rights: &mut OwnRights, place: &OwnPlace) -> io::Result<()> {
+/// Keeps a directory of the host's own for reading. One that does not exist yet can be made later.
+fn keep_place(rights: &mut OwnRights, place: &OwnPlace, home: Option<&Path>) -> io::Result<()> {
     match &place.directory {
         Some(directory) => rights.keep_open(&**directory, ViewAccess::ReadOnly),
-        None => Ok(()),
+        None => keep_file(rights, &place.path, home),
     }
 }
 
