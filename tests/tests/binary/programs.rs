@@ -2,8 +2,10 @@
 
 use crate::binary::desk::Desk;
 use serde_json::json;
+use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -153,4 +155,45 @@ fn a_binding_that_names_nothing_is_refused_when_the_host_opens() {
     desk.policy(&format!("[plugin.shell]\nprocess.sh = {{ program = \"/bin/none\" }}\n{ALLOW}"));
     let ran = desk.run(&["list"]);
     assert!(ran.code != Some(0) && ran.err.contains("/bin/none"), "{} {}", ran.out, ran.err);
+}
+
+/// Copies a directory with everything below it.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            drop(fs::copy(entry.path(), target))
+        }
+    }
+}
+
+/// Builds and runs the tests of a crate that somebody else wrote, as an agent would.
+#[test]
+fn the_tests_of_another_project_are_built_and_run_without_network() {
+    let cargo = env::var_os("CARGO").map(PathBuf::from).expect("cargo sets the variable for tests");
+    let toolchain = cargo.canonicalize().unwrap().parent().and_then(Path::parent).unwrap().to_owned();
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo"))).unwrap();
+    // What the workspace itself depends on is there.
+    let registries = fs::read_dir(home.join("registry/src")).unwrap().flatten().map(|registry| registry.path());
+    let crates = registries.flat_map(|registry| fs::read_dir(registry).unwrap().flatten());
+    let source = crates
+        .map(|found| found.path())
+        .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("percent-encoding-")));
+    let policy = format!(
+        "[plugin.shell]\ndirectory.workspace = {{ path = \"work\", access = \"read-write\" }}\n\
+         directory.toolchain = {{ path = \"{0}\" }}\n\
+         process.sh = {{ program = \"/bin/bash\", directories = [\"workspace\", \"toolchain\"], environment = {{ \
+         PATH = \"{0}/bin:/usr/bin:/bin\" }} }}\n{ALLOW}",
+        toolchain.display()
+    );
+    let desk = Desk::with_shell(&policy);
+    copy(&source.unwrap(), &desk.site.path("work/crate"));
+    let text = run(&desk, "cd crate && cargo test --offline 2>&1 | grep 'test result'");
+    let passed = text.lines().any(|line| line.starts_with("test result: ok. ") && !line.contains(" 0 passed"));
+    assert!(passed && !text.contains("FAILED"), "{text}");
+    desk.verifies();
 }
