@@ -80,6 +80,8 @@ fn main() {
             host.call(Request::new("service.run", steps.to_string())).await.message
         };
         println!("before {}", call().await);
+        // What worked before must be there again for the next attempt.
+        fs::write(secret, "secret").unwrap();
         let given_up = host.confine_process(&OwnNeeds { reloads: true, ..OwnNeeds::default() });
         println!("gave up {:?}", given_up.map_err(|error| error.to_string()));
         println!("after {}", call().await);

@@ -69,13 +69,30 @@ impl Drop for HeldWorker {
     }
 }
 
+/// Returns the worker of a program: its child, or the child of a supervisor that its broker started.
 fn worker_of(program: u32) -> Option<Pid> {
-    fs::read_dir("/proc").unwrap().flatten().find_map(|process| {
-        let id: i32 = process.file_name().to_str()?.parse().ok()?;
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let ids: Vec<i32> = processes.filter_map(|process| process.file_name().to_str()?.parse().ok()).collect();
+    let has = |id: i32, word: &[u8]| fs::read(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.ends_with(word));
+    let parent = |id: i32| Some(stat(id)?.1);
+    let grandparent = |id: i32| parent(i32::try_from(parent(id)?).ok()?);
+    let found = ids.into_iter().find(|id| {
         // A child between fork and exec has its parent's command line, and its parent waits for it.
-        let is_worker = fs::read(process.path().join("cmdline")).ok()?.ends_with(b"\0portcullis-compile-worker\0");
-        (is_worker && stat(id)?.1 == program).then(|| Pid::from_raw(id)).flatten()
-    })
+        let is_child = has(*id, b"\0portcullis-compile-worker\0") && parent(*id) == Some(program);
+        // A worker of the broker has taken every system call from itself that it does not need.
+        let is_of_broker = || {
+            let broker = grandparent(*id).and_then(|broker| i32::try_from(broker).ok());
+            has(*id, b"\0portcullis-confine-broker\0") && broker.and_then(parent) == Some(program) && is_confined(*id)
+        };
+        is_child || is_of_broker()
+    });
+    found.and_then(Pid::from_raw)
+}
+
+/// Returns whether a process has filters of its own.
+fn is_confined(process: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.lines().any(|line| line == "Seccomp:\t2")
 }
 
 fn is_over(process: Pid) -> bool {

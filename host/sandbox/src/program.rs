@@ -98,7 +98,7 @@ pub(crate) struct ProgramNetworkCall {
 }
 
 /// What a guest starts a program with.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Launch {
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
@@ -118,7 +118,8 @@ impl Program {
             return Err("the policy does not let this program ask for more than its binding".to_owned());
         }
         let (key, program) = (self.setup.key.clone(), self.setup.file.path().to_owned());
-        Ok(Escalation { key, program, arguments: launch.arguments.clone(), missing })
+        let Launch { arguments, environment, directory, .. } = launch.clone();
+        Ok(Escalation { key, program, arguments, environment, directory, missing })
     }
 
     /// Returns the program with what a person allowed.

@@ -27,7 +27,7 @@ fn threads(process: u32, field: &str) -> Vec<String> {
 /// Starts a server over stdin and stdout. Returns it once it serves, with what it prints to stderr from then on.
 fn serve(desk: &Desk) -> (Child, impl Iterator<Item = String>) {
     let mut command = desk.command();
-    command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(["serve", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut server = command.spawn().unwrap();
     let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
     lines.find(|line| line.contains("over stdin and stdout")).unwrap();

@@ -94,9 +94,11 @@ fn a_person_allows_one_directory_for_one_run_and_never_the_hosts_own() {
     session.types("y\n");
     let shown = session.ends(0);
     assert!(shown.contains("a note") && shown.contains("Read-only file system"), "{shown}");
-    let write = json!({ "command": format!("echo new > {0}/new && cat {0}/new", more.display()), "needs_write": more });
+    let command = format!("echo new > {0}/new && cat {0}/new", more.display());
+    let write = json!({ "command": command, "directory": "/workspace", "needs_write": more });
     let mut session = Session::of(&desk, "shell.run", &write);
-    assert!(asked(&mut session).contains("read-writeaccessto"));
+    let question = asked(&mut session);
+    assert!(question.contains("read-writeaccessto") && question.contains("in\"/workspace\""), "{question}");
     session.types("y\n");
     assert!(session.ends(0).contains("[exit code 0"));
     assert_eq!(fs::read_to_string(more.join("new")).unwrap(), "new\n");

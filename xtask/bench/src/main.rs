@@ -57,7 +57,7 @@ fn main() -> Result<()> {
         "record" => record::measure()?.into_iter().for_each(show),
         "hydrate" => hydrate(Path::new(plugins), Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
-        "process" => process::measure(Path::new(plugins), &mut show)?,
+        "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
         _ => bail!("no bench is named {name}. Choose one of: call, narrow, record, hydrate, mcp, process"),
     }
     let json = serde_json::to_string_pretty(&rows)?;

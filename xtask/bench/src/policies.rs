@@ -46,7 +46,7 @@ process.make = { program = "/bin/true", directories = ["workspace"] }
 directory.workspace = { path = "workspace", access = "read-write" }
 
 [[rule]]
-tool = "shell.*"
+tool = "*.*"
 decision = "allow"
 "#;
 

@@ -1,9 +1,10 @@
-//! A program from start to exit: by the handle of a call, beside `fork` and `exec`, and beside bubblewrap. And many
-//! calls that are killed, after which nothing may be left.
+//! A program from start to exit: by the handle of a call, beside `fork` and `exec`, and beside bubblewrap. Many calls
+//! that are killed, after which nothing may be left. And calls in a process that gave up its rights.
 
 use crate::governed::Governed;
 use crate::rounds::{Row, block, paired, row};
 use anyhow::{Context, Result, bail, ensure};
+use portcullis::confinement::OwnNeeds;
 use portcullis::{Cancellation, Code, Outcome, Request};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,6 +12,10 @@ use std::time::{Duration, Instant};
 
 /// Starts of one variant per round.
 const STARTS_PER_BLOCK: usize = 30;
+
+/// Blocks of calls before and after the process is confined, and calls of each.
+const CONFINED_BLOCKS: usize = 15;
+const CALLS_PER_BLOCK: usize = 300;
 
 /// Calls that are cancelled while their program runs.
 const KILLED_CALLS: usize = 10_000;
@@ -51,10 +56,10 @@ const BUBBLEWRAP: &[&str] = &[
 ];
 
 /// Measures the starts, and prints each row.
-pub(crate) fn measure(plugins: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+pub(crate) fn measure(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     std::fs::create_dir(scratch.path().join("workspace"))?;
-    let directory = crate::gather(scratch.path(), &[plugins.join("shell.wasm")])?;
+    let directory = crate::gather(scratch.path(), &[plugins.join("shell.wasm"), guests.join("json.wasm")])?;
     let governed = Governed::with_programs(&directory, scratch.path())?;
     let floor = || block(STARTS_PER_BLOCK, || succeeds(Command::new("/bin/true")));
     let ours = || block(STARTS_PER_BLOCK, || governed.within(governed.call("shell.exec", TRUE, Outcome::Completed)));
@@ -73,7 +78,23 @@ pub(crate) fn measure(plugins: &Path, show: &mut impl FnMut(Row)) -> Result<()> 
     } else {
         println!("bubblewrap is not installed, so it is not measured");
     }
-    killed(&governed)
+    killed(&governed)?;
+    // Last, because it cannot be undone.
+    show(confined(&governed)?);
+    Ok(())
+}
+
+/// Measures calls of a plugin without programs before and after the process gives up its rights.
+fn confined(governed: &Governed) -> Result<Row> {
+    let echo = serde_json::json!({ "text": "x".repeat(100) }).to_string();
+    let calls = || {
+        let call = || governed.within(governed.call("json.echo", &echo, Outcome::Completed));
+        (0..CONFINED_BLOCKS).map(|_| block(CALLS_PER_BLOCK, call)).collect::<Result<Vec<_>>>()
+    };
+    calls()?;
+    let before = calls()?;
+    governed.host().confine_process(&OwnNeeds::default())?;
+    Ok(row("echo, confined process / not confined".to_owned(), &before, &calls()?))
 }
 
 /// The call that starts `/bin/true`, to which the policy binds `make`.
@@ -85,7 +106,7 @@ fn succeeds(mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// Cancels calls while their programs run, with a background process each, and counts what is left.
+/// Cancels calls while their programs run, with a background process each, and counts the processes that remain.
 fn killed(governed: &Governed) -> Result<()> {
     let began = Instant::now();
     let mut slowest = Duration::ZERO;

@@ -135,6 +135,12 @@ async fn over_http(
         served_console = Some(console.signing_in);
     }
     let running = http::serve(server, options).await.code(FailureCode::ListenFailed)?;
+    let mut files: Vec<PathBuf> =
+        told.file.into_iter().chain(served_console.iter().map(|console| console.file.clone())).collect();
+    files.dedup();
+    // From here on, so that no change is missed.
+    let changes = FileWatch::new(files.clone());
+    own_confinement::confine(host, OwnNeeds { reloads: true, files: files.clone() }, context).await?;
     let url = running.url();
     context.terminal.note(format_args!("serving {} at {url}", contents(host)));
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
@@ -153,15 +159,11 @@ async fn over_http(
             &serde_json::json!({ "url": url, "console": console_url }),
         )?)?;
     }
-    let mut files: Vec<PathBuf> =
-        told.file.into_iter().chain(served_console.iter().map(|console| console.file.clone())).collect();
-    files.dedup();
-    own_confinement::confine(host, OwnNeeds { reloads: true, files: files.clone() }, context).await?;
     let access = (!files.is_empty()).then(|| FollowedAccess {
         running: &running,
         arguments,
         operator,
-        changes: FileWatch::new(files.clone()),
+        changes,
         files,
         console: served_console.as_ref(),
     });

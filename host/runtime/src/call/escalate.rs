@@ -8,7 +8,7 @@ use portcullis_policy::{
     HttpLimits, Permission, ProcessBinding, ProcessNetwork, Scheme, Unnamed, is_global,
 };
 use portcullis_sandbox::{Client, Escalation, Missing, PathBase, ProgramExtra};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ struct Offer {
 impl GuestLink {
     /// Asks a person for what a program lacks. The error is for the model.
     pub(super) async fn ask_for_program(&self, escalation: Escalation) -> Result<ProgramExtra, String> {
-        let Escalation { key, program, arguments, missing } = escalation;
+        let Escalation { key, program, arguments, environment, directory, missing } = escalation;
         let policy = self.host.policy();
         let plugin = &self.call.plugin.name;
         let key = DependencyKey::new(&key).map_err(|error| error.to_string())?;
@@ -47,8 +47,17 @@ impl GuestLink {
         }
         // In JSON, so that no argument can hide another one or look like the host's own words.
         let arguments = Value::from(arguments).to_string();
-        let resource = format!("{}, for one run of {} with the arguments {arguments}", offer.what, program.display());
-        let reason = format!("the program `{key}` does not have it");
+        let mut resource =
+            format!("{}, for one run of {} with the arguments {arguments}", offer.what, program.display());
+        if !environment.is_empty() {
+            let environment: Map<String, Value> =
+                environment.into_iter().map(|(name, value)| (name, value.into())).collect();
+            resource = format!("{resource}, the variables {}", Value::from(environment));
+        }
+        if let Some(directory) = directory {
+            resource = format!("{resource}, in {}", Value::from(directory));
+        }
+        let reason = format!("the program `{key}` does not have it (its standard input is not shown)");
         let (permission, patterns) = (offer.permission, Vec::new());
         self.decide_resource(AskedResource { permission, resource, reason, patterns, by_person: true }).await?;
         Ok(offer.extra)
@@ -77,7 +86,7 @@ impl GuestLink {
             narrow: None,
             limits: own.map_or_else(HttpLimits::default, |own| own.limits),
         };
-        // The person would read an address, and not what is there.
+        // The person would read an address, and not which service has it.
         let is_private =
             |address: &IpAddr| !is_global(*address) && !client.addresses.iter().any(|range| range.contains(*address));
         let private = matches!(destination.host(), Host::Address(address) if is_private(address));

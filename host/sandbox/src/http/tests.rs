@@ -1,5 +1,6 @@
 //! Tests the client against servers on the loopback address: plain, TLS with HTTP/2 and HTTP/1.1, and a name server.
 
+mod proxy;
 mod secure;
 
 use super::context::Hooks;

@@ -14,6 +14,10 @@ pub struct Escalation {
     pub program: PathBuf,
     /// The arguments of the run, from the guest.
     pub arguments: Vec<String>,
+    /// The variables of the run that the guest sets.
+    pub environment: Vec<(String, String)>,
+    /// The directory to start in, if the guest names one.
+    pub directory: Option<String>,
     /// What the program lacks.
     pub missing: Missing,
 }
