@@ -38,6 +38,35 @@ type Launch struct {
 	Stdin io.Reader
 	// Merge sends stderr to the stream of stdout, in the order of the writes.
 	Merge bool
+	// Needs is what the program lacks for this run. The start then asks an approver, who reads the program and its
+	// arguments, and waits for the answer. Only a person can allow it.
+	Needs Missing
+}
+
+// Missing is what a program lacks for one run: a [Destination], a [ReadableDirectory] or a [WritableDirectory].
+type Missing interface {
+	missing() *host.Missing
+}
+
+// Destination is a host and a port, such as "files.example.org:443".
+type Destination string
+
+// ReadableDirectory is a directory to read, by its absolute path on the machine.
+type ReadableDirectory string
+
+// WritableDirectory is a directory to read and write, by its absolute path on the machine.
+type WritableDirectory string
+
+func (d Destination) missing() *host.Missing {
+	return &host.Missing{Kind: host.MissingDestination, Text: string(d)}
+}
+
+func (r ReadableDirectory) missing() *host.Missing {
+	return &host.Missing{Kind: host.MissingReadableDirectory, Text: string(r)}
+}
+
+func (w WritableDirectory) missing() *host.Missing {
+	return &host.Missing{Kind: host.MissingWritableDirectory, Text: string(w)}
 }
 
 // An Exit says how a program ended: [Exited], [Signaled] or [Stopped].
@@ -148,7 +177,8 @@ func (p *Program) Output(ctx context.Context, launch Launch, bytesMax int) (*Pro
 }
 
 // Start starts the program. Close what it returns, or the program runs until its end or the end of the call. If the
-// context ends while something waits for the program, the program is ended.
+// context ends while something waits for the program, the program is ended. If the launch needs something, [Failed] also
+// means that the policy does not let the program ask, or that the approver said no.
 func (p *Program) Start(ctx context.Context, launch Launch) (*Running, error) {
 	if p.program == nil {
 		return nil, Failed(fmt.Sprintf("the program %q: %v", p.key, fs.ErrClosed))
@@ -176,6 +206,10 @@ func (l *Launch) lower() (*host.Launch, error) {
 	texts := slices.Concat(l.Arguments, []string{l.Directory})
 	for _, variable := range launch.Environment {
 		texts = append(texts, variable.Name, variable.Value)
+	}
+	if l.Needs != nil {
+		launch.Needs = l.Needs.missing()
+		texts = append(texts, launch.Needs.Text)
 	}
 	for _, text := range texts {
 		if !utf8.ValidString(text) {

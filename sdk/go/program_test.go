@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,40 @@ func TestAProgramThatDoesNotStartFailsWithTheReason(t *testing.T) {
 	_, err = portcullistest.Call(t, nil, "lines", `{}`)
 	if err == nil || portcullis.FailureOf(err).Kind != portcullis.KindDenied {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAStartNamesWhatTheProgramLacks(t *testing.T) {
+	host := &portcullistest.Host{Programs: map[string]func(portcullis.Launch) (portcullistest.Execution, error){
+		"wc": func(launch portcullis.Launch) (portcullistest.Execution, error) {
+			if launch.Needs == portcullis.Destination("refused.example.org:443") {
+				return portcullistest.Execution{}, errors.New("not approved")
+			}
+			return portcullistest.Execution{}, nil
+		},
+	}}
+	needs := []portcullis.Missing{
+		portcullis.Destination("files.example.org:443"), portcullis.ReadableDirectory("/srv/data"),
+		portcullis.WritableDirectory("/srv/data"), nil,
+	}
+	runs(t, host, func(ctx *portcullis.Context, wc *portcullis.Program) error {
+		for _, missing := range needs {
+			if _, err := wc.Output(ctx, portcullis.Launch{Needs: missing}, 10); err != nil {
+				return err
+			}
+		}
+		_, err := wc.Start(ctx, portcullis.Launch{Needs: portcullis.Destination("refused.example.org:443")})
+		if err == nil || *portcullis.FailureOf(err) != (portcullis.Failure{Kind: portcullis.KindFailed, Text: "not approved"}) {
+			t.Errorf("got %v", err)
+		}
+		return nil
+	})
+	var started []portcullis.Missing
+	for _, start := range host.Started {
+		started = append(started, start.Launch.Needs)
+	}
+	if !slices.Equal(started, needs) {
+		t.Errorf("got %#v", started)
 	}
 }
 
@@ -234,6 +269,7 @@ func TestALaunchThatIsNotUTF8IsRefused(t *testing.T) {
 	runs(t, plays(portcullistest.Execution{}), func(ctx *portcullis.Context, wc *portcullis.Program) error {
 		for _, launch := range []portcullis.Launch{
 			{Arguments: []string{"a", coffee}}, {Environment: map[string]string{"DRINK": coffee}}, {Directory: coffee},
+			{Needs: portcullis.Destination(coffee)}, {Needs: portcullis.WritableDirectory(coffee)},
 		} {
 			if _, err := wc.Start(ctx, launch); err == nil || portcullis.FailureOf(err).Kind != portcullis.KindInvalidArguments {
 				t.Errorf("got %v", err)

@@ -68,6 +68,16 @@ func raised(launch *host.Launch) portcullis.Launch {
 		}
 		raised.Environment[variable.Name] = variable.Value
 	}
+	if needs := launch.Needs; needs != nil {
+		switch needs.Kind {
+		case host.MissingDestination:
+			raised.Needs = portcullis.Destination(needs.Text)
+		case host.MissingReadableDirectory:
+			raised.Needs = portcullis.ReadableDirectory(needs.Text)
+		case host.MissingWritableDirectory:
+			raised.Needs = portcullis.WritableDirectory(needs.Text)
+		}
+	}
 	return raised
 }
 

@@ -10,7 +10,7 @@ export { answerWriter, log, type Service, service, setting } from "./handles.ts"
 export { type Client, client } from "./globals/fetch.ts";
 export { Answer, type Extras, file, image, type Json, json, type Part, parts, text } from "./output.ts";
 export { type Chunk, type Exit, type ExitReport, type LaunchOptions, type Program, program } from "./programs.ts";
-export type { ProgramInput, ProgramOutput, Running } from "./programs.ts";
+export type { Missing, ProgramInput, ProgramOutput, Running } from "./programs.ts";
 export type { FromJsonSchema, Infer, JsonSchema, Schema, StandardSchema } from "./schema.ts";
 export type { Review, Reviewed, Verdict } from "./review.ts";
 export { type Store, store } from "./store.ts";

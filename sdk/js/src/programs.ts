@@ -2,7 +2,7 @@
 
 import { isCancelled } from "portcullis:tool/context";
 import { openProgram, type Program as Handle } from "portcullis:tool/programs";
-import type { Exit as HostExit, ExitReport as HostReport } from "portcullis:tool/programs";
+import type { Exit as HostExit, ExitReport as HostReport, Missing as HostMissing } from "portcullis:tool/programs";
 import { Cancelled, Failed, payload } from "./failure.ts";
 import { decode, encode, TextDecoder } from "./globals/encoding.ts";
 import { noHandle } from "./handles.ts";
@@ -25,7 +25,18 @@ export interface LaunchOptions {
   stdin?: string | Uint8Array | undefined;
   /** Whether stderr goes to the stream of stdout, in the order of the writes. */
   merge?: boolean | undefined;
+  /**
+   * What the program lacks for this run. The start then asks an approver, who reads the program and its arguments, and
+   * waits for the answer. Only a person can allow it.
+   */
+  needs?: Missing | undefined;
 }
+
+/**
+ * What a program lacks for one run: a host and a port, such as `files.example.org:443`, or a directory to read, or a
+ * directory to read and write. A directory is named by its absolute path on the machine.
+ */
+export type Missing = { host: string } | { read: string } | { write: string };
 
 /** How a program ended: by itself with a code, by a signal, or by the host with the limit that it reached. */
 export type Exit = { code: number } | { signal: number } | { stopped: string };
@@ -67,12 +78,13 @@ export interface ProgramOutput {
 export interface Program {
   /**
    * Runs the program to its end, and returns what it wrote. An exit code other than 0 throws nothing. Throws `Failed` if
-   * the host cannot start it, and `Cancelled` if the call is cancelled; then the program was ended.
+   * the host cannot start it, and `Cancelled` if the call is cancelled; then the program was ended. With `needs`,
+   * `Failed` also means that the policy does not let the program ask, or that the approver said no.
    *
    * @param args The arguments after the program's own name. No shell reads them.
    */
   run(args?: readonly string[], options?: LaunchOptions & { maxBytes?: number | undefined }): Promise<ProgramOutput>;
-  /** Starts the program. Throws `Failed` if the host cannot start it. */
+  /** Starts the program. Throws `Failed` as `run` does. */
   start(args?: readonly string[], options?: LaunchOptions): Running;
 }
 
@@ -94,7 +106,7 @@ export function program(key: string): Program {
 }
 
 function start(handle: Handle, args: readonly string[], options: LaunchOptions): Running {
-  const { environment = {}, directory, stdin = "", merge = false } = options;
+  const { environment = {}, directory, stdin = "", merge = false, needs } = options;
   if (!Array.isArray(args)) throw new TypeError(`the arguments of a program are a list, and not ${kindOf(args)}`);
   const launch = {
     arguments: args.map((argument) => sendable(argument, "an argument of a program")),
@@ -105,12 +117,23 @@ function start(handle: Handle, args: readonly string[], options: LaunchOptions):
     merge: Boolean(merge),
   };
   const input = bytesOf(stdin);
+  const missing = needs === undefined ? undefined : missingOf(needs);
   try {
-    return new Running(new OpenRun(handle.start(launch), input));
+    const running = missing === undefined ? handle.start(launch) : handle.startWith(launch, missing);
+    return new Running(new OpenRun(running, input));
   } catch (error) {
     const words = payload(error);
     throw words === undefined ? error : new Failed(String(words), { cause: error });
   }
+}
+
+function missingOf(needs: Missing): HostMissing {
+  if (kindOf(needs) === "an object" && Object.keys(needs).length === 1) {
+    if ("host" in needs) return { tag: "destination", val: sendable(needs.host, "`needs.host`") };
+    if ("read" in needs) return { tag: "readable-directory", val: sendable(needs.read, "`needs.read`") };
+    if ("write" in needs) return { tag: "writable-directory", val: sendable(needs.write, "`needs.write`") };
+  }
+  throw new TypeError("`needs` has to be an object with one of `host`, `read` and `write`");
 }
 
 function bytesOf(data: string | Uint8Array): Uint8Array {

@@ -22,7 +22,22 @@ from .handles import Client, Response, Service, Store, Writer
 from .hints import Field
 from .outputs import File, Image, Part, Success
 from .plugin import Permission, Plugin, Tool
-from .programs import Chunk, Exit, Exited, ExitReport, Launch, Program, ProgramOutput, Running, Signaled, Stopped
+from .programs import (
+    Chunk,
+    Destination,
+    Exit,
+    Exited,
+    ExitReport,
+    Launch,
+    Missing,
+    Program,
+    ProgramOutput,
+    ReadableDirectory,
+    Running,
+    Signaled,
+    Stopped,
+    WritableDirectory,
+)
 from .review import Ask, Clear, Refuse, Review, Verdict
 
 __all__ = [
@@ -35,6 +50,7 @@ __all__ = [
     "Context",
     "DefinitionError",
     "Denied",
+    "Destination",
     "Directory",
     "Exit",
     "ExitReport",
@@ -47,11 +63,13 @@ __all__ = [
     "InvalidArguments",
     "Launch",
     "Level",
+    "Missing",
     "Part",
     "Permission",
     "Plugin",
     "Program",
     "ProgramOutput",
+    "ReadableDirectory",
     "Refuse",
     "Response",
     "Review",
@@ -64,6 +82,7 @@ __all__ = [
     "Tool",
     "Unavailable",
     "Verdict",
+    "WritableDirectory",
     "Writer",
 ]
 __version__ = "0.1.0"

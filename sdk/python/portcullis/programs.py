@@ -86,6 +86,31 @@ class ExitReport:
 
 
 @dataclass(frozen=True)
+class Destination:
+    """A host and a port that a program lacks, such as `files.example.org:443`."""
+
+    authority: str
+
+
+@dataclass(frozen=True)
+class ReadableDirectory:
+    """A directory that a program has to read, by its absolute path on the machine."""
+
+    path: str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class WritableDirectory:
+    """A directory that a program has to read and write, by its absolute path on the machine."""
+
+    path: str | os.PathLike[str]
+
+
+Missing: TypeAlias = Destination | ReadableDirectory | WritableDirectory
+"""What a program lacks for one run."""
+
+
+@dataclass(frozen=True)
 class Launch:
     """What a program is started with.
 
@@ -95,6 +120,7 @@ class Launch:
         directory: The directory to start in; None for the first directory of the binding.
         stdin: The input.
         merge: Whether stderr goes to the stream of stdout.
+        needs: What the program lacks for this run, if the start asks for it.
     """
 
     arguments: list[str] = field(default_factory=list)
@@ -102,6 +128,7 @@ class Launch:
     directory: str | None = None
     stdin: bytes = b""
     merge: bool = False
+    needs: Missing | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +186,7 @@ class Program:
         directory: str | os.PathLike[str] | None = None,
         stdin: bytes | str = b"",
         merge: bool = False,
+        needs: Missing | None = None,
         max_bytes: int = OUTPUT_BYTES_MAX,
     ) -> ProgramOutput:
         """Runs the program to its end, and returns what it wrote. An exit code other than 0 raises nothing.
@@ -170,15 +198,18 @@ class Program:
                 binding, and a path below it. The default is the first directory of the binding.
             stdin: The input. A str is sent as UTF-8.
             merge: Whether stderr goes to the stream of stdout, in the order of the writes.
+            needs: What the program lacks for this run. The start then asks an approver, who reads the program and its
+                arguments, and waits for the answer. Only a person can allow it.
             max_bytes: Maximum size of what is kept of each stream. The rest is dropped.
 
         Raises:
-            Failed: The host could not start it; the text says why.
+            Failed: The host could not start it; the text says why. With `needs`, also: the policy does not let the
+                program ask, or the approver said no.
             Cancelled: The caller has cancelled the call. The program was ended.
         """
         kept: dict[StreamName, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
         is_cut = False
-        launch = _launch(arguments, environment, directory, stdin, merge)
+        launch = _launch(arguments, environment, directory, stdin, merge, needs)
         with Running(self._handle.start(launch), launch.stdin, self._host) as running:
             for chunk in running:
                 piece = chunk.data[: max_bytes - len(kept[chunk.stream])]
@@ -194,13 +225,14 @@ class Program:
         directory: str | os.PathLike[str] | None = None,
         stdin: bytes | str = b"",
         merge: bool = False,
+        needs: Missing | None = None,
     ) -> Running:
         """Starts the program, see `run` for the arguments. `with` ends it at the end of the block.
 
         Raises:
-            Failed: The host could not start it; the text says why.
+            Failed: The program did not start, see `run`.
         """
-        launch = _launch(arguments, environment, directory, stdin, merge)
+        launch = _launch(arguments, environment, directory, stdin, merge, needs)
         return Running(self._handle.start(launch), launch.stdin, self._host)
 
 
@@ -443,13 +475,30 @@ def _launch(
     directory: str | os.PathLike[str] | None,
     stdin: bytes | str,
     merge: bool,
+    needs: Missing | None,
 ) -> Launch:
     if isinstance(arguments, (str, bytes)):
         raise TypeError('the arguments of a program are a list, such as ["log", "-5"]: no shell splits them')
     variables = {_text(name): _text(value) for name, value in (environment or {}).items()}
     data = stdin.encode(errors="replace") if isinstance(stdin, str) else bytes(memoryview(stdin))
     place = None if directory is None else _text(directory)
-    return Launch([_text(argument) for argument in arguments], variables, place, data, bool(merge))
+    missing = None if needs is None else _missing(needs)
+    return Launch([_text(argument) for argument in arguments], variables, place, data, bool(merge), missing)
+
+
+def _missing(needs: Missing) -> Missing:
+    """Returns what a program lacks, with a text for the host."""
+    match needs:
+        case Destination(authority):
+            return Destination(_text(authority))
+        case ReadableDirectory(path):
+            return ReadableDirectory(_text(path))
+        case WritableDirectory(path):
+            return WritableDirectory(_text(path))
+    raise TypeError(
+        "`needs` is a Destination, a ReadableDirectory or a WritableDirectory, such as "
+        f'Destination("files.example.org:443"), and not {type(needs).__name__}'
+    )
 
 
 def _text(value: str | os.PathLike[str]) -> str:

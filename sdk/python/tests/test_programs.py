@@ -3,6 +3,7 @@
 import io
 import unittest
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from portcullis import (
@@ -10,12 +11,15 @@ from portcullis import (
     Chunk,
     Context,
     Denied,
+    Destination,
     Exited,
     Failed,
     Launch,
     Plugin,
     ProgramOutput,
+    ReadableDirectory,
     Stopped,
+    WritableDirectory,
 )
 from portcullis.testing import Execution, Host, Started, call
 
@@ -68,6 +72,34 @@ class Programs(unittest.TestCase):
 
         with self.assertRaisesRegex(Failed, "^/usr/bin/wc has changed$"):
             call(self.plugin, "lines", {}, Host(programs={"wc": fails}))
+
+    def test_a_start_names_what_the_program_lacks(self) -> None:
+        host = plays(Execution())
+        program = Context(host).program("wc")
+        program.run(["-l"], needs=Destination("files.example.org:443"))
+        program.start(needs=ReadableDirectory(PurePosixPath("/srv/data"))).close()
+        program.run(needs=WritableDirectory("/srv/data"))
+        program.run()
+        self.assertEqual(
+            [started.launch for started in host.started],
+            [
+                Launch(["-l"], needs=Destination("files.example.org:443")),
+                Launch(needs=ReadableDirectory("/srv/data")),
+                Launch(needs=WritableDirectory("/srv/data")),
+                Launch(),
+            ],
+        )
+
+    def test_an_approver_who_says_no_is_a_failure(self) -> None:
+        def asks(launch: Launch) -> Execution:
+            if launch.needs is not None:
+                raise Failed("not approved")
+            return Execution()
+
+        program = Context(Host(programs={"wc": asks})).program("wc")
+        with self.assertRaisesRegex(Failed, "^not approved$"):
+            program.run(needs=Destination("files.example.org:443"))
+        self.assertTrue(program.run().report.is_success)
 
     def test_a_program_needs_a_grant_and_a_permission(self) -> None:
         with self.assertRaisesRegex(Denied, "the policy grants no program `wc`"):
@@ -150,9 +182,14 @@ class Programs(unittest.TestCase):
 
     def test_arguments_of_the_wrong_type_are_an_error(self) -> None:
         program: Any = Context(plays(Execution())).program("wc")
+        wrong: Any
         for wrong in ("-l", [1], [b"-l"]):
             with self.assertRaises(TypeError):
                 program.run(wrong)
+        wrong = b"a.example:443"
+        for needs in (wrong, "a.example:443", Destination, Destination(wrong), ReadableDirectory(wrong)):
+            with self.assertRaises(TypeError):
+                program.run(needs=needs)
 
 
 def plays(execution: Execution) -> Host:

@@ -7,6 +7,23 @@ type Launch struct {
 	// Directory is the directory of the binding if empty.
 	Directory string
 	Merge     bool
+	// Needs is nil if the program lacks nothing.
+	Needs *Missing
+}
+
+// MissingKind is a case of what a program lacks, with the number that it has in the contract.
+type MissingKind uint8
+
+const (
+	MissingDestination MissingKind = iota
+	MissingReadableDirectory
+	MissingWritableDirectory
+)
+
+// Missing is what a program lacks for one run.
+type Missing struct {
+	Kind MissingKind
+	Text string
 }
 
 // Variable is an environment variable.

@@ -14,6 +14,12 @@ func programStart(
 	hasDirectory bool, directory string, merge bool, result *area,
 )
 
+//go:wasmimport portcullis:tool/programs@0.2.0 [method]program.start-with
+func programStartWith(
+	program uint32, arguments unsafe.Pointer, argumentCount uint32, variables unsafe.Pointer, variableCount uint32,
+	hasDirectory bool, directory string, merge bool, missingKind uint32, missing string, result *area,
+)
+
 //go:wasmimport portcullis:tool/programs@0.2.0 [resource-drop]program
 func dropProgram(program uint32)
 
@@ -67,11 +73,20 @@ func (p *Program) Start(launch *Launch) (run *Run, reason string) {
 		variables = append(variables, struct{ name, value Place }{texts.place(variable.Name), texts.place(variable.Value)})
 	}
 	result := new(area)
-	programStart(
-		p.handle, unsafe.Pointer(unsafe.SliceData(arguments)), uint32(len(arguments)),
-		unsafe.Pointer(unsafe.SliceData(variables)), uint32(len(variables)),
-		launch.Directory != "", launch.Directory, launch.Merge, result,
-	)
+	argumentList, argumentCount := unsafe.Pointer(unsafe.SliceData(arguments)), uint32(len(arguments))
+	variableList, variableCount := unsafe.Pointer(unsafe.SliceData(variables)), uint32(len(variables))
+	if launch.Needs == nil {
+		programStart(
+			p.handle, argumentList, argumentCount, variableList, variableCount,
+			launch.Directory != "", launch.Directory, launch.Merge, result,
+		)
+	} else {
+		programStartWith(
+			p.handle, argumentList, argumentCount, variableList, variableCount,
+			launch.Directory != "", launch.Directory, launch.Merge,
+			uint32(launch.Needs.Kind), launch.Needs.Text, result,
+		)
+	}
 	if result.tag(0) != 0 {
 		return nil, result.string(4)
 	}

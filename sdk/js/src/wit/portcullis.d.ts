@@ -60,8 +60,13 @@ declare module "portcullis:tool/programs" {
     kill(): void;
     [Symbol.dispose](): void;
   }
+  export interface Missing {
+    tag: "destination" | "readable-directory" | "writable-directory";
+    val: string;
+  }
   export interface Program {
     start(launch: Launch): Running;
+    startWith(launch: Launch, missing: Missing): Running;
   }
   export function openProgram(key: string): Program;
 }

@@ -1,5 +1,6 @@
 """A program that runs, in the types of the contract."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +9,18 @@ from wit_world.imports import monotonic_clock, poll, programs, streams
 
 from ..failures import Failed
 from ..host import RunEvent
-from ..programs import Exit, Exited, ExitReport, Launch, Signaled, Stopped, StreamName
+from ..programs import (
+    Destination,
+    Exit,
+    Exited,
+    ExitReport,
+    Launch,
+    Missing,
+    ReadableDirectory,
+    Signaled,
+    Stopped,
+    StreamName,
+)
 
 # The programs that have not been closed. The references keep the garbage collector from dropping their handles in any
 # order: the host ends a call that drops a program before its streams.
@@ -23,8 +35,12 @@ class ProgramHandle:
 
     def start(self, launch: Launch) -> "RunHandle":
         variables = list(launch.environment.items())
+        lowered = programs.Launch(launch.arguments, variables, launch.directory, launch.merge)
         try:
-            running = self._program.start(programs.Launch(launch.arguments, variables, launch.directory, launch.merge))
+            if launch.needs is None:
+                running = self._program.start(lowered)
+            else:
+                running = self._program.start_with(lowered, _missing(launch.needs))
         except Err as error:
             raise Failed(error.value) from None
         return RunHandle(running)
@@ -137,6 +153,16 @@ class RunHandle:
         stdin, self._stdin = self._stdin, None
         if stdin is not None:
             _drop(stdin)
+
+
+def _missing(needs: Missing) -> programs.Missing:
+    match needs:
+        case Destination(authority):
+            return programs.Missing_Destination(authority)
+        case ReadableDirectory(path):
+            return programs.Missing_ReadableDirectory(os.fspath(path))
+        case writable:
+            return programs.Missing_WritableDirectory(os.fspath(writable.path))
 
 
 def _exit(exit: programs.Exit) -> Exit:
