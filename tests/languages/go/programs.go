@@ -34,6 +34,23 @@ type runArguments struct {
 	Input     string   `json:"input,omitempty" description:"What it reads from stdin."`
 	Directory string   `json:"directory,omitempty" description:"The directory to start in."`
 	Merge     bool     `json:"merge" default:"false" description:"Whether stderr goes to the stream of stdout."`
+
+	NeedsHost  string `json:"needs_host,omitempty" description:"A host and a port that the program lacks."`
+	NeedsRead  string `json:"needs_read,omitempty" description:"A directory of the machine that the program has to read."`
+	NeedsWrite string `json:"needs_write,omitempty" description:"A directory of the machine that the program has to write."`
+}
+
+func (a *runArguments) needs() portcullis.Missing {
+	switch {
+	case a.NeedsHost != "":
+		return portcullis.Destination(a.NeedsHost)
+	case a.NeedsRead != "":
+		return portcullis.ReadableDirectory(a.NeedsRead)
+	case a.NeedsWrite != "":
+		return portcullis.WritableDirectory(a.NeedsWrite)
+	default:
+		return nil
+	}
 }
 
 type ran struct {
@@ -55,6 +72,7 @@ func run(ctx *portcullis.Context, arguments runArguments) (ran, error) {
 		Directory:   arguments.Directory,
 		Stdin:       strings.NewReader(arguments.Input),
 		Merge:       arguments.Merge,
+		Needs:       arguments.needs(),
 	}, keptBytes)
 	if err != nil {
 		return ran{}, err

@@ -18,6 +18,7 @@ from portcullis import (
     Cancelled,
     Context,
     Denied,
+    Destination,
     Failed,
     Failure,
     Field,
@@ -25,11 +26,14 @@ from portcullis import (
     Image,
     InvalidArguments,
     Level,
+    Missing,
     Part,
     Permission,
     Plugin,
+    ReadableDirectory,
     Success,
     Unavailable,
+    WritableDirectory,
 )
 
 plugin = Plugin("conformance", version="1.0.0", description="The same tools in every language.")
@@ -313,6 +317,9 @@ def run(
     input: str | None = None,
     directory: str | None = None,
     merge: bool = False,
+    needs_host: str | None = None,
+    needs_read: str | None = None,
+    needs_write: str | None = None,
 ) -> dict[str, Any]:
     """Runs a program to its end, and answers with what it wrote.
 
@@ -322,13 +329,24 @@ def run(
         input: What it reads from stdin.
         directory: The directory to start in.
         merge: Whether stderr goes to the stream of stdout.
+        needs_host: A host and a port that the program lacks.
+        needs_read: A directory of the machine that the program has to read.
+        needs_write: A directory of the machine that the program has to write.
     """
+    needs: Missing | None = None
+    if needs_host is not None:
+        needs = Destination(needs_host)
+    elif needs_read is not None:
+        needs = ReadableDirectory(needs_read)
+    elif needs_write is not None:
+        needs = WritableDirectory(needs_write)
     output = context.program(key).run(
         arguments,
         environment={"CALLER": "conformance"},
         directory=directory,
         stdin=input or "",
         merge=merge,
+        needs=needs,
         max_bytes=KEPT_BYTES,
     )
     return {"exit": str(output.report.exit), "stdout": output.text, "stderr": output.errors, "cut": output.is_cut}

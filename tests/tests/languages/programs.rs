@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
@@ -45,11 +46,24 @@ impl Desk {
     fn call(&self, tool: &str, arguments: &Value) -> Ran {
         let mut command = Command::new(program());
         command.args(["call", &format!("conformance.{tool}"), "-", "--json", "--policy", "policy.toml", "--plugins"]);
-        command.arg(self.row.component().parent().unwrap()).current_dir(self.folder.path());
+        command.arg(self.plugins()).arg("--no-ask").current_dir(self.folder.path());
         command.env("PORTCULLIS_STATE", built("state")).env("XDG_CONFIG_HOME", built("none"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(arguments.to_string().as_bytes()).unwrap();
         child.wait_with_output().unwrap().into()
+    }
+
+    fn plugins(&self) -> PathBuf {
+        self.row.component().parent().unwrap().to_owned()
+    }
+
+    /// Starts a program that lacks something, without an approver. Returns the error.
+    #[track_caller]
+    fn refused(&self, argument: &str, what: &str) -> String {
+        let arguments = json!({ "key": "sh", "arguments": ["-c", "echo started"], argument: what });
+        let reply = self.call("run", &arguments).document();
+        assert_eq!(reply["code"], "tool-failed", "{argument} {what}: {reply}");
+        reply["message"].as_str().unwrap().to_owned()
     }
 
     /// Runs a command of the shell to its end. Returns the answer.
@@ -188,6 +202,31 @@ fn a_program_that_is_not_bound_or_not_declared_is_refused(row: Row) {
     }
 }
 
+fn a_program_asks_for_more_only_if_the_policy_lets_it(row: Row) {
+    let desk = Desk::bound(row);
+    for (argument, what) in [("needs_host", "files.example.org:443"), ("needs_read", "/usr"), ("needs_write", "/srv")] {
+        let message = desk.refused(argument, what);
+        assert!(message.contains("the policy does not let this program ask for more"), "{argument}: {message}");
+    }
+}
+
+fn the_host_gets_what_a_program_lacks(row: Row) {
+    let desk = Desk::new(row, &BOUND.replace("time = ", "escalate = \"ask\", time = "));
+    let plugins = desk.plugins();
+    let plugins = plugins.to_str().unwrap();
+    // Each error is specific to the kind and the value. The tool does not declare `network`.
+    for (argument, what, words) in [
+        ("needs_host", "a b", "write a host and a port"),
+        ("needs_host", "files.example.org:443", "does not declare the permission network"),
+        ("needs_read", "grüße", "write the absolute path of a directory"),
+        ("needs_read", plugins, "not approved"),
+        ("needs_write", plugins, "change its own rights"),
+    ] {
+        let message = desk.refused(argument, what);
+        assert!(message.contains(words), "{argument} {what}: {message}");
+    }
+}
+
 fn an_argument_that_no_program_can_get_is_refused(row: Row) {
     let desk = Desk::bound(row);
     let reply = desk.call("run", &json!({ "key": "sh", "arguments": ["-c", "true\u{0}"] })).document();
@@ -210,6 +249,8 @@ macro_rules! each {
                 a_tool_ends_a_program
                 a_limit_ends_a_program
                 a_program_that_is_not_bound_or_not_declared_is_refused
+                a_program_asks_for_more_only_if_the_policy_lets_it
+                the_host_gets_what_a_program_lacks
                 an_argument_that_no_program_can_get_is_refused
             }
         })*

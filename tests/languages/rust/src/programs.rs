@@ -2,9 +2,9 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
-use portcullis_sdk::Chunk;
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
+use portcullis_sdk::{Chunk, Missing};
 
 /// How much is kept of each stream.
 const KEPT_BYTES: usize = 100_000;
@@ -27,18 +27,32 @@ pub(crate) struct Run {
     /// Whether stderr goes to the stream of stdout.
     #[serde(default)]
     merge: bool,
+    /// A host and a port that the program lacks.
+    #[serde(default)]
+    needs_host: Option<String>,
+    /// A directory of the machine that the program has to read.
+    #[serde(default)]
+    needs_read: Option<String>,
+    /// A directory of the machine that the program has to write.
+    #[serde(default)]
+    needs_write: Option<String>,
 }
 
 /// Runs a program to its end, and answers with what it wrote.
 #[tool(requires(read, write, execute))]
 pub(crate) fn run(arguments: Run, context: &Context) -> Result<Value, Failure> {
-    let Run { key, arguments, input, directory, merge } = arguments;
+    let Run { key, arguments, input, directory, merge, needs_host, needs_read, needs_write } = arguments;
     let mut launch = Launch::new(arguments).environment("CALLER", "conformance").input(input.unwrap_or_default());
     if let Some(directory) = directory {
         launch = launch.directory(directory);
     }
     if merge {
         launch = launch.merged();
+    }
+    let missing = needs_host.map(Missing::Destination);
+    let missing = missing.or(needs_read.map(Missing::ReadableDirectory));
+    if let Some(missing) = missing.or(needs_write.map(Missing::WritableDirectory)) {
+        launch = launch.needs(missing);
     }
     let output = context.program(&key)?.output(&launch, KEPT_BYTES)?;
     let exit = describe(&output.report.exit);

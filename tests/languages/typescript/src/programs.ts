@@ -1,4 +1,4 @@
-import { answerWriter, type Exit, program, tool } from "portcullis-sdk";
+import { answerWriter, type Exit, type Missing, program, tool } from "portcullis-sdk";
 import * as z from "zod";
 
 /** How much is kept of each stream, in bytes. */
@@ -15,6 +15,12 @@ function told(exit: Exit): string {
   return "signal" in exit ? `signal ${exit.signal}` : exit.stopped;
 }
 
+function missing(host?: string, read?: string, write?: string): Missing | undefined {
+  if (host !== undefined) return { host };
+  if (read !== undefined) return { read };
+  return write === undefined ? undefined : { write };
+}
+
 export const run = tool({
   name: "run",
   description: "Runs a program to its end, and answers with what it wrote.",
@@ -24,14 +30,18 @@ export const run = tool({
     input,
     directory: z.string().optional().describe("The directory to start in."),
     merge: z.boolean().default(false).describe("Whether stderr goes to the stream of stdout."),
+    needs_host: z.string().optional().describe("A host and a port that the program lacks."),
+    needs_read: z.string().optional().describe("A directory of the machine that the program has to read."),
+    needs_write: z.string().optional().describe("A directory of the machine that the program has to write."),
   }),
   requires: ["read", "write", "execute"],
-  async execute({ key, arguments: words, input, directory, merge }) {
+  async execute({ key, arguments: words, input, directory, merge, needs_host, needs_read, needs_write }) {
     const output = await program(key).run(words, {
       environment: { CALLER: "conformance" },
       directory,
       stdin: input,
       merge,
+      needs: missing(needs_host, needs_read, needs_write),
       maxBytes: KEPT_BYTES,
     });
     return { exit: told(output.report.exit), stdout: output.text, stderr: output.errors, cut: output.cut };
