@@ -192,6 +192,14 @@ impl Environment {
 }
 
 impl PolicyPlaces {
+    /// Returns the user's own file, if the user can have one. It need not exist.
+    pub(crate) fn of_user(&self) -> Option<&Path> {
+        match self {
+            Self::Named(path) => Some(path),
+            Self::Usual { user, .. } => user.as_ref().map(|user| &*user.path),
+        }
+    }
+
     /// Returns the files, the user's first. They need not exist.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         match self {

@@ -36,6 +36,8 @@ pub struct OwnNeeds {
     pub reloads: bool,
     /// The files that the command reads again.
     pub files: Vec<PathBuf>,
+    /// The files that the command replaces.
+    pub written: Vec<PathBuf>,
 }
 
 /// What a process has given up.
@@ -105,10 +107,13 @@ impl Host {
             keep_place(&mut rights, place, home)?;
         }
         for file in &in_force.files {
-            keep_file(&mut rights, &file.path, home)?;
+            keep_file(&mut rights, &file.path, home, ViewAccess::ReadOnly)?;
         }
         for file in [&in_force.bases.user_file, &in_force.bases.project_file].into_iter().chain(&needs.files) {
-            keep_file(&mut rights, file, home)?;
+            keep_file(&mut rights, file, home, ViewAccess::ReadOnly)?;
+        }
+        for file in &needs.written {
+            keep_file(&mut rights, file, home, ViewAccess::ReadWrite)?;
         }
         for (paths, access) in [(READABLE, ViewAccess::ReadOnly), (WRITABLE, ViewAccess::ReadWrite)] {
             for path in paths {
@@ -165,12 +170,12 @@ fn keep_binding(
         Binding::Http(client) => {
             client.ports.iter().for_each(|port| rights.keep_port(*port));
             if let Some(SecretSource::File(path)) = client.secret.as_ref().map(|secret| &secret.from) {
-                keep_file(rights, &place(path), home)?;
+                keep_file(rights, &place(path), home, ViewAccess::ReadOnly)?;
             }
-            client.roots.iter().try_for_each(|roots| keep_file(rights, &place(roots), home))
+            client.roots.iter().try_for_each(|roots| keep_file(rights, &place(roots), home, ViewAccess::ReadOnly))
         }
         // A replaced program is identified again.
-        Binding::Process(program) => keep_file(rights, &place(&program.program), home),
+        Binding::Process(program) => keep_file(rights, &place(&program.program), home, ViewAccess::ReadOnly),
         Binding::Store(_) | Binding::Service(_) => Ok(()),
     }
 }
@@ -179,14 +184,14 @@ fn keep_binding(
 fn keep_place(rights: &mut OwnRights, place: &OwnPlace, home: Option<&Path>) -> io::Result<()> {
     match &place.directory {
         Some(directory) => rights.keep_open(&**directory, ViewAccess::ReadOnly),
-        None => keep_file(rights, &place.path, home),
+        None => keep_file(rights, &place.path, home, ViewAccess::ReadOnly),
     }
 }
 
-/// Keeps a file for reading, with its directory: an editor replaces the file. A home directory and the root are too
+/// Keeps a file, with its directory: an editor replaces the file. A home directory and the root are too
 /// much for that, so a file there is found again only while it is the same one.
-fn keep_file(rights: &mut OwnRights, file: &Path, home: Option<&Path>) -> io::Result<()> {
-    rights.keep(file, ViewAccess::ReadOnly)?;
+fn keep_file(rights: &mut OwnRights, file: &Path, home: Option<&Path>, access: ViewAccess) -> io::Result<()> {
+    rights.keep(file, access)?;
     let Some(directory) = file.parent() else { return Ok(()) };
     let directory = if directory == Path::new("") { Path::new(".") } else { directory };
     let resolved = crate::places::resolve(directory).unwrap_or_default();
@@ -194,5 +199,5 @@ fn keep_file(rights: &mut OwnRights, file: &Path, home: Option<&Path>) -> io::Re
     if resolved.parent().is_none() || Some(&resolved) == home.as_ref() {
         return Ok(());
     }
-    rights.keep(&resolved, ViewAccess::ReadOnly)
+    rights.keep(&resolved, access)
 }

@@ -21,7 +21,7 @@ use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
 use portcullis_mcp::{ClientAnswers, DeniedTools, ListTools, Server, ServerOptions, ToolNames, serve_stdio_until};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
@@ -140,7 +140,7 @@ async fn over_http(
     files.dedup();
     // From here on, so that no change is missed.
     let changes = FileWatch::new(files.clone());
-    own_confinement::confine(host, OwnNeeds { reloads: true, files: files.clone() }, context).await?;
+    confine(host, files.clone(), served_console.is_some(), context).await?;
     let url = running.url();
     context.terminal.note(format_args!("serving {} at {url}", contents(host)));
     context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
@@ -159,7 +159,7 @@ async fn over_http(
             &serde_json::json!({ "url": url, "console": console_url }),
         )?)?;
     }
-    let access = (!files.is_empty()).then(|| FollowedAccess {
+    let access = (!files.is_empty()).then_some(FollowedAccess {
         running: &running,
         arguments,
         operator,
@@ -180,6 +180,14 @@ async fn over_http(
         () = interrupts.next() => {}
     }
     Ok(())
+}
+
+/// Gives up what a server over HTTP does not need. An approver at its console can pause the policy, which changes the
+/// user's file.
+async fn confine(host: &Host, files: Vec<PathBuf>, has_console: bool, context: &Context) -> anyhow::Result<()> {
+    let policy = context.environment.policy.of_user().filter(|_| has_console);
+    let needs = OwnNeeds { reloads: true, files, written: policy.into_iter().map(Path::to_owned).collect() };
+    own_confinement::confine(host, needs, context).await
 }
 
 /// Serves a host at an address of this machine, to clients with the token of the state directory.

@@ -1,5 +1,7 @@
 //! The proxy of a program, on a listener of this machine.
 
+#![expect(clippy::disallowed_methods, reason = "the tests connect to the proxy as a program does")]
+
 use super::{Plugin, binding, empty};
 use crate::host_memory::HostMemory;
 use crate::http::call::NetworkCall;
