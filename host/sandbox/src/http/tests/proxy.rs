@@ -99,7 +99,7 @@ async fn a_request_and_a_tunnel_are_decided_and_recorded() {
     let answer = served.say(&format!("{tunnel}GET / HTTP/1.1\r\n\r\n")).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nok"), "{answer}");
     for (request, told) in [
-        (format!("DELETE http://127.0.0.1:{port}/ HTTP/1.1\r\nhost: x\r\n\r\n"), "DELETE requests"),
+        (format!("DELETE http://127.0.0.1:{port}/ HTTP/1.1\r\nhost: x\r\n\r\n"), "no \"DELETE\" requests"),
         ("CONNECT 127.0.0.2:443 HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(), "no network to it"),
         (format!("CONNECT 127.0.0.1:{} HTTP/1.1\r\nhost: x\r\n\r\n", port ^ 1), "no network to it"),
         ("GET /no/host HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(), "destination"),
