@@ -21,6 +21,7 @@ use floor::Floor;
 use governed::Governed;
 use portcullis::Outcome;
 use rounds::{Row, measure, measure_hosts};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A call to measure.
@@ -45,6 +46,11 @@ fn main() -> Result<()> {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
     }
+    if let Some(parent) = Path::new(out).parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    // Opened first, because the bench of programs gives up its files.
+    let mut file = std::fs::File::create(out).with_context(|| format!("cannot write {out}"))?;
     println!("{:<28} {:<28} {:>9} {:>9} {:>7} {:>7}", "work", "beside", "floor us", "ours us", "ratio", "p95");
     let mut rows = Vec::new();
     let mut show = |row: Row| {
@@ -60,11 +66,7 @@ fn main() -> Result<()> {
         "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
         _ => bail!("no bench is named {name}. Choose one of: call, narrow, record, hydrate, mcp, process"),
     }
-    let json = serde_json::to_string_pretty(&rows)?;
-    if let Some(parent) = Path::new(out).parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    std::fs::write(out, json + "\n").with_context(|| format!("cannot write {out}"))?;
+    file.write_all((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;
     println!("\nwritten to {out}");
     Ok(())
 }
