@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::style::TextStyle;
 use portcullis::Host;
 use portcullis::confinement::OwnNeeds;
+use portcullis::policy::OwnConfinement;
 use portcullis::text::{OneLine, WithCauses};
 
 /// Gives up what this process does not need. Says once if that is not possible.
@@ -14,7 +15,7 @@ pub(crate) async fn confine(host: &Host, needs: OwnNeeds, context: &Context) -> 
     let own = host.clone();
     match tokio::task::spawn_blocking(move || own.confine_process(&needs)).await? {
         Ok(_) => Ok(()),
-        Err(error) if error.is_fatal(&host.policy()) => Err(error.into()),
+        Err(error) if host.policy().own_confinement() == OwnConfinement::Require => Err(error.into()),
         Err(error) => {
             let line = format!("warning: this process keeps the rights of its user: {}", WithCauses(&error));
             context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, OneLine(&line)));

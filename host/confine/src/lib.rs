@@ -13,6 +13,8 @@ mod confinement;
 mod error;
 mod exit;
 #[cfg(target_os = "linux")]
+mod landlock_rules;
+#[cfg(target_os = "linux")]
 mod message;
 #[cfg(target_os = "linux")]
 mod own_rights;

@@ -3,7 +3,8 @@
 
 use crate::host::Host;
 use crate::places::OwnPlace;
-use portcullis_policy::{Access, Binding, Escalation, OwnConfinement, Policy, SecretSource};
+use crate::policy_in_force::PolicyInForce;
+use portcullis_policy::{Access, Binding, DependencyKey, Escalation, OwnConfinement, PluginName, Policy, SecretSource};
 use portcullis_sandbox::{ConfineError, OwnRights, ViewAccess, confine_process};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,13 +68,6 @@ pub enum OwnConfinementError {
     Needed(&'static str),
 }
 
-impl OwnConfinementError {
-    /// Returns whether the host must not run.
-    pub fn is_fatal(&self, policy: &Policy) -> bool {
-        policy.own_confinement() == OwnConfinement::Require
-    }
-}
-
 impl Host {
     /// Takes every right from this process that the host does not need, for good: files, connections, the start of
     /// programs, and dangerous system calls. What remains are the places that the policy in force names, the state and
@@ -91,25 +85,35 @@ impl Host {
         if policy.own_confinement() == OwnConfinement::Off {
             return Ok(GivenUp::Nothing);
         }
-        let (mut rights, mut needs_broker) = (OwnRights::default(), needs.reloads);
-        let wide = needs_more(policy);
-        if let Some(why) = wide {
-            if policy.own_confinement() == OwnConfinement::Require {
+        let mut bindings = bindings_of(policy);
+        let needs_broker = needs.reloads || bindings.any(|(_, _, binding)| matches!(binding, Binding::Process(_)));
+        let (rights, given_up) = match needs_more(policy) {
+            None => (self.needed_rights(&in_force, needs)?, GivenUp::Everything),
+            Some(why) if policy.own_confinement() == OwnConfinement::Require => {
                 return Err(OwnConfinementError::Needed(why));
             }
-            rights.keep_files_and_connections();
-            rights.keep_programs();
-        }
-        let (state, home) = (&self.0.state, in_force.bases.user.home());
+            Some(why) => {
+                let mut rights = OwnRights::default();
+                rights.keep_all_but_calls();
+                (rights, GivenUp::Calls(why))
+            }
+        };
+        confine_process(&rights, needs_broker)?;
+        Ok(given_up)
+    }
+
+    /// Returns what the policy, the state and the plugins need.
+    fn needed_rights(&self, in_force: &PolicyInForce, needs: &OwnNeeds) -> io::Result<OwnRights> {
+        let (state, policy, home) = (&self.0.state, &in_force.policy, in_force.bases.user.home());
+        let mut rights = OwnRights::default();
         rights.keep_open(&state.directory, ViewAccess::ReadWrite)?;
         rights.keep_open(&state.cache, ViewAccess::ReadWrite)?;
         for place in self.0.loader.plugins.held().iter().chain(&in_force.policy_directories) {
             keep_place(&mut rights, place, home)?;
         }
-        for file in &in_force.files {
-            keep_file(&mut rights, &file.path, home, ViewAccess::ReadOnly)?;
-        }
-        for file in [&in_force.bases.user_file, &in_force.bases.project_file].into_iter().chain(&needs.files) {
+        let policies = in_force.files.iter().map(|file| &file.path);
+        let policies = policies.chain([&in_force.bases.user_file, &in_force.bases.project_file]);
+        for file in policies.chain(&needs.files) {
             keep_file(&mut rights, file, home, ViewAccess::ReadOnly)?;
         }
         for file in &needs.written {
@@ -122,16 +126,18 @@ impl Host {
         }
         rights.keep_port(DNS_PORT);
         policy.name_servers().iter().for_each(|server| rights.keep_port(server.port()));
-        for plugin in policy.plugins() {
-            for (key, binding) in policy.bindings(plugin) {
-                let base = in_force.bases.of(policy.binding_layer(plugin, key));
-                needs_broker |= matches!(binding, Binding::Process(_));
-                keep_binding(&mut rights, binding, home, |path| base.join(path))?;
-            }
+        for (plugin, key, binding) in bindings_of(policy) {
+            let base = in_force.bases.of(policy.binding_layer(plugin, key));
+            keep_binding(&mut rights, binding, home, |path| base.join(path))?;
         }
-        confine_process(&rights, needs_broker)?;
-        Ok(wide.map_or(GivenUp::Everything, GivenUp::Calls))
+        Ok(rights)
     }
+}
+
+/// Returns every binding of a policy, also those of plugins that are not loaded.
+fn bindings_of(policy: &Policy) -> impl Iterator<Item = (&PluginName, &DependencyKey, &Binding)> {
+    let of = |plugin| policy.bindings(plugin).iter().map(move |(key, binding)| (plugin, key, binding));
+    policy.plugins().flat_map(of)
 }
 
 /// Returns why a policy needs files and programs that it does not name.
@@ -139,8 +145,7 @@ fn needs_more(policy: &Policy) -> Option<&'static str> {
     if !policy.notify().is_empty() {
         return Some("`notify` runs a command of yours, which needs your files");
     }
-    let mut bindings = policy.plugins().flat_map(|plugin| policy.bindings(plugin).values());
-    bindings.find_map(|binding| match binding {
+    bindings_of(policy).find_map(|(_, _, binding)| match binding {
         Binding::Http(client) => {
             let from = client.secret.as_ref().map(|secret| &secret.from);
             matches!(from, Some(SecretSource::Command(_)))

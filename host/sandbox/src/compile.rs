@@ -318,7 +318,8 @@ fn work() -> Result<(), (i32, String)> {
     written.map_err(|error| broken(format!("it cannot write the compiled code: {error}")))
 }
 
-#[cfg(test)]
+// Without a compiler, no worker is started.
+#[cfg(all(test, feature = "compiler"))]
 mod tests {
     use super::*;
 

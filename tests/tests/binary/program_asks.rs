@@ -62,6 +62,8 @@ fn a_person_allows_one_host_for_one_run() {
     asked(&mut session);
     session.types("a\n");
     assert!(session.ends(0).contains("the page"));
+    let remembered = desk.run(&["approvals", "list", "--json"]).ends(0).out;
+    assert!(!remembered.contains("extra.test"), "{remembered}");
     assert!(unattended(&desk, &call).contains("The sandbox refused: GET http://extra.test"));
     desk.verifies();
 }

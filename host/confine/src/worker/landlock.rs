@@ -6,25 +6,20 @@ use super::processes;
 use super::system_calls;
 use super::tier_cell::{TierCell, set_default};
 use crate::confinement::{Confinement, ProgramNetwork, ViewAccess};
+use crate::landlock_rules::{NEEDED, NO_LANDLOCK, allow};
 use crate::message::{StartDescriptors, StartRequest};
 use crate::tier::Tier;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
-    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetStatus, Scope,
 };
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, mkdir, open};
 use rustix::io::Errno;
 use rustix::process::{getpid, set_child_subreaper};
 use seccompiler::BpfProgram;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The first version of Landlock that keeps a program from signalling the user's other processes and from their
-/// abstract sockets (Linux 6.12). Without it, a program could end its own supervisor.
-const NEEDED: ABI = ABI::V6;
-
-const NO_LANDLOCK: &str = "Linux 6.12 or later is needed, with Landlock";
 
 /// The directories of the system that a program may read and execute.
 const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix"];
@@ -210,11 +205,4 @@ fn allow_path(rules: RulesetCreated, path: &str, access: BitFlags<AccessFs>) -> 
         Ok(place) => allow(rules, place.as_fd(), access),
         Err(_) => Ok(rules),
     }
-}
-
-fn allow(rules: RulesetCreated, place: BorrowedFd<'_>, access: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
-    let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode);
-    // A rule of a file must not have the accesses of directories.
-    let access = if kind.is_dir() { access } else { access & AccessFs::from_file(NEEDED) };
-    rules.add_rule(PathBeneath::new(place, access)).map_err(io::Error::other)
 }

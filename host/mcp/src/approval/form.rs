@@ -5,8 +5,8 @@ use portcullis::approvals::Subject;
 use portcullis::text::{OneLine, count_blanks};
 use portcullis::{Covers, Host, Question};
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitationSchema, EnumSchema, InputRequest, PrimitiveSchemaDefinition,
-    StringSchema,
+    ElicitRequest, ElicitRequestParams, ElicitationSchema, ElicitationSchemaBuilder, EnumSchema, InputRequest,
+    PrimitiveSchemaDefinition, StringSchema,
 };
 
 /// Maximum length of the text to approve, in bytes as shown: about a screen. The form does not show a longer request,
@@ -61,28 +61,29 @@ pub(crate) fn form(question: &Question) -> InputRequest {
 
 /// Returns the parameters of the elicitation.
 pub(super) fn params(question: &Question) -> ElicitRequestParams {
+    let note = StringSchema::new()
+        .title("Note")
+        .description("A note to the model, if you decline")
+        .max_length(u32::try_from(NOTE_CHARACTERS_MAX).unwrap_or(u32::MAX));
+    let fields = ElicitationSchema::builder();
+    let fields = if question.is_once() { fields } else { remembering(fields, question) };
+    let requested_schema = fields.property(NOTE, PrimitiveSchemaDefinition::String(note)).build_unchecked();
+    ElicitRequestParams::FormElicitationParams { meta: None, message: sheet(question).text, requested_schema }
+}
+
+/// Adds the fields about a remembered approval.
+fn remembering(fields: ElicitationSchemaBuilder, question: &Question) -> ElicitationSchemaBuilder {
     let words = [ONCE, SESSION, ALWAYS].map(str::to_owned).to_vec();
     let remember = EnumSchema::builder(words)
         .untitled()
         .title("Remember the approval")
         .description("once: only this call; session: later calls of this session too; always: every session")
         .build();
-    let note = StringSchema::new()
-        .title("Note")
-        .description("A note to the model, if you decline")
-        .max_length(u32::try_from(NOTE_CHARACTERS_MAX).unwrap_or(u32::MAX));
-    let fields = ElicitationSchema::builder();
-    let fields = match question.is_once() {
-        true => fields,
-        false => fields.property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember)),
-    };
-    let fields = match coverages(question).as_slice() {
-        _ if question.is_once() => fields,
+    let fields = fields.property(REMEMBER, PrimitiveSchemaDefinition::Enum(remember));
+    match coverages(question).as_slice() {
         [_] => fields,
         several => fields.property(COVERS, PrimitiveSchemaDefinition::Enum(covers(several))),
-    };
-    let requested_schema = fields.property(NOTE, PrimitiveSchemaDefinition::String(note)).build_unchecked();
-    ElicitRequestParams::FormElicitationParams { meta: None, message: sheet(question).text, requested_schema }
+    }
 }
 
 /// Returns the schema of the `covers` field. Its values are the texts themselves, so that users pick what they read.

@@ -121,6 +121,11 @@ impl HttpBinding {
         self.hosts.iter().any(|pattern| pattern.matches(&host))
     }
 
+    /// Describes the binding, without its kind.
+    pub fn described(&self) -> String {
+        self.describe().join(", ")
+    }
+
     /// Checks whether a request may be sent. It ignores `unnamed`, because only the caller knows what an approver has
     /// approved.
     ///

@@ -2,14 +2,14 @@
 
 use super::caller::GuestLink;
 use super::question::AskedResource;
+use crate::policy_in_force::PolicyInForce;
 use crate::text::WithCauses;
 use portcullis_policy::{
-    Access, Binding, DependencyKey, Destination, Escalation as EscalationRule, Host, HostPattern, HttpBinding,
-    HttpLimits, Permission, ProcessBinding, ProcessNetwork, Scheme, Unnamed, is_global,
+    Access, Binding, DependencyKey, Destination, Escalation as EscalationRule, HostPattern, HttpBinding, HttpLimits,
+    Permission, ProcessBinding, ProcessNetwork, Scheme, Unnamed,
 };
 use portcullis_sandbox::{Client, Escalation, Missing, PathBase, ProgramExtra};
 use serde_json::{Map, Value};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl GuestLink {
             return Err("the policy no longer lets this program ask for more than its binding".to_owned());
         }
         let offer = match missing {
-            Missing::Destination(destination) => self.destination(binding, &destination)?,
+            Missing::Destination(destination) => self.destination(&policy, binding, &destination)?,
             Missing::Directory { path, access } => self.directory(key.clone(), path, access).await?,
         };
         let tool = &self.call.tool;
@@ -64,7 +64,7 @@ impl GuestLink {
     }
 
     /// Returns a client for one destination. It reaches the same addresses as the program's own client.
-    fn destination(&self, binding: &ProcessBinding, text: &str) -> Result<Offer, String> {
+    fn destination(&self, policy: &PolicyInForce, binding: &ProcessBinding, text: &str) -> Result<Offer, String> {
         let destination = Destination::from_parts("https", text, "/")
             .map_err(|error| format!("write a host and a port, such as \"files.example.org:443\": {error}"))?;
         let own = match &binding.network {
@@ -72,9 +72,9 @@ impl GuestLink {
             ProcessNetwork::None => None,
         };
         let host = HostPattern::new(&destination.host().to_string()).map_err(|error| error.to_string())?;
-        let client = HttpBinding {
+        let mut client = HttpBinding {
             schemes: vec![Scheme::Http, Scheme::Https],
-            hosts: vec![host],
+            hosts: Vec::new(),
             unnamed: Unnamed::Deny,
             ports: vec![destination.port()],
             methods: METHODS.map(str::to_owned).to_vec(),
@@ -86,19 +86,17 @@ impl GuestLink {
             narrow: None,
             limits: own.map_or_else(HttpLimits::default, |own| own.limits),
         };
-        // The person would read an address, and not which service has it.
-        let is_private =
-            |address: &IpAddr| !is_global(*address) && !client.addresses.iter().any(|range| range.contains(*address));
-        let private = matches!(destination.host(), Host::Address(address) if is_private(address));
-        if private || !client.may_permit(destination.host()) {
+        // Before the host is named, because naming an address permits it. The person would read the address, and not
+        // which service has it.
+        if !client.may_permit(destination.host()) {
             return Err(format!(
                 "no approval can let a program reach {}, which is not a public host",
                 destination.host()
             ));
         }
+        client.hosts.push(host);
         let what = format!("any requests to {}", destination.authority());
-        let network = &self.host.policy().network;
-        let client = Client::new(network, Arc::new(client), PathBase::from(PathBuf::new()));
+        let client = Client::new(&policy.network, Arc::new(client), PathBase::from(PathBuf::new()));
         let client = client.map_err(|error| WithCauses(&error).to_string())?;
         Ok(Offer { permission: Permission::Network, what, extra: ProgramExtra::Client(client) })
     }

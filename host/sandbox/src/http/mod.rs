@@ -38,6 +38,7 @@ mod order;
 mod outgoing;
 #[cfg(feature = "http")]
 mod proxy;
+mod proxy_setup;
 mod redact;
 mod redact_stream;
 #[cfg(feature = "http")]
@@ -64,8 +65,6 @@ mod watch;
 #[cfg(not(feature = "http"))]
 pub(in crate::http) use absent::exchange::exchange;
 #[cfg(not(feature = "http"))]
-pub(crate) use absent::proxy::{Proxy, ProxyRefusals};
-#[cfg(not(feature = "http"))]
 pub(in crate::http) use absent::transport::{ClientTransport, NetworkTransport};
 pub(crate) use call::NetworkCall;
 pub use client::Client;
@@ -75,8 +74,7 @@ pub use error::Unreachable;
 pub(in crate::http) use exchange::exchange;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
-#[cfg(feature = "http")]
-pub(crate) use proxy::{Proxy, ProxyRefusals};
+pub(crate) use proxy_setup::{Proxy, ProxyRefusals};
 pub use secret::check_secret_file;
 #[cfg(feature = "http")]
 pub(in crate::http) use transport::{ClientTransport, NetworkTransport};

@@ -8,6 +8,7 @@ mod tunnel;
 
 use super::error::{HttpFailure, RequestRefusal, bounded};
 use super::order::{self, AskedRequest};
+use super::proxy_setup::Proxy;
 use super::{exchange, headers};
 use crate::host_memory::MemoryCharge;
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
@@ -19,7 +20,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use portcullis_policy::HttpRefusal;
 use portcullis_policy::recovery::RecoverMutex;
 use shared::body_of;
-pub(crate) use shared::{Proxy, ProxyRefusals};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -50,9 +50,9 @@ impl GrantKind for BoundProgram {
         };
         let directories: Vec<String> = self.directories_of(tool).map(directory).collect();
         let directories = (!directories.is_empty()).then(|| directories.join(" and "));
-        let network = self.client_of(tool).map(|(key, client)| {
-            format!("network through {key} ({})", Binding::Http(Box::new((**client.binding()).clone())).describe())
-        });
+        let network = self
+            .client_of(tool)
+            .map(|(key, client)| format!("network through {key} ({})", client.binding().described()));
         binding.describe_with(directories.as_deref(), network.as_deref()).join(", ")
     }
 

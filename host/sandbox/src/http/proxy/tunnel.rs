@@ -1,12 +1,13 @@
 //! Tunnels: connections of a program to a server that the host does not read. It decides them by host and port, and
 //! limits their bytes and time like those of a request.
 
-use super::shared::{Proxy, body_of};
+use super::shared::body_of;
 use crate::http::call::Record;
 use crate::http::connect;
 use crate::http::error::{HttpFailure, RequestRefusal};
 use crate::http::exchange::checked_addresses;
 use crate::http::order::Timing;
+use crate::http::proxy_setup::Proxy;
 use crate::http::tasks::Connection;
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, Uri};
