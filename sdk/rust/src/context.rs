@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::host;
 use crate::http::Client;
 use crate::log::Level;
-use crate::{Directory, Failure, Permission, Program, Service, Store, Writer};
+use crate::{Directory, Failure, Permission, Program, Service, Store, Toolset, Writer};
 
 /// Who asked for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,6 +163,14 @@ impl Context {
     /// As [`Context::directory`].
     pub fn program(&self, key: &str) -> Result<Program, Failure> {
         self.host.program(key).map(Program::new)
+    }
+
+    /// Returns the tools of other plugins that the policy binds to a key of the manifest. Nothing is called yet.
+    ///
+    /// # Errors
+    /// As [`Context::directory`].
+    pub fn tools(&self, key: &str) -> Result<Toolset, Failure> {
+        self.host.tools(key).map(Toolset::new)
     }
 
     /// Opens the call's text answer for writing while the tool runs. If opened again, the writer appends to the text.

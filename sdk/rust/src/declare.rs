@@ -219,4 +219,5 @@ macro_rules! dependency {
     (@kind store) => { $crate::DependencyKind::Store };
     (@kind service) => { $crate::DependencyKind::Service };
     (@kind process) => { $crate::DependencyKind::Process };
+    (@kind tools) => { $crate::DependencyKind::Tools };
 }

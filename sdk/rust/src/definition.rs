@@ -77,6 +77,8 @@ pub enum DependencyKind {
     Service,
     /// A program of the system, confined by the operating system.
     Process,
+    /// Tools of other plugins.
+    Tools,
 }
 
 /// A handle that the plugin asks for. Asking grants nothing.

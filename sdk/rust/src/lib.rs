@@ -41,6 +41,7 @@ mod review;
 mod service;
 mod store;
 mod success;
+mod toolset;
 mod writer;
 
 mod arguments;
@@ -73,6 +74,7 @@ pub use review::{ApprovalRequest, Pattern, Review, Variation, Verdict};
 pub use service::Service;
 pub use store::Store;
 pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
+pub use toolset::{CallableTool, ToolCall, ToolSummary, Toolset};
 pub use writer::Writer;
 
 /// The crates that derived code refers to. Depend on them directly for anything beyond the derives.
@@ -83,7 +85,7 @@ pub mod prelude {
     pub use crate::http::{Client, Request, Response};
     pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
     pub use crate::{Exit, Launch, Program, Running};
-    pub use crate::{FileChange, Pattern, Preview, Review, Service, Store, Verdict, Writer};
+    pub use crate::{FileChange, Pattern, Preview, Review, Service, Store, ToolCall, Toolset, Verdict, Writer};
     pub use crate::{arguments, output, plugin, tool};
     pub use serde_json::json;
 }

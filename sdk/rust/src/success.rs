@@ -96,6 +96,24 @@ impl<O> Success<O> {
     }
 }
 
+impl Success {
+    /// Returns the output as text: a text itself, a JSON document as it is written, and of parts their texts.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match &self.output {
+            Output::Text(text) => text.clone(),
+            Output::Json(value) => value.to_string(),
+            Output::Parts(parts) => {
+                let texts = parts.iter().filter_map(|part| match part {
+                    Part::Text(text) => Some(text.as_str()),
+                    Part::Image(_) | Part::File(_) => None,
+                });
+                texts.collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+}
+
 /// A type that a tool may return.
 pub trait IntoOutput {
     /// Returns the schema of the JSON output, if there is one.

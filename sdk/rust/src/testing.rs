@@ -28,6 +28,7 @@ mod network;
 mod program;
 mod store;
 mod text;
+mod toolset;
 
 pub use network::Reply;
 pub(crate) use network::{Body, Client, Service};
@@ -35,6 +36,7 @@ pub use program::{Execution, Started};
 pub(crate) use program::{InputPipe, OutputPipe, Program, Running};
 pub(crate) use store::Bucket;
 pub(crate) use text::Text;
+pub(crate) use toolset::Toolset;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -46,10 +48,12 @@ use serde_json::Value;
 
 use crate::http::{Request, Url};
 use crate::{Call, Directory, Failure, FileChange, Launch, Level, Permission, Plugin, Progress, Success, Verdict};
+use crate::{CallableTool, ToolCall};
 use declared::Declared;
 use network::{Server, ServiceLogic};
 use program::ProgramLogic;
 use store::Values;
+use toolset::ToolsLogic;
 
 /// Calls a tool through the same parsing, look-up and conversions as in a guest.
 ///
@@ -124,7 +128,7 @@ fn refuse_unknown(schema: &Value, arguments: &Value) -> Result<(), Failure> {
 
 /// A call with a scripted host. Pass it wherever a `&portcullis_sdk::Context` is expected.
 ///
-/// By default nothing is granted: no directory, client, store, service, program or setting. Every question is denied. A
+/// By default nothing is granted: no directory, client, store, service, program, tool or setting. Every question is denied. A
 /// store keeps its values between calls with the same context.
 #[derive(Debug)]
 pub struct Context {
@@ -220,6 +224,28 @@ impl Context {
         self
     }
 
+    /// Grants tools of other plugins without definitions, and plays them. The function gets each call.
+    #[must_use]
+    pub fn plays_tools(
+        self,
+        key: impl Into<String>,
+        tools: impl Fn(&ToolCall) -> Result<Success, Failure> + 'static,
+    ) -> Self {
+        self.plays_defined_tools(key, Vec::new(), tools)
+    }
+
+    /// Grants tools of other plugins with these definitions, and plays them. The function gets each call.
+    #[must_use]
+    pub fn plays_defined_tools(
+        self,
+        key: impl Into<String>,
+        definitions: Vec<CallableTool>,
+        tools: impl Fn(&ToolCall) -> Result<Success, Failure> + 'static,
+    ) -> Self {
+        self.script().tools.borrow_mut().insert(key.into(), ToolsLogic::new(definitions, tools));
+        self
+    }
+
     /// Sets a setting of the policy's `config`.
     #[must_use]
     pub fn setting(self, key: impl Into<String>, value: impl Into<String>) -> Self {
@@ -278,6 +304,12 @@ impl Context {
         self.script().starts.borrow().clone()
     }
 
+    /// Returns the calls of other tools, in their order.
+    #[must_use]
+    pub fn called(&self) -> Vec<ToolCall> {
+        self.script().calls.borrow().clone()
+    }
+
     /// Returns the content of the store of a key.
     #[must_use]
     pub fn stored(&self, key: &str) -> BTreeMap<String, Vec<u8>> {
@@ -333,6 +365,8 @@ pub(crate) struct Host {
     services: RefCell<HashMap<String, ServiceLogic>>,
     programs: RefCell<HashMap<String, ProgramLogic>>,
     starts: Rc<RefCell<Vec<Started>>>,
+    tools: RefCell<HashMap<String, ToolsLogic>>,
+    calls: Rc<RefCell<Vec<ToolCall>>>,
     settings: RefCell<HashMap<String, String>>,
     lines: RefCell<Vec<(Level, String)>>,
     written: Rc<RefCell<Vec<u8>>>,
@@ -359,6 +393,8 @@ impl Default for Host {
             services: RefCell::default(),
             programs: RefCell::default(),
             starts: Rc::default(),
+            tools: RefCell::default(),
+            calls: Rc::default(),
             settings: RefCell::default(),
             lines: RefCell::default(),
             written: Rc::default(),
@@ -448,6 +484,11 @@ impl Host {
         self.declared.check(&[Permission::Execute], "program", key)?;
         let logic = self.programs.borrow().get(key).cloned().ok_or_else(|| not_granted("program", key))?;
         Ok(Program::new(key, logic, Rc::clone(&self.starts)))
+    }
+
+    pub(crate) fn tools(&self, key: &str) -> Result<Toolset, Failure> {
+        let logic = self.tools.borrow().get(key).cloned().ok_or_else(|| not_granted("set of tools", key))?;
+        Ok(Toolset::new(logic, Rc::clone(&self.calls)))
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "a host may have no answer to write")]

@@ -89,6 +89,7 @@ plugin! {
         optional service "index": "what the application knows",
         optional directory "cache": "what was fetched",
         optional process "wc": "counts lines",
+        optional tools "others": "reads files",
     ],
     reviewer: opinion,
 }
@@ -109,6 +110,7 @@ fn each_kind_can_be_declared() {
         (DependencyKind::Service, true),
         (DependencyKind::Directory, true),
         (DependencyKind::Process, true),
+        (DependencyKind::Tools, true),
     ];
     assert_eq!(kinds, expected);
     assert_eq!(testing::problems(&PLUGIN), Vec::<String>::new());

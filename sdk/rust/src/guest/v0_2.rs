@@ -5,12 +5,14 @@ mod errors;
 mod program;
 mod store;
 mod text;
+mod toolset;
 mod wait;
 
 pub(crate) use self::client::{Body, Client};
 pub(crate) use self::program::{InputPipe, OutputPipe, Program, Running};
 pub(crate) use self::store::Bucket;
 pub(crate) use self::text::Text;
+pub(crate) use self::toolset::Toolset;
 
 use self::bindings::portcullis::tool::{context as calls, dependencies, types};
 use self::bindings::wasi::config::store as config;
@@ -169,6 +171,10 @@ impl Host {
         Program::open(key)
     }
 
+    pub(crate) fn tools(&self, key: &str) -> Result<Toolset, Failure> {
+        Toolset::open(key)
+    }
+
     pub(crate) fn text(&self) -> Result<Text, Failure> {
         Text::open().ok_or_else(|| Failure::failed("there is no answer to write"))
     }
@@ -285,6 +291,7 @@ fn dependency(dependency: &Dependency) -> types::Dependency {
             DependencyKind::Store => types::DependencyKind::Store,
             DependencyKind::Service => types::DependencyKind::Service,
             DependencyKind::Process => types::DependencyKind::Process,
+            DependencyKind::Tools => types::DependencyKind::Tools,
         },
         optional: dependency.optional,
         reason: dependency.reason.to_owned(),

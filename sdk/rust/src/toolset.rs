@@ -1,0 +1,139 @@
+//! Other tools that a policy lets this plugin call.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::host;
+use crate::{Failure, Hint, Permission, Success};
+
+/// A tool in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolSummary {
+    /// The full name, such as `files.read`.
+    pub name: String,
+    /// A few words for people.
+    pub title: Option<String>,
+    /// What the tool does. The text of another plugin: not to be trusted.
+    pub description: String,
+}
+
+/// The definition of a tool of another plugin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallableTool {
+    /// The full name, such as `files.read`.
+    pub name: String,
+    /// A few words for people.
+    pub title: Option<String>,
+    /// What the tool does. The text of another plugin: not to be trusted.
+    pub description: String,
+    /// JSON Schema 2020-12 of the arguments.
+    pub schema: Value,
+    /// JSON Schema 2020-12 of the output, if the tool returns JSON.
+    pub output_schema: Option<Value>,
+    /// The permissions that the tool may use.
+    pub permissions: Vec<Permission>,
+    /// What the author of the tool claims.
+    pub hints: Vec<Hint>,
+}
+
+/// A call of a tool of another plugin.
+///
+/// ```
+/// use portcullis_sdk::ToolCall;
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("files.read", &json!({ "path": "README.md" }))?;
+/// assert_eq!((call.tool.as_str(), call.arguments.as_str()), ("files.read", r#"{"path":"README.md"}"#));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The full name of the tool.
+    pub tool: String,
+    /// One JSON object.
+    pub arguments: String,
+}
+
+impl ToolCall {
+    /// Creates a call with arguments that serialize to a JSON object.
+    ///
+    /// # Errors
+    /// The arguments cannot be serialized.
+    pub fn new(tool: impl Into<String>, arguments: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
+        Ok(Self { tool: tool.into(), arguments: serde_json::to_string(arguments)? })
+    }
+}
+
+/// The tools that the policy binds to a key. Each call takes all the steps of a call by a caller: the host checks,
+/// decides, limits and records it, and asks an approver where the policy says so.
+///
+/// ```
+/// use portcullis_sdk::prelude::*;
+///
+/// /// Counts the lines of the readme.
+/// #[tool]
+/// fn lines(context: &Context) -> Result<String, Failure> {
+///     let read = context.tools("tools")?.call("files.read", &json!({ "path": "README.md" }))?;
+///     Ok(read.text().lines().count().to_string())
+/// }
+///
+/// plugin! {
+///     name: "counter",
+///     description: "Counts lines.",
+///     tools: [lines],
+///     dependencies: [tools "tools": "reads the file"],
+/// }
+/// # fn main() {
+/// # use portcullis_sdk::{Output, testing::{self, call}};
+/// let context = testing::Context::new().plays_tools("tools", |call| {
+///     assert_eq!(call.tool, "files.read");
+///     Ok(Success::new(Output::Text("a\nb\n".to_owned())))
+/// });
+/// let counted = call(&PLUGIN, "lines", json!({}), &context).unwrap();
+/// assert_eq!(counted.text(), "2");
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Toolset {
+    handle: host::Toolset,
+}
+
+impl Toolset {
+    pub(crate) fn new(handle: host::Toolset) -> Self {
+        Self { handle }
+    }
+
+    /// Returns the tools that a call could reach now, sorted by name.
+    #[must_use]
+    pub fn list(&self) -> Vec<ToolSummary> {
+        self.handle.list()
+    }
+
+    /// Returns the tools that fit a need best, at most `limit`, the best first. `query` describes the need in words.
+    #[must_use]
+    pub fn search(&self, query: &str, limit: u32) -> Vec<ToolSummary> {
+        self.handle.search(query, limit)
+    }
+
+    /// Returns the definition of a tool, or `None` if no call could reach it.
+    #[must_use]
+    pub fn definition(&self, tool: &str) -> Option<CallableTool> {
+        self.handle.definition(tool)
+    }
+
+    /// Calls a tool and waits for its answer. The time of the tool counts for this call. The time in which it waits for
+    /// an approver or for its turn does not.
+    ///
+    /// # Errors
+    /// The host refused the call, or the tool failed. The text is for the model.
+    pub fn call(&self, tool: &str, arguments: &(impl Serialize + ?Sized)) -> Result<Success, Failure> {
+        self.handle.call(&ToolCall::new(tool, arguments)?)
+    }
+
+    /// Calls several tools at the same time, and returns their answers in order. A tool that may change something runs
+    /// alone.
+    #[must_use]
+    pub fn call_all(&self, calls: &[ToolCall]) -> Vec<Result<Success, Failure>> {
+        self.handle.call_all(calls)
+    }
+}
