@@ -49,6 +49,8 @@ pub enum DependencyKind {
     Service = 3,
     /// A program.
     Process = 4,
+    /// Tools of other plugins.
+    Tools = 5,
 }
 
 /// A dependency.

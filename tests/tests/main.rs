@@ -11,6 +11,7 @@ mod asking;
 mod author;
 mod binary;
 mod calls;
+mod composition;
 mod conformance;
 mod console;
 mod contract;

@@ -112,6 +112,11 @@ pub enum GrantBinding {
         /// The keys of the directories that it gets.
         directories: Vec<String>,
     },
+    /// Tools of other plugins.
+    Tools {
+        /// Patterns such as `files.read` or `web.*`.
+        tools: Vec<String>,
+    },
 }
 
 /// Masks to add to a bound directory.

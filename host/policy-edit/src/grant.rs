@@ -22,6 +22,7 @@ impl GrantBinding {
             Self::Store { .. } => DependencyKind::Store,
             Self::Service { .. } => DependencyKind::Service,
             Self::Process { .. } => DependencyKind::Process,
+            Self::Tools { .. } => DependencyKind::Tools,
         }
     }
 
@@ -42,6 +43,7 @@ impl GrantBinding {
                 let directories = (!directories.is_empty()).then(|| ("directories", quote::list(directories)));
                 [("program", quote::quoted(program))].into_iter().chain(directories).collect()
             }
+            Self::Tools { tools } => vec![("tools", quote::list(tools))],
         }
     }
 }

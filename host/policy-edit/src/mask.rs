@@ -89,7 +89,7 @@ fn parsed(edit: &MaskEdit) -> Result<(Vec<Mask>, Vec<Mask>), EditError> {
     };
     match grant::parsed(&grant)? {
         Binding::Directory(directory) => Ok((directory.hidden, directory.read_only)),
-        Binding::Http(_) | Binding::Store(_) | Binding::Service(_) | Binding::Process(_) => {
+        Binding::Http(_) | Binding::Store(_) | Binding::Service(_) | Binding::Process(_) | Binding::Tools(_) => {
             Err(EditError::NoDirectory { plugin: edit.plugin.clone() })
         }
     }

@@ -100,7 +100,7 @@ pub use binding::{
     Access, Binding, BindingError, ConfinementTier, DefaultMask, DependencyKind, DirectoryBinding, Escalation,
     ExampleBlank, GrantPlaceKind, HttpBinding, HttpLimits, HttpRefusal, KindPermissions, PATH_BYTES, ProcessBinding,
     ProcessLimits, ProcessNetwork, SecretBinding, SecretSlot, SecretSource, ServiceBinding, StoreBinding, StoreScope,
-    Unnamed, is_reserved_header, is_same_header,
+    TOOLS_DEPTH_CEILING, ToolsBinding, Unnamed, is_reserved_header, is_same_header,
 };
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};

@@ -26,6 +26,9 @@ pub struct Question {
     /// The agent, if the caller named one. Untrusted text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The tools that made the call, from the one that a caller called. Empty if a caller made the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub called_by: Vec<String>,
     /// The tool.
     pub tool: ToolName,
     /// The SHA-256 of the plugin, in hexadecimal.

@@ -5,10 +5,8 @@ use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::steering::Steering;
-use crate::turn::Turns;
 use portcullis_sandbox::Cancellation;
 use std::sync::Arc;
-use tokio::task::JoinSet;
 
 /// Default maximum of calls of a batch that run at the same time. A model rarely makes more calls in one message. The
 /// number of run slots that one plugin of one principal can have is an upper limit ([`crate::HostBuilder::calls`]).
@@ -64,26 +62,10 @@ impl Batch {
 pub(crate) async fn run(host: &Arc<HostState>, batch: Batch) -> Vec<Reply> {
     let Batch { mut requests, at_once, cancellation, steering } = batch;
     let surplus = requests.split_off(requests.len().min(BATCH_REQUESTS_MAX));
-    let turns = Turns::new(at_once.clamp(1, host.admissions.calls_of_one()));
-    let names: Vec<String> = requests.iter().map(|request| request.tool.clone()).collect();
-    let mut calls = JoinSet::new();
-    for (index, request) in requests.into_iter().enumerate() {
-        let mut request = Request { turn: Some(turns.turn(steering.clone())), ..request };
-        // Begin the record here, so that a call is recorded even if its task is dropped before its first poll.
-        let record = call::begin(host, &mut request);
-        let (host, cancellation) = (Arc::clone(host), cancellation.clone());
-        calls.spawn(async move { (index, call::go_until(&host, request, record, &cancellation).await) });
-    }
-    let mut replies: Vec<Option<Reply>> = names.iter().map(|_| None).collect();
-    while let Some(joined) = calls.join_next().await {
-        // A task that panicked returns no index, so its place stays empty.
-        if let Ok((index, reply)) = joined {
-            replies[index] = Some(reply);
-        }
-    }
-    let replies =
-        names.into_iter().zip(replies).map(|(tool, reply)| reply.unwrap_or_else(|| call::broken(String::new(), tool)));
-    let mut replies: Vec<Reply> = replies.collect();
+    let mut replies: Vec<Option<Reply>> = requests.iter().map(|_| None).collect();
+    let replied = |index: usize, reply| replies[index] = Some(reply);
+    call::together(host, requests, at_once, (&cancellation, &steering), replied).await;
+    let mut replies: Vec<Reply> = replies.into_iter().flatten().collect();
     for request in &surplus {
         replies.push(too_many(host, request).await);
     }

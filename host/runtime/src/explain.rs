@@ -1,10 +1,11 @@
 //! The explanation of a call for people and programs.
 
-use crate::call::{ValidCall, describe_handles};
+use crate::call::describe_handles;
 use crate::inner::HostState;
 use crate::origin::RequestOrigin;
 use crate::outlook::Outlook;
 use crate::rule_gaps::rule_gaps;
+use crate::valid_call::ValidCall;
 use portcullis_policy::{Explanation, Permissions, ToolName};
 use serde::Serialize;
 

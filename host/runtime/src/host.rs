@@ -138,9 +138,7 @@ impl Host {
     /// Returns whether some call of a tool could run under the policy: it is not denied for every caller, it is
     /// callable, and it has the grants that it requires.
     pub fn may_run(&self, plugin: &Plugin, tool: &Tool) -> bool {
-        self.is_callable(tool)
-            && self.policy().may_permit(tool.name(), tool.permissions(), tool.hints())
-            && call::missing_keys(plugin, tool).next().is_none()
+        call::may_run(&self.policy(), plugin, tool)
     }
 
     /// Returns the plugins that are being compiled, or wait for it, by name

@@ -153,6 +153,7 @@ mod origin;
 mod outlook;
 pub mod outputs;
 mod own_confinement;
+mod parent_call;
 mod places;
 mod policy_change;
 mod policy_in_force;
@@ -177,6 +178,7 @@ pub mod text;
 mod tool_outlook;
 mod turn;
 mod under_way;
+mod valid_call;
 #[cfg(feature = "watch")]
 mod watch;
 pub mod wording;

@@ -154,7 +154,7 @@ fn needs_more(policy: &Policy) -> Option<&'static str> {
         Binding::Process(program) => {
             (program.escalate == Escalation::Ask).then_some("`escalate = \"ask\"` can grant any directory later")
         }
-        Binding::Directory(_) | Binding::Store(_) | Binding::Service(_) => None,
+        Binding::Directory(_) | Binding::Store(_) | Binding::Service(_) | Binding::Tools(_) => None,
     })
 }
 
@@ -181,7 +181,7 @@ fn keep_binding(
         }
         // A replaced program is identified again.
         Binding::Process(program) => keep_file(rights, &place(&program.program), home, ViewAccess::ReadOnly),
-        Binding::Store(_) | Binding::Service(_) => Ok(()),
+        Binding::Store(_) | Binding::Service(_) | Binding::Tools(_) => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::approver::Approver;
 use crate::events::{Ear, Events};
 use crate::inject::Overrides;
 use crate::origin::RequestOrigin;
+use crate::parent_call::ParentCall;
 use crate::provenance::Provenance;
 use crate::reply::{Code, Outcome};
 use crate::stream::{Pieces, TextStream};
@@ -47,6 +48,8 @@ pub struct Request {
     pub(crate) definition: Option<[u8; 32]>,
     /// The reason why the caller itself does not want it to run.
     pub(crate) refused: Option<(Code, Arc<str>)>,
+    /// The call whose tool makes this call.
+    pub(crate) parent: Option<Arc<ParentCall>>,
 }
 
 impl Request {
@@ -68,6 +71,7 @@ impl Request {
             provenance: None,
             definition: None,
             refused: None,
+            parent: None,
         }
     }
 
@@ -248,6 +252,7 @@ impl Request {
             provenance: None,
             definition: None,
             refused: None,
+            parent: self.parent.clone(),
         }
     }
 
@@ -267,6 +272,16 @@ impl Request {
     pub(crate) fn resuming(question: &str, redeemed: Redeemed) -> Self {
         let Redeemed { tool, arguments, origin, .. } = redeemed;
         Self { origin, resumes: Some(Arc::from(question)), ..Self::new(tool, arguments) }
+    }
+
+    /// Returns the tools that made the call, from the one that a caller called.
+    pub(crate) fn called_by(&self) -> Vec<String> {
+        self.parent.as_ref().map(|parent| parent.chain()).unwrap_or_default()
+    }
+
+    /// Returns the principal whose session orders the call.
+    pub(crate) fn ordered_for(&self) -> &Principal {
+        self.parent.as_ref().map_or(&self.origin.principal, |parent| parent.outermost())
     }
 
     /// Returns the user's message that supersedes the call, if there is one.

@@ -11,6 +11,10 @@ use tokio::time::sleep_until;
 /// notice.
 const CANCEL_GRACE: Duration = Duration::from_millis(200);
 
+/// Maximum time that a call is suspended while it calls other tools. It is longer than any chain of calls, whose tools
+/// and approvers all have limits of their own.
+const SUSPENDED_TIME_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Why the clock stopped a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Expired {
@@ -75,6 +79,12 @@ impl RunClock {
         Pause { clock: self.clone(), at_most, began: Instant::now() }
     }
 
+    /// Stops the time limit while the call waits for the calls of other tools that it makes.
+    pub(crate) fn suspend(&self) -> Suspension {
+        let time_left = self.ends().limit.saturating_duration_since(Instant::now());
+        Suspension { time_left, pause: self.pause(SUSPENDED_TIME_MAX) }
+    }
+
     async fn passed(&self) {
         loop {
             let moved = self.0.moved.notified();
@@ -112,6 +122,26 @@ pub(crate) struct Pause {
     clock: RunClock,
     at_most: Duration,
     began: Instant,
+}
+
+/// A guard that stops the time limit until it is dropped.
+pub(crate) struct Suspension {
+    time_left: Duration,
+    pause: Pause,
+}
+
+impl Suspension {
+    /// Returns the time that the call had left when it was suspended.
+    pub(crate) fn time_left(&self) -> Duration {
+        self.time_left
+    }
+
+    /// Continues the time limit, and takes from it what the calls of other tools spent.
+    pub(crate) fn end(self, spent: Duration) {
+        let clock = self.pause.clock.clone();
+        drop(self.pause);
+        clock.shift(|limit| limit.checked_sub(spent).unwrap_or_else(Instant::now));
+    }
 }
 
 impl Drop for Pause {

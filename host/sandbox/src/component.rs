@@ -22,16 +22,16 @@ const NAMES_MAX: usize = 1000;
 const CONTRACT_IMPORTS: [&str; 4] =
     ["portcullis:tool/types", "portcullis:tool/context", "portcullis:tool/dependencies", "portcullis:tool/output"];
 
-/// The interface of programs. Since 0.2.
-const PROGRAMS: &str = "portcullis:tool/programs";
+/// The interfaces of programs and of other tools. Since 0.2.
+const SINCE_0_2: [&str; 2] = ["portcullis:tool/programs", "portcullis:tool/tools"];
 
 /// Returns the interfaces that a plugin of a version may import.
 fn contract_imports(contract: Contract) -> impl Iterator<Item = &'static str> {
-    let programs = match contract {
-        Contract::V0_1 => None,
-        Contract::V0_2 => Some(PROGRAMS),
+    let added: &[&str] = match contract {
+        Contract::V0_1 => &[],
+        Contract::V0_2 => &SINCE_0_2,
     };
-    CONTRACT_IMPORTS.into_iter().chain(programs)
+    CONTRACT_IMPORTS.into_iter().chain(added.iter().copied())
 }
 
 /// The interface that every plugin exports.

@@ -3,6 +3,8 @@
 use crate::effects::Effects;
 use crate::http::Traffic;
 use crate::program::{Escalation, ProgramExtra};
+use crate::toolset::{CallableTool, InnerAnswers, InnerCalls, ToolSummary};
+use portcullis_definitions::manifest::Failure;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -55,6 +57,33 @@ pub trait CallHost: Send + Sync + 'static {
         _escalation: Escalation,
     ) -> Pin<Box<dyn Future<Output = Result<ProgramExtra, String>> + Send + '_>> {
         Box::pin(ready(Err("not approved".to_owned())))
+    }
+
+    /// Returns the tools of a key that a call could reach now, sorted by name. Without an implementation there are none.
+    fn list_tools<'a>(&'a self, _key: &'a str) -> Pin<Box<dyn Future<Output = Vec<ToolSummary>> + Send + 'a>> {
+        Box::pin(ready(Vec::new()))
+    }
+
+    /// Returns the tools of a key that fit a need best, at most `limit`.
+    fn search_tools<'a>(
+        &'a self,
+        _key: &'a str,
+        _query: String,
+        _limit: usize,
+    ) -> Pin<Box<dyn Future<Output = Vec<ToolSummary>> + Send + 'a>> {
+        Box::pin(ready(Vec::new()))
+    }
+
+    /// Returns the definition of a tool of a key, or `None` if no call could reach it.
+    fn find_tool(&self, _key: &str, _tool: &str) -> Option<CallableTool> {
+        None
+    }
+
+    /// Makes a guest's calls of other tools. Without an implementation they are denied.
+    fn call_tools(&self, calls: InnerCalls) -> Pin<Box<dyn Future<Output = InnerAnswers> + Send + '_>> {
+        let denied = || Err(Failure::Denied("no tool can be called here".to_owned()));
+        let answers = calls.calls.iter().map(|_| denied()).collect();
+        Box::pin(ready(InnerAnswers { answers, spent: Duration::ZERO }))
     }
 
     /// Receives the next piece of the text answer. It consists of whole UTF-8 characters, contains no secrets of the

@@ -6,6 +6,7 @@ use crate::keyvalue::Store;
 use crate::program::Program;
 use crate::service::Service;
 use crate::surroundings::Surroundings;
+use crate::toolset::Toolset;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{DependencyKind, HttpBinding};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +60,7 @@ enum DeclaredKey {
     Store(Option<Arc<dyn Store>>),
     Service(Option<Arc<dyn Service>>),
     Program(Option<Program>),
+    Tools(Option<Toolset>),
 }
 
 impl Handles {
@@ -106,6 +108,7 @@ impl Handles {
             DependencyKind::Store => self.store_key(key, None),
             DependencyKind::Service => self.service_key(key, None),
             DependencyKind::Process => self.program_key(key, None),
+            DependencyKind::Tools => drop(self.declared.insert(key, DeclaredKey::Tools(None))),
         }
     }
 
@@ -136,6 +139,12 @@ impl Handles {
     /// Declares a key of a program, with its handle if one is granted.
     pub fn program_key(&mut self, key: Arc<str>, program: Option<Program>) {
         self.declared.insert(key, DeclaredKey::Program(program));
+    }
+
+    /// Declares a key of a set of tools, with its handle. The host of the call decides which tools it has.
+    pub fn tools_key(&mut self, key: Arc<str>) {
+        let toolset = Toolset::new(Arc::clone(&key));
+        self.declared.insert(key, DeclaredKey::Tools(Some(toolset)));
     }
 
     pub(crate) fn directory(&self, key: &str) -> Result<&Directory, Unavailable> {
@@ -171,6 +180,11 @@ impl Handles {
     pub(crate) fn program(&self, key: &str) -> Result<&Program, Unavailable> {
         let DeclaredKey::Program(program) = self.declared(key)? else { return Err(Unavailable::WrongKind) };
         program.as_ref().ok_or_else(|| self.refused.note(key))
+    }
+
+    pub(crate) fn toolset(&self, key: &str) -> Result<Toolset, Unavailable> {
+        let DeclaredKey::Tools(toolset) = self.declared(key)? else { return Err(Unavailable::WrongKind) };
+        toolset.clone().ok_or(Unavailable::NotGranted)
     }
 
     /// Returns the granted directories with their keys, to preopen them.

@@ -42,6 +42,7 @@ mod stop;
 mod store;
 mod surroundings;
 mod ticker;
+mod toolset;
 mod wasi;
 
 pub use base::PathBase;
@@ -71,6 +72,9 @@ pub use service::Service;
 pub use stop::{LimitKind, Stop};
 pub use store::{CACHE_BYTES_MAX, CodeStore, Entry, Fetched, InUse, StoreError};
 pub use surroundings::{Surroundings, TimeSource};
+pub use toolset::{
+    AnswerRoom, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary,
+};
 
 /// A boxed future that is `Send`.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

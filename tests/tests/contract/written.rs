@@ -109,8 +109,18 @@ const PROGRAMS: [&str; 9] = [
     "open-program",
 ];
 
+/// The functions of other tools, which only 0.2 has.
+const TOOLS: [&str; 6] = [
+    "[method]toolset.call",
+    "[method]toolset.call-all",
+    "[method]toolset.definition",
+    "[method]toolset.list",
+    "[method]toolset.search",
+    "open-tools",
+];
+
 /// A plugin that moves to 0.2 changes only the results of its exports, and none of its imports. It may also preview its
-/// calls, propose patterns and run programs.
+/// calls, propose patterns, run programs and call other tools.
 #[test]
 fn only_the_result_types_differ() {
     let (one, mut other) = (functions(Contract::V0_1), functions(Contract::V0_2));
@@ -118,6 +128,9 @@ fn only_the_result_types_differ() {
     assert!(other.remove("portcullis:tool/context#ask-with-patterns").is_some());
     for name in PROGRAMS {
         assert!(other.remove(&format!("portcullis:tool/programs#{name}")).is_some(), "{name}");
+    }
+    for name in TOOLS {
+        assert!(other.remove(&format!("portcullis:tool/tools#{name}")).is_some(), "{name}");
     }
     assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
     let changed: Vec<&str> =
@@ -127,7 +140,7 @@ fn only_the_result_types_differ() {
     assert_eq!(changed, exports);
 }
 
-/// Plugins of every version may import the same interfaces, and those of 0.2 also `programs`.
+/// Plugins of every version may import the same interfaces, and those of 0.2 also `programs` and `tools`.
 #[test]
 fn every_world_imports_the_same() {
     let names = |contract: Contract| -> Vec<String> {
@@ -147,6 +160,7 @@ fn every_world_imports_the_same() {
     };
     let mut expected = names(Contract::V0_1);
     expected.push("portcullis:tool/programs@VERSION.0".to_owned());
+    expected.push("portcullis:tool/tools@VERSION.0".to_owned());
     expected.sort();
     assert_eq!(expected, names(Contract::V0_2));
 }

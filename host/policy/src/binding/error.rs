@@ -1,6 +1,7 @@
 //! Errors of bindings, and how to fix them.
 
 use super::limits::{ARGUMENT_BYTES, ARGUMENTS, ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES};
+use super::tools::TOOL_PATTERNS;
 use crate::mask::{MASKS_MAX, MaskError};
 
 /// Why a binding is invalid. Messages repeat no text of the policy, because it may be a secret.
@@ -99,6 +100,9 @@ pub enum BindingError {
     /// A program has too many environment variables.
     #[error("a program has more than {ENVIRONMENT_ENTRIES} environment variables")]
     EnvironmentEntries,
+    /// A set of tools names no tool, or has too many patterns.
+    #[error("`tools` must have 1 to {TOOL_PATTERNS} patterns")]
+    ToolPatterns,
     /// The key of a setting is invalid.
     #[error("invalid key of a setting")]
     ConfigKey,
@@ -163,6 +167,7 @@ impl BindingError {
             Self::EnvironmentName => "write 1 to 64 letters, digits and `_`, without a digit at the beginning",
             Self::EnvironmentValue => "write at most 4096 bytes, or put the value in a file of a granted directory",
             Self::EnvironmentEntries => "write at most 64, or set them in a script",
+            Self::ToolPatterns => "write patterns such as \"files.read\" or \"web.*\"",
             Self::ConfigKey => "write 1 to 128 bytes without control characters",
             Self::ConfigValue => "write at most 4096 bytes, or put the value in a file of a granted directory",
             Self::ConfigType => "write it as a string in quotes",

@@ -1,5 +1,5 @@
-//! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores, services and
-//! programs.
+//! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores, services, programs and tools of
+//! other plugins.
 //!
 //! A binding only names things. It says where the host finds a secret, but never holds one. This module must not know
 //! how a name becomes a handle.
@@ -23,6 +23,7 @@ mod process_limits;
 mod secret;
 mod service;
 mod store;
+mod tools;
 
 pub use access::Access;
 pub use default_mask::DefaultMask;
@@ -39,6 +40,7 @@ pub use process_limits::ProcessLimits;
 pub use secret::{SecretBinding, SecretSlot, SecretSource};
 pub use service::ServiceBinding;
 pub use store::{StoreBinding, StoreScope};
+pub use tools::{TOOLS_DEPTH_CEILING, ToolsBinding};
 
 pub(crate) use directory::{read_mask, read_path};
 pub(crate) use http::{read_method, read_path_prefix};
@@ -51,6 +53,7 @@ pub(crate) use process_limits::ProcessLimit;
 pub(crate) use secret::{read_command, read_query_name, read_source, read_template, read_user, read_words};
 pub(crate) use service::{CALLS_CEILING, read_service_name};
 pub(crate) use store::StoreLimit;
+pub(crate) use tools::{TOOL_PATTERNS, ToolsLimit};
 
 use crate::permission::Permissions;
 use crate::pointer::Pointer;
@@ -71,6 +74,8 @@ pub enum DependencyKind {
     Service,
     /// A program of the system.
     Process,
+    /// Tools of other plugins.
+    Tools,
 }
 
 /// The text in an example in place of a value that the user must fill in.
@@ -84,7 +89,7 @@ pub enum ExampleBlank {
 
 impl DependencyKind {
     /// Every kind, in display order.
-    pub const ALL: [Self; 5] = [Self::Directory, Self::Http, Self::Store, Self::Service, Self::Process];
+    pub const ALL: [Self; 6] = [Self::Directory, Self::Http, Self::Store, Self::Service, Self::Process, Self::Tools];
 
     /// Returns the word that manifests and policies use.
     pub fn as_str(self) -> &'static str {
@@ -123,6 +128,7 @@ impl DependencyKind {
             Self::Store => &store::FACTS,
             Self::Service => &service::FACTS,
             Self::Process => &process::FACTS,
+            Self::Tools => &tools::FACTS,
         }
     }
 }
@@ -140,6 +146,8 @@ pub enum Binding {
     Service(ServiceBinding),
     /// A program of the system, which the system confines.
     Process(Box<ProcessBinding>),
+    /// Tools of other plugins.
+    Tools(ToolsBinding),
 }
 
 impl Binding {
@@ -151,6 +159,7 @@ impl Binding {
             Self::Store(_) => DependencyKind::Store,
             Self::Service(_) => DependencyKind::Service,
             Self::Process(_) => DependencyKind::Process,
+            Self::Tools(_) => DependencyKind::Tools,
         }
     }
 
@@ -176,6 +185,7 @@ impl Binding {
             Self::Store(store) => store,
             Self::Service(service) => service,
             Self::Process(process) => &**process,
+            Self::Tools(tools) => tools,
         }
     }
 }

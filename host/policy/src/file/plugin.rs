@@ -10,6 +10,7 @@ mod reference;
 mod secret;
 mod service;
 mod store;
+mod tools;
 mod value;
 
 use std::collections::BTreeMap;
@@ -83,6 +84,7 @@ fn read_binding(
         DependencyKind::Store => store::read(node).map(Binding::Store),
         DependencyKind::Service => service::read(node).map(Binding::Service),
         DependencyKind::Process => process::read(node, references).map(|process| Binding::Process(Box::new(process))),
+        DependencyKind::Tools => tools::read(node).map(Binding::Tools),
     }
 }
 

@@ -14,6 +14,7 @@ use cap_std::fs::Dir;
 use lock_file::OrderFiles;
 pub(crate) use order::{CallOrder, CallOrderGuard};
 use order::{OrderGuard, OrderKey, SessionOrders};
+use portcullis_policy::TOOLS_DEPTH_CEILING;
 use portcullis_policy::recovery::RecoverMutex;
 pub(crate) use runs::Runs;
 use slots::{RunSlot, RunSlots, SlotKey};
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Maximum running calls that wait for an approver without a run slot. Each keeps its memory, so a host may need the
+/// Maximum running calls that wait without a run slot, for an approver or for calls that they make. Each keeps its memory, so a host may need the
 /// memory of that many more calls. Any further call keeps its slot and its place in the order.
 pub(crate) const WAITING_RUNS_MAX: u32 = 16;
 
@@ -161,7 +162,9 @@ impl Drop for OrderUntilOver {
     }
 }
 
-/// Returns how many calls may wait without a run slot, for this many run slots.
+/// Returns how many calls may wait without a run slot, for this many run slots. With any number, the longest chain of
+/// calls fits, so that tools can call tools even with one run slot.
 pub(crate) fn waiting_runs(calls: u32) -> u32 {
-    calls.min(WAITING_RUNS_MAX)
+    let chain = u32::try_from(TOOLS_DEPTH_CEILING).unwrap_or(WAITING_RUNS_MAX);
+    calls.clamp(chain, WAITING_RUNS_MAX)
 }

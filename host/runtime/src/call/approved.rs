@@ -1,6 +1,6 @@
 //! A call that may run, exactly as it was decided: the result of step 3.
 
-use super::valid_call::ValidCall;
+use crate::valid_call::ValidCall;
 use portcullis_policy::Limits;
 use std::sync::Arc;
 

@@ -9,7 +9,6 @@ use super::record::CallRecord;
 use super::redecide::redecide_left;
 use super::rejection::{Rejection, unkept};
 use super::unwanted::unwanted;
-use super::valid_call::ValidCall;
 use super::verdict_text::verdict_text;
 use crate::alone;
 use crate::approvals::{
@@ -24,6 +23,7 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::reserved;
 use crate::text::{OneLine, WithCauses, cut};
+use crate::valid_call::ValidCall;
 use portcullis_definitions::manifest::{ReviewRequest, Verdict as Review};
 use portcullis_policy::{Decision, Layer, Leniency, Limits, PROPOSALS_MAX, Pattern, Pause, Verdict};
 use portcullis_sandbox::{CallContext, Cancellation, RunSetup, Stop, ToolCall};
@@ -109,6 +109,7 @@ impl ValidCall {
         reasons: Reasons,
     ) -> Result<ApprovalCase, Rejection> {
         let mut case = question::about_call(&request.origin, self, id, reasons, observed.concerns.clone())?;
+        case.question.called_by = request.called_by();
         case.afresh = self.asks_afresh(request);
         case.times.leaving = request.approval_wait;
         case.asked_under = Some(AskedUnder { policy_source: self.policy.source.clone(), observed: observed.clone() });

@@ -6,29 +6,35 @@ use super::question::{self, AskedResource};
 use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::running_answer::RunningAnswer;
-use super::valid_call::ValidCall;
 use super::verdict_text::verdict_text;
 use crate::approvals::{AskOutcome, NOTE_BYTES_MAX};
 use crate::inner::HostState;
+use crate::parent_call::{InnerRun, ParentCall};
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, cut};
+use crate::valid_call::ValidCall;
 use portcullis_policy::{Decision, Limits, Permission, RESOURCE_BYTES, ResourceQuestion, Verdict};
 use portcullis_sandbox::{
-    Ask, CallContext, CallHost, Effects, Escalation, OutputFull, ProgramExtra, Progress, Traffic,
+    Ask, CallContext, CallHost, CallableTool, Effects, Escalation, InnerAnswers, InnerCalls, OutputFull, ProgramExtra,
+    Progress, ToolSummary, Traffic,
 };
 use std::future::{Future, ready};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The host services for one running call.
 pub(super) struct GuestLink {
     pub(super) host: Arc<HostState>,
     record: CallRecord,
-    request: Request,
+    pub(super) request: Request,
     pub(super) call: Arc<ValidCall>,
     answer: Option<RunningAnswer>,
+    /// The run of a call that a tool made.
+    inner_run: Option<InnerRun>,
+    /// The parents of the calls that this call makes, one for each key of tools.
+    pub(super) parents: Mutex<Vec<Arc<ParentCall>>>,
 }
 
 impl CallRecord {
@@ -69,6 +75,27 @@ impl CallHost for GuestLink {
         Box::pin(self.ask_for_program(escalation))
     }
 
+    fn list_tools<'a>(&'a self, key: &'a str) -> Pin<Box<dyn Future<Output = Vec<ToolSummary>> + Send + 'a>> {
+        Box::pin(ready(self.reachable_tools(key)))
+    }
+
+    fn search_tools<'a>(
+        &'a self,
+        key: &'a str,
+        query: String,
+        limit: usize,
+    ) -> Pin<Box<dyn Future<Output = Vec<ToolSummary>> + Send + 'a>> {
+        Box::pin(self.search_reachable(key, query, limit))
+    }
+
+    fn find_tool(&self, key: &str, tool: &str) -> Option<CallableTool> {
+        self.reachable_tool(key, tool)
+    }
+
+    fn call_tools(&self, calls: InnerCalls) -> Pin<Box<dyn Future<Output = InnerAnswers> + Send + '_>> {
+        Box::pin(self.call_others(calls))
+    }
+
     fn write_output(&self, piece: &[u8]) -> Result<(), OutputFull> {
         // A review has no answer to write.
         self.answer.as_ref().map_or(Err(OutputFull), |answer| answer.write(piece))
@@ -103,27 +130,63 @@ impl GuestLink {
         call: Arc<ValidCall>,
         answer: Option<RunningAnswer>,
     ) -> Self {
-        Self { host, record, request: request.without_arguments(), call, answer }
+        // Only a run has an answer; a review or a preview makes no calls.
+        let inner_run = request.parent.as_ref().filter(|_| answer.is_some()).map(InnerRun::begin);
+        let request = Request {
+            overrides: request.overrides.clone(),
+            approval_wait: request.approval_wait,
+            ..request.without_arguments()
+        };
+        Self { host, record, request, call, answer, inner_run, parents: Mutex::default() }
+    }
+
+    pub(super) fn record_id(&self) -> &str {
+        self.record.id()
+    }
+
+    pub(super) fn report_progress(&self, progress: Progress) {
+        self.record.progressed(progress);
+    }
+
+    /// Releases the call's slots while it waits for calls that it makes. Returns false if too many calls already wait,
+    /// so that it keeps them. It must not wait then: the calls could need its slots.
+    pub(super) fn suspend(&self) -> bool {
+        if !self.host.admissions.lend(&self.request.admission) {
+            return false;
+        }
+        if let Some(turn) = &self.request.turn {
+            turn.release();
+        }
+        if let Some(run) = &self.inner_run {
+            run.pause();
+        }
+        true
+    }
+
+    /// Waits until a suspended call has its slots again.
+    pub(super) async fn continue_run(&self) -> Result<(), String> {
+        if let Some(turn) = &self.request.turn {
+            turn.resume().await;
+        }
+        let retaken = self.host.admissions.retake(&self.request.admission).await;
+        if let Some(run) = &self.inner_run {
+            run.resume();
+        }
+        retaken.map_err(|error| format!("the session's lock file is not usable: {error}"))
     }
 
     /// Releases the call's slots, so that other calls can run while this one waits for an approver.
     fn let_go(&self) {
         self.record.waiting();
-        if self.host.admissions.lend(&self.request.admission)
-            && let Some(turn) = &self.request.turn
-        {
-            turn.release();
-        }
+        // If too many calls already wait, this one waits with its slots.
+        let _ = self.suspend();
     }
 
     /// Waits until this call has its slots again.
     async fn go_on(&self) -> Result<(), String> {
-        if let Some(turn) = &self.request.turn {
-            turn.resume().await;
-        }
-        let retaken = self.host.admissions.retake(&self.request.admission).await;
+        let continued = self.continue_run().await;
         self.record.resumed();
-        retaken.map_err(|error| format!("the session's lock file is not usable: {error}"))
+        continued
     }
 
     async fn decide(&self, asked: Ask) -> Result<(), String> {
@@ -202,7 +265,8 @@ impl GuestLink {
             grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
         }
         let case = question::about_resource(origin, &self.call, self.record.id(), resource.clone(), reason);
-        let case = case.map_err(refused)?;
+        let mut case = case.map_err(refused)?;
+        case.question.called_by = self.request.called_by();
         // A call that has started cannot be superseded. Only its cancellation and a new policy end the wait.
         let stopped = async {
             tokio::select! {

@@ -133,13 +133,16 @@ async fn run_plugin(
     granted: GrantedCall,
     answer: &RunningAnswer,
 ) -> FinishedRun {
-    let GrantedCall { call, limits, handles } = granted;
+    let GrantedCall { call, limits, handles, quota } = granted;
     let context = record.context(host, request, &call, &limits, Some(answer.clone()));
     let opened = handles.refused_keys();
     let tool_call = ToolCall { tool: call.tool.name().tool.as_str(), arguments: &call.canonical };
     let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
     let ran = host.loader.engine.execute(tool_call, setup).await;
     record.printed(&ran.log);
+    if let Some(quota) = quota {
+        quota.settle(&ran.effects);
+    }
     let done = effects::told(&ran.effects, &ran.traffic);
     record.traffic(ran.traffic);
     record.effects(ran.effects);

@@ -12,6 +12,7 @@ mod program;
 mod reach;
 mod service;
 mod store;
+mod tools;
 mod undeclared;
 
 pub(crate) use describe::{bound_lines, describe_handles};

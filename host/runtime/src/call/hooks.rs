@@ -4,7 +4,6 @@ use super::grant;
 use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::unwanted::unwanted;
-use super::valid_call::ValidCall;
 use crate::approvals::{Asker, Concern};
 use crate::caught::caught;
 use crate::hooks::{HOOK_TIME_MAX, HookCall, HookStage, HookStores, Hooked, Hooking};
@@ -12,6 +11,7 @@ use crate::inner::HostState;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::OneLine;
+use crate::valid_call::ValidCall;
 use portcullis_policy::{Pattern, ToolName, Variation};
 
 /// Why a hook returned no answer.

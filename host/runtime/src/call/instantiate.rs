@@ -54,7 +54,7 @@ impl GrantedCall {
         }
         let origin = &request.origin;
         let applicant = Applicant {
-            principal: &origin.principal,
+            principal: request.ordered_for(),
             session: &origin.session,
             plugin: &self.call.plugin.name,
             tool: &self.call.tool,

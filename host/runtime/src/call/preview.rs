@@ -4,12 +4,12 @@
 use super::authorize::stopped;
 use super::grant;
 use super::record::CallRecord;
-use super::valid_call::ValidCall;
 use crate::alone;
 use crate::approvals::{CallPreview, PREVIEW_TEXTS_BYTES_MAX};
 use crate::inner::HostState;
 use crate::ledger::{LedgerError, blocking};
 use crate::request::Request;
+use crate::valid_call::ValidCall;
 use portcullis_definitions::manifest::{Failure, FileChange};
 use portcullis_policy::Limits;
 use portcullis_sandbox::{CallContext, RunSetup, ToolCall};

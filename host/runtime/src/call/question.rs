@@ -2,7 +2,6 @@
 
 use super::grant::{bound_lines, describe_handles};
 use super::rejection::Rejection;
-use super::valid_call::ValidCall;
 use crate::approvals::{ApprovalBinding, ApprovalCase, Asker, Concern, Times, proposals, resource_arguments};
 use crate::approver::{Question, Subject};
 use crate::json;
@@ -11,6 +10,7 @@ use crate::origin::RequestOrigin;
 use crate::outputs::session_name;
 use crate::reply::Code;
 use crate::text::{cut, new_id};
+use crate::valid_call::ValidCall;
 use portcullis_definitions::tool;
 use portcullis_policy::{Decision, Pattern, Payloads, Permission, Permissions, Variation, Verdict};
 use serde_json::{Map, Value};
@@ -174,6 +174,7 @@ fn case(
         principal: origin.principal.to_string(),
         origin: origin.caller().origin().as_str().to_owned(),
         agent: origin.agent.as_deref().map(str::to_owned),
+        called_by: Vec::new(),
         tool: call.tool.name().clone(),
         plugin_sha256: call.plugin.sha256_hex.to_string(),
         permissions: call.tool.permissions(),

@@ -12,7 +12,6 @@ mod withheld;
 
 use super::parse::ParsedCall;
 use super::rejection::Rejection;
-use super::valid_call::ValidCall;
 use crate::approvals::Ticket;
 use crate::events::{CallState, Event};
 use crate::inject::Uses;
@@ -23,6 +22,7 @@ use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::sha256;
 use crate::under_way::CallUnderWay;
+use crate::valid_call::ValidCall;
 use announcer::CallAnnouncer;
 use ending::RecordEnding;
 use entry::{CallEntry, Purpose};

@@ -7,7 +7,6 @@ use super::decided_requests::DecidedRequests;
 use super::question;
 use super::record::CallRecord;
 use super::rejection::Rejection;
-use super::valid_call::ValidCall;
 use super::validate::is_callable;
 use super::verdict_text::verdict_text;
 use crate::approvals::{ApprovalBinding, ApprovalError, LeftCall, Observed};
@@ -17,6 +16,7 @@ use crate::ledger::{QuestionSubject, blocking};
 use crate::origin::RequestOrigin;
 use crate::reply::Code;
 use crate::request::Request;
+use crate::valid_call::ValidCall;
 use portcullis_definitions::tool;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Decision, ToolName};
@@ -94,7 +94,9 @@ impl ValidCall {
 
     /// Returns whether the policy of a catalog still asks for the same approval.
     pub(super) fn still_waits(&self, catalog: &Catalog, request: &Request, observed: &Observed) -> bool {
-        Arc::ptr_eq(&catalog.policy, &self.policy) || self.asked(&request.origin).obsolete(catalog, observed).is_none()
+        Arc::ptr_eq(&catalog.policy, &self.policy)
+            || self.parent_refusal(catalog, request).is_none()
+                && self.asked(&request.origin).obsolete(catalog, observed).is_none()
     }
 
     /// Decides the call again by the policy in force now, and returns the call under it. Returns the call unchanged if
@@ -111,6 +113,9 @@ impl ValidCall {
         if Arc::ptr_eq(&catalog.policy, &self.policy) {
             return Ok(Arc::clone(self));
         }
+        if let Some(why) = self.parent_refusal(&catalog, request) {
+            return Err(self.withdrawn(&why));
+        }
         let call = self.asked(&request.origin).under(&catalog).map_err(|why| self.withdrawn(&why))?;
         record.valid(&call);
         let verdict = call.decide(host, request, record).await?;
@@ -120,6 +125,11 @@ impl ValidCall {
             Some(_) if !by_a_person => Err(self.withdrawn("the call needs approval again")),
             Some(_) | None => Ok(call),
         }
+    }
+
+    /// Returns why the policy of a catalog no longer lets the tools above make the call.
+    fn parent_refusal(&self, catalog: &Catalog, request: &Request) -> Option<String> {
+        request.parent.as_ref()?.refusal(catalog, self.tool.name())
     }
 
     fn asked<'a>(&'a self, origin: &'a RequestOrigin) -> AskedCall<'a> {

@@ -2,12 +2,12 @@
 
 use super::parse::{ParsedCall, TOOL_BYTES_MAX};
 use super::rejection::Rejection;
-use super::valid_call::ValidCall;
 use crate::catalog::{Catalog, Plugin, Tool, ToolNames};
 use crate::inner::HostState;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, WithCauses, cut};
+use crate::valid_call::ValidCall;
 use portcullis_definitions::schema::Mismatch;
 use portcullis_policy::{Leniency, LocalName, PluginName, Policy, ToolName};
 use serde_json::Value;

@@ -44,6 +44,8 @@ pub struct Event {
     pub principal: Arc<str>,
     /// The agent, if the caller named one. Untrusted text.
     pub agent: Option<Arc<str>>,
+    /// The id of the call whose tool made this call. `None` if a caller made it.
+    pub parent: Option<Arc<str>>,
     /// The places that the arguments name, as in the audit log. Empty until the call is validated. Untrusted text.
     pub targets: Arc<Targets>,
     /// When the call was received.

@@ -22,6 +22,7 @@ pub(crate) struct Heading {
     pub(crate) tool: Arc<str>,
     pub(crate) principal: Arc<str>,
     pub(crate) agent: Option<Arc<str>>,
+    pub(crate) parent: Option<Arc<str>>,
     pub(crate) targets: Arc<Targets>,
     pub(crate) started: SystemTime,
     pub(crate) code: Option<Code>,
@@ -30,8 +31,8 @@ pub(crate) struct Heading {
 impl Heading {
     /// Makes an event of the call that happens now.
     pub(crate) fn event(self, kind: EventKind) -> Event {
-        let Self { call, session, tool, principal, agent, targets, started, code } = self;
-        Event { call, session, tool, principal, agent, targets, started, code, at: SystemTime::now(), kind }
+        let Self { call, session, tool, principal, agent, parent, targets, started, code } = self;
+        Event { call, session, tool, principal, agent, parent, targets, started, code, at: SystemTime::now(), kind }
     }
 }
 
@@ -175,6 +176,7 @@ mod tests {
             tool: Arc::from("t"),
             principal: Arc::from("local"),
             agent: None,
+            parent: None,
             targets: Arc::default(),
             started: SystemTime::UNIX_EPOCH,
             code: None,

@@ -10,7 +10,7 @@ use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use portcullis_policy::{
     Access, Binding, ClockResolution, DependencyKey, DirectoryBinding, HttpBinding, Layer, PluginName, Policy,
-    ProcessBinding, ProcessNetwork, Scheme, ServiceBinding, StoreBinding,
+    ProcessBinding, ProcessNetwork, Scheme, ServiceBinding, StoreBinding, ToolsBinding,
 };
 use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets, ProgramFile};
 use std::collections::BTreeMap;
@@ -42,6 +42,8 @@ pub(crate) enum Grant {
     Service(ServiceBinding),
     /// A program that was opened and identified.
     Program(Box<BoundProgram>),
+    /// Tools of other plugins.
+    Tools(ToolsBinding),
 }
 
 impl PluginGrants {
@@ -104,6 +106,7 @@ impl Opening<'_> {
                 Binding::Http(binding) => Grant::Client(place.client(binding, self.network)?),
                 Binding::Store(binding) => Grant::Store(place.store(*binding)?),
                 Binding::Service(binding) => Grant::Service(binding.clone()),
+                Binding::Tools(binding) => Grant::Tools(binding.clone()),
                 // Programs come last, because they use the other grants.
                 Binding::Process(_) => continue,
             };

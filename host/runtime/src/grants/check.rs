@@ -58,7 +58,7 @@ fn is_for_a_program(key: &DependencyKey, bindings: &BTreeMap<DependencyKey, Bind
         Binding::Process(process) => {
             process.directories.contains(key) || process.network == ProcessNetwork::Http(key.clone())
         }
-        Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_) => false,
+        Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_) | Binding::Tools(_) => false,
     })
 }
 

@@ -1,8 +1,8 @@
 //! The facts about a call for providers and services.
 
-use crate::call::ValidCall;
 use crate::origin::RequestOrigin;
 use crate::request::Request;
+use crate::valid_call::ValidCall;
 use portcullis_policy::ToolName;
 use serde_json::{Map, Value};
 use std::fmt;

@@ -82,7 +82,8 @@ impl fmt::Display for Contract {
 pub(crate) fn add_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
     v0_1::add_to_linker(linker)?;
     v0_2::add_to_linker(linker)?;
-    v0_2::add_programs_to_linker(linker)
+    v0_2::add_programs_to_linker(linker)?;
+    v0_2::add_tools_to_linker(linker)
 }
 
 /// A linked plugin, whose exports have the types of its version of the contract.

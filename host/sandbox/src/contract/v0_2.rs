@@ -1,19 +1,26 @@
 //! `portcullis:tool@0.2`. New in this version: a blob has a name, `unavailable` can say when to retry, a plugin can
-//! preview calls and run programs, and a plugin that asks can propose what a remembered approval may cover.
+//! preview calls, run programs and call other tools, and a plugin that asks can propose what a remembered approval may cover.
 
 mod programs;
+mod tools;
 
 pub(super) use programs::add_programs_to_linker;
+pub(super) use tools::add_tools_to_linker;
 
 use portcullis_policy::PROPOSALS_MAX;
 use std::time::Duration;
 use wasmtime::component::{ComponentType, Lift};
 
-super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process }, with: {
+super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process, Tools }, with: {
     "portcullis:tool/programs.program": crate::program::Program,
     "portcullis:tool/programs.running": crate::program::Running,
+    "portcullis:tool/tools.toolset": crate::toolset::Toolset,
 }, "portcullis:tool/programs.[method]program.start" => {},
 "portcullis:tool/programs.[method]program.start-with" => {},
+"portcullis:tool/tools.[method]toolset.list" => {},
+"portcullis:tool/tools.[method]toolset.search" => {},
+"portcullis:tool/tools.[method]toolset.call" => {},
+"portcullis:tool/tools.[method]toolset.call-all" => {},
 "portcullis:tool/context.ask-with-patterns" => {
     async fn ask_with_patterns(
         &mut self,

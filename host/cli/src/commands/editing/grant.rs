@@ -109,6 +109,7 @@ fn blank(kind: DependencyKind) -> &'static str {
         DependencyKind::Store => "session, principal or plugin",
         DependencyKind::Service => "the name of a service",
         DependencyKind::Process => "the absolute path of a program",
+        DependencyKind::Tools => "tools such as files.read or web.*, separated by commas",
     }
 }
 
@@ -128,14 +129,18 @@ fn grant(plugin: &Plugin, key: &str, value: &str, arguments: &GrantArguments) ->
             hidden: arguments.hidden.clone(),
             read_only: arguments.read_only.clone(),
         },
-        DependencyKind::Http => {
-            GrantBinding::Http { hosts: value.split(',').map(|host| host.trim().to_owned()).collect() }
-        }
+        DependencyKind::Http => GrantBinding::Http { hosts: words(value) },
         DependencyKind::Store => GrantBinding::Store { scope: scope(value)? },
         DependencyKind::Service => GrantBinding::Service { name: value.to_owned() },
         DependencyKind::Process => GrantBinding::Process { program: value.to_owned(), directories: Vec::new() },
+        DependencyKind::Tools => GrantBinding::Tools { tools: words(value) },
     };
     Ok(GrantEdit { plugin: plugin.name().clone(), key: key.clone(), binding })
+}
+
+/// Returns the words of a list with commas.
+fn words(value: &str) -> Vec<String> {
+    value.split(',').map(|word| word.trim().to_owned()).collect()
 }
 
 fn scope(value: &str) -> anyhow::Result<StoreScope> {

@@ -7,13 +7,14 @@ use super::store::stores_to_read;
 use crate::call::approved::ApprovedCall;
 use crate::call::record::CallRecord;
 use crate::call::rejection::Rejection;
-use crate::call::valid_call::ValidCall;
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
 use crate::inner::HostState;
 use crate::origin::RequestOrigin;
+use crate::parent_call::InnerQuota;
 use crate::reply::Code;
 use crate::request::Request;
+use crate::valid_call::ValidCall;
 use portcullis_policy::{Access, DependencyKey, DependencyKind, ExampleBlank, Limits};
 use portcullis_sandbox::{Handles, Surroundings};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub(crate) struct GrantedCall {
     pub(in crate::call) call: Arc<ValidCall>,
     pub(in crate::call) limits: Limits,
     pub(in crate::call) handles: Handles,
+    /// What the call has taken from the quotas of the calls that made it.
+    pub(in crate::call) quota: Option<InnerQuota>,
 }
 
 impl ApprovedCall {
@@ -43,7 +46,14 @@ impl ApprovedCall {
         }
         handles.set_surroundings(surroundings(host, &self.call.plugin));
         handles.set_secrets(Arc::clone(&self.call.plugin.grants.secrets));
-        Ok(GrantedCall { call: self.call, limits: self.limits, handles })
+        let (limits, quota) = match &request.parent {
+            Some(parent) => {
+                let (limits, quota) = parent.limited(self.limits);
+                (limits, Some(quota))
+            }
+            None => (self.limits, None),
+        };
+        Ok(GrantedCall { call: self.call, limits, handles, quota })
     }
 }
 

@@ -5,12 +5,12 @@ use super::reach::Reach;
 use crate::call::approved::ApprovedCall;
 use crate::call::record::CallRecord;
 use crate::call::rejection::Rejection;
-use crate::call::valid_call::ValidCall;
 use crate::catalog::Tool;
 use crate::grants::Grant;
 use crate::inject::{CallFacts, CallInjection};
 use crate::inner::HostState;
 use crate::request::Request;
+use crate::valid_call::ValidCall;
 use portcullis_policy::{Binding, DependencyKey, Pointer};
 use portcullis_sandbox::Handles;
 use std::cell::OnceCell;
@@ -58,6 +58,7 @@ impl Grant {
             Self::Store(store) => store,
             Self::Service(service) => service,
             Self::Program(program) => &**program,
+            Self::Tools(tools) => tools,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Finds what the arguments name, so that the sandbox can do no more than the approver approved.
 
 use crate::call::rejection::Rejection;
-use crate::call::valid_call::ValidCall;
 use crate::reply::Code;
 use crate::text::{OneLine, cut};
+use crate::valid_call::ValidCall;
 use portcullis_definitions::schema;
 use portcullis_policy::{DependencyKey, Pointer};
 use serde_json::{Map, Value};

@@ -73,6 +73,7 @@ impl CallAnnouncer {
             tool: facts.tool.as_str().into(),
             principal: facts.principal.as_str().into(),
             agent: facts.agent.as_deref().map(Arc::from),
+            parent: facts.parent.clone(),
             targets: Arc::default(),
             started: self.started,
             code: None,

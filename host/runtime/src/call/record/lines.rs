@@ -19,6 +19,9 @@ pub(super) struct Facts {
     pub(super) agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared")]
     pub(super) trace: Option<Arc<str>>,
+    /// The id of the call whose tool made this call.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared")]
+    pub(super) parent: Option<Arc<str>>,
     pub(super) tool: String,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shared")]
     pub(super) plugin_sha256: Option<Arc<str>>,

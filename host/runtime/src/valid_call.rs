@@ -19,7 +19,7 @@ pub(crate) struct ValidCall {
 
 impl ValidCall {
     /// Returns the places that the arguments name, without secrets. There are none if the policy drops them.
-    pub(super) fn recorded_targets(&self) -> Targets {
+    pub(crate) fn recorded_targets(&self) -> Targets {
         match self.policy.policy.record().targets {
             TargetKeeping::Drop => Targets::default(),
             TargetKeeping::Keep => self.targets(),
@@ -27,7 +27,7 @@ impl ValidCall {
     }
 
     /// Returns the places that the arguments name, without secrets.
-    pub(super) fn targets(&self) -> Targets {
+    pub(crate) fn targets(&self) -> Targets {
         let bindings = self.policy.policy.bindings(&self.plugin.name);
         let redact = |text| self.policy.network.redact(text);
         Targets::of(&self.arguments, self.tool.schema().document(), bindings, redact)

@@ -1,0 +1,218 @@
+//! Makes the calls of a running tool to other tools. Each takes all the steps of a call. The running call gives up its
+//! turn and its run slot meanwhile, so nested calls cannot wait for each other.
+
+use super::caller::GuestLink;
+use super::grant::missing_keys;
+use super::steps;
+use super::together::together;
+use super::validate::is_callable;
+use crate::catalog::{Catalog, Plugin, Tool};
+use crate::grants::Grant;
+use crate::origin::RequestOrigin;
+use crate::parent_call::{CallingCall, ParentCall};
+use crate::reply::{Code, Outcome, Reply};
+use crate::request::Request;
+use crate::steering::Steering;
+use crate::text::cut;
+use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
+use portcullis_policy::recovery::RecoverMutex;
+use portcullis_policy::{Binding, DependencyKey, Policy, ToolName, ToolsBinding};
+use portcullis_sandbox::{
+    CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, Progress, ToolSummary,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Maximum length of a description in a list of tools, in bytes: about two sentences. The definition has all of it.
+const SUMMARY_BYTES_MAX: usize = 300;
+
+/// Proposed wait before a retry while too many other calls are suspended.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// Returns whether some call of a tool could run under a policy: it is not denied for every caller, it is callable, and
+/// it has the grants that it requires.
+pub(crate) fn may_run(policy: &Policy, plugin: &Plugin, tool: &Tool) -> bool {
+    is_callable(policy, tool)
+        && policy.may_permit(tool.name(), tool.permissions(), tool.hints())
+        && missing_keys(plugin, tool).next().is_none()
+}
+
+impl GuestLink {
+    /// Returns the tools that a call through a key could reach now, sorted by name.
+    pub(super) fn reachable_tools(&self, key: &str) -> Vec<ToolSummary> {
+        let catalog = self.host.catalog();
+        let Some(binding) = tools_binding(&catalog, &self.call.plugin, key) else { return Vec::new() };
+        catalog
+            .tools()
+            .filter(|(plugin, tool)| reaches(&catalog, binding, plugin, tool))
+            .map(|(_, tool)| summary(tool))
+            .collect()
+    }
+
+    /// Returns the reachable tools that fit a need best. The first search of a catalog builds its index, which takes too
+    /// long for an async worker.
+    pub(super) async fn search_reachable(&self, key: &str, query: String, limit: usize) -> Vec<ToolSummary> {
+        let (catalog, plugin, key) = (self.host.catalog(), Arc::clone(&self.call.plugin), key.to_owned());
+        let found = tokio::task::spawn_blocking(move || {
+            let Some(binding) = tools_binding(&catalog, &plugin, &key) else { return Vec::new() };
+            // Tools that cannot be reached must not take the places of those that can.
+            let best = catalog.pick(&query, usize::MAX).into_iter();
+            let reached = best.filter(|offer| reaches(&catalog, binding, &offer.plugin, &offer.tool));
+            reached.take(limit).map(|offer| summary(&offer.tool)).collect()
+        });
+        found.await.unwrap_or_default()
+    }
+
+    /// Returns the definition of a reachable tool.
+    pub(super) fn reachable_tool(&self, key: &str, tool: &str) -> Option<CallableTool> {
+        let catalog = self.host.catalog();
+        let binding = tools_binding(&catalog, &self.call.plugin, key)?;
+        let (plugin, tool) = catalog.find(&tool.parse().ok()?)?;
+        reaches(&catalog, binding, plugin, tool).then(|| CallableTool {
+            name: tool.name().to_string(),
+            title: tool.title().map(str::to_owned),
+            description: tool.description().to_owned(),
+            schema: tool.schema().document().to_string(),
+            output_schema: tool.output_schema().map(|schema| schema.document().to_string()),
+            permissions: tool.permissions(),
+            hints: tool.hints().to_vec(),
+        })
+    }
+
+    /// Makes calls at the same time, and waits for their answers.
+    pub(super) async fn call_others(&self, inner: InnerCalls) -> InnerAnswers {
+        let InnerCalls { key, calls, time_left, mut room } = inner;
+        let began = Instant::now();
+        let all = |failure: &Failure, spent| InnerAnswers {
+            answers: calls.iter().map(|_| Err(failure.clone())).collect(),
+            spent,
+        };
+        let parent = match self.parent_call(&key) {
+            Ok(parent) => parent,
+            Err(why) => return all(&Failure::Denied(why), began.elapsed()),
+        };
+        // Every call counts, also one that is then refused. So a tool cannot make calls without end, although its time
+        // does not pass while it makes them.
+        if !calls.iter().all(|_| parent.count_call()) {
+            let why = "This call has made all the calls of other tools that the policy allows. Finish without them.";
+            return all(&Failure::Denied(why.to_owned()), began.elapsed());
+        }
+        if !self.suspend() {
+            let message = "Too many calls wait for other calls or for an approver.".to_owned();
+            let busy = Failure::Unavailable { message, retry_after: Some(BUSY_RETRY_AFTER) };
+            return all(&busy, began.elapsed());
+        }
+        parent.begin_round(time_left, calls.len());
+        let requests: Vec<Request> = calls.iter().map(|call| self.inner_request(&parent, call)).collect();
+        let answers = self.answers(requests, |answer| room.take(answer)).await;
+        let spent = parent.spent();
+        match self.continue_run().await {
+            Ok(()) => InnerAnswers { answers, spent },
+            Err(why) => all(&Failure::Failed(why), spent),
+        }
+    }
+
+    async fn answers(&self, mut requests: Vec<Request>, mut kept: impl FnMut(Answer) -> Answer) -> Vec<Answer> {
+        if requests.len() == 1
+            && let Some(request) = requests.pop()
+        {
+            return vec![kept(answer(steps::call(&self.host, request, None).await))];
+        }
+        let mut answers: Vec<Answer> = requests.iter().map(|_| Err(Failure::Cancelled)).collect();
+        let ended = (&self.request.cancellation, &Steering::new());
+        let take = |index: usize, reply| answers[index] = kept(answer(reply));
+        together(&self.host, requests, INNER_CALLS_AT_ONCE_MAX, ended, take).await;
+        answers
+    }
+
+    /// Returns the parent of the calls through a key. It counts them until this call ends.
+    fn parent_call(&self, key: &str) -> Result<Arc<ParentCall>, String> {
+        let mut parents = self.parents.lock_recovered();
+        if let Some(parent) = parents.iter().find(|parent| parent.key().as_str() == key) {
+            return Ok(Arc::clone(parent));
+        }
+        let key = DependencyKey::new(key).map_err(|error| error.to_string())?;
+        // The grant of the call, as it was shown to an approver, counts the calls. The policy in force decides them.
+        let Some(Grant::Tools(binding)) = self.call.plugin.grants.get(&key) else {
+            return Err("the policy does not grant these tools".to_owned());
+        };
+        let origin = &self.request.origin;
+        let calling =
+            CallingCall { id: self.record_id(), call: &self.call, origin, parent: self.request.parent.as_ref() };
+        let parent = ParentCall::new(&calling, key, binding).map(Arc::new);
+        let parent =
+            parent.ok_or("A tool that was called by tools cannot call more tools here: the chain is too long.")?;
+        parents.push(Arc::clone(&parent));
+        Ok(parent)
+    }
+
+    /// Returns the request of a call. One that cannot be made is marked as refused, so that it is recorded too.
+    fn inner_request(&self, parent: &Arc<ParentCall>, call: &InnerCall) -> Request {
+        let origin = &self.request.origin;
+        let made = Request {
+            parent: Some(Arc::clone(parent)),
+            overrides: self.request.overrides.clone(),
+            ..self.request.of_the_same_caller(call.tool.clone(), call.arguments.clone())
+        };
+        let refused = |code, why: String| Request { refused: Some((code, Arc::from(why))), ..made.clone() };
+        let Ok(tool) = call.tool.parse::<ToolName>() else {
+            let why = "This is not the full name of a tool, such as files.read.";
+            return refused(Code::UnknownTool, why.to_owned());
+        };
+        if let Some(why) = parent.refusal(&self.host.catalog(), &tool) {
+            return refused(Code::DependencyNotGranted, format!("Not called: {why}."));
+        }
+        let Ok(principal) = origin.principal.attenuated(self.call.plugin.name.as_str()) else {
+            return refused(Code::DependencyNotGranted, "Not called: the chain of callers is too long.".to_owned());
+        };
+        self.announce(&tool);
+        Request { origin: RequestOrigin { principal, ..origin.clone() }, ..made }
+    }
+
+    /// Shows the call in the progress of this call.
+    fn announce(&self, tool: &ToolName) {
+        self.report_progress(Progress { title: Some(format!("Calls {tool}")), ..Progress::default() });
+    }
+}
+
+/// Returns what the policy in force binds to a key of tools.
+fn tools_binding<'a>(catalog: &'a Catalog, plugin: &Plugin, key: &str) -> Option<&'a ToolsBinding> {
+    let bindings = catalog.policy.policy.bindings(&plugin.name);
+    let Some(Binding::Tools(binding)) = bindings.get(&DependencyKey::new(key).ok()?) else { return None };
+    Some(binding)
+}
+
+fn reaches(catalog: &Catalog, binding: &ToolsBinding, plugin: &Plugin, tool: &Tool) -> bool {
+    binding.covers(tool.name()) && may_run(&catalog.policy.policy, plugin, tool)
+}
+
+fn summary(tool: &Tool) -> ToolSummary {
+    ToolSummary {
+        name: tool.name().to_string(),
+        title: tool.title().map(str::to_owned),
+        description: cut(tool.description(), SUMMARY_BYTES_MAX).to_owned(),
+    }
+}
+
+/// Returns a reply as the answer that a tool gets.
+fn answer(reply: Reply) -> Answer {
+    let message = reply.message;
+    Err(match reply.code.outcome() {
+        Outcome::Completed => {
+            let output = reply.output.unwrap_or(Output::Text(message));
+            let metadata = reply.metadata.map(|metadata| metadata.to_string());
+            return Ok(Success { title: reply.title, output, metadata });
+        }
+        Outcome::Invalid => Failure::InvalidArguments(message),
+        Outcome::Denied | Outcome::Pending => Failure::Denied(message),
+        Outcome::Cancelled => Failure::Cancelled,
+        Outcome::Failed | Outcome::Limit | Outcome::Refused if may_be_retried(reply.code) => {
+            Failure::Unavailable { message, retry_after: reply.retry_after }
+        }
+        Outcome::Failed | Outcome::Limit | Outcome::Trapped | Outcome::Refused => Failure::Failed(message),
+    })
+}
+
+fn may_be_retried(code: Code) -> bool {
+    matches!(code, Code::ToolUnavailable | Code::Busy | Code::PluginLoading)
+}

@@ -1,0 +1,255 @@
+//! The call whose tool makes a call of another tool, and what the two share: the depth, the number of calls, the time
+//! and the quotas.
+
+use crate::catalog::Catalog;
+use crate::origin::RequestOrigin;
+use crate::valid_call::ValidCall;
+use portcullis_policy::recovery::RecoverMutex;
+use portcullis_policy::{
+    Binding, Decision, DependencyKey, Limits, Principal, TOOLS_DEPTH_CEILING, ToolName, ToolsBinding,
+};
+use portcullis_sandbox::Effects;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// A running call, as the calls that it makes through one key see it.
+pub(crate) struct ParentCall {
+    id: Arc<str>,
+    call: Arc<ValidCall>,
+    origin: RequestOrigin,
+    key: DependencyKey,
+    parent: Option<Arc<Self>>,
+    /// How many levels of calls may be below a call that it makes.
+    depth_left: u32,
+    calls_left: AtomicU32,
+    /// What all calls that it makes may write together.
+    written_left: AtomicU64,
+    created_left: AtomicU64,
+    round: Mutex<Round>,
+}
+
+/// The calls that a tool makes at the same time.
+#[derive(Default)]
+struct Round {
+    /// The time that the tool's own call had left when the round began.
+    time_left: Duration,
+    /// The number of calls that run now, in this round and below it.
+    running: u32,
+    since: Option<Instant>,
+    ran: Duration,
+    /// The number of calls of the round that have no quota yet.
+    shares: u32,
+}
+
+/// What a call needs to make calls through one key.
+pub(crate) struct CallingCall<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) call: &'a Arc<ValidCall>,
+    pub(crate) origin: &'a RequestOrigin,
+    pub(crate) parent: Option<&'a Arc<ParentCall>>,
+}
+
+impl fmt::Debug for ParentCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ParentCall").field("id", &self.id).field("tool", self.tool()).finish_non_exhaustive()
+    }
+}
+
+impl ParentCall {
+    /// Makes the parent of the calls through a key. `None` if the chain of calls is already as long as it may be.
+    pub(crate) fn new(calling: &CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
+        let CallingCall { id, call, origin, parent } = calling;
+        let ceiling = u32::try_from(TOOLS_DEPTH_CEILING).unwrap_or(u32::MAX);
+        let depth = parent.map_or(ceiling, |parent| parent.depth_left).min(binding.depth);
+        let limits = call.policy.policy.limits(&call.plugin.name);
+        Some(Self {
+            id: Arc::from(*id),
+            call: Arc::clone(call),
+            origin: (*origin).clone(),
+            key,
+            parent: parent.map(Arc::clone),
+            depth_left: depth.checked_sub(1)?,
+            calls_left: AtomicU32::new(binding.calls),
+            written_left: AtomicU64::new(limits.written_bytes as u64),
+            created_left: AtomicU64::new(limits.created_entries as u64),
+            round: Mutex::default(),
+        })
+    }
+
+    /// Returns the id of the call.
+    pub(crate) fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    pub(crate) fn key(&self) -> &DependencyKey {
+        &self.key
+    }
+
+    pub(crate) fn tool(&self) -> &ToolName {
+        self.call.tool.name()
+    }
+
+    /// Returns the calls from this one up to the one that no tool made.
+    fn lineage(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |call| call.parent.as_deref())
+    }
+
+    /// Returns the tools from the one that no tool called down to this one.
+    pub(crate) fn chain(&self) -> Vec<String> {
+        let mut tools: Vec<String> = self.lineage().map(|call| call.tool().to_string()).collect();
+        tools.reverse();
+        tools
+    }
+
+    /// Returns the principal of the call that no tool made. Its session has one order for all calls below it.
+    pub(crate) fn outermost(&self) -> &Principal {
+        self.lineage().last().map_or(&self.origin.principal, |call| &call.origin.principal)
+    }
+
+    /// Returns why the policy of a catalog does not let the call make a call of this tool. The policy may have changed
+    /// since the call began.
+    pub(crate) fn refusal(&self, catalog: &Catalog, tool: &ToolName) -> Option<String> {
+        let policy = &catalog.policy.policy;
+        let mut called = tool;
+        for calling in self.lineage() {
+            let (name, plugin) = (calling.tool(), &calling.call.plugin.name);
+            // A pause denies no request that is already open, and refuses a new call by itself.
+            if policy.decide_unpaused(&calling.call.question(&calling.origin)).decision == Decision::Deny {
+                return Some(format!("the policy now denies {name}, which makes this call"));
+            }
+            let binding = policy.bindings(plugin).get(&calling.key);
+            if !matches!(binding, Some(Binding::Tools(tools)) if tools.covers(called)) {
+                return Some(format!("the policy does not let {name} call {called}"));
+            }
+            called = name;
+        }
+        None
+    }
+
+    /// Counts a call. Returns false if this call, or one above it, has none left.
+    pub(crate) fn count_call(&self) -> bool {
+        self.lineage().all(|calling| {
+            let left = calling.calls_left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
+            left.is_ok()
+        })
+    }
+
+    /// Begins a round of calls. The call itself has this time left.
+    pub(crate) fn begin_round(&self, time_left: Duration, calls: usize) {
+        let shares = u32::try_from(calls).unwrap_or(u32::MAX);
+        *self.round.lock_recovered() = Round { time_left, shares, ..Round::default() };
+    }
+
+    /// Returns the time in which at least one call of the round ran.
+    pub(crate) fn spent(&self) -> Duration {
+        self.round.lock_recovered().ran()
+    }
+
+    /// Takes what a call may use from what this call has left: its time, and its share of the quotas. The quotas that it
+    /// does not use are returned by [`InnerQuota::settle`].
+    pub(crate) fn limited(self: &Arc<Self>, limits: Limits) -> (Limits, InnerQuota) {
+        let mut limits = limits;
+        let mut quota =
+            InnerQuota { parent: Arc::clone(self), written: limits.written_bytes, created: limits.created_entries };
+        for calling in self.lineage() {
+            let mut round = calling.round.lock_recovered();
+            limits.time = limits.time.min(round.time_left.saturating_sub(round.ran()));
+            let shares = u64::from(round.shares.max(1));
+            round.shares = round.shares.saturating_sub(1);
+            let part = |left: &AtomicU64| usize::try_from(left.load(Ordering::Acquire) / shares).unwrap_or(usize::MAX);
+            quota.written = quota.written.min(part(&calling.written_left));
+            quota.created = quota.created.min(part(&calling.created_left));
+        }
+        for calling in self.lineage() {
+            take(&calling.written_left, quota.written);
+            take(&calling.created_left, quota.created);
+        }
+        (limits.written_bytes, limits.created_entries) = (quota.written, quota.created);
+        (limits, quota)
+    }
+
+    fn enter(&self) {
+        for calling in self.lineage() {
+            let mut round = calling.round.lock_recovered();
+            round.running += 1;
+            round.since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    fn leave(&self) {
+        for calling in self.lineage() {
+            let mut round = calling.round.lock_recovered();
+            round.running = round.running.saturating_sub(1);
+            if round.running == 0 {
+                round.ran = round.ran();
+                round.since = None;
+            }
+        }
+    }
+}
+
+impl Round {
+    fn ran(&self) -> Duration {
+        self.ran + self.since.map(|since| since.elapsed()).unwrap_or_default()
+    }
+}
+
+fn take(left: &AtomicU64, amount: usize) {
+    let taken = |left: u64| Some(left.saturating_sub(amount as u64));
+    let _ = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, taken);
+}
+
+/// What a call has taken from the quotas of the calls above it. If it is dropped, all of it counts as used, because a
+/// call that was killed may have used it.
+pub(crate) struct InnerQuota {
+    parent: Arc<ParentCall>,
+    written: usize,
+    created: usize,
+}
+
+impl InnerQuota {
+    /// Returns what the call did not use.
+    pub(crate) fn settle(self, effects: &Effects) {
+        let created = effects.created + effects.directories;
+        for calling in self.parent.lineage() {
+            let unused = (self.written as u64).saturating_sub(effects.written_bytes);
+            calling.written_left.fetch_add(unused, Ordering::AcqRel);
+            calling.created_left.fetch_add((self.created as u64).saturating_sub(created), Ordering::AcqRel);
+        }
+    }
+}
+
+/// A run of a call that a tool made. Its time counts for the calls above it, except while it waits.
+pub(crate) struct InnerRun {
+    parent: Arc<ParentCall>,
+    runs: AtomicBool,
+}
+
+impl InnerRun {
+    pub(crate) fn begin(parent: &Arc<ParentCall>) -> Self {
+        parent.enter();
+        Self { parent: Arc::clone(parent), runs: AtomicBool::new(true) }
+    }
+
+    /// Stops counting while the call waits for an approver, or for calls that it makes itself.
+    pub(crate) fn pause(&self) {
+        if self.runs.swap(false, Ordering::AcqRel) {
+            self.parent.leave();
+        }
+    }
+
+    /// Counts again.
+    pub(crate) fn resume(&self) {
+        if !self.runs.swap(true, Ordering::AcqRel) {
+            self.parent.enter();
+        }
+    }
+}
+
+impl Drop for InnerRun {
+    fn drop(&mut self) {
+        self.pause();
+    }
+}

@@ -1,0 +1,154 @@
+//! The interface `tools`, which only this version has.
+
+use super::generated::portcullis::tool::{dependencies, tools, types};
+use crate::state::StoreState;
+use crate::toolset::{CallableTool, InnerCall, ToolSummary, Toolset};
+use portcullis_definitions::manifest::{self, Answer};
+use portcullis_policy::{Hint, Permission, Permissions};
+use wasmtime::component::{HasSelf, Linker, Resource};
+
+/// Adds the interface to a linker.
+pub(in super::super) fn add_tools_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
+    tools::add_to_linker::<StoreState, HasSelf<StoreState>>(linker, |state| state)
+}
+
+impl tools::Host for StoreState {
+    fn open_tools(&mut self, key: String) -> wasmtime::Result<Result<Resource<Toolset>, dependencies::Unavailable>> {
+        match self.handles.toolset(&key) {
+            Ok(toolset) => Ok(Ok(self.table.push(toolset)?)),
+            Err(unavailable) => Ok(Err(unavailable.into())),
+        }
+    }
+}
+
+impl tools::HostToolset for StoreState {
+    async fn list(&mut self, toolset: Resource<Toolset>) -> wasmtime::Result<Vec<tools::Summary>> {
+        let toolset = self.table.get(&toolset)?.clone();
+        Ok(toolset.list(self).await?.into_iter().map(Into::into).collect())
+    }
+
+    async fn search(
+        &mut self,
+        toolset: Resource<Toolset>,
+        query: String,
+        limit: u32,
+    ) -> wasmtime::Result<Vec<tools::Summary>> {
+        let toolset = self.table.get(&toolset)?.clone();
+        Ok(toolset.search(self, query, limit).await?.into_iter().map(Into::into).collect())
+    }
+
+    fn definition(&mut self, toolset: Resource<Toolset>, tool: String) -> wasmtime::Result<Option<tools::Callable>> {
+        let toolset = self.table.get(&toolset)?.clone();
+        Ok(toolset.definition(self, &tool)?.map(Into::into))
+    }
+
+    async fn call(
+        &mut self,
+        toolset: Resource<Toolset>,
+        call: tools::ToolCall,
+    ) -> wasmtime::Result<Result<types::Success, types::Failure>> {
+        let toolset = self.table.get(&toolset)?.clone();
+        let mut answers = toolset.call(self, vec![call.into()]).await;
+        Ok(answers.pop().map_or_else(|| Err(types::Failure::Failed("the host did not answer".to_owned())), answered))
+    }
+
+    async fn call_all(
+        &mut self,
+        toolset: Resource<Toolset>,
+        calls: Vec<tools::ToolCall>,
+    ) -> wasmtime::Result<Vec<Result<types::Success, types::Failure>>> {
+        let toolset = self.table.get(&toolset)?.clone();
+        let answers = toolset.call(self, calls.into_iter().map(Into::into).collect()).await;
+        Ok(answers.into_iter().map(answered).collect())
+    }
+
+    fn drop(&mut self, toolset: Resource<Toolset>) -> wasmtime::Result<()> {
+        self.table.delete(toolset)?;
+        Ok(())
+    }
+}
+
+impl From<tools::ToolCall> for InnerCall {
+    fn from(call: tools::ToolCall) -> Self {
+        let tools::ToolCall { tool, arguments } = call;
+        Self { tool, arguments }
+    }
+}
+
+impl From<ToolSummary> for tools::Summary {
+    fn from(summary: ToolSummary) -> Self {
+        let ToolSummary { name, title, description } = summary;
+        Self { name, title, description }
+    }
+}
+
+impl From<CallableTool> for tools::Callable {
+    fn from(tool: CallableTool) -> Self {
+        let CallableTool { name, title, description, schema, output_schema, permissions, hints } = tool;
+        let (permissions, hints) = (permission_flags(permissions), hint_flags(&hints));
+        Self { name, title, description, schema, output_schema, permissions, hints }
+    }
+}
+
+fn permission_flags(permissions: Permissions) -> types::Permissions {
+    permissions.iter().fold(types::Permissions::empty(), |flags, permission| {
+        flags
+            | match permission {
+                Permission::Read => types::Permissions::READ,
+                Permission::Write => types::Permissions::WRITE,
+                Permission::Execute => types::Permissions::EXECUTE,
+                Permission::Network => types::Permissions::NETWORK,
+            }
+    })
+}
+
+fn hint_flags(hints: &[Hint]) -> types::Hints {
+    hints.iter().fold(types::Hints::empty(), |flags, hint| {
+        flags
+            | match hint {
+                Hint::ReadOnly => types::Hints::READ_ONLY,
+                Hint::Destructive => types::Hints::DESTRUCTIVE,
+                Hint::Idempotent => types::Hints::IDEMPOTENT,
+                Hint::OpenWorld => types::Hints::OPEN_WORLD,
+                Hint::Sequential => types::Hints::SEQUENTIAL,
+            }
+    })
+}
+
+fn answered(answer: Answer) -> Result<types::Success, types::Failure> {
+    answer.map(success).map_err(failure)
+}
+
+fn success(success: manifest::Success) -> types::Success {
+    let output = match success.output {
+        manifest::Output::Text(text) => types::Output::Text(text),
+        manifest::Output::Json(json) => types::Output::Json(json),
+        manifest::Output::Parts(parts) => types::Output::Parts(parts.into_iter().map(part).collect()),
+    };
+    types::Success { title: success.title, output, metadata: success.metadata }
+}
+
+fn part(part: manifest::Part) -> types::Part {
+    match part {
+        manifest::Part::Text(text) => types::Part::Text(text),
+        manifest::Part::Image(content) => types::Part::Image(blob(content)),
+        manifest::Part::File(content) => types::Part::File(blob(content)),
+    }
+}
+
+fn blob(blob: manifest::Blob) -> types::Blob {
+    types::Blob { name: blob.name, media_type: blob.media_type, data: blob.data }
+}
+
+fn failure(failure: manifest::Failure) -> types::Failure {
+    match failure {
+        manifest::Failure::InvalidArguments(text) => types::Failure::InvalidArguments(text),
+        manifest::Failure::Denied(text) => types::Failure::Denied(text),
+        manifest::Failure::Unavailable { message, retry_after } => {
+            let seconds = retry_after.map(|after| u32::try_from(after.as_secs()).unwrap_or(u32::MAX));
+            types::Failure::Unavailable(types::Outage { message, retry_after_seconds: seconds })
+        }
+        manifest::Failure::Cancelled => types::Failure::Cancelled,
+        manifest::Failure::Failed(text) => types::Failure::Failed(text),
+    }
+}

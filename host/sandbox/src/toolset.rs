@@ -1,0 +1,212 @@
+//! Other tools as a handle. The host of the call makes the calls: this file knows what goes in and out of a guest, and
+//! how a call's time is charged for the calls that it makes.
+
+use crate::host_memory::HostMemory;
+use crate::state::StoreState;
+use portcullis_definitions::manifest::{Answer, Failure, Output, Part};
+use portcullis_policy::{Hint, Permissions};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Maximum calls that a guest makes at once, as the default of a batch. Their answers are held together.
+pub const INNER_CALLS_AT_ONCE_MAX: usize = 25;
+
+/// Maximum tools that a search returns: as many as a model reads.
+const FOUND_MAX: u32 = 50;
+
+/// A tool in a list for a guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolSummary {
+    /// The full name.
+    pub name: String,
+    /// A short title for people.
+    pub title: Option<String>,
+    /// What the tool does.
+    pub description: String,
+}
+
+/// The definition of a tool for a guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallableTool {
+    /// The full name.
+    pub name: String,
+    /// A short title for people.
+    pub title: Option<String>,
+    /// What the tool does.
+    pub description: String,
+    /// JSON Schema of the arguments, as text.
+    pub schema: String,
+    /// JSON Schema of a JSON output, as text.
+    pub output_schema: Option<String>,
+    /// The permissions that the tool may use.
+    pub permissions: Permissions,
+    /// The author's claims about the tool.
+    pub hints: Vec<Hint>,
+}
+
+/// A guest's call of another tool. Untrusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InnerCall {
+    /// The full name of the tool.
+    pub tool: String,
+    /// The arguments, as JSON text.
+    pub arguments: String,
+}
+
+/// A guest's calls of other tools.
+#[derive(Debug)]
+pub struct InnerCalls {
+    /// The key of the set of tools.
+    pub key: Arc<str>,
+    /// The calls, at most [`INNER_CALLS_AT_ONCE_MAX`].
+    pub calls: Vec<InnerCall>,
+    /// The time that the guest's own call has left.
+    pub time_left: Duration,
+    /// The memory that the answers are charged to.
+    pub room: AnswerRoom,
+}
+
+/// The answers to a guest's calls of other tools.
+#[derive(Debug)]
+pub struct InnerAnswers {
+    /// The answers, in the order of the calls.
+    pub answers: Vec<Answer>,
+    /// The time in which at least one of the tools ran. It counts for the guest's own call.
+    pub spent: Duration,
+}
+
+/// The memory for the answers to a guest's calls. It is returned when this is dropped.
+#[derive(Debug)]
+pub struct AnswerRoom {
+    memory: HostMemory,
+    charges: Vec<crate::host_memory::MemoryCharge>,
+}
+
+impl AnswerRoom {
+    /// Charges an answer, and returns it. An answer without room is replaced by a failure that says so.
+    pub fn take(&mut self, answer: Answer) -> Answer {
+        match self.memory.charge(weight(&answer)) {
+            Ok(charge) => {
+                self.charges.push(charge);
+                answer
+            }
+            Err(_) => {
+                let text = "The answers of these calls are too large to be held together. Request less per call.";
+                Err(Failure::Failed(text.to_owned()))
+            }
+        }
+    }
+}
+
+/// A set of tools that a guest has opened.
+#[expect(unreachable_pub, reason = "the generated bindings name it as theirs")]
+#[derive(Clone, Debug)]
+pub struct Toolset {
+    key: Arc<str>,
+}
+
+impl Toolset {
+    pub(crate) fn new(key: Arc<str>) -> Self {
+        Self { key }
+    }
+
+    /// Returns the tools that a call could reach now.
+    pub(crate) async fn list(&self, state: &mut StoreState) -> wasmtime::Result<Vec<ToolSummary>> {
+        let listed = state.call.host.list_tools(&self.key).await;
+        held(state, listed, summary_bytes)
+    }
+
+    /// Returns the tools that fit a need best.
+    pub(crate) async fn search(
+        &self,
+        state: &mut StoreState,
+        query: String,
+        limit: u32,
+    ) -> wasmtime::Result<Vec<ToolSummary>> {
+        let found = state.call.host.search_tools(&self.key, query, limit.min(FOUND_MAX) as usize).await;
+        held(state, found, summary_bytes)
+    }
+
+    /// Returns the definition of a tool.
+    pub(crate) fn definition(&self, state: &StoreState, tool: &str) -> wasmtime::Result<Option<CallableTool>> {
+        let found = state.call.host.find_tool(&self.key, tool);
+        Ok(held(state, found.into_iter().collect(), |tool| tool.schema.len() + tool.description.len())?.pop())
+    }
+
+    /// Makes calls. The time of the guest's own call stops meanwhile, and the time in which one of the tools ran is
+    /// taken from it afterwards. So it spends nothing while an approver thinks or the calls wait for their turn.
+    pub(crate) async fn call(&self, state: &mut StoreState, calls: Vec<InnerCall>) -> Vec<Answer> {
+        if calls.len() > INNER_CALLS_AT_ONCE_MAX {
+            let text = format!("Make at most {INNER_CALLS_AT_ONCE_MAX} calls at once.");
+            return calls.iter().map(|_| Err(Failure::InvalidArguments(text.clone()))).collect();
+        }
+        let room = AnswerRoom { memory: state.http.memory(), charges: Vec::new() };
+        let suspended = state.clock.suspend();
+        let time_left = suspended.time_left();
+        let calls = InnerCalls { key: Arc::clone(&self.key), calls, time_left, room };
+        let InnerAnswers { answers, spent } = state.call.host.call_tools(calls).await;
+        suspended.end(spent);
+        answers
+    }
+}
+
+/// Checks that there is room for what the guest gets.
+fn held<T>(state: &StoreState, items: Vec<T>, bytes: impl Fn(&T) -> usize) -> wasmtime::Result<Vec<T>> {
+    state.weights.has_room(items.iter().map(bytes).sum())?;
+    Ok(items)
+}
+
+fn summary_bytes(ToolSummary { name, title, description }: &ToolSummary) -> usize {
+    size_of::<ToolSummary>() + name.len() + title.as_ref().map_or(0, String::len) + description.len()
+}
+
+fn weight(answer: &Answer) -> usize {
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    match answer {
+        Ok(success) => {
+            let output = match &success.output {
+                Output::Text(text) | Output::Json(text) => text.len(),
+                Output::Parts(parts) => parts.iter().map(part_bytes).sum(),
+            };
+            output + text(&success.title) + text(&success.metadata)
+        }
+        Err(
+            Failure::InvalidArguments(text)
+            | Failure::Denied(text)
+            | Failure::Failed(text)
+            | Failure::Unavailable { message: text, .. },
+        ) => text.len(),
+        Err(Failure::Cancelled) => 0,
+    }
+}
+
+fn part_bytes(part: &Part) -> usize {
+    let bytes = match part {
+        Part::Text(text) => text.len(),
+        Part::Image(blob) | Part::File(blob) => blob.data.len() + blob.media_type.len(),
+    };
+    size_of::<Part>() + bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_definitions::manifest::Success;
+    use portcullis_policy::Limits;
+
+    fn text(bytes: usize) -> Answer {
+        Ok(Success { title: None, output: Output::Text("a".repeat(bytes)), metadata: None })
+    }
+
+    #[test]
+    fn an_answer_without_room_is_replaced_and_the_others_stay() {
+        let memory = HostMemory::new(&Limits { host_memory_bytes: 100, ..Limits::default() });
+        let mut room = AnswerRoom { memory: memory.clone(), charges: Vec::new() };
+        assert_eq!(room.take(text(60)), text(60));
+        assert!(matches!(room.take(text(60)), Err(Failure::Failed(_))));
+        assert_eq!(room.take(text(40)), text(40));
+        assert_eq!(memory.held_bytes(), 100);
+        drop(room);
+        assert_eq!(memory.held_bytes(), 0);
+    }
+}

@@ -1,0 +1,23 @@
+//! Tools that call tools: each inner call takes all the steps of an outer one, never has more rights than its caller,
+//! and is bounded by the calls above it.
+
+#![allow(clippy::disallowed_methods, reason = "tests look at the files that tools leave")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "composition/desk.rs"]
+mod desk;
+
+#[path = "composition/decisions.rs"]
+mod decisions;
+
+#[path = "composition/approvals.rs"]
+mod approvals;
+
+#[path = "composition/bounds.rs"]
+mod bounds;
+
+#[path = "composition/ending.rs"]
+mod ending;
+
+#[path = "composition/listing.rs"]
+mod listing;

@@ -1,0 +1,96 @@
+//! Inner calls end with the call above, however it ends.
+
+use crate::composition::desk::{ALLOW, Desk, EVERY_TOOL, inner_outcomes, nested, policy, relays, wanted};
+use portcullis::events::{CallState, EventKind};
+use portcullis::{Cancellation, Code, Host};
+use portcullis_tests::{GRACE, assert_verifies, eventually_async};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+fn sleeps() -> serde_json::Value {
+    wanted("sleep-in-execute.run", &json!({}))
+}
+
+/// Waits until a call of a tool runs.
+async fn runs(host: &Host, tool: &str) {
+    let mut events = host.events();
+    loop {
+        let event = events.next().await.unwrap();
+        if &*event.tool == tool && matches!(event.kind, EventKind::State(CallState::Running)) {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn cancelling_a_call_ends_its_inner_calls() {
+    let desk = Desk::new().with("sleep-in-execute");
+    let host = desk.open(ALLOW, EVERY_TOOL).await;
+    let cancellation = Cancellation::new();
+    let cancel = async {
+        runs(&host, "sleep-in-execute.run").await;
+        cancellation.cancel();
+        Instant::now()
+    };
+    let call = host.call(relays(&[nested(2, sleeps())]).cancellation(cancellation.clone()));
+    let (reply, cancelled) = tokio::join!(call, cancel);
+    assert!(cancelled.elapsed() < GRACE + Duration::from_secs(2), "{:?}", cancelled.elapsed());
+    assert_eq!(reply.code, Code::Cancelled, "{}", reply.message);
+    all_cancelled(&host, 3).await;
+}
+
+#[tokio::test]
+async fn dropping_a_call_ends_its_inner_calls() {
+    let desk = Desk::new().with("sleep-in-execute");
+    let host = desk.open(ALLOW, EVERY_TOOL).await;
+    tokio::select! {
+        reply = host.call(relays(&[nested(1, sleeps())])) => panic!("{}", reply.message),
+        () = runs(&host, "sleep-in-execute.run") => {}
+    }
+    all_cancelled(&host, 2).await;
+    assert_eq!(host.calls_under_way(), 0);
+}
+
+#[tokio::test]
+async fn a_call_that_reaches_its_time_limit_ends_its_inner_calls() {
+    let desk = Desk::new().with("sleep-in-execute");
+    let policy = policy(ALLOW, EVERY_TOOL).replace("time = \"20 s\"", "time = \"1 s\"");
+    let host = desk.site.builder(&policy).open().await.unwrap();
+    let began = Instant::now();
+    let reply = host.call(relays(&[sleeps(), sleeps()])).await;
+    assert_eq!(reply.code.as_str(), "limit-time", "{}", reply.message);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    assert_verifies(&host);
+}
+
+async fn all_cancelled(host: &Host, number: usize) {
+    eventually_async("the inner calls are recorded", || (inner_outcomes(host).len() == number).then_some(())).await;
+    let codes: Vec<_> = inner_outcomes(host).iter().map(|outcome| outcome["code"].clone()).collect();
+    assert!(codes.iter().all(|code| code == "cancelled"), "{codes:?}");
+    assert_verifies(host);
+}
+
+/// A subscriber sees each inner call with its parent, and the progress of the caller names it.
+#[tokio::test]
+async fn inner_calls_are_events_and_progress_of_the_call_above() {
+    let desk = Desk::new();
+    let host = desk.open(ALLOW, EVERY_TOOL).await;
+    let mut events = host.events();
+    let reply = host.call(relays(&[wanted("good.run", &json!({}))])).await;
+    let (mut inner, mut titles) = (Vec::new(), Vec::new());
+    while let Some(event) = events.try_next() {
+        match &event.kind {
+            EventKind::State(state) if &*event.tool == "good.run" => {
+                assert_eq!(event.parent.as_deref(), Some(reply.id.as_str()));
+                inner.push(state.as_str());
+            }
+            EventKind::Progress(progress) => {
+                assert_eq!((&*event.call, event.parent.as_deref()), (reply.id.as_str(), None));
+                titles.push(progress.title.clone().unwrap());
+            }
+            EventKind::State(_) | EventKind::Lagged => {}
+        }
+    }
+    assert_eq!(inner, ["pending", "running", "completed"]);
+    assert_eq!(titles, ["Calls good.run"]);
+}
