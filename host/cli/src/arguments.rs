@@ -341,6 +341,9 @@ pub(crate) struct ShowArguments {
     /// Show only the entries of this call: its id, or the first digits of the id
     #[arg(long, value_name = "ID")]
     pub(crate) call: Option<String>,
+    /// Show the calls as a tree, each with the calls that its tool made
+    #[arg(long, conflicts_with = "call")]
+    pub(crate) tree: bool,
 }
 
 #[cfg(test)]

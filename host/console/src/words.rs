@@ -19,7 +19,8 @@ pub(crate) struct Sentence {
 
 /// Returns who wants what.
 pub(crate) fn sentence(question: &Question) -> Sentence {
-    let who = question.who().to_owned();
+    let comma = if question.called_by.is_empty() { "" } else { "," };
+    let who = format!("{}{comma}", question.who());
     match &question.subject {
         Subject::Call => Sentence { who, wants: format!("wants to {}", verb(question)), target: target(question) },
         Subject::Repeat => {

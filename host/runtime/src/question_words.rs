@@ -46,13 +46,23 @@ const VERBS: [(&str, &str, VerbReach); 24] = [
 
 impl Question {
     /// Returns who makes the call: the agent, or the principal if the agent has no plain name. The caller chooses the
-    /// name of the agent. Untrusted text.
-    pub fn who(&self) -> &str {
+    /// name of the agent. If a tool makes the call, it comes first, such as `script.run, called by alice`. Untrusted
+    /// text.
+    pub fn who(&self) -> String {
         let is_plain = |name: &&str| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_. ".contains(&byte);
             !name.trim().is_empty() && name.len() <= AGENT_BYTES_MAX && name.bytes().all(plain)
         };
-        self.agent.as_deref().filter(is_plain).unwrap_or(&self.principal)
+        let caller = self.agent.as_deref().filter(is_plain).unwrap_or_else(|| self.caller());
+        let tools = self.called_by.iter().rev().map(|tool| format!("{tool}, called by "));
+        tools.chain([caller.to_owned()]).collect()
+    }
+
+    /// Returns the principal that called the first tool. Each tool below it has added a name.
+    fn caller(&self) -> &str {
+        self.called_by.iter().fold(self.principal.as_str(), |principal, _| {
+            principal.rsplit_once('/').map_or(principal, |(caller, _)| caller)
+        })
     }
 
     /// Returns the verb of the tool, such as `edit`, if its name has one and its permissions agree. A tool that may

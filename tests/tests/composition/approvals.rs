@@ -117,11 +117,11 @@ async fn an_inner_call_that_waits_is_refused_when_the_policy_takes_its_caller_aw
 }
 
 /// The policy changes while the tool computes: its next call is decided by the new one.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_of_a_tool_that_is_denied_meanwhile_is_refused() {
     let desk = Desk::new();
     let host = open(&desk, &policy(ALLOW, EVERY_TOOL), Arc::new(portcullis::approvals::DenyAll)).await;
-    let arguments = json!({ "calls": [wanted("marks.run", &json!({}))], "computes_ms": 1500 });
+    let arguments = json!({ "calls": [wanted("marks.run", &json!({}))], "computes_ms": 3000 });
     let call = {
         let host = host.clone();
         tokio::spawn(async move { host.call(Request::new("relay.run", arguments.to_string())).await })

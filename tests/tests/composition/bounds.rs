@@ -69,7 +69,7 @@ async fn the_depth_of_the_chain_is_bounded() {
 async fn a_tool_that_calls_itself_ends_at_the_depth() {
     let desk = Desk::new();
     let host = desk.open(ALLOW, EVERY_TOOL).await;
-    let made = relayed(&host, &[nested(30, good(1))]).await;
+    let made = relayed(&host, &[nested(12, good(1))]).await;
     assert!(made[0].get("json").is_some(), "{made:?}");
     assert_eq!(inner_outcomes(&host).len(), 4);
     assert!(relayed(&host, &[good(1)]).await[0].get("text").is_some());
@@ -155,7 +155,7 @@ async fn inner_calls_share_the_quota_of_the_call_above() {
 #[tokio::test]
 async fn answers_that_are_too_large_together_are_replaced() {
     let desk = Desk::new();
-    let limits = "[plugin.relay.limits]\nhost-memory = \"300 KiB\"\n";
+    let limits = "[plugin.relay.limits]\nhost-memory = \"300 KiB\"\noutput = \"2 MiB\"\n";
     let host = desk.open(&format!("{limits}{ALLOW}"), EVERY_TOOL).await;
     let large = wanted("good.run", &json!({ "text": "a".repeat(100_000) }));
     let made = answers(&host.call(together(&[large.clone(), large.clone(), large.clone(), large])).await);

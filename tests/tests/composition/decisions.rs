@@ -113,17 +113,3 @@ async fn a_deny_for_any_caller_of_the_chain_holds_below_it() {
         assert!(desk.marks().is_empty(), "{denied}");
     }
 }
-
-/// A tool cannot be lent to a tool that may not call it itself.
-#[tokio::test]
-async fn a_paused_policy_refuses_inner_calls() {
-    let desk = Desk::new();
-    let host = desk
-        .open(
-            &("[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n".to_owned() + "[pause]\nreason = \"stop\"\n"),
-            EVERY_TOOL,
-        )
-        .await;
-    let reply = host.call(relays(&[wanted("good.run", &json!({}))])).await;
-    assert_eq!(reply.code, portcullis::Code::Paused, "{}", reply.message);
-}

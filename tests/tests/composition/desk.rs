@@ -106,14 +106,20 @@ pub(crate) fn innermost(answer: &Value) -> &Value {
     answer
 }
 
-/// Returns the recorded outcomes of calls that tools made, oldest first.
+/// Returns what is recorded of each call that a tool made and that has ended: the decision and the outcome in one
+/// object, in the order of their ends.
 pub(crate) fn inner_outcomes(host: &Host) -> Vec<Value> {
-    let mut outcomes = Vec::new();
+    let (mut begun, mut outcomes) = (BTreeMap::new(), Vec::new());
     let read = host
         .audit()
         .read(|entry| {
-            if entry.document["kind"] == "outcome" && entry.document.get("parent").is_some() {
-                outcomes.push(entry.document);
+            let document = entry.document.as_object().unwrap().clone();
+            let Some(call) = document.get("call").and_then(Value::as_str).map(str::to_owned) else { return Ok(()) };
+            let ended = document["kind"] == "outcome";
+            let known: &mut serde_json::Map<String, Value> = begun.entry(call).or_default();
+            known.extend(document);
+            if ended && known.contains_key("parent") {
+                outcomes.push(Value::Object(known.clone()));
             }
             Ok(())
         })

@@ -1,7 +1,7 @@
 //! Inner calls end with the call above, however it ends.
 
 use crate::composition::desk::{ALLOW, Desk, EVERY_TOOL, inner_outcomes, nested, policy, relays, wanted};
-use portcullis::events::{CallState, EventKind};
+use portcullis::events::{CallState, EventKind, Events};
 use portcullis::{Cancellation, Code, Host};
 use portcullis_tests::{GRACE, assert_verifies, eventually_async};
 use serde_json::json;
@@ -12,8 +12,7 @@ fn sleeps() -> serde_json::Value {
 }
 
 /// Waits until a call of a tool runs.
-async fn runs(host: &Host, tool: &str) {
-    let mut events = host.events();
+async fn runs(events: &mut Events, tool: &str) {
     loop {
         let event = events.next().await.unwrap();
         if &*event.tool == tool && matches!(event.kind, EventKind::State(CallState::Running)) {
@@ -26,9 +25,9 @@ async fn runs(host: &Host, tool: &str) {
 async fn cancelling_a_call_ends_its_inner_calls() {
     let desk = Desk::new().with("sleep-in-execute");
     let host = desk.open(ALLOW, EVERY_TOOL).await;
-    let cancellation = Cancellation::new();
+    let (cancellation, mut events) = (Cancellation::new(), host.events());
     let cancel = async {
-        runs(&host, "sleep-in-execute.run").await;
+        runs(&mut events, "sleep-in-execute.run").await;
         cancellation.cancel();
         Instant::now()
     };
@@ -43,9 +42,10 @@ async fn cancelling_a_call_ends_its_inner_calls() {
 async fn dropping_a_call_ends_its_inner_calls() {
     let desk = Desk::new().with("sleep-in-execute");
     let host = desk.open(ALLOW, EVERY_TOOL).await;
+    let mut events = host.events();
     tokio::select! {
         reply = host.call(relays(&[nested(1, sleeps())])) => panic!("{}", reply.message),
-        () = runs(&host, "sleep-in-execute.run") => {}
+        () = runs(&mut events, "sleep-in-execute.run") => {}
     }
     all_cancelled(&host, 2).await;
     assert_eq!(host.calls_under_way(), 0);

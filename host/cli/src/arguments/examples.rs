@@ -48,7 +48,8 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
         }
         "audit show" => {
             "  portcullis audit show --limit 20\n  \
-             portcullis audit show --call 1c9a03b7"
+             portcullis audit show --call 1c9a03b7\n  \
+             portcullis audit show --tree"
         }
         "audit verify" => "  portcullis audit verify",
         "new" => "  portcullis new notes\n  portcullis new notes --lang python",

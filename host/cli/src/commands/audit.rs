@@ -1,6 +1,6 @@
 //! `portcullis audit`: shows and verifies the audit log.
 
-use super::Context;
+use super::{Context, log};
 use crate::arguments::ShowArguments;
 use crate::audit_log::{exit, open_log, tell_fault};
 use crate::exit_code::Exit;
@@ -53,6 +53,9 @@ pub(super) async fn verify(context: &Context) -> anyhow::Result<Exit> {
 }
 
 pub(super) async fn show(arguments: &ShowArguments, context: &Context) -> anyhow::Result<Exit> {
+    if arguments.tree {
+        return log::tree(arguments.limit, context).await;
+    }
     let mut kept = LastEntries { entries: VecDeque::new(), most: arguments.limit, left_out: 0 };
     // Read everything before printing anything: the log is locked during the read, and a pager may block for long.
     let keep = |entry| {

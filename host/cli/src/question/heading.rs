@@ -21,7 +21,7 @@ pub(super) struct Heading {
 impl Heading {
     /// Describes a request for a screen of this width.
     pub(super) fn of(question: &Question, arguments: Option<&Value>, width: usize) -> Self {
-        let (who, tool) = (OneLine(question.who()).to_string(), &question.tool);
+        let (who, tool) = (OneLine(&question.who()).to_string(), &question.tool);
         let target = arguments.and_then(|arguments| target(question, arguments, width));
         let (shows, place) = match target {
             Some((pointer, text)) => (Some(pointer), Some(text)),
@@ -39,9 +39,12 @@ impl Heading {
             }
             (Subject::Call | Subject::Repeat, _, None) => (format!("wants to call {tool}"), true),
         };
+        let comma = if question.called_by.is_empty() { "" } else { "," };
         let text = match &question.subject {
-            Subject::Call => format!("{who} {deed}"),
-            Subject::Repeat => format!("{who} {deed} once more: it made the same call several times in a row"),
+            Subject::Call => format!("{who}{comma} {deed}"),
+            Subject::Repeat => {
+                format!("{who}{comma} {deed} once more: it made the same call several times in a row")
+            }
             Subject::Resource { .. } => format!("{who}: {deed}"),
         };
         Self { text, tool: (!named).then(|| tool.to_string()), shows }

@@ -40,8 +40,8 @@ fn row(open: &OpenQuestion, is_selected: bool) -> Markup {
             a href={ "/inbox/" (open.id) } {
                 p.what { b { (cell(&open.tool)) } " " @if let Some(what) = what { code { (cell(&what)) } } }
                 p.meta {
-                    @let who = open.question.as_ref().map_or(open.principal.as_str(), Question::who);
-                    span { (cell(who)) } " · " (short(&open.session)) " · "
+                    @let who = open.question.as_ref().map_or_else(|| open.principal.clone(), Question::who);
+                    span { (cell(&who)) } " · " (short(&open.session)) " · "
                     @if open.waited_for { (left(open.expires_at.as_millisecond())) }
                     @else { "left behind " (ago(open.asked_at.as_millisecond())) }
                 }

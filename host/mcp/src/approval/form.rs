@@ -110,6 +110,9 @@ fn sheet(question: &Question) -> FormText {
     sheet.whole("Arguments", &question.arguments);
     sheet.beside("Why approval is needed", &question.reason);
     sheet.beside("On behalf of", &format!("{} ({})", question.principal, question.origin));
+    if !question.called_by.is_empty() {
+        sheet.beside("Called by", &question.called_by.join(", which calls "));
+    }
     sheet.handles(&question.handles);
     if let Some(changed) = &question.changed {
         sheet.beside("Changed since the last approval", changed);

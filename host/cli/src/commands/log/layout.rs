@@ -22,7 +22,10 @@ const EFFECT_COLUMNS: usize = 16;
 /// Formats calls, one line each if the terminal is wide enough.
 pub(super) fn lines(calls: &[LoggedCall], time: &LocalTime, style: Style, width: Option<usize>) -> String {
     let times: Vec<String> = calls.iter().map(|call| time.short(&call.time)).collect();
-    let tool = |call: &LoggedCall| shortened(&call.tool, TOOL_COLUMNS_MAX);
+    let tool = |call: &LoggedCall| {
+        let branch = if call.level > 0 { "└ " } else { "" };
+        format!("{}{branch}{}", "  ".repeat(call.level.saturating_sub(1)), shortened(&call.tool, TOOL_COLUMNS_MAX))
+    };
     let before = widest(times.iter()) + widest(calls.iter().map(tool).collect::<Vec<_>>().iter()) + 8 + 4 * 2;
     let room = width
         .map_or(TARGET_COLUMNS_DEFAULT, |width| width.saturating_sub(before + EFFECT_COLUMNS).max(TARGET_COLUMNS_MIN));

@@ -15,6 +15,10 @@ pub(super) struct LoggedCall {
     pub(super) session: String,
     pub(super) principal: String,
     pub(super) agent: Option<String>,
+    /// The id of the call whose tool made it.
+    pub(super) parent: Option<String>,
+    /// The number of calls above it, where calls are shown as a tree.
+    pub(super) level: usize,
     pub(super) targets: Map<String, Value>,
     pub(super) decision: String,
     pub(super) reason: String,
@@ -51,7 +55,7 @@ impl LoggedCall {
         let optional = |name: &str| Some(text(entry, name)).filter(|text| !text.is_empty());
         if let Some(tool) = optional("tool") {
             (self.tool, self.session, self.principal) = (tool, text(entry, "session"), text(entry, "principal"));
-            self.agent = optional("agent");
+            (self.agent, self.parent) = (optional("agent"), optional("parent"));
             self.targets = entry.get("targets").and_then(Value::as_object).cloned().unwrap_or_default();
         }
         match entry.get("kind").and_then(Value::as_str).unwrap_or_default() {
@@ -126,6 +130,7 @@ impl LoggedCall {
             "session": self.session,
             "principal": self.principal,
             "agent": self.agent,
+            "parent": self.parent,
             "decision": Some(&self.decision).filter(|decision| !decision.is_empty()),
             "reason": Some(&self.reason).filter(|reason| !reason.is_empty()),
             "request": self.request,

@@ -6,6 +6,7 @@ mod logged_call;
 mod logged_calls;
 mod logged_difference;
 mod show;
+mod tree;
 
 use super::Context;
 use super::conduct::Interrupts;
@@ -44,6 +45,18 @@ pub(super) async fn run(arguments: &LogArguments, context: &Context) -> anyhow::
         ended = follow(&log, place, calls, &time, context) => ended,
         () = interrupts.next() => Ok(Exit::Completed),
     }
+}
+
+/// Shows the last calls as a tree.
+pub(super) async fn tree(limit: usize, context: &Context) -> anyhow::Result<Exit> {
+    let time = LocalTime::read();
+    let mut calls = LoggedCalls::new(LogFilter::default(), limit);
+    let verified = read(&open_log(context).await?, &mut LogPlace::default(), &mut calls).await?;
+    print(&tree::ordered(calls.take()), &time, context)?;
+    if calls.left_out > 0 {
+        context.terminal.note(format_args!("{} earlier calls are not shown: raise --limit", calls.left_out));
+    }
+    Ok(tell_missing_calls(&verified, context))
 }
 
 /// Prints calls when they end, until the log is found to be changed.
