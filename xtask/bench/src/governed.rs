@@ -42,6 +42,12 @@ impl Governed {
         Self::open(runtime()?, opening.policy_text(policies::PROGRAMS, scratch))
     }
 
+    /// Opens a host whose plugin `relay` calls other tools.
+    pub(crate) fn composing(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let opening = Host::builder(plugins, scratch.join("composing-state")).compiler(Compiler::InProcess);
+        Self::open(runtime()?, opening.policy_text(policies::COMPOSING, scratch))
+    }
+
     /// Opens a host with a three-layer policy and a ledger, both as full as they get in practice.
     pub(crate) fn full(plugins: &Path, scratch: &Path) -> Result<Self> {
         let (runtime, state) = (runtime()?, scratch.join("full-state"));

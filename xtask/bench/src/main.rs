@@ -1,7 +1,7 @@
 //! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
 //! writing the audit log, parsing a model's response, MCP, and starting a program.
 //!
-//! `portcullis-bench call|narrow|record|hydrate|mcp|process PLUGINS GUESTS OUT.json`: the directories of the shipped
+//! `portcullis-bench call|narrow|nested|record|hydrate|mcp|process PLUGINS GUESTS OUT.json`: the directories of the shipped
 //! plugins and of the built guests, and the file for the table. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
@@ -11,6 +11,7 @@ mod floor;
 mod governed;
 mod hydrate;
 mod mcp;
+mod nested;
 mod policies;
 mod process;
 mod record;
@@ -41,7 +42,7 @@ fn main() -> Result<()> {
         return mcp::serve_empty();
     }
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call|narrow|record|hydrate|mcp|process PLUGINS GUESTS OUT.json");
+        bail!("usage: portcullis-bench call|narrow|nested|record|hydrate|mcp|process PLUGINS GUESTS OUT.json");
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
@@ -60,11 +61,12 @@ fn main() -> Result<()> {
     match name.as_str() {
         "call" => call(Path::new(plugins), Path::new(guests), &mut show)?,
         "narrow" => narrow(Path::new(plugins), Path::new(guests), &mut show)?,
+        "nested" => nested::measure(Path::new(guests), &mut show)?,
         "record" => record::measure()?.into_iter().for_each(show),
         "hydrate" => hydrate(Path::new(plugins), Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
         "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
-        _ => bail!("no bench is named {name}. Choose one of: call, narrow, record, hydrate, mcp, process"),
+        _ => bail!("no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, mcp, process"),
     }
     file.write_all((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;
     println!("\nwritten to {out}");

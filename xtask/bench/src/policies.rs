@@ -50,6 +50,19 @@ tool = "*.*"
 decision = "allow"
 "#;
 
+/// Lets a plugin call the JSON plugin.
+pub(crate) const COMPOSING: &str = r#"
+[approvals]
+repeats = 1000000
+
+[plugin.relay]
+tools.tools = { tools = ["json.*"], calls = 100 }
+
+[[rule]]
+tool = "*.*"
+decision = "allow"
+"#;
+
 /// The same for the JSON plugin alone.
 pub(crate) const JSON: &str = r#"
 [approvals]

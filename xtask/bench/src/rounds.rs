@@ -75,6 +75,20 @@ pub(crate) struct Block {
     p99: f64,
 }
 
+impl Block {
+    /// Returns what this block takes longer than another one.
+    pub(crate) fn less(self, other: &Self) -> Self {
+        let Self { median, p95, p99 } = self;
+        Self { median: median - other.median, p95: p95 - other.p95, p99: p99 - other.p99 }
+    }
+
+    /// Returns the times of one of several equal parts.
+    pub(crate) fn divided(self, parts: f64) -> Self {
+        let Self { median, p95, p99 } = self;
+        Self { median: median / parts, p95: p95 / parts, p99: p99 / parts }
+    }
+}
+
 /// A measurement: runs one block of calls.
 type Variant<'a> = &'a dyn Fn() -> Result<Block>;
 
