@@ -16,14 +16,14 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
 
 /// Builds only the guests.
 pub(crate) fn build(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
-    component::build(workspace, toolchain, &all(workspace))
+    component::build_own(workspace, toolchain, &all(workspace))
 }
 
 /// Builds the shipped plugins and the guests with one cargo command.
 pub(crate) fn build_with_plugins(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
     let mut components = plugins::shipped(workspace, &plugins::folder(workspace))?;
     components.extend(all(workspace));
-    component::build(workspace, toolchain, &components)
+    component::build_own(workspace, toolchain, &components)
 }
 
 /// The plugins among the examples, each with the name of its component.

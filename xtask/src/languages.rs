@@ -1,16 +1,17 @@
 //! Builds the components that prove language support: the conformance plugin in each language, and the examples.
 //!
 //! Each is a project like an author's, built with the code behind `portcullis build`. A project is rebuilt only when
-//! one of its inputs changes.
+//! one of its inputs changes, also in another checkout on the same machine.
 
 use std::collections::VecDeque;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
 use portcullis_build::workspace::Workspace;
-use portcullis_build::{Engine, Project, cache, size};
+use portcullis_build::{Engine, Project, cache, process, size};
 
 /// The projects, each with the folder for its component and the engine to build it for.
 const PROJECTS: [(&str, &str, Option<Engine>); 15] = [
@@ -33,6 +34,8 @@ const PROJECTS: [(&str, &str, Option<Engine>); 15] = [
 ];
 /// The inputs of every build, besides its own project and its SDK.
 const BUILDERS: [&str; 4] = ["host/build/src", "host/build/toolchains", "wit/v0.1", "wit/v0.2"];
+/// Versions of one component that stay in the cache of the machine: those of a few branches.
+const VERSIONS_KEPT: usize = 4;
 /// Concurrent builds. Toolchains spend half of the time waiting for the network and for one another.
 const AT_ONCE: usize = 2;
 /// Files that builds and editors leave behind. They are not inputs of a build.
@@ -77,9 +80,18 @@ fn build_one(workspace: &Workspace, folder_of: &str, place: &str, engine: Option
     if out.is_file() && fs::read_to_string(&stamp).is_ok_and(|kept| kept == content) {
         return Ok(());
     }
-    let built = portcullis_build::build(&project, &out)?;
+    let name = format!("{}.wasm", project.name);
+    let kept = cache::folder("components")?.join(place).join(&project.name);
+    let entry = cache::entry(&kept, &content, |partial| {
+        portcullis_build::build(&project, &partial.join(&name))?;
+        Ok(())
+    })?;
+    cache::touch(&entry)?;
+    cache::forget_oldest(&kept, VERSIONS_KEPT)?;
+    fs::create_dir_all(out.parent().unwrap_or(&out))?;
+    fs::copy(entry.join(&name), &out)?;
     fs::write(stamp, content)?;
-    println!("{}  {}", built.file.display(), size(built.bytes));
+    println!("{}  {}", out.display(), size(fs::metadata(&out)?.len()));
     Ok(())
 }
 
@@ -88,7 +100,8 @@ fn content(workspace: &Workspace, project: &Project) -> Result<String> {
     // A Rust project names its SDK in its manifest instead.
     let sdk = if project.sdk.is_dir() { project.sdk.clone() } else { workspace.root.join("sdk/rust") };
     let builders = BUILDERS.map(|folder| workspace.root.join(folder));
-    let mut content = format!("{:?}\n", project.engine);
+    // A Rust project is compiled by the compiler of the machine.
+    let mut content = format!("{:?}\n{}", project.engine, process::capture(Command::new("rustc").arg("-vV"))?);
     for folder in [&project.root, &sdk].into_iter().chain(&builders) {
         content.push_str(&cache::digest_of(folder, &LEFT_BEHIND)?);
     }

@@ -27,7 +27,7 @@ pub(crate) fn shipped<'a>(workspace: &'a Workspace, out: &Path) -> Result<Vec<Co
 /// Builds the shipped plugins.
 pub(crate) fn build_shipped(workspace: &Workspace, toolchain: &Toolchain, out: Option<PathBuf>) -> Result<()> {
     let out = out.unwrap_or_else(|| folder(workspace));
-    component::build(workspace, toolchain, &shipped(workspace, &out)?)
+    component::build_own(workspace, toolchain, &shipped(workspace, &out)?)
 }
 
 /// Builds the plugin whose crate is in `folder`, anywhere on this machine, into `out` or the current directory.
