@@ -228,6 +228,7 @@ mod tests {
                 tool: text(),
                 principal,
                 agent,
+                parent: None,
                 targets,
                 started: at,
                 code,

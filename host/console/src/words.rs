@@ -95,6 +95,7 @@ mod tests {
             principal: "local".to_owned(),
             origin: "person".to_owned(),
             agent: Some("claude-code".to_owned()),
+            called_by: Vec::new(),
             tool: "evil.read".parse().unwrap(),
             plugin_sha256: "ab".repeat(32),
             permissions: [Permission::Read].into_iter().collect(),
@@ -116,5 +117,7 @@ mod tests {
         assert_eq!(said(&question), "claude-code wants to use evil.read src/main.rs");
         question.agent = Some("ann, as approved:".to_owned());
         assert_eq!(said(&question), "local wants to use evil.read src/main.rs");
+        (question.principal, question.called_by) = ("ann/script".to_owned(), vec!["script.run".to_owned()]);
+        assert_eq!(said(&question), "script.run, called by ann, wants to use evil.read src/main.rs");
     }
 }

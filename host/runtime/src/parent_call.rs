@@ -147,8 +147,8 @@ impl ParentCall {
         self.round.lock_recovered().ran()
     }
 
-    /// Takes what a call may use from what this call has left: its time, and its share of the quotas. The quotas that it
-    /// does not use are returned by [`InnerQuota::settle`].
+    /// Takes what a call may use from what this call has left: its time, and its share of the quotas. What it does not
+    /// use of the quotas is returned by [`InnerQuota::settle`].
     pub(crate) fn limited(self: &Arc<Self>, limits: Limits) -> (Limits, InnerQuota) {
         let mut limits = limits;
         let mut quota =

@@ -59,7 +59,8 @@ pub trait CallHost: Send + Sync + 'static {
         Box::pin(ready(Err("not approved".to_owned())))
     }
 
-    /// Returns the tools of a key that a call could reach now, sorted by name. Without an implementation there are none.
+    /// Returns the tools of a key that a call could reach now, sorted by name. Without an implementation there are
+    /// none.
     fn list_tools<'a>(&'a self, _key: &'a str) -> Pin<Box<dyn Future<Output = Vec<ToolSummary>> + Send + 'a>> {
         Box::pin(ready(Vec::new()))
     }

@@ -1,8 +1,6 @@
-//! Other tools as a handle. The host of the call makes the calls: this file knows what goes in and out of a guest, and
-//! how a call's time is charged for the calls that it makes.
+//! Other tools as a handle. The host of the call makes the calls: this file knows what goes in and out of a guest.
 
-use crate::host_memory::HostMemory;
-use crate::state::StoreState;
+use crate::host_memory::{HostMemory, MemoryCharge};
 use portcullis_definitions::manifest::{Answer, Failure, Output, Part};
 use portcullis_policy::{Hint, Permissions};
 use std::sync::Arc;
@@ -10,9 +8,6 @@ use std::time::Duration;
 
 /// Maximum calls that a guest makes at once, as the default of a batch. Their answers are held together.
 pub const INNER_CALLS_AT_ONCE_MAX: usize = 25;
-
-/// Maximum tools that a search returns: as many as a model reads.
-const FOUND_MAX: u32 = 50;
 
 /// A tool in a list for a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +74,7 @@ pub struct InnerAnswers {
 #[derive(Debug)]
 pub struct AnswerRoom {
     memory: HostMemory,
-    charges: Vec<crate::host_memory::MemoryCharge>,
+    charges: Vec<MemoryCharge>,
 }
 
 impl AnswerRoom {
@@ -110,54 +105,17 @@ impl Toolset {
         Self { key }
     }
 
-    /// Returns the tools that a call could reach now.
-    pub(crate) async fn list(&self, state: &mut StoreState) -> wasmtime::Result<Vec<ToolSummary>> {
-        let listed = state.call.host.list_tools(&self.key).await;
-        held(state, listed, summary_bytes)
-    }
-
-    /// Returns the tools that fit a need best.
-    pub(crate) async fn search(
-        &self,
-        state: &mut StoreState,
-        query: String,
-        limit: u32,
-    ) -> wasmtime::Result<Vec<ToolSummary>> {
-        let found = state.call.host.search_tools(&self.key, query, limit.min(FOUND_MAX) as usize).await;
-        held(state, found, summary_bytes)
-    }
-
-    /// Returns the definition of a tool.
-    pub(crate) fn definition(&self, state: &StoreState, tool: &str) -> wasmtime::Result<Option<CallableTool>> {
-        let found = state.call.host.find_tool(&self.key, tool);
-        Ok(held(state, found.into_iter().collect(), |tool| tool.schema.len() + tool.description.len())?.pop())
-    }
-
-    /// Makes calls. The time of the guest's own call stops meanwhile, and the time in which one of the tools ran is
-    /// taken from it afterwards. So it spends nothing while an approver thinks or the calls wait for their turn.
-    pub(crate) async fn call(&self, state: &mut StoreState, calls: Vec<InnerCall>) -> Vec<Answer> {
-        if calls.len() > INNER_CALLS_AT_ONCE_MAX {
-            let text = format!("Make at most {INNER_CALLS_AT_ONCE_MAX} calls at once.");
-            return calls.iter().map(|_| Err(Failure::InvalidArguments(text.clone()))).collect();
-        }
-        let room = AnswerRoom { memory: state.http.memory(), charges: Vec::new() };
-        let suspended = state.clock.suspend();
-        let time_left = suspended.time_left();
-        let calls = InnerCalls { key: Arc::clone(&self.key), calls, time_left, room };
-        let InnerAnswers { answers, spent } = state.call.host.call_tools(calls).await;
-        suspended.end(spent);
-        answers
+    /// Returns the key.
+    pub(crate) fn key(&self) -> &Arc<str> {
+        &self.key
     }
 }
 
-/// Checks that there is room for what the guest gets.
-fn held<T>(state: &StoreState, items: Vec<T>, bytes: impl Fn(&T) -> usize) -> wasmtime::Result<Vec<T>> {
-    state.weights.has_room(items.iter().map(bytes).sum())?;
-    Ok(items)
-}
-
-fn summary_bytes(ToolSummary { name, title, description }: &ToolSummary) -> usize {
-    size_of::<ToolSummary>() + name.len() + title.as_ref().map_or(0, String::len) + description.len()
+impl AnswerRoom {
+    /// Returns room in the host memory of a call.
+    pub(crate) fn of(memory: HostMemory) -> Self {
+        Self { memory, charges: Vec::new() }
+    }
 }
 
 fn weight(answer: &Answer) -> usize {
@@ -201,7 +159,7 @@ mod tests {
     #[test]
     fn an_answer_without_room_is_replaced_and_the_others_stay() {
         let memory = HostMemory::new(&Limits { host_memory_bytes: 100, ..Limits::default() });
-        let mut room = AnswerRoom { memory: memory.clone(), charges: Vec::new() };
+        let mut room = AnswerRoom::of(memory.clone());
         assert_eq!(room.take(text(60)), text(60));
         assert!(matches!(room.take(text(60)), Err(Failure::Failed(_))));
         assert_eq!(room.take(text(40)), text(40));

@@ -128,8 +128,8 @@ fn refuse_unknown(schema: &Value, arguments: &Value) -> Result<(), Failure> {
 
 /// A call with a scripted host. Pass it wherever a `&portcullis_sdk::Context` is expected.
 ///
-/// By default nothing is granted: no directory, client, store, service, program, tool or setting. Every question is denied. A
-/// store keeps its values between calls with the same context.
+/// By default nothing is granted: no directory, client, store, service, program, tool or setting. Every question is
+/// denied. A store keeps its values between calls with the same context.
 #[derive(Debug)]
 pub struct Context {
     context: crate::Context,

@@ -1,8 +1,8 @@
 //! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
 //! writing the audit log, parsing a model's response, MCP, and starting a program.
 //!
-//! `portcullis-bench call|narrow|nested|record|hydrate|mcp|process PLUGINS GUESTS OUT.json`: the directories of the shipped
-//! plugins and of the built guests, and the file for the table. Usually run as `cargo xtask bench call`.
+//! `portcullis-bench call|narrow|nested|record|hydrate|mcp|process PLUGINS GUESTS OUT.json`: the directories of the
+//! shipped plugins and of the built guests, and the file for the table. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 

@@ -13,6 +13,7 @@ fn question(arguments: &str) -> Question {
         principal: "local".to_owned(),
         origin: "person".to_owned(),
         agent: None,
+        called_by: Vec::new(),
         tool: "files.write".parse().unwrap(),
         plugin_sha256: "ab".repeat(32),
         permissions: Permissions::NONE,
@@ -223,6 +224,18 @@ fn no_argument_is_left_out_of_the_short_form() {
     assert!(brief(&question, 80).text.contains("println"), "{}", shown.text);
     question.targets = Targets::default();
     assert!(brief(&question, 80).text.contains("arguments, exactly as they will run"));
+}
+
+#[test]
+fn the_tools_that_make_a_call_come_before_its_caller() {
+    let mut question = edit();
+    (question.principal, question.called_by) = ("alice/agent/script".to_owned(), vec!["agent.run".to_owned()]);
+    question.called_by.push("script.run".to_owned());
+    let first = |question: &Question| brief(question, 100).text.lines().next().unwrap().to_owned();
+    let expected = "script.run, called by agent.run, called by claude-code, wants to edit src/main.rs  (files.edit)";
+    assert_eq!(first(&question), expected);
+    question.agent = None;
+    assert_eq!(first(&question), expected.replace("claude-code", "alice"));
 }
 
 /// A tool does not look harmless by its name, and a caller cannot choose the words of the first line.

@@ -122,6 +122,7 @@ pub(super) mod tests {
             principal: "local".to_owned(),
             origin: "person".to_owned(),
             agent: None,
+            called_by: Vec::new(),
             targets: Default::default(),
             tool: "web.fetch".parse().unwrap(),
             plugin_sha256: "ab".repeat(32),

@@ -1,7 +1,6 @@
 //! Errors of bindings, and how to fix them.
 
-use super::limits::{ARGUMENT_BYTES, ARGUMENTS, ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES};
-use super::tools::TOOL_PATTERNS;
+use super::limits::{ARGUMENT_BYTES, ARGUMENTS, ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES, TOOL_PATTERNS};
 use crate::mask::{MASKS_MAX, MaskError};
 
 /// Why a binding is invalid. Messages repeat no text of the policy, because it may be a secret.

@@ -10,3 +10,5 @@ pub(super) const ARGUMENT_BYTES: usize = 4096;
 pub(crate) const PROGRAM_DIRECTORIES: usize = 16;
 /// Maximum environment variables that a policy sets for one program. An operator would not review more.
 pub(crate) const ENVIRONMENT_ENTRIES: usize = 64;
+/// Maximum patterns of one set of tools. An approver reads all of them.
+pub(crate) const TOOL_PATTERNS: usize = 64;

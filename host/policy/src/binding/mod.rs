@@ -1,5 +1,5 @@
-//! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores, services, programs and tools of
-//! other plugins.
+//! What a policy binds to a plugin's dependency keys: directories, HTTP clients, stores, services, programs and tools
+//! of other plugins.
 //!
 //! A binding only names things. It says where the host finds a secret, but never holds one. This module must not know
 //! how a name becomes a handle.
@@ -47,13 +47,13 @@ pub(crate) use http::{read_method, read_path_prefix};
 pub(crate) use http_headers::read_header;
 pub(crate) use http_limits::HttpLimit;
 pub(crate) use limited::{BindingLimit, Limited};
-pub(crate) use limits::{ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES};
+pub(crate) use limits::{ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES, TOOL_PATTERNS};
 pub(crate) use process::{read_environment_name, read_environment_value, read_program};
 pub(crate) use process_limits::ProcessLimit;
 pub(crate) use secret::{read_command, read_query_name, read_source, read_template, read_user, read_words};
 pub(crate) use service::{CALLS_CEILING, read_service_name};
 pub(crate) use store::StoreLimit;
-pub(crate) use tools::{TOOL_PATTERNS, ToolsLimit};
+pub(crate) use tools::ToolsLimit;
 
 use crate::permission::Permissions;
 use crate::pointer::Pointer;

@@ -19,9 +19,6 @@ pub(super) const FACTS: KindFacts = KindFacts {
     example: |pattern, _| format!("{{ tools = [\"{pattern}\"] }}"),
 };
 
-/// Maximum patterns of one binding. A person reads all of them in an approval request.
-pub(crate) const TOOL_PATTERNS: usize = 64;
-
 /// Default maximum of calls: a loop over the files of a small directory.
 const CALLS: usize = 50;
 /// A tool that needs more calls should be split into several calls of its caller.

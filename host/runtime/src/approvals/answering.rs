@@ -71,6 +71,7 @@ mod tests {
             principal: String::new(),
             origin: String::new(),
             agent: None,
+            called_by: Vec::new(),
             tool: "a.b".parse().unwrap(),
             plugin_sha256: String::new(),
             permissions: Permissions::default(),

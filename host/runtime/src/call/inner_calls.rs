@@ -49,8 +49,8 @@ impl GuestLink {
             .collect()
     }
 
-    /// Returns the reachable tools that fit a need best. The first search of a catalog builds its index, which takes too
-    /// long for an async worker.
+    /// Returns the reachable tools that fit a need best. The first search of a catalog builds its index, which takes
+    /// too long for an async worker.
     pub(super) async fn search_reachable(&self, key: &str, query: String, limit: usize) -> Vec<ToolSummary> {
         let (catalog, plugin, key) = (self.host.catalog(), Arc::clone(&self.call.plugin), key.to_owned());
         let found = tokio::task::spawn_blocking(move || {

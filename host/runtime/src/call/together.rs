@@ -10,8 +10,8 @@ use portcullis_sandbox::Cancellation;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// Runs calls, at most `at_once` of them at the same time. Passes on each reply with the index of its request as soon as
-/// there is one.
+/// Runs calls, at most `at_once` of them at the same time. Passes on each reply with the index of its request as soon
+/// as there is one.
 pub(crate) async fn together(
     host: &Arc<HostState>,
     requests: Vec<Request>,

@@ -128,7 +128,8 @@ mod tests {
         let text = || Arc::from("");
         let at = SystemTime::UNIX_EPOCH;
         let (call, principal, agent, targets, code) = (Arc::from(call.to_string()), text(), None, Arc::default(), None);
-        Event { call, session: text(), tool: text(), principal, agent, targets, started: at, code, at, kind }
+        let (session, tool, parent) = (text(), text(), None);
+        Event { call, session, tool, principal, agent, parent, targets, started: at, code, at, kind }
     }
 
     fn state(call: usize) -> Event {

@@ -1,5 +1,6 @@
-//! `portcullis:tool@0.2`. New in this version: a blob has a name, `unavailable` can say when to retry, a plugin can
-//! preview calls, run programs and call other tools, and a plugin that asks can propose what a remembered approval may cover.
+//! `portcullis:tool@0.2`. New in this version: a blob has a name, `unavailable` can say when to retry, and a plugin can
+//! preview calls, run programs and call other tools. A plugin that asks can propose what a remembered approval may
+//! cover.
 
 mod programs;
 mod tools;

@@ -2,14 +2,48 @@
 
 use super::generated::portcullis::tool::{dependencies, tools, types};
 use crate::state::StoreState;
-use crate::toolset::{CallableTool, InnerCall, ToolSummary, Toolset};
-use portcullis_definitions::manifest::{self, Answer};
+use crate::toolset::{
+    AnswerRoom, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary, Toolset,
+};
+use portcullis_definitions::manifest::{self, Answer, Failure};
 use portcullis_policy::{Hint, Permission, Permissions};
+use std::sync::Arc;
 use wasmtime::component::{HasSelf, Linker, Resource};
+
+/// Maximum tools that a search returns: as many as a model reads.
+const FOUND_MAX: u32 = 50;
 
 /// Adds the interface to a linker.
 pub(in super::super) fn add_tools_to_linker(linker: &mut Linker<StoreState>) -> wasmtime::Result<()> {
     tools::add_to_linker::<StoreState, HasSelf<StoreState>>(linker, |state| state)
+}
+
+impl StoreState {
+    /// Checks that there is room for what the guest gets.
+    fn held_tools<T>(&self, items: Vec<T>, bytes: impl Fn(&T) -> usize) -> wasmtime::Result<Vec<T>> {
+        self.weights.has_room(items.iter().map(bytes).sum())?;
+        Ok(items)
+    }
+
+    /// Makes calls. The time of the guest's own call stops meanwhile, and the time in which one of the tools ran is
+    /// taken from it afterwards. So it spends nothing while an approver thinks or the calls wait for their turn.
+    async fn call_tools(&mut self, toolset: &Toolset, calls: Vec<InnerCall>) -> Vec<Answer> {
+        if calls.len() > INNER_CALLS_AT_ONCE_MAX {
+            let text = format!("Make at most {INNER_CALLS_AT_ONCE_MAX} calls at once.");
+            return calls.iter().map(|_| Err(Failure::InvalidArguments(text.clone()))).collect();
+        }
+        let room = AnswerRoom::of(self.http.memory());
+        let suspended = self.clock.suspend();
+        let time_left = suspended.time_left();
+        let calls = InnerCalls { key: Arc::clone(toolset.key()), calls, time_left, room };
+        let InnerAnswers { answers, spent } = self.call.host.call_tools(calls).await;
+        suspended.end(spent);
+        answers
+    }
+}
+
+fn summary_bytes(ToolSummary { name, title, description }: &ToolSummary) -> usize {
+    size_of::<ToolSummary>() + name.len() + title.as_ref().map_or(0, String::len) + description.len()
 }
 
 impl tools::Host for StoreState {
@@ -24,7 +58,8 @@ impl tools::Host for StoreState {
 impl tools::HostToolset for StoreState {
     async fn list(&mut self, toolset: Resource<Toolset>) -> wasmtime::Result<Vec<tools::Summary>> {
         let toolset = self.table.get(&toolset)?.clone();
-        Ok(toolset.list(self).await?.into_iter().map(Into::into).collect())
+        let listed = self.call.host.list_tools(toolset.key()).await;
+        Ok(self.held_tools(listed, summary_bytes)?.into_iter().map(Into::into).collect())
     }
 
     async fn search(
@@ -34,12 +69,16 @@ impl tools::HostToolset for StoreState {
         limit: u32,
     ) -> wasmtime::Result<Vec<tools::Summary>> {
         let toolset = self.table.get(&toolset)?.clone();
-        Ok(toolset.search(self, query, limit).await?.into_iter().map(Into::into).collect())
+        let limit = limit.min(FOUND_MAX) as usize;
+        let found = self.call.host.search_tools(toolset.key(), query, limit).await;
+        Ok(self.held_tools(found, summary_bytes)?.into_iter().map(Into::into).collect())
     }
 
     fn definition(&mut self, toolset: Resource<Toolset>, tool: String) -> wasmtime::Result<Option<tools::Callable>> {
         let toolset = self.table.get(&toolset)?.clone();
-        Ok(toolset.definition(self, &tool)?.map(Into::into))
+        let found = self.call.host.find_tool(toolset.key(), &tool);
+        let bytes = |tool: &CallableTool| tool.schema.len() + tool.description.len();
+        Ok(self.held_tools(found.into_iter().collect(), bytes)?.pop().map(Into::into))
     }
 
     async fn call(
@@ -48,7 +87,7 @@ impl tools::HostToolset for StoreState {
         call: tools::ToolCall,
     ) -> wasmtime::Result<Result<types::Success, types::Failure>> {
         let toolset = self.table.get(&toolset)?.clone();
-        let mut answers = toolset.call(self, vec![call.into()]).await;
+        let mut answers = self.call_tools(&toolset, vec![call.into()]).await;
         Ok(answers.pop().map_or_else(|| Err(types::Failure::Failed("the host did not answer".to_owned())), answered))
     }
 
@@ -58,7 +97,7 @@ impl tools::HostToolset for StoreState {
         calls: Vec<tools::ToolCall>,
     ) -> wasmtime::Result<Vec<Result<types::Success, types::Failure>>> {
         let toolset = self.table.get(&toolset)?.clone();
-        let answers = toolset.call(self, calls.into_iter().map(Into::into).collect()).await;
+        let answers = self.call_tools(&toolset, calls.into_iter().map(Into::into).collect()).await;
         Ok(answers.into_iter().map(answered).collect())
     }
 

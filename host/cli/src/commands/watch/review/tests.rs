@@ -15,6 +15,7 @@ fn request(number: usize, content: &str) -> ReviewedRequest {
         principal: "local".to_owned(),
         origin: "person".to_owned(),
         agent: None,
+        called_by: Vec::new(),
         tool: "files.write".parse().unwrap(),
         plugin_sha256: "ab".repeat(32),
         permissions: Permissions::NONE,
