@@ -1,5 +1,7 @@
 //! The realm of a script: the engine, its limits, and the global objects.
 
+mod strings;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -15,6 +17,8 @@ use boa_engine::{Context, JsNativeError, JsResult, JsString, JsValue, NativeFunc
 
 use crate::session::Session;
 use crate::{console, toolbox};
+
+pub(crate) use strings::wide;
 
 /// Maximum depth of calls. With it, calls through native functions such as `map` fit into the host's stack.
 pub(crate) const RECURSION_DEPTH_MAX: usize = 512;
@@ -55,6 +59,7 @@ pub(crate) fn build(tools: &[String], session: &Rc<Session>) -> JsResult<Context
         let refuse = function(name, &context, refuse, format!("`{name}` is not available. {instead}"));
         context.register_global_property(js_string!(name), refuse, Attribute::all())?;
     }
+    strings::define(&mut context)?;
     console::define(&mut context)?;
     toolbox::define(tools, &mut context)?;
     Ok(context)

@@ -72,7 +72,8 @@ fn a_refusal_can_be_caught_and_does_not_end_the_script() {
     let context = plays(|call| if call.tool == "files.write" { Err(Failure::denied("no")) } else { text("content") });
     let code = "
         const seen = [];
-        try { await tools.files.write({ path: 'a' }) } catch (e) { seen.push(e.name, e.message, e.tool, e instanceof Error) }
+        try { await tools.files.write({ path: 'a' }) }
+        catch (e) { seen.push(e.name, e.message, e.tool, e instanceof Error) }
         seen.push(await tools.files.read({ path: 'a' }));
         seen";
     assert_eq!(run(code, &context), "[\"Denied\",\"no\",\"files.write\",true,\"content\"]\n");

@@ -10,6 +10,7 @@ mod errors;
 mod plugin;
 mod results;
 mod search;
+mod strings;
 mod tampering;
 mod values;
 

@@ -100,7 +100,8 @@ fn a_function_of_a_tool_calls_that_tool_however_it_is_called() {
 fn a_proxy_is_never_entered() {
     let context = echoes();
     let code = "const seen = [];
-        const spy = new Proxy({ path: 'a' }, { get(t, k) { seen.push(k); throw 1 }, ownKeys() { seen.push('keys'); throw 1 },
+        const spy = new Proxy({ path: 'a' }, { get(t, k) { seen.push(k); throw 1 },
+            ownKeys() { seen.push('keys'); throw 1 },
             getPrototypeOf() { seen.push('proto'); throw 1 } });
         for (const argument of [spy, { inner: spy }, { list: [spy] }, Object.create(spy)])
             await tools.files.write(argument).catch(e => console.log(e.message));
