@@ -20,8 +20,9 @@ use crate::{console, toolbox};
 
 pub(crate) use strings::wide;
 
-/// Maximum depth of calls. With it, calls through native functions such as `map` fit into the host's stack.
-pub(crate) const RECURSION_DEPTH_MAX: usize = 512;
+/// Maximum depth of calls. With it, calls through the native functions with the largest frames, such as `replace` with
+/// a function, fit into the stack that the host gives a guest.
+pub(crate) const RECURSION_DEPTH_MAX: usize = 400;
 
 /// Maximum iterations of one loop: a few seconds. The error names the line; the host's time limit could not.
 pub(crate) const LOOP_ITERATIONS_MAX: u64 = 10_000_000;

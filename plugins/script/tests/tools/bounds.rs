@@ -37,7 +37,7 @@ fn an_endless_recursion_ends_with_its_line() {
         ] {
             let report = fails(code, &echoes());
             assert!(
-                report.starts_with("functions called each other more than 512 levels deep\nat line 2"),
+                report.starts_with("functions called each other more than 400 levels deep\nat line 2"),
                 "{code}: {report}"
             );
         }
