@@ -1,0 +1,64 @@
+//! Values of a script as JSON text.
+//!
+//! Reading a value never runs code of the script: getters and `toJSON` are not called, and a proxy is not entered.
+//! Arguments of a call must be plain data, and anything else is refused. A value that is shown may be anything; what
+//! JSON cannot express is described in a string, such as `"[Function f]"`.
+
+mod describe;
+mod writer;
+
+use boa_engine::object::JsObject;
+use boa_engine::property::PropertyKey;
+use boa_engine::{Context, JsValue};
+
+use writer::{Style, Writer};
+
+/// Maximum bytes of the arguments of one call. The host's limit is lower in most policies; this one bounds the memory.
+const ARGUMENTS_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Why a value cannot be an argument. The text is for the model.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub(crate) String);
+
+/// Writes the arguments of a call.
+///
+/// # Errors
+/// The value is not an object of plain data, or it is too large or too deep.
+pub(crate) fn arguments(value: &JsValue, context: &mut Context) -> Result<String, Refusal> {
+    let mut writer = Writer::new(Style::Arguments, ARGUMENTS_BYTES_MAX, context);
+    match value.as_object() {
+        Some(object) if !object.is_array() => writer.value(value)?,
+        _ => return Err(Refusal(format!("the argument must be one object, not {}", describe::kind(value)))),
+    }
+    Ok(writer.finish())
+}
+
+/// Returns a value as text to read, in about `bytes_max` bytes: a string as it is, everything else as JSON.
+pub(crate) fn text(value: &JsValue, bytes_max: usize, context: &mut Context) -> String {
+    if let Some(string) = value.as_string() {
+        return string.to_std_string_lossy();
+    }
+    if value.is_undefined() {
+        return "undefined".to_owned();
+    }
+    let mut writer = Writer::new(Style::Shown, bytes_max, context);
+    match writer.value(value) {
+        Ok(()) => writer.finish(),
+        Err(Refusal(text)) => text,
+    }
+}
+
+/// Returns the value of an own data property, without running code.
+pub(crate) fn own_data(object: &JsObject, key: &PropertyKey) -> Option<JsValue> {
+    object.borrow().properties().get(key).and_then(|property| property.value().cloned())
+}
+
+/// Shortens a text to a number of characters, and says how many are missing.
+pub(crate) fn shortened(text: &str, characters_max: usize) -> String {
+    match text.char_indices().nth(characters_max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}… [{} more characters]", &text[..end], text[end..].chars().count()),
+    }
+}
+
+pub(crate) use describe::error_text;
