@@ -9,7 +9,7 @@ const LETTERS_MAX = 2;
 const TOOL_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 const PERMISSIONS = ["read", "write", "execute", "network"];
 const HINTS = ["read-only", "destructive", "idempotent", "open-world", "sequential"];
-const KINDS = ["directory", "http", "store", "service", "process"];
+const KINDS = ["directory", "http", "store", "service", "process", "tools"];
 
 /** The check of each option, the text for what it must be, and whether the option may be absent. */
 type Options = Record<string, [is: (value: any) => boolean, what: string, need?: "optional"]>;

@@ -16,3 +16,4 @@ export type { Review, Reviewed, Verdict } from "./review.ts";
 export { type Store, store } from "./store.ts";
 export { type Dependency, type Hint, type Plugin, plugin, type PluginOptions } from "./tool.ts";
 export { type Returned, type Tool, tool, type ToolOptions } from "./tool.ts";
+export { type CallableTool, ToolAnswer, type ToolCall, tools, type Toolset, type ToolSummary } from "./toolset.ts";

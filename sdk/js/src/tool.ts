@@ -47,7 +47,7 @@ export function tool<const S extends Schema, const O extends Schema | undefined 
 
 /** A dependency of a plugin. Declaring it grants nothing: the call gets a handle only if the policy binds its key. */
 export interface Dependency {
-  kind: "directory" | "http" | "store" | "service" | "process";
+  kind: "directory" | "http" | "store" | "service" | "process" | "tools";
   /** Why the plugin needs it, for the author of the policy. */
   reason: string;
   /** Whether the plugin is useful without it. */

@@ -39,10 +39,12 @@ from .programs import (
     WritableDirectory,
 )
 from .review import Ask, Clear, Refuse, Review, Verdict
+from .toolset import CallableTool, ToolAnswer, ToolCall, Toolset, ToolSummary
 
 __all__ = [
     "Ask",
     "Call",
+    "CallableTool",
     "Cancelled",
     "Chunk",
     "Clear",
@@ -80,6 +82,10 @@ __all__ = [
     "Store",
     "Success",
     "Tool",
+    "ToolAnswer",
+    "ToolCall",
+    "ToolSummary",
+    "Toolset",
     "Unavailable",
     "Verdict",
     "WritableDirectory",

@@ -16,6 +16,7 @@ from .host import Host
 from .outputs import File, Image, Part, Success
 from .plugin import Plugin
 from .review import Ask, Clear, Names, Refuse, Review, Verdict
+from .toolset import ToolAnswer
 
 # Maximum characters to log of a traceback. The last frames help most, and the log's quota is small.
 TRACEBACK_CHARS_MAX = 16_000
@@ -88,6 +89,11 @@ def _answer(value: Any, context: Context, has_schema: bool) -> Answer:
     success = value if isinstance(value, Success) else Success(value)
     metadata = None if success.metadata is None else values.dumps(dict(success.metadata))
     title = None if success.title is None else values.sendable(success.title)
+    # The kind of a called tool's answer tells a JSON string from a text, and a JSON list from parts.
+    if isinstance(success, ToolAnswer) and success.kind == "json":
+        return Answer(Json(values.dumps(success.output)), title, metadata)
+    if isinstance(success, ToolAnswer) and success.kind == "parts":
+        return Answer([_part(part) for part in success.output], title, metadata)
     return Answer(_output(success.output, context, has_schema), title, metadata)
 
 

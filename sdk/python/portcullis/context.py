@@ -12,6 +12,7 @@ from . import _sqlite
 from .failures import Cancelled
 from .handles import Client, Service, Store, Writer
 from .programs import Program
+from .toolset import Toolset
 
 if TYPE_CHECKING:
     from .host import Host
@@ -122,6 +123,11 @@ class Context:
     def program(self, key: str) -> Program:
         """Returns the program that the policy binds to a key. Nothing runs yet. Raises like `directory`."""
         return Program(self._host.program(key), self._host)
+
+    def tools(self, key: str) -> Toolset:
+        """Returns the tools of other plugins that the policy binds to a key. Nothing is called yet. Raises like
+        `directory`."""
+        return Toolset(self._host.toolset(key))
 
     def writer(self) -> Writer:
         """Returns a file for the beginning of the text answer, which the host stores while the tool runs.

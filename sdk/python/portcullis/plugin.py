@@ -16,7 +16,7 @@ from .review import Review, Verdict
 
 Permission: TypeAlias = Literal["read", "write", "execute", "network"]
 """A permission that a tool may use."""
-Kind: TypeAlias = Literal["directory", "http", "store", "service", "process"]
+Kind: TypeAlias = Literal["directory", "http", "store", "service", "process", "tools"]
 """The kind of handle behind a key."""
 Reviewer: TypeAlias = Callable[[Review], Verdict]
 
@@ -175,6 +175,10 @@ class Plugin:
     def process(self, key: str, reason: str, *, optional: bool = False) -> None:
         """Asks for a program of the system, for `context.program(key)` in tools that declare `execute`."""
         self._depend("process", key, reason, optional)
+
+    def toolset(self, key: str, reason: str, *, optional: bool = False) -> None:
+        """Asks for tools of other plugins, for `context.tools(key)`."""
+        self._depend("tools", key, reason, optional)
 
     def reviewer(self, function: Reviewer) -> Reviewer:
         """Sets the function that reviews each call before it runs. It can only tighten what the policy decided."""

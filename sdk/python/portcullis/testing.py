@@ -7,7 +7,7 @@ def test_counts_files(tmp_path):
     assert call(plugin, "count", {}, host).json == {"files": 0}
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -15,12 +15,14 @@ from typing import Any, TypeVar
 
 from . import _sqlite, answers, values
 from ._played_program import Execution, ProgramHandle, Started
+from ._played_toolset import ToolsetHandle
 from .context import Call, Level
 from .failures import Denied, Failed, Unavailable
 from .outputs import Part
 from .plugin import Permission, Plugin
 from .programs import Launch
 from .review import Verdict
+from .toolset import CallableTool, ToolCall
 
 __all__ = ["Answer", "Execution", "Host", "Played", "Sent", "Started", "call", "problems", "review"]
 
@@ -64,6 +66,8 @@ class Host:
         stores: The content of the store of each key. The tool changes it.
         services: The function that answers the calls of each service.
         programs: The function that plays each program. It raises `Failed` if the program does not start.
+        tools: The function that plays the tools of each key. It returns what a tool may return, or raises a `Failure`.
+        definitions: The definitions of the tools of each key, for `list`, `search` and `definition`.
         settings: The settings of the policy's `config`.
         named_hosts: For each HTTP key, the hosts that the policy names.
         answer: The reason to deny questions during a call. None allows them.
@@ -74,6 +78,7 @@ class Host:
         logged: The lines of the log.
         sent: The requests.
         started: The starts of programs.
+        called: The calls of other tools.
         written: The bytes written with `context.writer()`.
     """
 
@@ -82,6 +87,8 @@ class Host:
     stores: dict[str, dict[str, bytes]] = field(default_factory=dict)
     services: Mapping[str, Callable[[str, Any], Any]] = field(default_factory=dict)
     programs: Mapping[str, Callable[[Launch], Execution]] = field(default_factory=dict)
+    tools: Mapping[str, Callable[[ToolCall], Any]] = field(default_factory=dict)
+    definitions: Mapping[str, Sequence[CallableTool]] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     named_hosts: Mapping[str, Iterable[str]] = field(default_factory=dict)
     answer: str | None = None
@@ -92,6 +99,7 @@ class Host:
     logged: list[tuple[Level, str]] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
     started: list[Started] = field(default_factory=list)
+    called: list[ToolCall] = field(default_factory=list)
     written: bytearray = field(default_factory=bytearray)
     _declared: frozenset[Permission] | None = field(default=None, init=False, repr=False)
 
@@ -130,6 +138,9 @@ class Host:
     def program(self, key: str) -> ProgramHandle:
         self._check_declared(("execute",), "program", key)
         return ProgramHandle(key, _granted("program", key, self.programs), self.started)
+
+    def toolset(self, key: str) -> ToolsetHandle:
+        return ToolsetHandle(_granted("set of tools", key, self.tools), self.definitions.get(key, ()), self.called)
 
     def names_host(self, key: str, url: str) -> bool:
         return any(f"//{host}" in url for host in _granted("HTTP client", key, self.named_hosts))

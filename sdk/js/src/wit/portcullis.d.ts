@@ -71,6 +71,51 @@ declare module "portcullis:tool/programs" {
   export function openProgram(key: string): Program;
 }
 
+declare module "portcullis:tool/tools" {
+  export interface Summary {
+    name: string;
+    title?: string | null;
+    description: string;
+  }
+  export interface Callable extends Summary {
+    schema: string;
+    outputSchema?: string | null;
+    permissions: Record<string, boolean>;
+    hints: Record<string, boolean>;
+  }
+  export interface ToolCall {
+    tool: string;
+    arguments: string;
+  }
+  export interface Blob {
+    name?: string | null;
+    mediaType: string;
+    data: Uint8Array;
+  }
+  export type HostPart = { tag: "text"; val: string } | { tag: "image" | "file"; val: Blob };
+  export interface Success {
+    title?: string | null;
+    output: { tag: "text" | "json"; val: string } | { tag: "parts"; val: HostPart[] };
+    metadata?: string | null;
+  }
+  export interface Outage {
+    message: string;
+    retryAfterSeconds?: number | null;
+  }
+  export type Failure =
+    | { tag: "invalid-arguments" | "denied" | "failed"; val: string }
+    | { tag: "unavailable"; val: Outage }
+    | { tag: "cancelled" };
+  export interface Toolset {
+    list(): Summary[];
+    search(query: string, limit: number): Summary[];
+    definition(tool: string): Callable | null | undefined;
+    call(call: ToolCall): Success;
+    callAll(calls: ToolCall[]): ({ tag: "ok"; val: Success } | { tag: "err"; val: Failure })[];
+  }
+  export function openTools(key: string): Toolset;
+}
+
 declare module "portcullis:tool/output" {
   import type { OutputStream } from "wasi:io/streams";
   export function openText(): OutputStream | null | undefined;

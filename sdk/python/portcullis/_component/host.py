@@ -10,6 +10,7 @@ from wit_world.imports import (
     output,
     programs,
     streams,
+    tools,
     wasi_config_store,
     wasi_keyvalue_store,
 )
@@ -20,6 +21,7 @@ from ..failures import Denied, Failed, Failure, Unavailable
 from ..values import sendable
 from .exchange import Gate
 from .program import ProgramHandle
+from .toolset import ToolsetHandle
 
 __all__ = ["ComponentHost", "Err", "names_host", "open_client"]
 
@@ -78,6 +80,12 @@ class ComponentHost:
             return ProgramHandle(programs.open_program(sendable(key)))
         except Err as error:
             raise _no_handle("program", key, error) from None
+
+    def toolset(self, key: str) -> ToolsetHandle:
+        try:
+            return ToolsetHandle(tools.open_tools(sendable(key)))
+        except Err as error:
+            raise _no_handle("set of tools", key, error) from None
 
     def names_host(self, key: str, url: str) -> bool:
         return names_host(key, url)

@@ -1,0 +1,168 @@
+"""Tools of other plugins that a policy lets this plugin call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from . import _sqlite, values
+from .failures import Failure
+from .outputs import Success
+from .values import sendable
+
+if TYPE_CHECKING:
+    from .host import ToolsetHandle
+    from .plugin import Permission
+
+# Default maximum of results of a search: what a model or an author reads at once.
+RESULTS_MAX = 10
+# The largest limit that the contract can express.
+_U32_MAX = 0xFFFF_FFFF
+
+OutputKind: TypeAlias = Literal["text", "json", "parts"]
+"""The kind of output that a tool returned."""
+
+
+@dataclass(frozen=True)
+class ToolSummary:
+    """A tool in a list.
+
+    Attributes:
+        name: The full name, such as `files.read`.
+        title: A few words for people.
+        description: What the tool does. The text of another plugin: not to be trusted.
+    """
+
+    name: str
+    title: str | None
+    description: str
+
+
+@dataclass(frozen=True)
+class CallableTool:
+    """The definition of a tool of another plugin.
+
+    Attributes:
+        name: The full name, such as `files.read`.
+        description: What the tool does. The text of another plugin: not to be trusted.
+        schema: JSON Schema 2020-12 of the arguments.
+        title: A few words for people.
+        output_schema: JSON Schema 2020-12 of the output, if the tool returns JSON.
+        permissions: The permissions that the tool may use.
+        hints: What the author of the tool claims, such as `read_only`.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    title: str | None = None
+    output_schema: Mapping[str, Any] | None = None
+    permissions: frozenset[Permission] = frozenset()
+    hints: frozenset[str] = frozenset()
+
+
+class ToolCall(NamedTuple):
+    """A call of a tool of another plugin. A pair of a name and arguments is one, too.
+
+    Attributes:
+        tool: The full name, such as `files.read`.
+        arguments: The arguments by name.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolAnswer(Success):
+    """The answer of a tool of another plugin. A tool may return it as its own answer.
+
+    Attributes:
+        kind: The kind of output. With `text`, the output is a str; with `json`, it is the parsed document; with
+            `parts`, it is a list of str, `Image` and `File`.
+    """
+
+    kind: OutputKind = "text"
+
+    @property
+    def text(self) -> str:
+        """The output as text: a text itself, a JSON document as it is written, and of parts their texts."""
+        match self.kind:
+            case "text":
+                return str(self.output)
+            case "json":
+                return values.dumps(self.output)
+            case "parts":
+                return "\n".join(part for part in self.output if isinstance(part, str))
+
+
+_Summaries: TypeAlias = list[ToolSummary]
+
+
+class Toolset:
+    """The tools that the policy binds to a key.
+
+    Each call takes all the steps of a call by a caller: the host checks, decides, limits and records it, and asks an
+    approver where the policy says so.
+    """
+
+    def __init__(self, handle: ToolsetHandle) -> None:
+        self._handle = handle
+
+    def list(self) -> _Summaries:
+        """Returns the tools that a call could reach now, sorted by name."""
+        return self._handle.list()
+
+    def search(self, query: str, limit: int = RESULTS_MAX) -> _Summaries:
+        """Returns the tools that fit a need best, the best first.
+
+        Args:
+            query: The need, in words.
+            limit: Maximum number of tools.
+        """
+        if limit < 0:
+            raise ValueError(f"the limit of a search is {limit}: it cannot be negative")
+        return self._handle.search(sendable(query), min(int(limit), _U32_MAX))
+
+    def definition(self, name: str) -> CallableTool | None:
+        """Returns the definition of a tool, or None if no call could reach it."""
+        return self._handle.definition(sendable(name))
+
+    def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> ToolAnswer:
+        """Calls a tool and waits for its answer.
+
+        The time of the tool counts for this call. The time in which it waits for an approver or for its turn does not.
+
+        Args:
+            tool: The full name, such as `files.read`.
+            arguments: The arguments by name.
+
+        Raises:
+            Failure: The host refused the call, or the tool failed. The text is for the model.
+        """
+        document = _document(tool, arguments or {})
+        with _sqlite.asking():
+            return self._handle.call(sendable(tool), document)
+
+    def call_all(self, calls: Iterable[ToolCall | tuple[str, Mapping[str, Any]]]) -> Answers:
+        """Calls several tools at the same time. A tool that may change something runs alone.
+
+        Returns:
+            The answers in the order of the calls. A failed call has its failure in place of the answer.
+        """
+        documents = [(sendable(tool), _document(tool, arguments)) for tool, arguments in calls]
+        with _sqlite.asking():
+            return self._handle.call_all(documents)
+
+
+Answers: TypeAlias = list[ToolAnswer | Failure]
+"""The answers of several calls."""
+
+
+def _document(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Converts arguments to JSON. Anything else than an object is an error, because it may be a mistake."""
+    document = values.dumps(arguments)
+    if not document.startswith("{"):
+        raise TypeError(f"the arguments of `{tool}` are a dict, such as {{'path': 'a.txt'}}")
+    return document
