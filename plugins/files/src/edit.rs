@@ -1,14 +1,12 @@
 //! `edit`: exact replacements in one file, all of them or none.
 
 mod difference;
-mod endings;
-mod nearest;
 mod replace;
 
 use portcullis_sdk::prelude::*;
 
 use self::difference::Difference;
-use self::endings::Endings;
+use crate::endings::{self, Endings};
 use crate::place::Place;
 use crate::text;
 use crate::workspace::Workspace;
@@ -71,7 +69,7 @@ impl Edited {
     fn of(arguments: &Edit, workspace: &Workspace, context: &Context) -> Result<Self, Failure> {
         let place = workspace.locate(&arguments.path)?;
         check(&arguments.edits)?;
-        let old = as_text(&place, workspace.read(&place, FILE_BYTES_MAX)?)?;
+        let old = text::of_file(&place, workspace.read(&place, FILE_BYTES_MAX)?)?;
         let endings = Endings::of(&old);
 
         let (mut new, mut replaced) = (old.clone(), 0);
@@ -102,17 +100,6 @@ fn check(edits: &[Replacement]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-fn as_text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
-    let shown = place.shown();
-    if let Some(kind) = text::binary_kind(&bytes[..bytes.len().min(text::PROBE_BYTES)]) {
-        return Err(Failure::failed(format!("`{shown}` is not a text file; it looks like {kind}")));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let byte = error.utf8_error().valid_up_to();
-        Failure::failed(format!("`{shown}` is not valid UTF-8 (at byte {byte}); editing could damage it"))
-    })
 }
 
 fn refuse(place: &Place, arguments: &Edit, index: usize, text: &str) -> Failure {

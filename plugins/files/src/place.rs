@@ -61,6 +61,12 @@ impl Place {
         Some(Self { path: parent.to_owned() })
     }
 
+    /// Returns a place in the same directory.
+    pub(crate) fn sibling(&self, name: &str) -> Self {
+        let path = self.path.rsplit_once('/').map_or_else(|| name.to_owned(), |(parent, _)| format!("{parent}/{name}"));
+        Self { path }
+    }
+
     /// Returns the last segment.
     pub(crate) fn name(&self) -> &str {
         self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name)

@@ -1,5 +1,9 @@
 //! Bytes as text: detects binary data, cuts lines, counts nouns.
 
+use portcullis_sdk::prelude::*;
+
+use crate::place::Place;
+
 /// Maximum number of characters to show of a line. Longer lines are data or generated code, and one of them can fill
 /// a context window.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2_000;
@@ -39,6 +43,18 @@ pub(crate) fn binary_kind(start: &[u8]) -> Option<&'static str> {
     let is_odd = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
     let odd = start.iter().filter(is_odd).count();
     (start.contains(&0) || odd * CONTROL_SHARE > start.len()).then_some("binary data")
+}
+
+/// Returns the content of a file to edit as text. Fails if it is binary, or not UTF-8.
+pub(crate) fn of_file(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
+    let shown = place.shown();
+    if let Some(kind) = binary_kind(&bytes[..bytes.len().min(PROBE_BYTES)]) {
+        return Err(Failure::failed(format!("`{shown}` is not a text file; it looks like {kind}")));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to();
+        Failure::failed(format!("`{shown}` is not valid UTF-8 (at byte {byte}); editing could damage it"))
+    })
 }
 
 /// Returns the beginning of a line, and whether it was cut.

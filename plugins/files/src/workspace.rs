@@ -7,6 +7,8 @@
     reason = "std::fs reaches the preopened directory of this call, and nothing else"
 )]
 
+mod disk;
+
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -16,6 +18,8 @@ use portcullis_sdk::prelude::*;
 use crate::neighbours;
 use crate::place::Place;
 use crate::text;
+
+pub(crate) use self::disk::Disk;
 
 /// `EOVERFLOW` of wasi-libc: the directory has more entries than the host lists for one call.
 const TOO_MANY_ENTRIES: i32 = 61;
@@ -149,8 +153,13 @@ impl Workspace {
         Ok(FileChange::new(KEY, place.path(), content))
     }
 
+    /// Returns the change that removes a file.
+    pub(crate) fn removal(place: &Place) -> FileChange {
+        FileChange::removed(KEY, place.path())
+    }
+
     /// Returns whether a place to write to is an existing file. Fails if it is something other than a file.
-    fn check_file(&self, place: &Place) -> Result<bool, Failure> {
+    pub(crate) fn check_file(&self, place: &Place) -> Result<bool, Failure> {
         match fs::symlink_metadata(self.full(place)) {
             Ok(metadata) if metadata.is_dir() => {
                 Err(Failure::failed(format!("`{}` is a directory; name a file in it", place.shown())))
@@ -179,48 +188,59 @@ impl Workspace {
     }
 
     fn overwrite(&self, place: &Place, content: &[u8], old: Option<&[u8]>) -> io::Result<()> {
-        // Open without truncating: a write that is refused immediately then leaves the file unchanged.
-        let put = |bytes: &[u8]| -> io::Result<()> {
-            let mut file = OpenOptions::new().write(true).open(self.full(place))?;
-            file.write_all(bytes)?;
-            file.set_len(bytes.len() as u64)?;
-            file.flush()
-        };
-        put(content).inspect_err(|_| {
+        self.put(place, content).inspect_err(|_| {
             if let Some(old) = old {
                 // Report the first error; a second one would not help.
-                let _ = put(old);
+                let _ = self.put(place, old);
             }
         })
+    }
+
+    /// Replaces the content of an existing file in place.
+    fn put(&self, place: &Place, content: &[u8]) -> io::Result<()> {
+        // Open without truncating: a write that is refused immediately then leaves the file unchanged.
+        let mut file = OpenOptions::new().write(true).open(self.full(place))?;
+        file.write_all(content)?;
+        file.set_len(content.len() as u64)?;
+        file.flush()
     }
 
     fn create(&self, place: &Place, content: &[u8]) -> io::Result<()> {
-        let parent = place.parent().map_or_else(|| self.root.clone(), |parent| self.full(&parent));
-        fs::create_dir_all(&parent)?;
-        let full = self.full(place);
-        let (path, mut file) = match self.temporary(&parent, place.name()) {
+        fs::create_dir_all(place.parent().map_or_else(|| self.root.clone(), |parent| self.full(&parent)))?;
+        let (staged, file) = match self.temporary(place) {
             // A handle narrowed to this path gives no right to a temporary name next to it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                (full.clone(), OpenOptions::new().write(true).create_new(true).open(&full)?)
+                let file = OpenOptions::new().write(true).create_new(true).open(self.full(place))?;
+                return self.fill(place, file, content);
             }
             temporary => temporary?,
         };
-        let written = file.write_all(content).and_then(|()| file.flush());
-        drop(file);
-        let placed = if path == full { written } else { written.and_then(|()| fs::rename(&path, &full)) };
-        placed.inspect_err(|_| {
-            // As above: report the error of the write.
-            let _ = fs::remove_file(&path);
+        self.fill(&staged, file, content)?;
+        fs::rename(self.full(&staged), self.full(place)).inspect_err(|_| {
+            // Report the error of the rename.
+            let _ = fs::remove_file(self.full(&staged));
         })
     }
 
-    fn temporary(&self, parent: &std::path::Path, name: &str) -> io::Result<(PathBuf, File)> {
+    /// Writes the content of a new file. Removes the file on failure.
+    fn fill(&self, place: &Place, mut file: File, content: &[u8]) -> io::Result<()> {
+        let written = file.write_all(content).and_then(|()| file.flush());
+        drop(file);
+        written.inspect_err(|_| {
+            // Report the error of the write.
+            let _ = fs::remove_file(self.full(place));
+        })
+    }
+
+    /// Creates an empty temporary file next to a place.
+    fn temporary(&self, place: &Place) -> io::Result<(Place, File)> {
+        let name = place.name();
         for number in 0..TEMPORARY_NAMES_MAX {
-            let path = parent.join(format!(".{name}.{number}.part"));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            let temporary = place.sibling(&format!(".{name}.{number}.part"));
+            match OpenOptions::new().write(true).create_new(true).open(self.full(&temporary)) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
-                Ok(file) => return Ok((path, file)),
+                Ok(file) => return Ok((temporary, file)),
             }
         }
         Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("`.{name}.*.part` files exist already; remove them")))

@@ -1,10 +1,12 @@
-//! The web plugin: fetches a page and answers with text to read.
+//! The web plugin: fetches a page as text to read, and searches the web.
 //!
-//! In the order of a call: `review` (may it run?), `fetch` (the tool), `exchange` (requests and redirects), `body`
-//! (bytes to text), `page` (HTML to Markdown), `characters` (invisible characters), `answer`.
+//! In the order of a call: `review` (may it run?), `fetch` or `search` (the tools). Below `fetch`: `exchange`
+//! (requests and redirects), `body` (bytes to text), `page` (HTML to Markdown), `characters` (invisible characters),
+//! `answer`.
 
 mod fetch;
 mod review;
+mod search;
 
 mod exchange;
 
@@ -19,8 +21,8 @@ use portcullis_sdk::prelude::*;
 
 plugin! {
     name: "web",
-    description: "Fetches pages as text to read.",
-    tools: [fetch::fetch],
-    dependencies: [http "fetch": "the pages to fetch"],
+    description: "Searches the web, and fetches pages as text to read.",
+    tools: [fetch::fetch, search::search],
+    dependencies: [optional http "fetch": "the pages to fetch", optional http "search": "the search engine"],
     reviewer: review::review,
 }

@@ -15,12 +15,13 @@ use std::rc::Rc;
 use markup5ever_rcdom::Node;
 use portcullis_sdk::http::Url;
 
-use self::element::{attribute, is, one_line, text_of};
+use self::element::{attribute, is, text_of};
 use self::furniture::Scope;
 use self::hidden::Hidden;
 use self::shape::{Place, Shaper};
 use crate::characters::visible;
 
+pub(crate) use self::element::one_line;
 pub(crate) use self::tree::{DEPTH_MAX, TooDeep};
 
 /// Maximum length of a title. People see it too, in one line.
@@ -44,6 +45,11 @@ pub(crate) fn read(html: &str, address: &Url) -> Result<Page, TooDeep> {
         true => convert(html, address, Scope::Everything),
         false => Ok(page),
     }
+}
+
+/// Returns the text of a piece of HTML, without its elements. Returns nothing for a piece that is nested too deep.
+pub(crate) fn text(html: &str) -> String {
+    tree::parse(html).map(|tree| text_of(&tree.document)).unwrap_or_default()
 }
 
 fn convert(html: &str, address: &Url, scope: Scope) -> Result<Page, TooDeep> {

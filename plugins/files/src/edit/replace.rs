@@ -1,8 +1,8 @@
 //! Makes one replacement in a text.
 
 use super::Replacement;
-use super::endings::Endings;
-use super::nearest;
+use crate::endings::Endings;
+use crate::nearest;
 
 /// Maximum number of occurrences to list in an error.
 const OCCURRENCES_TOLD: usize = 10;
@@ -24,7 +24,9 @@ pub(super) fn apply(text: &str, edit: &Replacement, endings: Endings) -> Result<
             found => return Err(ambiguous(text, found)),
         }
     }
-    at_the_end(text, edit, endings).map(|text| (text, 1)).ok_or_else(|| nearest::describe(text, &edit.old))
+    at_the_end(text, edit, endings)
+        .map(|text| (text, 1))
+        .ok_or_else(|| nearest::describe("old does not occur", text, &edit.old))
 }
 
 /// Returns where a text occurs, including overlapping occurrences. Stops one after the maximum to list.

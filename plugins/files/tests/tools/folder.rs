@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test makes the directory that its call is granted")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -50,6 +51,24 @@ impl Folder {
 
     pub(crate) fn get(&self, path: &str) -> String {
         String::from_utf8(fs::read(self.path(path)).unwrap()).unwrap()
+    }
+
+    /// Returns the content of all files that are text, by their path. Does not follow links.
+    pub(crate) fn tree(&self) -> BTreeMap<String, String> {
+        let mut tree = BTreeMap::new();
+        let mut directories = vec![self.directory.path().to_owned()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
+                let entry = entry.unwrap();
+                if entry.file_type().unwrap().is_dir() {
+                    directories.push(entry.path());
+                } else if entry.file_type().unwrap().is_file() {
+                    let path = entry.path().strip_prefix(self.directory.path()).unwrap().to_str().unwrap().to_owned();
+                    tree.insert(path, fs::read_to_string(entry.path()).unwrap());
+                }
+            }
+        }
+        tree
     }
 
     pub(crate) fn names(&self, path: &str) -> Vec<String> {

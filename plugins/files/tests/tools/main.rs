@@ -5,6 +5,8 @@ mod folder;
 mod glob;
 mod grep;
 mod list;
+mod patch;
+mod patch_failures;
 mod paths;
 mod plugin;
 mod preview;

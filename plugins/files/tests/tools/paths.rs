@@ -6,11 +6,13 @@ use portcullis_sdk::serde_json::Value;
 use crate::folder::Folder;
 
 /// Returns a call of every tool with this path.
-fn calls(path: &str) -> [(&'static str, Value); 6] {
+fn calls(path: &str) -> [(&'static str, Value); 8] {
     [
         ("read", json!({ "path": path })),
         ("write", json!({ "path": path, "content": "new" })),
         ("edit", json!({ "path": path, "edits": [{ "old": "old", "new": "new" }] })),
+        ("patch", json!({ "patch": format!("*** Begin Patch\n*** Add File: {path}\n+new\n*** End Patch") })),
+        ("patch", json!({ "patch": format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch") })),
         ("list", json!({ "path": path })),
         ("glob", json!({ "path": path, "pattern": "*" })),
         ("grep", json!({ "path": path, "regex": "." })),

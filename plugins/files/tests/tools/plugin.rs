@@ -13,6 +13,7 @@ fn arguments(tool: &str) -> Value {
         "read" => json!({ "path": "a.txt" }),
         "write" => json!({ "path": "b.txt", "content": "b" }),
         "edit" => json!({ "path": "a.txt", "edits": [{ "old": "a", "new": "b" }] }),
+        "patch" => json!({ "patch": "*** Begin Patch\n*** Delete File: a.txt\n*** End Patch" }),
         "list" => json!({}),
         "glob" => json!({ "pattern": "*" }),
         "grep" => json!({ "regex": "a" }),

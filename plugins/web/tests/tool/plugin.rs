@@ -13,14 +13,17 @@ fn the_manifest_has_no_problems() {
 }
 
 #[test]
-fn the_plugin_needs_one_client_and_is_read_only() {
+fn the_plugin_needs_clients_and_is_read_only() {
     let manifest = PLUGIN.manifest();
     let dependencies: Vec<_> = manifest.dependencies.iter().map(|one| (one.key, one.kind, one.optional)).collect();
-    assert_eq!(dependencies, [("fetch", DependencyKind::Http, false)]);
-    let tool = &manifest.tools[0];
-    assert_eq!((manifest.name, tool.name, manifest.tools.len()), ("web", "fetch", 1));
-    assert_eq!(tool.required, [Permission::Network]);
-    assert!(tool.hints.contains(&Hint::ReadOnly) && tool.hints.contains(&Hint::OpenWorld), "{:?}", tool.hints);
+    let kind = DependencyKind::Http;
+    assert_eq!(dependencies, [("fetch", kind, true), ("search", kind, true)]);
+    let names: Vec<&str> = manifest.tools.iter().map(|tool| tool.name).collect();
+    assert_eq!((manifest.name, names), ("web", vec!["fetch", "search"]));
+    for tool in &manifest.tools {
+        assert_eq!(tool.required, [Permission::Network]);
+        assert!(tool.hints.contains(&Hint::ReadOnly) && tool.hints.contains(&Hint::OpenWorld), "{:?}", tool.hints);
+    }
 }
 
 #[test]
@@ -32,8 +35,14 @@ fn the_schema_bounds_every_argument() {
     assert_eq!(properties["url"]["maxLength"], json!(2048));
     assert_eq!(properties["limit"]["maximum"], json!(150_000));
     assert_eq!(properties["start"]["minimum"], json!(0));
-    for (name, property) in properties.as_object().unwrap() {
-        assert!(property["description"].is_string(), "{name} has no description");
+    let schema = &PLUGIN.manifest().tools[1].schema;
+    assert_eq!((&schema["additionalProperties"], &schema["required"]), (&json!(false), &json!(["query"])));
+    assert_eq!(schema["properties"]["query"]["maxLength"], json!(400));
+    assert_eq!(schema["properties"]["count"]["maximum"], json!(20));
+    for tool in PLUGIN.manifest().tools {
+        for (name, property) in tool.schema["properties"].as_object().unwrap() {
+            assert!(property["description"].is_string(), "{name} has no description");
+        }
     }
 }
 

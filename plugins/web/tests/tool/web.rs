@@ -1,4 +1,4 @@
-//! Calls the tool, and takes answers apart.
+//! Calls `fetch`, and takes answers apart.
 
 use portcullis_plugin_web::PLUGIN;
 use portcullis_sdk::http::Request;
@@ -19,7 +19,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    fn of(success: Success) -> Self {
+    pub(crate) fn of(success: Success) -> Self {
         let Output::Text(text) = success.output else { panic!("{:?}", success.output) };
         Self { title: success.title.unwrap(), text, metadata: success.metadata.unwrap() }
     }

@@ -1,8 +1,9 @@
 //! Finds the part of a file that is most similar to a text that does not occur in it. The cost is bounded: a wrong
 //! guess of a model must not cost more than the edit itself.
 
-use super::endings::to_lf;
+use crate::endings::to_lf;
 use crate::likeness::Likeness;
+use crate::sequence::occurrences;
 use crate::text;
 
 /// Maximum number of lines of the file to compare.
@@ -20,21 +21,22 @@ const SHOWN_LINES_MAX: usize = 12;
 /// Minimum likeness, from 0 to 100. Below this, two lines have little in common.
 const LIKENESS_MIN: usize = 40;
 
-/// Describes a text that does not occur, and the most similar lines.
-pub(super) fn describe(text: &str, wanted: &str) -> String {
+/// Describes a text that does not occur, and the most similar lines. `missing` says which text, such as `old does not
+/// occur`.
+pub(crate) fn describe(missing: &str, text: &str, wanted: &str) -> String {
     let (text, wanted) = (to_lf(text), to_lf(wanted));
     let lines: Vec<&str> = text.lines().take(LINES_COMPARED_MAX).collect();
     let wanted: Vec<&str> = wanted.lines().collect();
     if wanted.iter().all(|line| has_line_number(line)) {
-        return "old does not occur; leave out the line numbers and tabs that `read` puts before each line".to_owned();
+        return format!("{missing}; leave out the line numbers and tabs that `read` puts before each line");
     }
     if let Some(start) = equal_but_white_space(&lines, &wanted) {
         let nearest = numbered(&lines, start, wanted.len());
-        return format!("old does not occur; these lines differ from it in white space only:\n{nearest}");
+        return format!("{missing}; these lines differ from it in white space only:\n{nearest}");
     }
     match most_alike(&lines, &wanted) {
-        Some(start) => format!("old does not occur; the nearest text is:\n{}", numbered(&lines, start, wanted.len())),
-        None => "old does not occur, and nothing in the file is similar; `read` the file again".to_owned(),
+        Some(start) => format!("{missing}; the nearest text is:\n{}", numbered(&lines, start, wanted.len())),
+        None => format!("{missing}, and nothing in the file is similar; `read` the file again"),
     }
 }
 
@@ -45,12 +47,11 @@ fn has_line_number(line: &str) -> bool {
 
 fn equal_but_white_space(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let wanted: Vec<String> = wanted.iter().map(|line| squeeze(line)).collect();
-    let first = wanted.first().filter(|_| wanted.iter().any(|line| !line.is_empty()))?;
-    let starts = lines.iter().enumerate().filter(|(_, line)| squeeze(line) == *first).map(|(start, _)| start);
-    starts.into_iter().find(|start| {
-        let window = lines.iter().skip(*start).take(wanted.len());
-        window.len() == wanted.len() && window.zip(&wanted).all(|(line, wanted)| squeeze(line) == *wanted)
-    })
+    if wanted.iter().all(String::is_empty) {
+        return None;
+    }
+    let lines: Vec<String> = lines.iter().map(|line| squeeze(line)).collect();
+    occurrences(&lines, &wanted, 1).first().copied()
 }
 
 fn squeeze(line: &str) -> String {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The line endings of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Endings {
+pub(crate) enum Endings {
     Lf,
     Crlf,
     /// Both occur. New lines get the more frequent one, or LF on a tie.
@@ -14,7 +14,7 @@ pub(super) enum Endings {
 }
 
 impl Endings {
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let crlf = text.matches("\r\n").count();
         let lf = text.matches('\n').count() - crlf;
         match (lf, crlf) {
@@ -24,8 +24,16 @@ impl Endings {
         }
     }
 
+    /// Returns the line ending of a new line.
+    pub(crate) fn most_frequent(self) -> &'static str {
+        match self {
+            Self::Lf | Self::Mixed { mostly_crlf: false } => "\n",
+            Self::Crlf | Self::Mixed { mostly_crlf: true } => "\r\n",
+        }
+    }
+
     /// Returns how the file may spell a model's text, each with the matching spelling of the replacement.
-    pub(super) fn spell(self, old: &str, new: &str) -> Vec<(String, String)> {
+    pub(crate) fn spell(self, old: &str, new: &str) -> Vec<(String, String)> {
         let lf = || (to_lf(old).into_owned(), to_lf(new).into_owned());
         let crlf = || (to_crlf(old), to_crlf(new));
         match self {
@@ -37,7 +45,7 @@ impl Endings {
     }
 }
 
-pub(super) fn to_lf(text: &str) -> Cow<'_, str> {
+pub(crate) fn to_lf(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
