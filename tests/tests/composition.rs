@@ -21,3 +21,6 @@ mod ending;
 
 #[path = "composition/listing.rs"]
 mod listing;
+
+#[path = "composition/script.rs"]
+mod script;

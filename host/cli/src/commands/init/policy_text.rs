@@ -54,6 +54,12 @@ pub(super) fn policy_text(project: &Path, answers: &Answers) -> String {
     );
     rule(&mut text, "todo.*", None, InitDecision::Allow);
     rule(&mut text, "memory.*", None, InitDecision::Allow);
+    text.push_str(
+        "\n# Code that a model writes. It has no rights of its own: each tool that it calls is decided by these rules.\n\
+         [plugin.script]\n\
+         tools.tools = { tools = [\"{files,web,todo,memory}.*\"], calls = 50 }\n",
+    );
+    rule(&mut text, "script.*", None, InitDecision::Allow);
     text
 }
 
