@@ -21,6 +21,10 @@ async fn the_number_of_calls_is_bounded() {
     assert_eq!(ran, [true, true, true, false, false]);
     assert!(made[3]["denied"].as_str().unwrap().contains("has made all the calls"), "{}", made[3]);
     assert_eq!(inner_outcomes(&host).len(), 3);
+    // Of calls made together, the first ones run.
+    let made = answers(&host.call(together(&calls)).await);
+    let ran: Vec<bool> = made.iter().map(|answer| answer.get("text").is_some()).collect();
+    assert_eq!(ran, [true, true, true, false, false]);
     // The next call of the caller has its own number.
     assert!(relayed(&host, &[good(0)]).await[0].get("text").is_some());
 }

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// Lets a script call the tools for files. Reads are allowed, and writes need approval.
 const POLICY: &str = r#"
+[approvals]
+repeats = 1000000
 [limits]
 time = "20 s"
 [plugin.files]

@@ -93,18 +93,21 @@ impl GuestLink {
         };
         // Every call counts, also one that is then refused. So a tool cannot make calls without end, although its time
         // does not pass while it makes them.
-        if !calls.iter().all(|_| parent.count_call()) {
-            let why = "This call has made all the calls of other tools that the policy allows. Finish without them.";
-            return all(&Failure::Denied(why.to_owned()), began.elapsed());
+        let counted = calls.iter().take_while(|_| parent.count_call()).count();
+        let exhausted = "This call has made all the calls of other tools that the policy allows. Finish without them.";
+        let exhausted = Failure::Denied(exhausted.to_owned());
+        if counted == 0 {
+            return all(&exhausted, began.elapsed());
         }
         if !self.suspend() {
             let message = "Too many calls wait for other calls or for an approver.".to_owned();
             let busy = Failure::Unavailable { message, retry_after: Some(BUSY_RETRY_AFTER) };
             return all(&busy, began.elapsed());
         }
-        parent.begin_round(time_left, calls.len());
-        let requests: Vec<Request> = calls.iter().map(|call| self.inner_request(&parent, call)).collect();
-        let answers = self.answers(requests, |answer| room.take(answer)).await;
+        parent.begin_round(time_left, counted);
+        let requests: Vec<Request> = calls.iter().take(counted).map(|call| self.inner_request(&parent, call)).collect();
+        let mut answers = self.answers(requests, |answer| room.take(answer)).await;
+        answers.resize_with(calls.len(), || Err(exhausted.clone()));
         let spent = parent.spent();
         match self.continue_run().await {
             Ok(()) => InnerAnswers { answers, spent },
