@@ -69,8 +69,11 @@ func (s Success[T]) success() *Success[any] {
 func (s Success[T]) outputType() reflect.Type { return reflect.TypeFor[T]() }
 
 func asSuccess(answer any) *Success[any] {
-	if titled, is := answer.(titled); is {
-		return titled.success()
+	switch answer := answer.(type) {
+	case titled:
+		return answer.success()
+	case *Answer:
+		return answer.success()
 	}
 	return &Success[any]{Output: answer}
 }
@@ -81,7 +84,7 @@ func outputType(answer reflect.Type) reflect.Type {
 		answer = titled.outputType()
 	}
 	switch {
-	case answer.Kind() == reflect.Interface, answer == reflect.TypeFor[json.RawMessage]():
+	case answer.Kind() == reflect.Interface, answer == reflect.TypeFor[json.RawMessage](), answer == reflect.TypeFor[*Answer]():
 		return nil
 	case answer.Kind() == reflect.String, answer == reflect.TypeFor[Parts]():
 		return nil
@@ -90,13 +93,25 @@ func outputType(answer reflect.Type) reflect.Type {
 	}
 }
 
-// An Answer is a success in the form for the host.
+// An Answer is a success in the form for the host, and what a call of another tool returns.
 type Answer struct {
 	Title string
 	// Output is a string, a json.RawMessage or Parts.
 	Output any
 	// Metadata is a JSON object, or nil.
 	Metadata json.RawMessage
+}
+
+// success returns what a tool returned that passes an answer on.
+func (a *Answer) success() *Success[any] {
+	if a == nil {
+		return &Success[any]{Output: ""}
+	}
+	success := &Success[any]{Title: a.Title, Output: a.Output}
+	if a.Metadata != nil {
+		success.Metadata = a.Metadata
+	}
+	return success
 }
 
 var errNotUTF8 = Failed("the answer is not UTF-8")

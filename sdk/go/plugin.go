@@ -42,6 +42,8 @@ const (
 	KindService
 	// KindProcess is a program of the system, confined by the operating system.
 	KindProcess
+	// KindTools is tools of other plugins.
+	KindTools
 )
 
 // The plugin of this component.

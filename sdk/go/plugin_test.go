@@ -44,6 +44,7 @@ func init() {
 			portcullis.NewTool("peek", "Changes the store.", peek, portcullis.MayUse(portcullis.Read)),
 			portcullis.NewTool("lines", "Counts lines.", lines, portcullis.Requires(portcullis.Execute)),
 			portcullis.NewTool("run", "Does what a test sets.", run, portcullis.MayUse(portcullis.Execute)),
+			portcullis.NewTool("delegate", "Calls other tools.", delegate),
 		},
 	})
 }

@@ -27,7 +27,8 @@ type Tool struct {
 //   - a string is text,
 //   - [Parts] are text, images and files,
 //   - any other type is JSON with the schema of the type; any has no schema,
-//   - [Success] of one of these has a title for people and metadata for programs.
+//   - [Success] of one of these has a title for people and metadata for programs,
+//   - an [Answer] of another tool is passed on unchanged.
 //
 // A panic in the function is a failure with the panic's message; its stack goes to the log of the call.
 func NewTool[A, R any](

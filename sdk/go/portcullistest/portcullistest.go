@@ -32,6 +32,10 @@ type Host struct {
 	// Programs play programs. An error is the reason why the program does not start. The launch has no Stdin: what the
 	// tool writes is in Started.
 	Programs map[string]func(launch portcullis.Launch) (Execution, error)
+	// Tools play the tools of other plugins. The arguments are a JSON object. An error becomes the failure of the tool.
+	Tools map[string]func(tool, arguments string) (*portcullis.Answer, error)
+	// Definitions are those of the played tools, for List, Search and Definition.
+	Definitions map[string][]portcullis.CallableTool
 
 	// Reported and Logged are the reports and log lines of the tool, Written is what it wrote of its answer.
 	Reported []portcullis.Progress
@@ -39,6 +43,8 @@ type Host struct {
 	Written  string
 	// Started are the starts of programs.
 	Started []Started
+	// Called are the calls of other tools.
+	Called []Called
 }
 
 // Call runs a tool of the registered plugin, from JSON to the answer. The tool gets only handles that its permissions
@@ -54,6 +60,7 @@ func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answe
 	defer func() {
 		played.Written = script.Written.String()
 		played.Started = started(script.Started)
+		played.Called = called(script.Called)
 	}()
 	return portcullis.Registered().Call(tool, arguments)
 }
@@ -80,6 +87,7 @@ func (h *Host) script() *host.Script {
 		Stores:      h.Stores,
 		Services:    map[string]func(method, input string) (string, bool){},
 		Programs:    map[string]func(*host.Launch) (*host.Execution, string){},
+		Tools:       map[string]host.PlayedTools{},
 		Report:      h.report,
 		Log:         func(_ uint8, message string) { h.Logged = append(h.Logged, message) },
 	}
@@ -93,6 +101,9 @@ func (h *Host) script() *host.Script {
 	}
 	for key, play := range h.Programs {
 		script.Programs[key] = func(launch *host.Launch) (*host.Execution, string) { return execution(play(raised(launch))) }
+	}
+	for key, play := range h.Tools {
+		script.Tools[key] = playedTools(h.Definitions[key], play)
 	}
 	return script
 }

@@ -121,12 +121,6 @@ func (a *area) optionalString(offset uintptr) *string {
 	return &text
 }
 
-// A Place is the address and length of a string or a list in memory, as in the ABI. A pointer takes 8 bytes in the
-// memory of GOARCH=wasm, but 4 bytes in the ABI.
-type Place struct {
-	address, count uint32
-}
-
 func (p Place) take() string {
 	bytes := takeBytes(p.address, p.count)
 	return unsafe.String(unsafe.SliceData(bytes), len(bytes))
@@ -134,14 +128,18 @@ func (p Place) take() string {
 
 // elements copies a list whose elements have the ABI's layout, and frees its memory.
 func elements[T any](result *area, offset uintptr) []T {
-	address, count := result.word(offset), result.word(offset+4)
-	if count == 0 {
+	return takeElements[T](Place{result.word(offset), result.word(offset + 4)})
+}
+
+// takeElements copies the list at a place, and frees its memory.
+func takeElements[T any](place Place) []T {
+	if place.count == 0 {
 		return nil
 	}
-	list := make([]T, count)
-	copy(list, unsafe.Slice((*T)(at(address)), count))
+	list := make([]T, place.count)
+	copy(list, unsafe.Slice((*T)(at(place.address)), place.count))
 	var element T
-	release(address, count*uint32(unsafe.Sizeof(element)))
+	release(place.address, place.count*uint32(unsafe.Sizeof(element)))
 	return list
 }
 

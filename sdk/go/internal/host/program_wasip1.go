@@ -62,7 +62,7 @@ func (p *Program) Close() { dropProgram(p.handle) }
 
 // Start starts the program. All texts are UTF-8. If there is no run, the reason is the host's message.
 func (p *Program) Start(launch *Launch) (run *Run, reason string) {
-	texts := copyTexts(launch)
+	texts := newTextBlock(launchBytes(launch))
 	defer texts.release()
 	arguments := make([]Place, 0, len(launch.Arguments))
 	for _, argument := range launch.Arguments {
@@ -96,13 +96,8 @@ func (p *Program) Start(launch *Launch) (run *Run, reason string) {
 	return run, ""
 }
 
-// A textBlock holds the texts of a launch for the host. It is outside of Go's heap and stacks, because a list of texts
-// has their addresses as numbers, which the runtime neither follows nor adjusts.
-type textBlock struct {
-	block, size, used uint32
-}
-
-func copyTexts(launch *Launch) *textBlock {
+// launchBytes returns the size of the texts that a launch lists.
+func launchBytes(launch *Launch) int {
 	size := 0
 	for _, argument := range launch.Arguments {
 		size += len(argument)
@@ -110,24 +105,8 @@ func copyTexts(launch *Launch) *textBlock {
 	for _, variable := range launch.Environment {
 		size += len(variable.Name) + len(variable.Value)
 	}
-	if size == 0 {
-		return &textBlock{}
-	}
-	return &textBlock{block: allocate(uint32(size)), size: uint32(size)}
+	return size
 }
-
-// place copies a text into the block.
-func (t *textBlock) place(text string) Place {
-	if text == "" {
-		return Place{}
-	}
-	place := Place{t.block + t.used, uint32(len(text))}
-	copy(unsafe.Slice((*byte)(at(place.address)), len(text)), text)
-	t.used += place.count
-	return place
-}
-
-func (t *textBlock) release() { release(t.block, t.size) }
 
 // An openedStream is a stream of a run, until it ends or is dropped.
 type openedStream struct {

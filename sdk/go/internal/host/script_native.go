@@ -22,6 +22,8 @@ type Script struct {
 	Services    map[string]func(method, input string) (answer string, ok bool)
 	Programs    map[string]func(*Launch) (execution *Execution, reason string)
 	Started     []*Started
+	Tools       map[string]PlayedTools
+	Called      []Called
 	Report      func(Progress)
 	Log         func(level uint8, message string)
 	Written     bytes.Buffer

@@ -8,6 +8,12 @@ import "strings"
 // become U+FFFD. So use it only for messages, and for keys, because no key of the host is invalid UTF-8.
 func Said(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
+// A Place is the address and length of a string or a list in memory, as in the ABI. A pointer takes 8 bytes in the
+// memory of GOARCH=wasm, but 4 bytes in the ABI.
+type Place struct {
+	address, count uint32
+}
+
 // Call holds the identifiers of a call and its caller.
 type Call struct {
 	ID, Session    string
