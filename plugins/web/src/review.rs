@@ -19,10 +19,15 @@ pub(crate) fn review(call: &Review) -> Verdict {
 fn review_fetch(call: &Review) -> Result<Verdict, Failure> {
     let Fetch { url, .. } = call.parse()?;
     let url = Url::parse(&url)?;
-    Ok(match call.names_host("fetch", &url.to_string())? {
-        true => Verdict::Clear,
-        false => Verdict::ask(format!("the policy does not name the host {}", url.host())),
-    })
+    match call.names_host("fetch", &url.to_string()) {
+        Ok(true) => Ok(Verdict::Clear),
+        Ok(false) => Ok(Verdict::ask(format!("the policy does not name the host {}", url.host()))),
+        Err(_) => Err(Failure::denied(format!(
+            "the client `http.fetch` is missing. Ask the user to add to the policy, under [plugin.web]: `http.fetch = {{ \
+             hosts = [\"{}\"], narrow = \"/url\", unnamed = \"ask\" }}`",
+            url.host()
+        ))),
+    }
 }
 
 fn review_search(call: &Review) -> Result<Verdict, Failure> {

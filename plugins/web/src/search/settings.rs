@@ -30,38 +30,41 @@ impl Settings {
             (Some(url), _) => url,
             (None, Some(url)) => url.to_owned(),
             (None, None) => {
-                let lines = format!("config = {{ {} }}", config(engine));
-                return Err(missing(&format!("the setting `{URL}` is missing"), &[lines]));
+                return Err(missing(&format!("the setting `{URL}` is missing"), &config(engine)));
             }
         };
         let url = Url::parse(&url).map_err(|failure| refusal(&format!("the setting `{URL}`: {}", failure.text())))?;
         Ok(Self { engine, url: engine.complete(url) })
     }
 
+    fn binding(&self) -> String {
+        format!("`{}`", self.engine.binding(&self.url))
+    }
+
     /// Returns the failure of a policy without a client for the engine.
     pub(crate) fn not_bound(&self) -> Failure {
-        missing("the client `http.search` is missing", &[self.engine.binding(&self.url)])
+        missing("the client `http.search` is missing", &self.binding())
     }
 
     /// Returns the failure of a policy whose client does not reach the engine.
     pub(crate) fn not_named(&self) -> Failure {
         let host = self.url.host();
-        missing(&format!("`http.search` does not name the host `{host}`"), &[self.engine.binding(&self.url)])
+        missing(&format!("`http.search` does not name the host `{host}`"), &self.binding())
     }
 
     /// Returns the failure of a policy without the engine's key.
     pub(super) fn no_secret(&self) -> Failure {
-        missing("`http.search` has no secret for the engine", &[self.engine.binding(&self.url)])
+        missing("`http.search` has no secret for the engine", &self.binding())
     }
 }
 
 fn not_configured() -> Failure {
-    let lines = Engine::ALL.map(|engine| {
+    let choices = Engine::ALL.map(|engine| {
         let url = engine.default_url().or(Some(EXAMPLE_URL)).and_then(|url| Url::parse(url).ok());
         let binding = url.map(|url| engine.binding(&url)).unwrap_or_default();
-        format!("{}:\nconfig = {{ {} }}\n{binding}", engine.name(), config(engine))
+        format!("for {}, {} and `{binding}`", engine.name(), config(engine))
     });
-    missing("no search engine is configured", &lines)
+    missing("no search engine is configured", &choices.join("; "))
 }
 
 /// A URL that stands for the one of an engine that everyone runs at a place of their own.
@@ -70,16 +73,14 @@ const EXAMPLE_URL: &str = "https://searx.example/search";
 fn config(engine: Engine) -> String {
     let name = engine.setting();
     match engine.default_url() {
-        Some(_) => format!("{ENGINE} = \"{name}\""),
-        None => format!("{ENGINE} = \"{name}\", {URL} = \"{EXAMPLE_URL}\""),
+        Some(_) => format!("`config = {{ {ENGINE} = \"{name}\" }}`"),
+        None => format!("`config = {{ {ENGINE} = \"{name}\", {URL} = \"{EXAMPLE_URL}\" }}`"),
     }
 }
 
-/// Returns the failure of a policy without these lines.
-fn missing(what: &str, lines: &[String]) -> Failure {
-    let choice = if lines.len() == 1 { "this" } else { "one of these" };
-    let lines = lines.join("\n\n");
-    Failure::denied(format!("{what}. Ask the user to add {choice} to the policy, under [plugin.web]:\n\n{lines}\n"))
+/// Returns the failure of a policy without these lines. It is one line, because a host shows a refusal of a review so.
+fn missing(what: &str, lines: &str) -> Failure {
+    Failure::denied(format!("{what}. Ask the user to add to the policy, under [plugin.web]: {lines}"))
 }
 
 fn refusal(what: &str) -> Failure {

@@ -39,5 +39,9 @@ fn an_unusable_url_is_refused() {
 #[test]
 fn a_call_without_a_client_is_refused() {
     let verdict = testing::review(&PLUGIN, "fetch", json!({ "url": "https://a.example/" }), &testing::Context::new());
-    assert!(matches!(verdict, Verdict::Refuse(_)), "{verdict:?}");
+    let Verdict::Refuse(text) = &verdict else { panic!("{verdict:?}") };
+    assert!(
+        text.ends_with("`http.fetch = { hosts = [\"a.example\"], narrow = \"/url\", unnamed = \"ask\" }`"),
+        "{text}"
+    );
 }

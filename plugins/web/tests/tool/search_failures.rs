@@ -11,31 +11,30 @@ fn call(context: &testing::Context) -> Failure {
 }
 
 #[test]
-fn a_policy_without_an_engine_is_told_the_lines_of_each() {
+fn the_error_without_an_engine_has_the_lines_of_each() {
     let failure = call(&testing::Context::new());
     assert_eq!(
         failure,
         Failure::denied(
-            "no search engine is configured. Ask the user to add one of these to the policy, under [plugin.web]:\n\n\
-             SearXNG:\nconfig = { search = \"searxng\", search-url = \"https://searx.example/search\" }\n\
-             http.search = { hosts = [\"searx.example\"] }\n\n\
-             Brave:\nconfig = { search = \"brave\" }\n\
-             http.search = { hosts = [\"api.search.brave.com\"], secret = { header = \"x-subscription-token\", \
-             value = \"{}\", from = \"env:BRAVE_API_KEY\" } }\n\n\
-             Tavily:\nconfig = { search = \"tavily\" }\n\
-             http.search = { hosts = [\"api.tavily.com\"], methods = [\"POST\"], secret = { header = \"authorization\", \
-             value = \"Bearer {}\", from = \"env:TAVILY_API_KEY\" } }\n"
+            "no search engine is configured. Ask the user to add to the policy, under [plugin.web]: \
+             for SearXNG, `config = { search = \"searxng\", search-url = \"https://searx.example/search\" }` and \
+             `http.search = { hosts = [\"searx.example\"] }`; \
+             for Brave, `config = { search = \"brave\" }` and `http.search = { hosts = [\"api.search.brave.com\"], \
+             secret = { header = \"x-subscription-token\", value = \"{}\", from = \"env:BRAVE_API_KEY\" } }`; \
+             for Tavily, `config = { search = \"tavily\" }` and `http.search = { hosts = [\"api.tavily.com\"], \
+             methods = [\"POST\"], secret = { header = \"authorization\", value = \"Bearer {}\", \
+             from = \"env:TAVILY_API_KEY\" } }`"
         )
     );
 }
 
 #[test]
-fn a_policy_that_lacks_a_part_is_told_this_line() {
+fn the_error_of_an_incomplete_policy_has_the_missing_line() {
     let engine = |name: &str| testing::Context::new().setting("search", name);
     let unkeyed = |name: &str| engine(name).plays_server("search", |_| panic!("a request was sent"));
     for (context, told) in [
         (engine("bing"), "the setting `search` is \"bing\", but can only be one of \"searxng\", \"brave\", \"tavily\""),
-        (engine("searxng"), "the setting `search-url` is missing. Ask the user to add this to the policy"),
+        (engine("searxng"), "the setting `search-url` is missing. Ask the user to add to the policy"),
         (engine("brave").setting("search-url", "file:///x"), "the setting `search-url`: `file:///x` is neither http"),
         (
             engine("searxng").setting("search-url", "http://127.0.0.1:8888/"),

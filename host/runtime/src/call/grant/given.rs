@@ -3,6 +3,7 @@
 use super::reach::Reach;
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
+use portcullis_definitions::schema;
 use portcullis_policy::{DependencyKey, DependencyKind};
 
 /// Returns what the policy binds to a key, if the tool's permissions reach it.
@@ -12,7 +13,22 @@ pub(super) fn given<'a>(
     key: &DependencyKey,
     kind: DependencyKind,
 ) -> Option<&'a Grant> {
-    if kind.is_reached_by(tool.permissions()) { plugin.grants.get(key) } else { None }
+    if !kind.is_reached_by(tool.permissions()) {
+        return None;
+    }
+    plugin.grants.get(key).filter(|grant| names_its_place(plugin, tool, key, grant))
+}
+
+/// Returns whether a tool can name what a narrowed grant is narrowed to. One that has no such argument gets no optional
+/// handle. It could only be refused, although it works without the handle.
+fn names_its_place(plugin: &Plugin, tool: &Tool, key: &DependencyKey, grant: &Grant) -> bool {
+    let is_optional = plugin.dependencies.get(key).is_some_and(|asked| asked.optional);
+    let pointer = match grant {
+        Grant::Directory(bound) => bound.narrow.as_ref(),
+        Grant::Client(client) => client.binding().narrow.as_ref(),
+        Grant::Store(_) | Grant::Service(_) | Grant::Program(_) | Grant::Tools(_) => None,
+    };
+    !is_optional || pointer.is_none_or(|pointer| schema::declares(tool.schema(), pointer.argument()))
 }
 
 /// Returns what a tool of a plugin can reach.
