@@ -13,6 +13,9 @@ mod editing;
 #[path = "binary/exits.rs"]
 mod exits;
 
+#[path = "binary/composition.rs"]
+mod composition;
+
 #[path = "binary/documents.rs"]
 mod documents;
 

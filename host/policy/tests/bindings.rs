@@ -176,6 +176,14 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (line("service.a = { name = 'a', calls = 10001 }"), "write 10000 or less"),
         (line("service.a = { name = 'a', call = 1 }"), "the known keys are `name`, `methods`, `calls`"),
         (line("store.a = {}\nservice.a = { name = 'a' }"), "give each dependency its own key"),
+        (line("tools.a = {}"), "add `tools`"),
+        (line("tools.a = { tools = [] }"), "write patterns such as"),
+        (line(&format!("tools.a = {{ tools = [{}] }}", "'a.*', ".repeat(65))), "write patterns such as"),
+        (line("tools.a = { tools = ['files'] }"), "write `plugin.tool`"),
+        (line("tools.a = { tools = ['a.*'], calls = 10001 }"), "write 10000 or less"),
+        (line("tools.a = { tools = ['a.*'], depth = 5 }"), "write 4 or less"),
+        (line("tools.a = { tools = ['a.*'], depth = 0 }"), "write the smallest amount"),
+        (line("tools.a = { tool = ['a.*'] }"), "the known keys are `tools`, `calls`, `depth`"),
         (line("config = { a = 1 }"), "write it as a string in quotes"),
         (line("config = { a = true }"), "write it as a string in quotes"),
         (line("config = { a = { b = 'c' } }"), "write it as a string in quotes"),
@@ -188,8 +196,8 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (line("clock = 'exact'"), "write one of `coarse`, `fine`"),
         (
             line("clocks = 'fine'"),
-            "the known keys are `directory`, `http`, `store`, `service`, `process`, `config`, \
-             `clock`",
+            "the known keys are `directory`, `http`, `store`, `service`, `process`, `tools`, \
+             `config`, `clock`",
         ),
         (line("repair = 'allow'"), "write one of `refuse`, `ask`"),
         (line("repair = true"), "write a string in quotes"),

@@ -42,6 +42,14 @@ impl Desk {
         desk
     }
 
+    /// Adds these plugins.
+    pub(crate) fn with(policy: &str, plugins: &[(&str, Vec<u8>)]) -> Self {
+        let desk = Self::bare(policy);
+        plugins.iter().for_each(|(name, bytes)| desk.site.plugin(name, bytes));
+        desk.site.warm();
+        desk
+    }
+
     fn bare(policy: &str) -> Self {
         let site = Site::new();
         site.plugin("files", &shipped_plugin("files"));

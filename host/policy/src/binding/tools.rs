@@ -5,7 +5,7 @@ use super::kind::{BindingKind, KindFacts};
 use super::limited::{BindingLimit, Limited};
 use super::place::GrantPlaceKind;
 use crate::amount::Unit;
-use crate::name::ToolName;
+use crate::name::{PluginName, ToolName};
 use crate::pointer::Pointer;
 use crate::rule::ToolPattern;
 
@@ -53,6 +53,11 @@ impl ToolsBinding {
     /// Returns whether the guest may call a tool, as far as this binding is concerned.
     pub fn covers(&self, tool: &ToolName) -> bool {
         self.tools.iter().any(|pattern| pattern.matches(tool))
+    }
+
+    /// Returns whether the guest may call some tool that a plugin could have.
+    pub fn covers_some_of(&self, plugin: &PluginName) -> bool {
+        self.tools.iter().any(|pattern| pattern.matches_some_of(plugin))
     }
 }
 
@@ -148,6 +153,9 @@ mod tests {
             assert_eq!(covers(&some, tool), covered, "{tool}");
         }
         assert!(!covers(&binding(&[]), "files.read"));
+        for (plugin, covered) in [("files", true), ("web", true), ("webs", false)] {
+            assert_eq!(some.covers_some_of(&plugin.parse().unwrap()), covered, "{plugin}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Maximum running calls that wait without a run slot, for an approver or for calls that they make. Each keeps its
 /// memory, so a host may need the memory of that many more calls. Any further call that asks an approver keeps its slot
-/// and its place in the order. Any further call that makes calls is told to try again.
+/// and its place in the order. Any further call that makes calls gets an error.
 pub(crate) const WAITING_RUNS_MAX: u32 = 16;
 
 /// The run slots of a host and the orders of its sessions.

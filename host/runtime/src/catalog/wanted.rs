@@ -3,7 +3,7 @@
 use super::file;
 use super::listing::ListedFile;
 use crate::reserved;
-use portcullis_policy::{PluginName, Policy};
+use portcullis_policy::{Binding, PluginName, Policy};
 use std::collections::BTreeSet;
 
 /// The plugins that a host loads.
@@ -15,17 +15,20 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// Returns the plugins that a call of a tool needs: its own plugin, and those that a rule names together with it,
-    /// so that the rule can be checked. If the directory has no such plugin, returns all, so that the call's error can
-    /// list similar tools.
+    /// Returns the plugins that a call of a tool needs: its own plugin, those whose tools it may call, and those that a
+    /// rule names together with one of them, so that the rule can be checked. If the directory has no such plugin,
+    /// returns all, so that the call's error can list similar tools.
     pub(super) fn by_call(tool: &str, policy: &Policy, listed: &[ListedFile]) -> Self {
         let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::All };
-        let is_installed =
-            || listed.iter().any(|listed| file::plugin_name(&listed.file).is_ok_and(|name| name == plugin));
+        let installed: Vec<PluginName> =
+            listed.iter().filter_map(|listed| file::plugin_name(&listed.file).ok()).collect();
+        let is_installed = || installed.contains(&plugin);
         // An explanation can be about any tool.
         let explains = tool.parse().is_ok_and(|name| reserved::explains(&name));
         match !explains && (reserved::is_reserved(&plugin) || is_installed()) {
-            true => Self::Only(policy.named_with(&plugin)),
+            true => Self::Only(
+                called_by(plugin, policy, &installed).iter().flat_map(|name| policy.named_with(name)).collect(),
+            ),
             false => Self::All,
         }
     }
@@ -43,5 +46,36 @@ impl Wanted {
             Err(_) => false,
         });
         left_out
+    }
+}
+
+/// Returns a plugin, and all plugins whose tools it may call, also through other plugins.
+fn called_by(plugin: PluginName, policy: &Policy, installed: &[PluginName]) -> BTreeSet<PluginName> {
+    let (mut reached, mut waiting) = (BTreeSet::from([plugin.clone()]), vec![plugin]);
+    while let Some(calling) = waiting.pop() {
+        for binding in policy.bindings(&calling).values() {
+            let Binding::Tools(tools) = binding else { continue };
+            let called = installed.iter().filter(|name| tools.covers_some_of(name));
+            waiting.extend(called.filter(|name| reached.insert((*name).clone())).cloned());
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_needs_the_plugins_that_its_tool_may_call_through_others() {
+        let names = |text: &str| -> Vec<PluginName> { text.split(' ').map(|name| name.parse().unwrap()).collect() };
+        let policy = "[plugin.a]\ntools.t = { tools = [\"b.*\"] }\n[plugin.b]\ntools.t = { tools = [\"{a,c}.x\"] }\n";
+        let policy = Policy::parse(policy).unwrap();
+        let reached = |plugin: &str| -> Vec<PluginName> {
+            called_by(plugin.parse().unwrap(), &policy, &names("a b c d")).into_iter().collect()
+        };
+        assert_eq!(reached("a"), names("a b c"));
+        assert_eq!(reached("b"), names("a b c"));
+        assert_eq!(reached("c"), names("c"));
     }
 }
