@@ -5,6 +5,8 @@
 
 #[path = "languages/account.rs"]
 mod account;
+#[path = "languages/desk.rs"]
+mod desk;
 #[path = "languages/examples.rs"]
 mod examples;
 #[path = "languages/packages.rs"]
@@ -27,6 +29,8 @@ mod surface;
 mod table;
 #[path = "languages/templates.rs"]
 mod templates;
+#[path = "languages/toolset.rs"]
+mod toolset;
 #[path = "languages/units.rs"]
 mod units;
 #[path = "languages/writing.rs"]

@@ -13,6 +13,7 @@ from .context import Context
 from .failures import DefinitionError, InvalidArguments
 from .outputs import File, Image, Success
 from .review import Review, Verdict
+from .toolset import ToolAnswer
 
 Permission: TypeAlias = Literal["read", "write", "execute", "network"]
 """A permission that a tool may use."""
@@ -27,7 +28,7 @@ R = TypeVar("R")
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _PERMISSIONS: frozenset[str] = frozenset(typing.get_args(Permission))
 # Return types that give no output schema.
-_WITHOUT_SCHEMA = (Any, object, str, None, type(None), Success, Image, File)
+_WITHOUT_SCHEMA = (Any, object, str, None, type(None), Success, ToolAnswer, Image, File)
 
 # Schemas that only say that the answer is JSON.
 _OPEN: tuple[schemas.Schema, ...] = ({}, {"type": "object", "additionalProperties": True}, {"type": "array"})

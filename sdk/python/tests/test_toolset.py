@@ -42,7 +42,7 @@ def plugin_of_tests() -> Plugin:
         return len(context.tools("others").call("files.read", {"path": path}).text.splitlines())
 
     @plugin.tool()
-    def relay(context: Context) -> Any:
+    def relay(context: Context) -> ToolAnswer:
         """Returns the answer of another tool."""
         return context.tools("others").call("any.tool")
 
@@ -92,6 +92,8 @@ class Tools(unittest.TestCase):
         self.assertEqual(answer, ToolAnswer({"a": 1}, "A title", {"number": 1}, "json"))
 
     def test_a_tool_returns_the_answer_of_another_tool_unchanged(self) -> None:
+        self.assertIsNone(self.plugin.tools["relay"].output_schema)
+
         def relayed(played: Any) -> Any:
             return call(self.plugin, "relay", {}, Host(tools={"others": lambda called: played}))
 

@@ -14,12 +14,13 @@ func init() {
 		Name:        "conformance",
 		Version:     "1.0.0",
 		Description: "The same tools in every language.",
-		Tools:       slices.Concat(values(), endings(), running(), handles(), programs()),
+		Tools:       slices.Concat(values(), endings(), running(), handles(), programs(), toolset()),
 		Dependencies: []portcullis.Dependency{
 			{Key: "workspace", Kind: portcullis.KindDirectory, Optional: true, Reason: "Files that the tools read and write."},
 			{Key: "web", Kind: portcullis.KindHTTP, Optional: true, Reason: "What the tools fetch."},
 			{Key: "notes", Kind: portcullis.KindStore, Optional: true, Reason: "What the tools remember."},
 			{Key: "sh", Kind: portcullis.KindProcess, Optional: true, Reason: "What the tools run."},
+			{Key: "others", Kind: portcullis.KindTools, Optional: true, Reason: "What the tools call."},
 		},
 	})
 }

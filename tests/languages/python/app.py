@@ -32,6 +32,8 @@ from portcullis import (
     Plugin,
     ReadableDirectory,
     Success,
+    ToolAnswer,
+    ToolSummary,
     Unavailable,
     WritableDirectory,
 )
@@ -41,6 +43,7 @@ plugin.directory("workspace", "Files that the tools read and write.", optional=T
 plugin.http("web", "What the tools fetch.", optional=True)
 plugin.store("notes", "What the tools remember.", optional=True)
 plugin.process("sh", "What the tools run.", optional=True)
+plugin.toolset("others", "What the tools call.", optional=True)
 
 WORKSPACE = Path("/workspace")
 WAIT_SECONDS = 20
@@ -390,6 +393,69 @@ def converse(key: str, arguments: list[str], lines: list[str], context: Context)
             replies.append(answers.readline().decode())
         running.stdin.close()
         return {"replies": replies, "rest": answers.read().decode(), "exit": str(running.wait().exit)}
+
+
+@plugin.tool()
+def delegate(key: str, tool: str, arguments: dict[str, Any], context: Context) -> ToolAnswer:
+    """Calls another tool, and answers as that tool does.
+
+    Args:
+        key: The key of the tools.
+        tool: The full name of the tool.
+        arguments: Its arguments.
+    """
+    return context.tools(key).call(tool, arguments)
+
+
+@plugin.tool(name="delegate-all")
+def delegate_all(key: str, tools: list[str], texts: list[str], context: Context) -> dict[str, Any]:
+    """Calls several tools with a text each at the same time, and answers with the text or the failure of each.
+
+    Args:
+        key: The key of the tools.
+        tools: The full names of the tools.
+        texts: The argument of each.
+    """
+    answers = context.tools(key).call_all((tool, {"text": text}) for tool, text in zip(tools, texts))
+    return {
+        "answers": [
+            {"failure": answer.text} if isinstance(answer, Failure) else {"text": answer.text} for answer in answers
+        ]
+    }
+
+
+@plugin.tool(read_only=True, idempotent=True)
+def lookup(
+    key: str, query: str, limit: Annotated[int, Field(minimum=0, maximum=100)], tool: str, context: Context
+) -> dict[str, Any]:
+    """Lists and searches other tools, and says how one of them is defined.
+
+    Args:
+        key: The key of the tools.
+        query: What the search is for.
+        limit: How many tools the search may find.
+        tool: The full name of the tool to define.
+    """
+    others = context.tools(key)
+    found = others.definition(tool)
+    definition: dict[str, Any] | None = None
+    if found is not None:
+        definition = {
+            **_summary(ToolSummary(found.name, found.title, found.description)),
+            "schema": found.schema,
+            "output_schema": found.output_schema,
+            "permissions": sorted(found.permissions),
+            "hints": sorted(hint.replace("_", "-") for hint in found.hints),
+        }
+    return {
+        "list": [_summary(one) for one in others.list()],
+        "found": [_summary(one) for one in others.search(query, limit)],
+        "definition": definition,
+    }
+
+
+def _summary(tool: ToolSummary) -> dict[str, Any]:
+    return {"name": tool.name, "title": tool.title, "description": tool.description}
 
 
 @plugin.tool(read_only=True, idempotent=True)

@@ -1,21 +1,15 @@
 //! Programs of the system, run by the conformance plugin in each language whose SDK has them.
 
-use crate::row::{Row, built};
-use portcullis_tests::{Ran, program};
+use crate::desk::Desk;
+use crate::row::Row;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 /// Binds the program, and a directory that it sees.
 const BOUND: &str = "[plugin.conformance]\n\
     process.sh = { program = \"/bin/bash\", directories = [\"workspace\"], time = \"20 s\" }\n\
     directory.workspace = { path = \"work\", access = \"read-write\" }\n";
-/// Allows all calls, and answers that are larger than by default.
-const ALLOW: &str = "[limits]\noutput = \"16 MiB\"\n[[rule]]\ntool = \"conformance.*\"\ndecision = \"allow\"\n";
 /// More than a chunk, a pipe and the answer by default hold.
 const LARGE_BYTES: usize = 5 * 1024 * 1024;
 /// Less than the limit of all arguments (1 MiB), and more than a pipe and the host's buffer hold.
@@ -23,38 +17,9 @@ const INPUT_BYTES: usize = 900_000;
 /// What the tool `run` keeps of each stream.
 const KEPT_BYTES: usize = 100_000;
 
-/// A folder with a policy, for the conformance plugin of one language.
-struct Desk {
-    row: Row,
-    folder: TempDir,
-}
-
 impl Desk {
-    fn new(row: Row, policy: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("work")).unwrap();
-        fs::write(folder.path().join("work/poem.txt"), "roses are red\nviolets are blue\n").unwrap();
-        fs::write(folder.path().join("policy.toml"), format!("{policy}{ALLOW}")).unwrap();
-        Self { row, folder }
-    }
-
     fn bound(row: Row) -> Self {
         Self::new(row, BOUND)
-    }
-
-    /// Makes one call. Its arguments go through stdin, because they may be too large for a command line.
-    fn call(&self, tool: &str, arguments: &Value) -> Ran {
-        let mut command = Command::new(program());
-        command.args(["call", &format!("conformance.{tool}"), "-", "--json", "--policy", "policy.toml", "--plugins"]);
-        command.arg(self.plugins()).arg("--no-ask").current_dir(self.folder.path());
-        command.env("PORTCULLIS_STATE", built("state")).env("XDG_CONFIG_HOME", built("none"));
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(arguments.to_string().as_bytes()).unwrap();
-        child.wait_with_output().unwrap().into()
-    }
-
-    fn plugins(&self) -> PathBuf {
-        self.row.component().parent().unwrap().to_owned()
     }
 
     /// Starts a program that lacks something, without an approver. Returns the error.

@@ -67,14 +67,20 @@ fn asked(tool: &Value) -> Value {
     })
 }
 
-/// Returns a plugin's metadata and dependencies. A language without the tool `run` asks for no program.
+/// Returns a plugin's metadata and dependencies. A language without the tool `run` asks for no program, and one without
+/// the tool `delegate` for no tools.
 fn introduced(document: &Value, row: Row) -> Value {
-    let has_programs = !row.gaps().contains_key("run");
+    let gaps = row.gaps();
+    let has_kind = |need: &Value| match need["kind"].as_str() {
+        Some("process") => !gaps.contains_key("run"),
+        Some("tools") => !gaps.contains_key("delegate"),
+        _ => true,
+    };
     let needs: BTreeMap<&str, &Value> = document["dependencies"]
         .as_array()
         .into_iter()
         .flatten()
-        .filter(|need| has_programs || need["kind"] != "process")
+        .filter(|need| has_kind(need))
         .map(|need| (need["key"].as_str().unwrap(), need))
         .collect();
     json!({

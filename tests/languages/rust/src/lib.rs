@@ -7,6 +7,7 @@ mod endings;
 mod files;
 mod host;
 mod programs;
+mod toolset;
 mod web;
 
 use portcullis_sdk::prelude::*;
@@ -38,6 +39,9 @@ plugin! {
         programs::run,
         programs::stream,
         programs::converse,
+        toolset::delegate,
+        toolset::delegate_all,
+        toolset::lookup,
         host::print,
         host::surroundings,
         data::picture,
@@ -51,5 +55,6 @@ plugin! {
         optional http "web": "What the tools fetch.",
         optional store "notes": "What the tools remember.",
         optional process "sh": "What the tools run.",
+        optional tools "others": "What the tools call.",
     ],
 }

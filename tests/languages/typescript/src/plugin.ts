@@ -5,6 +5,7 @@ import { fail, hog, late, recurse, spin, throwTool, trap } from "./failures.ts";
 import { fetchTool, recall, remember, setting } from "./handles.ts";
 import { converse, run, stream } from "./programs.ts";
 import { picture, print, surroundings, writeOut } from "./surroundings.ts";
+import { delegate, delegateAll, lookup } from "./toolset.ts";
 import type {} from "./types.ts";
 import { add, echo, measure, repeat, reverse } from "./values.ts";
 
@@ -19,6 +20,7 @@ export default plugin({
     read, write, list, remove,
     fetchTool, remember, recall, setting,
     run, stream, converse,
+    delegate, delegateAll, lookup,
     print, surroundings, picture, writeOut,
     spin, hog, recurse, late,
   ],
@@ -27,5 +29,6 @@ export default plugin({
     web: { kind: "http", reason: "What the tools fetch.", optional: true },
     notes: { kind: "store", reason: "What the tools remember.", optional: true },
     sh: { kind: "process", reason: "What the tools run.", optional: true },
+    others: { kind: "tools", reason: "What the tools call.", optional: true },
   },
 });
