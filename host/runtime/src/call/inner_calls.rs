@@ -200,11 +200,12 @@ fn summary(tool: &Tool) -> ToolSummary {
 /// Returns a reply as the answer that a tool gets.
 fn answer(reply: Reply) -> Answer {
     let message = reply.message;
-    match reply.code {
-        // The called tool itself has told this kind.
-        Code::ToolRejectedArguments => return Err(Failure::InvalidArguments(message)),
-        Code::ToolDenied => return Err(Failure::Denied(message)),
-        _ => {}
+    // The called tool itself has told these kinds.
+    if reply.code == Code::ToolRejectedArguments {
+        return Err(Failure::InvalidArguments(message));
+    }
+    if reply.code == Code::ToolDenied {
+        return Err(Failure::Denied(message));
     }
     Err(match reply.code.outcome() {
         Outcome::Completed => {
