@@ -49,7 +49,7 @@ fn every_listing_is_a_document() {
     let tools = |plugin: &Value| plugin["tools"].as_array().unwrap().len();
     let plugins: Vec<_> =
         list["plugins"].as_array().unwrap().iter().map(|plugin| (&plugin["name"], tools(plugin))).collect();
-    assert!(plugins.contains(&(&json!("files"), 6)) && plugins.contains(&(&json!("hello"), 1)), "{plugins:?}");
+    assert!(plugins.contains(&(&json!("files"), 7)) && plugins.contains(&(&json!("hello"), 1)), "{plugins:?}");
     assert_eq!(list["refused"][0]["file"], "refused.wasm");
     let hello = desk.run(&["inspect", "hello", "--json"]).ends(0).document();
     assert_eq!((&hello["name"], &hello["tools"][0]["schema"]["type"]), (&json!("hello"), &json!("object")));

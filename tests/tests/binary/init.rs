@@ -18,9 +18,12 @@ fn init_sets_a_project_up_and_makes_one_real_call() {
     let installed = Installed::new();
     fs::create_dir(installed.home(".claude")).unwrap();
     let ran = installed.run(&["init", "--yes"]).ends(0);
-    for told in
-        ["+[plugin.files.directory.workspace]", "install files, memory, shell, todo, web", "+++ .mcp.json", "src/"]
-    {
+    for told in [
+        "+[plugin.files.directory.workspace]",
+        "install files, memory, script, shell, todo, web",
+        "+++ .mcp.json",
+        "src/",
+    ] {
         assert!(ran.out.contains(told), "{told}: {}", ran.out);
     }
     assert!(!ran.out.contains("canary") && ran.out.contains("portcullis call files.list"), "{}", ran.out);

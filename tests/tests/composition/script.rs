@@ -121,7 +121,6 @@ async fn scripts_that_loop_allocate_recurse_and_tamper_end_and_leave_the_host_se
         "const all = []; for (;;) { all.push(new Array(100000).fill('x')); }",
         "const again = () => again(); again();",
         "let text = 'a'; for (;;) { text += text; }",
-        "Promise.prototype.then = () => { throw 1; }; await tools.files.read({ path: 'a.txt' });",
         "await tools.files.read({ get path() { throw new Error('thrown across'); } });",
         "throw { toString() { throw 1; } };",
         "syntax error here",
@@ -131,6 +130,11 @@ async fn scripts_that_loop_allocate_recurse_and_tamper_end_and_leave_the_host_se
         assert_ne!(reply.code, Code::HostPanic, "{code}: {}", reply.message);
         assert_eq!(host.calls_under_way(), 0, "{code}");
     }
+    // The bridge does not use what a script can replace.
+    let tampered = "Promise.prototype.then = () => { throw 1; }; JSON.stringify = () => '{\"path\":\"b.txt\"}'; \
+                    return await tools.files.read({ path: 'a.txt' });";
+    let reply = run(&host, tampered).await;
+    assert!(reply.message.contains("alpha"), "{}", reply.message);
     let reply = run(&host, "return (await tools.files.read({ path: 'a.txt' })).length > 0;").await;
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
     assert_eq!(fs::read_to_string(site.path("work/a.txt")).unwrap(), "alpha\n");
