@@ -19,7 +19,7 @@ fn a_call_loads_the_plugins_that_its_tool_may_call_and_the_log_shows_the_tree() 
                 return [poem.includes('violets'), inner];";
     let reply = desk.call("script.run", &json!({ "code": code }), 0);
     let text = reply["output"]["text"].as_str().unwrap_or_else(|| panic!("{reply}"));
-    assert!(text.contains("true") && text.contains("\\\"a\\\":1"), "{text}");
+    assert!(text.contains("true") && text.contains("{\"a\":1}"), "{text}");
     let shown = desk.run(&["audit", "show", "--tree"]);
     let levels: Vec<usize> = shown.out.lines().map(|line| line.find(|letter| letter == '└').unwrap_or(0)).collect();
     assert_eq!(levels.len(), 4, "{}", shown.out);
