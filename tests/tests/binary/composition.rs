@@ -21,7 +21,7 @@ fn a_call_loads_the_plugins_that_its_tool_may_call_and_the_log_shows_the_tree() 
     let text = reply["output"]["text"].as_str().unwrap_or_else(|| panic!("{reply}"));
     assert!(text.contains("true") && text.contains("{\"a\":1}"), "{text}");
     let shown = desk.run(&["audit", "show", "--tree"]);
-    let levels: Vec<usize> = shown.out.lines().map(|line| line.find(|letter| letter == '└').unwrap_or(0)).collect();
+    let levels: Vec<usize> = shown.out.lines().map(|line| line.find('└').unwrap_or(0)).collect();
     assert_eq!(levels.len(), 4, "{}", shown.out);
     assert!(levels[0] == 0 && levels[1] > 0 && levels[2] == levels[1] && levels[3] > levels[2], "{}", shown.out);
     assert!(shown.out.lines().next().unwrap().contains("script.run"), "{}", shown.out);
