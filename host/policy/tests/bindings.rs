@@ -177,7 +177,7 @@ fn every_other_malformed_key_is_refused_with_a_remedy_of_its_own() {
         (line("service.a = { name = 'a', call = 1 }"), "the known keys are `name`, `methods`, `calls`"),
         (line("store.a = {}\nservice.a = { name = 'a' }"), "give each dependency its own key"),
         (line("tools.a = {}"), "add `tools`"),
-        (line("tools.a = { tools = [] }"), "write patterns such as"),
+        (line("tools.a = { tools = [] }"), "write at least one entry"),
         (line(&format!("tools.a = {{ tools = [{}] }}", "'a.*', ".repeat(65))), "write patterns such as"),
         (line("tools.a = { tools = ['files'] }"), "write `plugin.tool`"),
         (line("tools.a = { tools = ['a.*'], calls = 10001 }"), "write 10000 or less"),
