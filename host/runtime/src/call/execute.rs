@@ -19,7 +19,7 @@ use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
+use portcullis_sandbox::{Code as PluginCode, Effects, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -53,7 +53,13 @@ impl ReadyCall {
         request: &Request,
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
-        let Self { granted, code, admitted } = self;
+        let Self { mut granted, code, admitted } = self;
+        // A tool of the host writes no files, so it uses nothing of the quotas of the calls above it.
+        if !matches!(code, Runnable::Plugin(_))
+            && let Some(quota) = granted.quota.take()
+        {
+            quota.settle(&Effects::default());
+        }
         let (tool, limits) = (Arc::clone(&granted.call.tool), granted.limits);
         let bytes_in = granted.call.canonical.len() as u64;
         let answer = running_answer(host, request, record, &granted);
