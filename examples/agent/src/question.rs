@@ -36,6 +36,7 @@ pub(crate) fn shown(question: &Question) -> Sheet {
     let mut part = |label: &str, words: &str| text.extend([label, "\n", &quoted(words)]);
     match &question.subject {
         Subject::Call | Subject::Repeat => part("  the arguments:", &indented(&question.arguments)),
+        Subject::Calls(_) => part("  it plans these calls:", &indented(&question.arguments)),
         Subject::Resource { permission, resource, reason, .. } => {
             part("  it runs with the arguments:", &indented(&question.arguments));
             part("  it asks for the permission:", permission);

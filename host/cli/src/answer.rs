@@ -1,7 +1,8 @@
 //! Parses a typed line or key as an answer. This module reads nothing and shows nothing.
 
 use crate::question::{RememberedCovers, Unseen};
-use portcullis::{Answer, Covers};
+use portcullis::approvals::CallSelection;
+use portcullis::{Answer, Covers, Question};
 
 /// What to do with a typed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub(crate) enum Ruling {
     More,
     /// Let a remembered approval cover this.
     Choose(Covers),
+    /// Let the person select some of several calls.
+    Select,
     /// It is not an answer. The text is the reply to the user.
     Again(&'static str),
 }
@@ -19,11 +22,32 @@ pub(crate) enum Ruling {
 /// The reply to an approval of a request that was cut.
 pub(crate) const CUT: &str = "Part of the request is not shown. Type ? to see all of it, then answer.";
 
+/// The prompt for the numbers of calls.
+pub(crate) const WHICH_CALLS: &str = "Which calls? Type their numbers, such as 1-3, 7: ";
+
+/// The reply to numbers that select no calls.
+pub(crate) const NO_SUCH_CALLS: &str = "Type y and the numbers of calls, such as y 1-3, 7.";
+
 /// The reply to something that is no answer.
 const UNCLEAR: &str = "Type y, s, a, n or ?.";
 
-/// Parses the answer to a request with this many offers. The end of input denies the call.
-pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen, remembered: RememberedCovers) -> Ruling {
+/// What a request offers to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offered {
+    /// The number of patterns for a remembered approval.
+    patterns: usize,
+    /// The number of calls, if the request is about several.
+    calls: Option<usize>,
+}
+
+impl Offered {
+    pub(crate) fn of(question: &Question) -> Self {
+        Self { patterns: question.offers.len(), calls: question.selectable_calls() }
+    }
+}
+
+/// Parses the answer to a request with these offers. The end of input denies the call.
+pub(crate) fn ruling(line: Option<&str>, offered: Offered, unseen: Unseen, remembered: RememberedCovers) -> Ruling {
     let Some(line) = line else { return no("no answer: the input of the terminal ended") };
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -33,7 +57,13 @@ pub(crate) fn ruling(line: Option<&str>, offers: usize, unseen: Unseen, remember
         ("y" | "yes", "") => seen(Answer::Yes, unseen),
         ("s", "") => seen(Answer::Session(remembered.session), unseen),
         ("a", "") => seen(Answer::Always(remembered.always), unseen),
-        (word, "") => for_longer(word, offers, unseen),
+        ("y" | "yes", numbers) => match offered.calls.map(|count| CallSelection::parse(numbers, count)) {
+            Some(Ok(calls)) => seen(Answer::Part { calls, note: None }, unseen),
+            Some(Err(_)) => Ruling::Again(NO_SUCH_CALLS),
+            None => unclear(),
+        },
+        ("p", "") if offered.calls.is_some() => Ruling::Select,
+        (word, "") => for_longer(word, offered.patterns, unseen),
         (_, _) => unclear(),
     }
 }
@@ -84,8 +114,25 @@ mod tests {
 
     const REMEMBERED: RememberedCovers = RememberedCovers { session: Covers::Exact, always: Covers::Offer(1) };
 
+    const TWO: Offered = Offered { patterns: 2, calls: None };
+
     fn of(line: &str) -> Ruling {
-        ruling(Some(line), 2, Unseen::Nothing, REMEMBERED)
+        ruling(Some(line), TWO, Unseen::Nothing, REMEMBERED)
+    }
+
+    #[test]
+    fn numbers_select_calls_where_there_are_several() {
+        let several = Offered { patterns: 0, calls: Some(40) };
+        let of_several = |line: &str, unseen| ruling(Some(line), several, unseen, REMEMBERED);
+        let calls = CallSelection::parse("1-3, 7", 40).unwrap();
+        let part = Ruling::Answer(Answer::Part { calls, note: None });
+        assert_eq!(of_several("y 1-3, 7\n", Unseen::Nothing), part);
+        assert_eq!(of_several("y 1-3, 7\n", Unseen::Some), Ruling::Again(CUT));
+        assert_eq!(of_several("p", Unseen::Nothing), Ruling::Select);
+        for line in ["y 41", "y 0", "y 3-1", "y all"] {
+            assert_eq!(of_several(line, Unseen::Nothing), Ruling::Again(NO_SUCH_CALLS), "{line}");
+        }
+        assert_eq!((of("y 1"), of("p")), (unclear(), unclear()));
     }
 
     #[test]
@@ -111,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_end_of_input_denies_without_a_person() {
-        assert_eq!(ruling(None, 0, Unseen::Nothing, REMEMBERED), no("no answer: the input of the terminal ended"));
+        assert_eq!(ruling(None, TWO, Unseen::Nothing, REMEMBERED), no("no answer: the input of the terminal ended"));
     }
 
     #[test]
@@ -134,9 +181,9 @@ mod tests {
     #[test]
     fn approval_needs_the_whole_request_on_the_screen() {
         for line in ["y", "YES", "s", "s2", "a", "a2"] {
-            assert_eq!(ruling(Some(line), 2, Unseen::Some, REMEMBERED), Ruling::Again(CUT), "{line}");
+            assert_eq!(ruling(Some(line), TWO, Unseen::Some, REMEMBERED), Ruling::Again(CUT), "{line}");
             assert!(matches!(of(line), Ruling::Answer(_)), "{line}");
         }
-        assert_eq!(ruling(Some("n"), 2, Unseen::Some, REMEMBERED), no(""));
+        assert_eq!(ruling(Some("n"), TWO, Unseen::Some, REMEMBERED), no(""));
     }
 }

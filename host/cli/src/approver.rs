@@ -1,6 +1,6 @@
 //! The approver at the terminal. Answers when the policy decides `ask`, unless an answer from elsewhere comes first.
 
-use crate::answer::{Ruling, ruling};
+use crate::answer::{NO_SUCH_CALLS, Offered, Ruling, WHICH_CALLS, ruling};
 use crate::progress::StatusLine;
 use crate::prompt::{Prompt, PromptInput};
 use crate::question::{FILE_CHANGED, RememberedCovers, Sheet, Unseen, choices, laid_out};
@@ -88,7 +88,7 @@ impl TerminalApprover {
                 self.terminal.say(&choices(question, self.terminal.note_style(), times));
             }
             match self.hear(&tty, question, shown.unseen, &mut conversation).await {
-                Said::Answer(answer @ (Answer::Yes | Answer::Session(_) | Answer::Always(_))) => {
+                Said::Answer(answer @ (Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::Part { .. })) => {
                     if self.as_it_is_now(question).await.difference == now.difference {
                         return answer;
                     }
@@ -119,13 +119,14 @@ impl TerminalApprover {
             let Ok(typed) = self.typed(tty, question, conversation.covers).await else {
                 return Said::Answer(no(CLOSED));
             };
-            match ruling(typed.as_deref(), question.offers.len(), unseen, conversation.covers) {
+            match ruling(typed.as_deref(), Offered::of(question), unseen, conversation.covers) {
                 Ruling::Answer(answer) => return Said::Answer(answer),
                 Ruling::More => return Said::More,
                 Ruling::Choose(covers) => {
                     conversation.covers = RememberedCovers::chosen(covers);
                     continue;
                 }
+                Ruling::Select => self.terminal.note(NO_SUCH_CALLS),
                 Ruling::Again(why) => self.terminal.note(why),
             }
             conversation.unclear += 1;
@@ -157,12 +158,27 @@ impl TerminalApprover {
         prompt.answered(Some(&shown));
         match key {
             Key::End => Ok(None),
+            Key::Character('p' | 'P') if question.selectable_calls().is_some() => {
+                drop(mode);
+                self.selection(tty).await.map(|numbers| Some(format!("y {numbers}")))
+            }
             Key::Character('n' | 'N') => {
                 drop(mode);
                 self.reason(tty).await.map(|reason| Some(format!("n {reason}")))
             }
             Key::Character(_) | Key::Other => Ok(Some(shown)),
         }
+    }
+
+    /// Asks for the numbers of the calls that are approved.
+    async fn selection(&self, tty: &Tty) -> io::Result<String> {
+        self.terminal.say(WHICH_CALLS);
+        let line = tty.line().await?;
+        if !line.as_deref().is_some_and(|line| line.ends_with('\n')) {
+            self.terminal.say("\n");
+        }
+        // Without numbers, this selects nothing, and not everything.
+        Ok(line.filter(|line| !line.trim().is_empty()).unwrap_or_else(|| "none".to_owned()))
     }
 
     /// Asks why the call is denied. The end of input is no reason.

@@ -299,6 +299,9 @@ pub(crate) struct ApproveArguments {
     /// What the approval covers: an offer of the request, by its number or its pattern [default: 1, exactly this]
     #[arg(long = "for", value_name = "N|PATTERN")]
     pub(crate) covers: Option<String>,
+    /// Approve only these calls of a request about several, such as 1-3,7; the others are denied
+    #[arg(long, value_name = "NUMBERS", conflicts_with_all = ["session", "always", "covers"])]
+    pub(crate) calls: Option<String>,
     /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
     pub(crate) yes: bool,

@@ -44,12 +44,17 @@ impl<'a> Prompt<'a> {
             Subject::Call => "",
             Subject::Repeat => " once more",
             Subject::Resource { .. } => " to continue",
+            Subject::Calls(_) => " to make these calls",
         };
         let keys = keys(question, covers, terminal.note_style(), terminal.note_width());
         match input {
             PromptInput::Key => terminal.say(&format!("{keys} ")),
             PromptInput::Line => {
-                let answers = if question.is_once() { "y/n/?" } else { "y/s/a/n/?" };
+                let answers = match (question.selectable_calls(), question.is_once()) {
+                    (Some(_), _) => "y/y 1-3, 7/n/?",
+                    (None, true) => "y/n/?",
+                    (None, false) => "y/s/a/n/?",
+                };
                 terminal.say(&format!("{keys}\nAllow {}{what}? [{answers}] ", question.tool));
             }
         }

@@ -15,7 +15,7 @@ use crate::terminal::Terminal;
 use crate::time::span;
 pub(crate) use keys::{RememberedCovers, key_lines, keys};
 pub(crate) use parts::ShownQuestion;
-use parts::{careful, diff_style, show_resource};
+use parts::{careful, diff_style, show_calls, show_resource};
 use portcullis::Question;
 use portcullis::approvals::Subject;
 use portcullis::text::{Lines, OneLine, count_invisible, count_invisible_in_json};
@@ -37,6 +37,9 @@ const ARGUMENT_ROWS_MAX: usize = 10;
 
 /// Rows of a screen that a difference may take.
 const DIFFERENCE_ROWS_MAX: usize = 12;
+
+/// Rows of a screen that the names of planned calls may take.
+const CALL_ROWS_MAX: usize = 10;
 
 /// Handles that are listed on a screen.
 const HANDLES_MAX: usize = 4;
@@ -99,6 +102,7 @@ pub(crate) fn shown(question: &Question, extent: Extent, style: Style, width: Op
         let changed = format!("since the remembered approval: {changed}");
         sheet.field("changed", &changed, TextStyle::Strong);
     }
+    show_calls(&mut sheet, &question.subject, CALL_ROWS_MAX);
     arguments(&mut sheet, question);
     if let Some(difference) = &question.difference {
         show_difference(&mut sheet, difference);
@@ -136,6 +140,7 @@ fn heading(subject: &Subject) -> &'static str {
         Subject::Call => "This call needs your approval.",
         Subject::Repeat => "The same call was made several times in a row. Allow it once more?",
         Subject::Resource { .. } => "A running call asks for something more.",
+        Subject::Calls(_) => "A running call asks about the calls that it plans to make.",
     }
 }
 
@@ -171,7 +176,7 @@ fn show_difference(sheet: &mut QuestionSheet, difference: &str) {
 fn show_offers(sheet: &mut QuestionSheet, question: &Question) {
     let exact = match question.subject {
         Subject::Call | Subject::Repeat => "exactly these arguments",
-        Subject::Resource { .. } => "exactly this",
+        Subject::Resource { .. } | Subject::Calls(_) => "exactly this",
     };
     sheet.line(TextStyle::Plain, "  a session or always approval covers one of these:");
     sheet.numbered(1, exact);

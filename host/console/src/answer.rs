@@ -11,7 +11,7 @@ use crate::session::ConsoleSession;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use portcullis::approvals::{ApprovalError, Onward, ShownAnswer, Status};
+use portcullis::approvals::{ApprovalError, CallSelection, Onward, ShownAnswer, Status};
 use portcullis::text::WithCauses;
 use portcullis::{Answer, Covers};
 use std::collections::BTreeMap;
@@ -69,8 +69,13 @@ async fn answer_one(
     form: &ConsoleForm,
     request: &ProvenRequest,
 ) -> Answered {
-    let Some(answer) = given(form) else {
-        return Answered::Failed("the form has no such answer: load the page again".to_owned());
+    let answer = match selected(state, session, form, request).await {
+        Ok(Some(answer)) => answer,
+        Ok(None) => match given(form) {
+            Some(answer) => answer,
+            None => return Answered::Failed("the form has no such answer: load the page again".to_owned()),
+        },
+        Err(why) => return Answered::Failed(why),
     };
     match state.approvals_of(session).answer_as_shown(&request.id, &request.shown, &answer).await {
         Ok(ShownAnswer::Given(Onward::There)) => Answered::RunsThere,
@@ -82,6 +87,25 @@ async fn answer_one(
         Ok(ShownAnswer::Changed) => Answered::Changed,
         Err(error) => refused(&error),
     }
+}
+
+/// Returns the answer of a form that selects some of several calls. None if it selects none of them by their numbers.
+async fn selected(
+    state: &ConsoleState,
+    session: &ConsoleSession,
+    form: &ConsoleForm,
+    request: &ProvenRequest,
+) -> Result<Option<Answer>, String> {
+    let numbers = form.get("calls").trim();
+    if numbers.is_empty() || form.get("answer") != "approve" {
+        return Ok(None);
+    }
+    let open =
+        state.approvals_of(session).question(&request.id).await.map_err(|error| WithCauses(&error).to_string())?;
+    let count = open.question.and_then(|question| question.selectable_calls()).unwrap_or(0);
+    let calls = CallSelection::parse(numbers, count).map_err(|error| error.to_string())?;
+    let note = form.get("note").trim();
+    Ok(Some(Answer::Part { calls, note: (!note.is_empty()).then(|| note.to_owned()) }))
 }
 
 /// Returns the answer that a form gives.

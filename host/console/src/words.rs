@@ -30,6 +30,10 @@ pub(crate) fn sentence(question: &Question) -> Sentence {
             let wants = format!("runs {} and asks to {permission}", question.tool);
             Sentence { who, wants, target: Some(resource.clone()) }
         }
+        Subject::Calls(_) => {
+            let wants = question.planned_calls().unwrap_or_default();
+            Sentence { who, wants: format!("runs {} and wants to {wants}", question.tool), target: None }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Approvers, which answer approval requests. An approver runs outside every sandbox and sees exactly what will run. If
 //! several channels answer a request, the first answer counts.
 
+use crate::call_selection::CallSelection;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Permissions, Targets, ToolName};
 use serde::{Deserialize, Serialize};
@@ -79,12 +80,47 @@ pub enum Subject {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_host: bool,
     },
+    /// Whether the running call may make these calls of other tools. [`Question::arguments`] has all of them, with the
+    /// exact arguments. Such a request can be approved only once, whole or in part ([`Answer::Part`]).
+    Calls(Vec<PlannedCall>),
+}
+
+/// A call that a running call plans to make.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedCall {
+    /// The tool.
+    pub tool: ToolName,
+    /// The arguments, exactly as the tool will receive them.
+    pub arguments: String,
+    /// The places that the arguments name.
+    #[serde(default, skip_serializing_if = "Targets::is_empty")]
+    pub targets: Targets,
+    /// Why the call needs approval.
+    pub reason: String,
+}
+
+impl PlannedCall {
+    /// Returns the tool and the first place that the arguments name, such as `files.write src/a.rs`. Untrusted text.
+    pub fn name(&self) -> String {
+        match self.targets.iter().next() {
+            Some((_, place)) => format!("{} {place}", self.tool),
+            None => self.tool.to_string(),
+        }
+    }
 }
 
 impl Question {
     /// Returns whether an approval counts only once. An answer for the session or always then counts as yes.
     pub fn is_once(&self) -> bool {
-        matches!(self.subject, Subject::Resource { by_host: true, .. })
+        matches!(self.subject, Subject::Resource { by_host: true, .. } | Subject::Calls(_))
+    }
+
+    /// Returns the number of calls that an approver can select from. None if the request is about one thing.
+    pub fn selectable_calls(&self) -> Option<usize> {
+        match &self.subject {
+            Subject::Calls(calls) => Some(calls.len()),
+            Subject::Call | Subject::Repeat | Subject::Resource { .. } => None,
+        }
     }
 }
 
@@ -97,6 +133,13 @@ pub enum Answer {
     Session(Covers),
     /// The call may run, and so may calls in every session that the answer covers.
     Always(Covers),
+    /// Some of the calls of a request about several calls may run, once. The others may not.
+    Part {
+        /// The calls that may run.
+        calls: CallSelection,
+        /// A note for the model.
+        note: Option<String>,
+    },
     /// The call may not run.
     No {
         /// A note for the model.

@@ -19,6 +19,7 @@ mod hooks;
 mod inner_calls;
 mod instantiate;
 mod parse;
+mod plan;
 mod preview;
 mod question;
 mod record;

@@ -131,6 +131,8 @@ pub mod audit;
 mod audit_reader;
 mod batch;
 mod call;
+mod call_plan;
+mod call_selection;
 mod caller;
 mod catalog;
 mod caught;

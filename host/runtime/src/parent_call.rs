@@ -1,6 +1,7 @@
 //! The call whose tool makes a call of another tool, and what the two share: the depth, the number of calls, the time
 //! and the quotas.
 
+use crate::call_plan::CallPlan;
 use crate::catalog::Catalog;
 use crate::origin::RequestOrigin;
 use crate::valid_call::ValidCall;
@@ -28,6 +29,8 @@ pub(crate) struct ParentCall {
     written_left: AtomicU64,
     created_left: AtomicU64,
     round: Mutex<Round>,
+    /// What an approver decided about calls before they are made.
+    pub(crate) plan: CallPlan,
 }
 
 /// The calls that a tool makes at the same time.
@@ -75,6 +78,7 @@ impl ParentCall {
             written_left: AtomicU64::new(limits.written_bytes as u64),
             created_left: AtomicU64::new(limits.created_entries as u64),
             round: Mutex::default(),
+            plan: CallPlan::default(),
         })
     }
 

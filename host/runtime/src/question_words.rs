@@ -1,8 +1,8 @@
 //! Who makes the call of a request, and the verb of its tool. Both end in a sentence that an approver reads first, so a
 //! caller or a plugin must not be able to make it say something else.
 
-use crate::approver::Question;
-use portcullis_policy::Permission;
+use crate::approver::{Question, Subject};
+use portcullis_policy::{Permission, ToolName};
 
 /// Maximum length of an agent's name that is shown in place of the principal, in bytes. Real names are shorter.
 const AGENT_BYTES_MAX: usize = 40;
@@ -63,6 +63,27 @@ impl Question {
         self.called_by.iter().fold(self.principal.as_str(), |principal, _| {
             principal.rsplit_once('/').map_or(principal, |(caller, _)| caller)
         })
+    }
+
+    /// Describes the calls that a running call plans to make, such as `make 40 calls of files.write`. None if the request
+    /// is about something else.
+    pub fn planned_calls(&self) -> Option<String> {
+        let Subject::Calls(calls) = &self.subject else { return None };
+        let mut counts: Vec<(&ToolName, usize)> = Vec::new();
+        for call in calls {
+            match counts.iter_mut().find(|(tool, _)| *tool == &call.tool) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((&call.tool, 1)),
+            }
+        }
+        let described = match counts.as_slice() {
+            [(tool, count)] => format!("make {count} calls of {tool}"),
+            several => {
+                let each: Vec<String> = several.iter().map(|(tool, count)| format!("{tool} ({count})")).collect();
+                format!("make {} calls: {}", calls.len(), each.join(", "))
+            }
+        };
+        Some(described)
     }
 
     /// Returns the verb of the tool, such as `edit`, if its name has one and its permissions agree. A tool that may

@@ -3,7 +3,7 @@
 use crate::effects::Effects;
 use crate::http::Traffic;
 use crate::program::{Escalation, ProgramExtra};
-use crate::toolset::{CallableTool, InnerAnswers, InnerCalls, ToolSummary};
+use crate::toolset::{ApprovedCalls, CallableTool, InnerAnswers, InnerCall, InnerCalls, InnerOutlook, ToolSummary};
 use portcullis_definitions::manifest::Failure;
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -85,6 +85,25 @@ pub trait CallHost: Send + Sync + 'static {
         let denied = || Err(Failure::Denied("no tool can be called here".to_owned()));
         let answers = calls.calls.iter().map(|_| denied()).collect();
         Box::pin(ready(InnerAnswers { answers, spent: Duration::ZERO }))
+    }
+
+    /// Says what the host would do with calls through a key. Without an implementation they would be denied.
+    fn foresee_calls<'a>(
+        &'a self,
+        _key: &'a str,
+        calls: Vec<InnerCall>,
+    ) -> Pin<Box<dyn Future<Output = Vec<InnerOutlook>> + Send + 'a>> {
+        let denied = |_| InnerOutlook::Fails(Failure::Denied("no tool can be called here".to_owned()));
+        Box::pin(ready(calls.iter().map(denied).collect()))
+    }
+
+    /// Asks an approver about calls together. Without an implementation none is approved.
+    fn approve_calls<'a>(
+        &'a self,
+        _key: &'a str,
+        calls: Vec<InnerCall>,
+    ) -> Pin<Box<dyn Future<Output = ApprovedCalls> + Send + 'a>> {
+        Box::pin(ready(ApprovedCalls { approved: vec![false; calls.len()], spent: Duration::ZERO }))
     }
 
     /// Receives the next piece of the text answer. It consists of whole UTF-8 characters, contains no secrets of the

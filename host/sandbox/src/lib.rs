@@ -73,7 +73,8 @@ pub use stop::{LimitKind, Stop};
 pub use store::{CACHE_BYTES_MAX, CodeStore, Entry, Fetched, InUse, StoreError};
 pub use surroundings::{Surroundings, TimeSource};
 pub use toolset::{
-    AnswerRoom, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary,
+    AnswerRoom, ApprovedCalls, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls,
+    InnerOutlook, PLANNED_CALLS_MAX, ToolSummary,
 };
 
 /// A boxed future that is `Send`.

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Maximum calls that a guest makes at once, as the default of a batch. Their answers are held together.
 pub const INNER_CALLS_AT_ONCE_MAX: usize = 25;
 
+/// Maximum calls that a guest foresees, or asks an approver about, at once. A person would not read a longer list.
+pub const PLANNED_CALLS_MAX: usize = 100;
+
 /// A tool in a list for a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSummary {
@@ -67,6 +70,26 @@ pub struct InnerAnswers {
     /// The answers, in the order of the calls.
     pub answers: Vec<Answer>,
     /// The time in which at least one of the tools ran. It counts for the guest's own call.
+    pub spent: Duration,
+}
+
+/// What the host would do with a guest's call of another tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InnerOutlook {
+    /// The call would run.
+    Runs,
+    /// An approver would be asked.
+    NeedsApproval,
+    /// The call would fail like this.
+    Fails(Failure),
+}
+
+/// Which of a guest's calls an approver has approved together.
+#[derive(Debug)]
+pub struct ApprovedCalls {
+    /// Whether each call can be made without an approval request of its own, in the order of the calls.
+    pub approved: Vec<bool>,
+    /// The time that the host used. The time of the approver is not part of it.
     pub spent: Duration,
 }
 

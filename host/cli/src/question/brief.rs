@@ -5,7 +5,7 @@
 
 use super::covered::{Uncovered, uncovered};
 use super::heading::Heading;
-use super::parts::{ShownQuestion, careful, diff_style, show_resource};
+use super::parts::{ShownQuestion, careful, diff_style, show_calls, show_resource};
 use super::sheet::{Extent, QuestionSheet};
 use crate::json;
 use crate::style::{Style, TextStyle};
@@ -15,6 +15,9 @@ use serde_json::Value;
 
 /// Rows of a screen that the arguments may take.
 const ARGUMENT_ROWS_MAX: usize = 10;
+
+/// Rows of a screen that the names of planned calls may take.
+const CALL_ROWS_MAX: usize = 10;
 
 /// Rows of a screen that a difference may take.
 const DIFFERENCE_ROWS_MAX: usize = 12;
@@ -32,10 +35,13 @@ pub(crate) fn brief(question: &Question, extent: Extent, style: Style, width: Op
         sheet.field("changed", &format!("since the remembered approval: {changed}"), TextStyle::Strong);
     }
     show_resource(&mut sheet, &question.subject);
+    show_calls(&mut sheet, &question.subject, CALL_ROWS_MAX);
     if let Some(difference) = &question.difference {
         show_difference(&mut sheet, difference, heading.shows.as_deref().and(arguments.as_ref()), &heading);
     }
     let left = match &arguments {
+        // A line of the change by one call must not hide an argument of another call.
+        Some(_) if question.selectable_calls().is_some() => Uncovered::All,
         Some(arguments) => uncovered(arguments, heading.shows.as_deref(), question.difference.as_deref()),
         None => Uncovered::All,
     };

@@ -32,6 +32,9 @@ impl Heading {
             (Subject::Resource { .. }, _, Some(place)) => {
                 (format!("{tool} asks for something more, while it works on {place}"), true)
             }
+            (Subject::Calls(_), ..) => {
+                (format!("{tool} wants to {}", question.planned_calls().unwrap_or_default()), true)
+            }
             (Subject::Resource { .. }, _, None) => (format!("{tool} asks for something more, while it runs"), true),
             (Subject::Call | Subject::Repeat, Some(verb), Some(place)) => (format!("wants to {verb} {place}"), false),
             (Subject::Call | Subject::Repeat, None, Some(place)) => {
@@ -45,7 +48,7 @@ impl Heading {
             Subject::Repeat => {
                 format!("{who}{comma} {deed} once more: it made the same call several times in a row")
             }
-            Subject::Resource { .. } => format!("{who}: {deed}"),
+            Subject::Resource { .. } | Subject::Calls(_) => format!("{who}: {deed}"),
         };
         Self { text, tool: (!named).then(|| tool.to_string()), shows }
     }

@@ -44,8 +44,10 @@ pub(crate) fn keys(question: &Question, covers: RememberedCovers, style: Style, 
     };
     let remembered = [("s", session), ("a", format!("always for {}", label(question, covers.always)))];
     let remembered = remembered.into_iter().filter(|_| !question.is_once());
+    let part = question.selectable_calls().map(|_| ("p", "some of them".to_owned()));
+    let yes = if part.is_some() { "all, once" } else { "once" };
     let after = [("n", "deny, and say why".to_owned()), ("?", "details".to_owned())];
-    let items: Vec<_> = [("y", "once".to_owned())].into_iter().chain(remembered).chain(after).collect();
+    let items: Vec<_> = [("y", yes.to_owned())].into_iter().chain(part).chain(remembered).chain(after).collect();
     key_lines(&items, style, width)
 }
 

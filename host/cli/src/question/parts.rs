@@ -2,8 +2,8 @@
 
 use super::sheet::{QuestionSheet, Unseen};
 use crate::style::TextStyle;
-use portcullis::approvals::Subject;
-use portcullis::text::count_invisible;
+use portcullis::approvals::{PlannedCall, Subject};
+use portcullis::text::{OneLine, count_invisible};
 
 /// A request as text, and whether the text leaves something out.
 pub(crate) struct ShownQuestion {
@@ -38,6 +38,15 @@ pub(super) fn show_resource(sheet: &mut QuestionSheet, subject: &Subject) {
     if count > 0 {
         careful(sheet, "these words contain", count);
     }
+}
+
+/// Adds the calls that a running call plans to make, by their numbers. The arguments have the whole of each.
+pub(super) fn show_calls(sheet: &mut QuestionSheet, subject: &Subject, rows_max: usize) {
+    let Subject::Calls(calls) = subject else { return };
+    let width = calls.len().to_string().len();
+    let line = |(index, call): (usize, &PlannedCall)| format!("{:>width$}  {}", index + 1, OneLine(&call.name()));
+    let lines: Vec<String> = calls.iter().enumerate().map(line).collect();
+    sheet.block(lines.iter().map(|line| (TextStyle::Plain, line.as_str())), rows_max);
 }
 
 pub(super) fn careful(sheet: &mut QuestionSheet, what: &str, count: usize) {

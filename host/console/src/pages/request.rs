@@ -13,7 +13,7 @@ use crate::session::ConsoleSession;
 use crate::words::{Sentence, sentence};
 use maud::{Markup, html};
 use portcullis::Question;
-use portcullis::approvals::{OpenQuestion, Status, Subject};
+use portcullis::approvals::{OpenQuestion, PlannedCall, Status, Subject};
 use portcullis::text::{Lines, OneLine, count_blanks, count_invisible, count_invisible_in_json, indent_json};
 
 /// Rows of a change or of arguments that are shown at first. A person scrolls through these.
@@ -78,7 +78,7 @@ fn warnings(question: &Question) -> Vec<String> {
     };
     let words = match &question.subject {
         Subject::Resource { resource, reason, .. } => count_invisible(resource) + count_invisible(reason),
-        Subject::Call | Subject::Repeat => 0,
+        Subject::Call | Subject::Repeat | Subject::Calls(_) => 0,
     };
     let arguments = match count_invisible_in_json(&question.arguments) {
         Some(number) => told("The arguments contain", number),
@@ -146,9 +146,19 @@ pub(crate) fn described(open: &OpenQuestion, question: &Question, body: &Request
                 }
             }
         }
+        @if let Subject::Calls(calls) = &question.subject { (planned_calls(calls)) }
         @if let Some(difference) = &body.difference { (change(difference, body.is_cut, &short(&open.id))) }
         (arguments(question, body, &short(&open.id)))
         (handles(question, body))
+    }
+}
+
+/// Returns the calls by their numbers. The arguments below have the whole of each.
+fn planned_calls(calls: &[PlannedCall]) -> Markup {
+    html! {
+        ol #calls.calls aria-label="Calls" {
+            @for call in calls { li { code { (shown(&call.name())) } } }
+        }
     }
 }
 
@@ -258,8 +268,21 @@ fn form(session: &ConsoleSession, open: &OpenQuestion, question: &Question, body
                     a #show-all href={ "/inbox/" (open.id) "?show=all" } { "Show everything" }
                     ", then answer."
                 }
+            } @else if let Some(count) = question.selectable_calls() {
+                (selection(count))
             } @else if !question.is_once() { (remember(question)) }
             (actions(body.is_cut, "Approve"))
+        }
+    }
+}
+
+/// Returns the field that selects some of several calls.
+fn selection(count: usize) -> Markup {
+    html! {
+        p.selection {
+            label for="calls-selected" { "Only these calls" } " "
+            input #calls-selected name="calls" maxlength="1000" autocomplete="off"
+                placeholder={ "all " (count) ", or numbers such as 1-3, 7" };
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Reads a user's answer from a client's response, and records it in the ledger.
 
-use super::form::{ALWAYS, COVERS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SESSION, coverages};
+use super::form::{ALWAYS, CALLS, COVERS, NOTE, NOTE_CHARACTERS_MAX, ONCE, REMEMBER, SESSION, coverages};
 use crate::server::Server;
-use portcullis::approvals::ApprovalError;
+use portcullis::approvals::{ApprovalError, CallSelection};
 use portcullis::policy::Principal;
 use portcullis::text::WithCauses;
 use portcullis::{Answer, Covers, Question};
@@ -48,6 +48,12 @@ fn accepted(content: Option<&Value>, question: &Question) -> Option<Answer> {
     if note.is_some_and(|note| note.chars().count() > NOTE_CHARACTERS_MAX) {
         return None;
     }
+    if let (Some(count), Some(numbers)) = (question.selectable_calls(), field(content, CALLS)?)
+        && !numbers.trim().is_empty()
+    {
+        let calls = CallSelection::parse(numbers, count).ok()?;
+        return Some(Answer::Part { calls, note: note.filter(|note| !note.is_empty()).map(str::to_owned) });
+    }
     let covers = match field(content, COVERS)? {
         None => Covers::Exact,
         Some(chosen) => {
@@ -91,7 +97,7 @@ pub(crate) async fn give(
     let approvals = server.inner().host.approvals().within(principal);
     let given = async {
         let is_yes = match &answer {
-            Answer::Yes | Answer::Session(_) | Answer::Always(_) => true,
+            Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::Part { .. } => true,
             Answer::No { .. } => false,
         };
         let now = approvals.question(&question.id).await?.question;

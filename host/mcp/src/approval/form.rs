@@ -37,12 +37,21 @@ pub(super) const COVERS: &str = "covers";
 /// The default coverage of a remembered approval.
 const EXACTLY: &str = "exactly these arguments";
 
+/// The field that selects some of several calls.
+pub(super) const CALLS: &str = "calls";
+
+/// Maximum length of a selection, in characters: more than the numbers of all calls of a request take.
+pub(super) const CALLS_CHARACTERS_MAX: usize = 1024;
+
 /// The field for a note to the model.
 pub(super) const NOTE: &str = "note";
 
 /// Returns whether the form can show all of the request. A form cannot show the rest of a cut text.
 pub(super) fn fits(question: &Question) -> bool {
     let mut bytes = OneLine(&question.arguments).to_string().len();
+    if let Subject::Calls(calls) = &question.subject {
+        bytes += calls.iter().map(|call| OneLine(&call.name()).to_string().len()).sum::<usize>();
+    }
     if let Subject::Resource { resource, reason, .. } = &question.subject {
         bytes += OneLine(resource).to_string().len() + OneLine(reason).to_string().len();
     }
@@ -66,9 +75,21 @@ pub(super) fn params(question: &Question) -> ElicitRequestParams {
         .description("A note to the model, if you decline")
         .max_length(u32::try_from(NOTE_CHARACTERS_MAX).unwrap_or(u32::MAX));
     let fields = ElicitationSchema::builder();
+    let fields = match question.selectable_calls() {
+        Some(count) => fields.property(CALLS, PrimitiveSchemaDefinition::String(selection(count))),
+        None => fields,
+    };
     let fields = if question.is_once() { fields } else { remembering(fields, question) };
     let requested_schema = fields.property(NOTE, PrimitiveSchemaDefinition::String(note)).build_unchecked();
     ElicitRequestParams::FormElicitationParams { meta: None, message: sheet(question).text, requested_schema }
+}
+
+/// Returns the schema of the `calls` field.
+fn selection(count: usize) -> StringSchema {
+    StringSchema::new()
+        .title("Only these calls")
+        .description(format!("Numbers such as 1-3, 7; empty for all {count}. The others are denied"))
+        .max_length(u32::try_from(CALLS_CHARACTERS_MAX).unwrap_or(u32::MAX))
 }
 
 /// Adds the fields about a remembered approval.
@@ -106,8 +127,18 @@ fn sheet(question: &Question) -> FormText {
             sheet.whole("Requested", &format!("{permission}: {resource}"));
             sheet.whole(if *by_host { "Why" } else { "The tool says" }, reason);
         }
+        Subject::Calls(calls) => {
+            let planned = question.planned_calls().unwrap_or_default();
+            sheet.line(&format!("{} is running and wants to {planned}. Allow it?", question.tool));
+            for (index, call) in calls.iter().enumerate() {
+                sheet.whole(&(index + 1).to_string(), &call.name());
+            }
+        }
     }
-    sheet.whole("Arguments", &question.arguments);
+    match &question.subject {
+        Subject::Calls(_) => sheet.whole("Calls with their arguments", &question.arguments),
+        Subject::Call | Subject::Repeat | Subject::Resource { .. } => sheet.whole("Arguments", &question.arguments),
+    }
     sheet.beside("Why approval is needed", &question.reason);
     sheet.beside("On behalf of", &format!("{} ({})", question.principal, question.origin));
     if !question.called_by.is_empty() {

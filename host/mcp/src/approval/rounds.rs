@@ -95,6 +95,6 @@ fn key(question: &Question) -> String {
     };
     match &question.subject {
         Subject::Resource { resource, .. } if is_plain(resource) => resource.clone(),
-        Subject::Resource { .. } | Subject::Call | Subject::Repeat => KEY.to_owned(),
+        Subject::Resource { .. } | Subject::Call | Subject::Repeat | Subject::Calls(_) => KEY.to_owned(),
     }
 }

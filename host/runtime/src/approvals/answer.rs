@@ -1,5 +1,6 @@
 //! Applies an approver's answer to both the ledger and the audit log, or to neither.
 
+use super::approved_part::ApprovedPart;
 use super::binding::Coverage;
 use super::body::QuestionBody;
 use super::concern::{Asker, Concern};
@@ -79,12 +80,16 @@ impl Approvals {
         }
         let body = QuestionBody::parse(id, row.body.as_deref())?;
         let alive = change.is_waited_for(&row);
-        if matches!(body.question.subject, Subject::Resource { .. }) && !alive {
+        if body.question.is_in_the_middle() && !alive {
             let _ = change.step(id, StatusStep::Withdraw, None)?;
             return Ok(Err(ApprovalError::Gone));
         }
         let answer = match answer {
             Answer::Session(_) | Answer::Always(_) if body.question.is_once() => &Answer::Yes,
+            Answer::Part { calls, .. } => match body.question.selectable_calls() {
+                Some(count) if calls.positions().iter().all(|position| *position < count) => answer,
+                Some(_) | None => return Ok(Err(ApprovalError::NotOffered)),
+            },
             answer => answer,
         };
         let held = held(&row, &body, answer)?;
@@ -97,6 +102,12 @@ impl Approvals {
                 change.step(id, StatusStep::Approve, None)?.map_err(ApprovalError::from)?;
                 announcer.announce(Kind::Answer, &line)?;
                 Ok(Ok(if alive { Onward::There } else { Onward::Here }))
+            }
+            Answer::Part { calls, note } => {
+                let part = ApprovedPart { calls: calls.clone(), note: note.clone() }.text();
+                change.step(id, StatusStep::Approve, Some(&part))?.map_err(ApprovalError::from)?;
+                announcer.announce(Kind::Answer, &line)?;
+                Ok(Ok(if alive { Onward::There } else { Onward::Ended }))
             }
             Answer::No { note } => {
                 let note = note.as_deref().map(|note| cut(note, NOTE_BYTES_MAX));
@@ -130,7 +141,7 @@ impl From<Conflict> for ApprovalError {
 /// Returns the row of a remembered approval, if the answer is one.
 fn held(row: &QuestionRow, body: &QuestionBody, answer: &Answer) -> Result<Option<AnswerRow>, ApprovalError> {
     let (covers, session, milliseconds) = match answer {
-        Answer::Yes | Answer::No { .. } => return Ok(None),
+        Answer::Yes | Answer::Part { .. } | Answer::No { .. } => return Ok(None),
         Answer::Session(covers) => (covers, Some(row.session.clone()), body.session_milliseconds),
         Answer::Always(covers) => (covers, None, body.always_milliseconds),
     };
@@ -182,6 +193,7 @@ pub(crate) fn proposals(concerns: &[Concern]) -> impl Iterator<Item = (Asker, &P
 pub(super) fn covered(id: &str, body: &QuestionBody) -> Result<Map<String, Value>, ApprovalError> {
     match &body.question.subject {
         Subject::Resource { resource, .. } => Ok(resource_arguments(resource)),
+        Subject::Calls(_) => Ok(resource_arguments(&body.question.arguments)),
         Subject::Call | Subject::Repeat => {
             Ok(serde_json::from_str(&body.question.arguments).map_err(|error| ledger::form_error(id, error))?)
         }
@@ -199,18 +211,19 @@ fn line<'a>(
     answer: &'a Answer,
     held: Option<&'a AnswerRow>,
 ) -> AnswerLine<'a> {
-    let (word, covers) = match answer {
-        Answer::Yes => ("yes", None),
-        Answer::Session(covers) => ("session", Some(covers)),
-        Answer::Always(covers) => ("always", Some(covers)),
-        Answer::No { .. } => ("no", None),
-    };
-    let covers = covers.map(|covers| match covers {
+    let covered = |covers: &Covers| match covers {
         Covers::Exact => "exactly these arguments".to_owned(),
         Covers::Offer(place) => body.question.offers.get(*place).cloned().unwrap_or_default(),
-    });
+    };
+    let (word, covers) = match answer {
+        Answer::Yes => ("yes", None),
+        Answer::Session(covers) => ("session", Some(covered(covers))),
+        Answer::Always(covers) => ("always", Some(covered(covers))),
+        Answer::Part { calls, .. } => ("part", Some(format!("calls {calls}"))),
+        Answer::No { .. } => ("no", None),
+    };
     let note = match answer {
-        Answer::No { note } => note.as_deref().map(|note| cut(note, NOTE_BYTES_MAX)),
+        Answer::No { note } | Answer::Part { note, .. } => note.as_deref().map(|note| cut(note, NOTE_BYTES_MAX)),
         Answer::Yes | Answer::Session(_) | Answer::Always(_) => None,
     };
     let subject = subject_text(&body.question.subject);
@@ -226,5 +239,6 @@ pub(super) fn subject_text(subject: &Subject) -> String {
         Subject::Resource { permission, resource, .. } => {
             format!("{}: {}", cut(permission, 64), cut(resource, 1024))
         }
+        Subject::Calls(calls) => format!("{} calls of other tools", calls.len()),
     }
 }

@@ -2,11 +2,19 @@
 
 use super::claim::Ticket;
 use super::error::ApprovalError;
+use crate::call_selection::CallSelection;
 
 /// The result of an approval request.
 pub(crate) enum AskOutcome {
     /// The call may run. Dropping the ticket, if there is one, reports that the call has ended.
     Yes(Option<Ticket>),
+    /// Some of the calls that a running call asked about may run. The others may not.
+    Part {
+        /// The calls that may run.
+        calls: CallSelection,
+        /// A note for the model.
+        note: Option<String>,
+    },
     /// The call may not run.
     No {
         /// A note for the model.

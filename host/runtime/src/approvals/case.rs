@@ -44,6 +44,18 @@ pub(crate) struct ApprovalCase {
     pub(crate) asked_under: Option<AskedUnder>,
 }
 
+impl ApprovalCase {
+    /// Returns the digest of what an approval of this is bound to.
+    pub(crate) fn digest(&self) -> String {
+        self.binding.digest(&self.covered, &self.question.session)
+    }
+
+    /// Returns whether the request is about a call that was repeated several times.
+    pub(crate) fn is_repetition(&self) -> bool {
+        self.subject == ledger::QuestionSubject::Repeat
+    }
+}
+
 /// How long requests, calls and approvals last.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {

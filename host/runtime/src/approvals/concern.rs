@@ -51,7 +51,7 @@ impl Concern {
     }
 
     /// Returns the digest that a remembered approval stores: of who asked, and why.
-    pub(super) fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         // Serializing a number and a text cannot fail. If it did, no approval would answer the concern.
         serde_json::to_string(&(self.asker, &self.reason)).map(sha256).unwrap_or_default()
     }

@@ -254,6 +254,6 @@ fn word<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S::Error
 impl Question {
     /// Returns whether a running call makes this request.
     pub fn is_in_the_middle(&self) -> bool {
-        matches!(self.subject, Subject::Resource { .. })
+        matches!(self.subject, Subject::Resource { .. } | Subject::Calls(_))
     }
 }

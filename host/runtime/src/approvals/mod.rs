@@ -6,6 +6,7 @@
 
 mod answer;
 mod answering;
+mod approved_part;
 mod ask;
 mod asked;
 mod asked_under;
@@ -42,7 +43,10 @@ mod trust;
 mod wait;
 mod waiters;
 
-pub use crate::approver::{Answer, Answering, Approver, Covers, DenyAll, Question, Scripted, Subject, approver_fn};
+pub use crate::approver::{
+    Answer, Answering, Approver, Covers, DenyAll, PlannedCall, Question, Scripted, Subject, approver_fn,
+};
+pub use crate::call_selection::{CallSelection, CallSelectionError};
 #[doc(inline)]
 pub use portcullis_ledger::ledger::{LedgerError, SqliteError, Status};
 

@@ -51,6 +51,8 @@ enum Computed {
     /// Why there is no result.
     Failed(String),
     Files(Vec<ClaimedFile>),
+    /// The changes of several calls, each with the name of its call.
+    Calls(Vec<(String, CallPreview)>),
 }
 
 /// A file as the plugin claims that the call would leave it.
@@ -113,6 +115,21 @@ impl CallPreview {
         }
     }
 
+    /// Joins the previews of several calls of one plugin, each with the name of its call.
+    pub(crate) fn of_calls(plugin: &PluginName, calls: Vec<(String, Self)>) -> Self {
+        Self { plugin: plugin.clone(), computed: Computed::Calls(calls) }
+    }
+
+    /// Returns the bytes of the texts that the ledger would keep.
+    pub(crate) fn text_bytes(&self) -> usize {
+        match &self.computed {
+            Computed::Nothing => 0,
+            Computed::Failed(why) => why.len(),
+            Computed::Files(files) => files.iter().filter_map(|file| file.content.as_ref()).map(String::len).sum(),
+            Computed::Calls(calls) => calls.iter().map(|(_, preview)| preview.text_bytes()).sum(),
+        }
+    }
+
     /// Computes the text that is shown: the difference between each current file and the plugin's claim.
     pub(crate) fn difference(&self) -> String {
         let plugin = &self.plugin;
@@ -122,6 +139,7 @@ impl CallPreview {
                 return note(&format!("{plugin} could not compute what this call would change: {why}"));
             }
             Computed::Files(files) => files,
+            Computed::Calls(calls) => return differences(calls),
         };
         let count = match files.len() {
             0 => "no file".to_owned(),
@@ -145,6 +163,21 @@ impl CallPreview {
 
 /// Shown in place of a difference that an approver would not read.
 const TOO_LONG: &str = "the change in this file is too long to show";
+
+/// Computes the text that is shown for several calls. Each is compared with the current files, not with what the calls
+/// before it would leave.
+fn differences(calls: &[(String, CallPreview)]) -> String {
+    let mut shown = String::new();
+    for (name, preview) in calls {
+        let part = preview.difference();
+        shown.push_str(&note(&OneLine(name).to_string()));
+        match shown.len() + part.len() <= DIFFERENCE_BYTES_MAX {
+            true => shown.push_str(&part),
+            false => shown.push_str(&note("the change of this call is too long to show")),
+        }
+    }
+    shown
+}
 
 /// Checks every change of a preview. The error says what is wrong with the first one that fails.
 fn claimed_files(

@@ -2,6 +2,7 @@
 
 use super::answer::subject_text;
 use super::answering::{ApproverAnswer, asked};
+use super::approved_part::ApprovedPart;
 use super::asked::{AskError, AskOutcome, WaitingFor};
 use super::attendance::CallAttendance;
 use super::case::ApprovalCase;
@@ -222,10 +223,14 @@ impl RequestWait {
         match status {
             Status::Approved => {
                 approvals.shared.refusals.forget(&self.case.question);
+                let part = self.approved_part().await?;
                 let claimed = blocking(move || approvals.claim(&id, subject)).await;
                 self.settled = claimed.is_ok();
                 match claimed {
-                    Ok(ticket) => Ok(WaitEnd::Asked(AskOutcome::Yes(ticket))),
+                    Ok(ticket) => Ok(WaitEnd::Asked(match part {
+                        Some(ApprovedPart { calls, note }) => AskOutcome::Part { calls, note },
+                        None => AskOutcome::Yes(ticket),
+                    })),
                     Err(ApprovalError::Settled(Status::Expired) | ApprovalError::Expired) => Ok(expired()),
                     // Revoked between the answer and the run.
                     Err(ApprovalError::Settled(Status::Rejected)) => self.rejected().await,
@@ -265,6 +270,13 @@ impl RequestWait {
         let row = move || approvals.shared.ledger.look(|change| change.question(&id)?.ok_or(ApprovalError::Unknown));
         let row = blocking(row).await?;
         Ok((row.status, row.note))
+    }
+
+    /// Returns which of several calls were approved. None if the whole request was.
+    async fn approved_part(&self) -> Result<Option<ApprovedPart>, ApprovalError> {
+        let Some(count) = self.case.question.selectable_calls() else { return Ok(None) };
+        let (_, note) = self.status().await?;
+        note.map(|note| ApprovedPart::parse(&note, count).ok_or(ApprovalError::Unknown)).transpose()
     }
 
     async fn rejected(&mut self) -> Result<WaitEnd, ApprovalError> {

@@ -4,6 +4,7 @@
 use super::approved::ApprovedCall;
 use super::grant;
 use super::hooks;
+use super::plan;
 use super::question::{self, Reasons};
 use super::record::CallRecord;
 use super::redecide::redecide_left;
@@ -129,7 +130,7 @@ impl ValidCall {
         request.is_repaired() || self.tool.schema().is_absent()
     }
 
-    fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         self.policy.policy.limits(&self.plugin.name)
     }
 
@@ -205,6 +206,9 @@ impl ValidCall {
         reasons: Reasons,
     ) -> Result<ApprovedCall, Rejection> {
         let case = self.case(request, record.id(), observed, reasons)?;
+        if let Some(approved) = plan::decided_before(self, request, record, &case).await? {
+            return Ok(approved);
+        }
         let channel = host.channel_of(request, &self.policy.policy);
         let stopped = async {
             tokio::select! {
@@ -220,6 +224,8 @@ impl ValidCall {
                 record.spend(ticket);
                 true
             }
+            // Only a request about several calls can be approved in part.
+            AskOutcome::Part { note, .. } => return Err(disapproved(self, note.as_deref())),
             AskOutcome::Redecided => false,
             // A reload can finish between the decision on this call and its request, and then has not seen the request.
             AskOutcome::Pending { .. } if !self.still_waits(&host.catalog(), request, observed) => {

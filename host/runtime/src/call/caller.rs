@@ -17,8 +17,8 @@ use crate::text::{OneLine, cut};
 use crate::valid_call::ValidCall;
 use portcullis_policy::{Decision, Limits, Permission, RESOURCE_BYTES, ResourceQuestion, Verdict};
 use portcullis_sandbox::{
-    Ask, CallContext, CallHost, CallableTool, Effects, Escalation, InnerAnswers, InnerCalls, OutputFull, ProgramExtra,
-    Progress, ToolSummary, Traffic,
+    ApprovedCalls, Ask, CallContext, CallHost, CallableTool, Effects, Escalation, InnerAnswers, InnerCall, InnerCalls,
+    InnerOutlook, OutputFull, ProgramExtra, Progress, ToolSummary, Traffic,
 };
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -96,6 +96,22 @@ impl CallHost for GuestLink {
         Box::pin(self.call_others(calls))
     }
 
+    fn foresee_calls<'a>(
+        &'a self,
+        key: &'a str,
+        calls: Vec<InnerCall>,
+    ) -> Pin<Box<dyn Future<Output = Vec<InnerOutlook>> + Send + 'a>> {
+        Box::pin(self.foresee_others(key, calls))
+    }
+
+    fn approve_calls<'a>(
+        &'a self,
+        key: &'a str,
+        calls: Vec<InnerCall>,
+    ) -> Pin<Box<dyn Future<Output = ApprovedCalls> + Send + 'a>> {
+        Box::pin(self.approve_others(key, calls))
+    }
+
     fn write_output(&self, piece: &[u8]) -> Result<(), OutputFull> {
         // A review has no answer to write.
         self.answer.as_ref().map_or(Err(OutputFull), |answer| answer.write(piece))
@@ -144,6 +160,11 @@ impl GuestLink {
         self.record.id()
     }
 
+    /// Keeps a detail for the operator. The tool goes on, so it is no detail of a failure.
+    pub(super) fn note_detail(&self, detail: String) {
+        self.record.note_detail(Some(detail));
+    }
+
     pub(super) fn report_progress(&self, progress: Progress) {
         self.record.progressed(progress);
     }
@@ -176,14 +197,14 @@ impl GuestLink {
     }
 
     /// Releases the call's slots, so that other calls can run while this one waits for an approver.
-    fn let_go(&self) {
+    pub(super) fn let_go(&self) {
         self.record.waiting();
         // If too many calls already wait, this one waits with its slots.
         let _ = self.suspend();
     }
 
     /// Waits until this call has its slots again.
-    async fn go_on(&self) -> Result<(), String> {
+    pub(super) async fn go_on(&self) -> Result<(), String> {
         let continued = self.continue_run().await;
         self.record.resumed();
         continued
@@ -222,12 +243,11 @@ impl GuestLink {
                 AskOutcome::Redecided => {}
                 AskOutcome::Yes(_) => return Ok(()),
                 AskOutcome::No { note, detail } => {
-                    // The tool goes on, so this is no detail of a failure that would replace it.
-                    detail.into_iter().for_each(|detail| self.record.note_detail(Some(detail)));
+                    detail.into_iter().for_each(|detail| self.note_detail(detail));
                     let note = note.map(|note| format!(": {}", OneLine(cut(&note, NOTE_BYTES_MAX))));
                     return Err(format!("not approved{}", note.unwrap_or_default()));
                 }
-                AskOutcome::Pending { .. } => return Err("not approved".to_owned()),
+                AskOutcome::Part { .. } | AskOutcome::Pending { .. } => return Err("not approved".to_owned()),
             }
         }
     }

@@ -9,7 +9,7 @@ use super::record::CallRecord;
 use super::rejection::{Rejection, unkept};
 use super::unwanted;
 use super::validate::find_portable;
-use crate::approvals::Foreseen;
+use crate::approvals::{ApprovalCase, ApprovalError, Foreseen};
 use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::outlook::Outlook;
@@ -32,6 +32,32 @@ pub(crate) async fn explain(host: &Arc<HostState>, request: &Request) -> Result<
     Ok((call, outlook))
 }
 
+/// What the host would do with a call that it does not refuse.
+pub(super) enum Foresight {
+    Runs {
+        /// The ids of the approvals that it would use.
+        approvals: Vec<String>,
+    },
+    Asks {
+        case: Box<ApprovalCase>,
+        /// The open request that it would join.
+        open: Option<String>,
+    },
+}
+
+/// Takes the steps of a call without running it, and returns the approval request that it would make.
+///
+/// # Errors
+/// The call would be refused.
+pub(super) async fn foresight(
+    host: &Arc<HostState>,
+    request: &Request,
+) -> Result<(Arc<ValidCall>, Foresight), Rejection> {
+    let call = begin(host, request)?;
+    let foresight = call.foresight(host, request).await?;
+    Ok((call, foresight))
+}
+
 fn begin(host: &Arc<HostState>, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
     unwanted::refused(request)?;
     ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request)
@@ -46,28 +72,35 @@ impl ValidCall {
     }
 
     async fn foresee(self: &Arc<Self>, host: &Arc<HostState>, request: &Request) -> Result<Outlook, Rejection> {
+        Ok(match self.foresight(host, request).await? {
+            Foresight::Runs { approvals } => Outlook::Run { approvals },
+            Foresight::Asks { case, open } => Outlook::Ask { reason: case.question.reason, request: open },
+        })
+    }
+
+    async fn foresight(self: &Arc<Self>, host: &Arc<HostState>, request: &Request) -> Result<Foresight, Rejection> {
         let record = CallRecord::rehearsal(host, request);
         let (verdict, observed) = self.weigh(host, request, &record).await?;
         let Some(reasons) = self.reasons(&verdict, &observed) else { return self.would_run(host, Vec::new()).await };
         grant::check_answerable(self)?;
-        let reason = reasons.text.clone();
         let case = self.case(request, record.id(), &observed, reasons)?;
         let (approvals, channel) = (host.approvals.clone(), host.channel_of(request, &self.policy.policy));
-        let foreseen = blocking(move || approvals.foresee(&channel, &case)).await;
-        match foreseen.map_err(|error| unkept(&error))? {
+        let foreseen = blocking(move || Ok::<_, ApprovalError>((approvals.foresee(&channel, &case)?, case))).await;
+        let (foreseen, case) = foreseen.map_err(|error| unkept(&error))?;
+        match foreseen {
             Foreseen::Answered(approvals) => self.would_run(host, approvals).await,
-            Foreseen::Asked(open) => Ok(Outlook::Ask { reason, request: open }),
+            Foreseen::Asked(open) => Ok(Foresight::Asks { case: Box::new(case), open }),
             Foreseen::Refused { note } => Err(disapproved(self, note.as_deref())),
         }
     }
 
     /// Checks what an approved call still needs: its handles and its code.
-    async fn would_run(&self, host: &HostState, approvals: Vec<String>) -> Result<Outlook, Rejection> {
+    async fn would_run(&self, host: &HostState, approvals: Vec<String>) -> Result<Foresight, Rejection> {
         grant::check(self)?;
         if !reserved::is_reserved(&self.plugin.name) {
             host.code(&self.plugin).await?;
         }
-        Ok(Outlook::Run { approvals })
+        Ok(Foresight::Runs { approvals })
     }
 }
 

@@ -106,6 +106,7 @@ impl GuestLink {
         }
         parent.begin_round(time_left, counted);
         let requests: Vec<Request> = calls.iter().take(counted).map(|call| self.inner_request(&parent, call)).collect();
+        requests.iter().filter(|request| request.refused.is_none()).for_each(|request| self.announce(&request.tool));
         let mut answers = self.answers(requests, |answer| room.take(answer)).await;
         answers.resize_with(calls.len(), || Err(exhausted.clone()));
         let spent = parent.spent();
@@ -129,7 +130,7 @@ impl GuestLink {
     }
 
     /// Returns the parent of the calls through a key. It counts them until this call ends.
-    fn parent_call(&self, key: &str) -> Result<Arc<ParentCall>, String> {
+    pub(super) fn parent_call(&self, key: &str) -> Result<Arc<ParentCall>, String> {
         let mut parents = self.parents.lock_recovered();
         if let Some(parent) = parents.iter().find(|parent| parent.key().as_str() == key) {
             return Ok(Arc::clone(parent));
@@ -150,7 +151,7 @@ impl GuestLink {
     }
 
     /// Returns the request of a call. One that cannot be made is marked as refused, so that it is recorded too.
-    fn inner_request(&self, parent: &Arc<ParentCall>, call: &InnerCall) -> Request {
+    pub(super) fn inner_request(&self, parent: &Arc<ParentCall>, call: &InnerCall) -> Request {
         let origin = &self.request.origin;
         let made = Request {
             parent: Some(Arc::clone(parent)),
@@ -168,12 +169,11 @@ impl GuestLink {
         let Ok(principal) = origin.principal.attenuated(self.call.plugin.name.as_str()) else {
             return refused(Code::DependencyNotGranted, "Not called: the chain of callers is too long.".to_owned());
         };
-        self.announce(&tool);
         Request { origin: RequestOrigin { principal, ..origin.clone() }, ..made }
     }
 
     /// Shows the call in the progress of this call.
-    fn announce(&self, tool: &ToolName) {
+    fn announce(&self, tool: &str) {
         self.report_progress(Progress { title: Some(format!("Calls {tool}")), ..Progress::default() });
     }
 }
@@ -200,27 +200,28 @@ fn summary(tool: &Tool) -> ToolSummary {
 /// Returns a reply as the answer that a tool gets.
 fn answer(reply: Reply) -> Answer {
     let message = reply.message;
-    // The called tool itself has told these kinds.
-    if reply.code == Code::ToolRejectedArguments {
-        return Err(Failure::InvalidArguments(message));
+    if reply.code.outcome() != Outcome::Completed {
+        return Err(failure(reply.code, message, reply.retry_after));
     }
-    if reply.code == Code::ToolDenied {
-        return Err(Failure::Denied(message));
+    let output = reply.output.unwrap_or(Output::Text(message));
+    let metadata = reply.metadata.map(|metadata| metadata.to_string());
+    Ok(Success { title: reply.title, output, metadata })
+}
+
+/// Returns a refusal or a failure as the answer that a tool gets.
+pub(super) fn failure(code: Code, message: String, retry_after: Option<Duration>) -> Failure {
+    match (code, code.outcome()) {
+        // The called tool itself has told these kinds.
+        (Code::ToolRejectedArguments, _) | (_, Outcome::Invalid) => Failure::InvalidArguments(message),
+        (Code::ToolDenied, _) | (_, Outcome::Denied | Outcome::Pending) => Failure::Denied(message),
+        (_, Outcome::Cancelled) => Failure::Cancelled,
+        (code, Outcome::Failed | Outcome::Limit | Outcome::Refused) if may_be_retried(code) => {
+            Failure::Unavailable { message, retry_after }
+        }
+        (_, Outcome::Completed | Outcome::Failed | Outcome::Limit | Outcome::Trapped | Outcome::Refused) => {
+            Failure::Failed(message)
+        }
     }
-    Err(match reply.code.outcome() {
-        Outcome::Completed => {
-            let output = reply.output.unwrap_or(Output::Text(message));
-            let metadata = reply.metadata.map(|metadata| metadata.to_string());
-            return Ok(Success { title: reply.title, output, metadata });
-        }
-        Outcome::Invalid => Failure::InvalidArguments(message),
-        Outcome::Denied | Outcome::Pending => Failure::Denied(message),
-        Outcome::Cancelled => Failure::Cancelled,
-        Outcome::Failed | Outcome::Limit | Outcome::Refused if may_be_retried(reply.code) => {
-            Failure::Unavailable { message, retry_after: reply.retry_after }
-        }
-        Outcome::Failed | Outcome::Limit | Outcome::Trapped | Outcome::Refused => Failure::Failed(message),
-    })
 }
 
 fn may_be_retried(code: Code) -> bool {

@@ -3,7 +3,7 @@
 use super::grant::{bound_lines, describe_handles};
 use super::rejection::Rejection;
 use crate::approvals::{ApprovalBinding, ApprovalCase, Asker, Concern, Times, proposals, resource_arguments};
-use crate::approver::{Question, Subject};
+use crate::approver::{PlannedCall, Question, Subject};
 use crate::json;
 use crate::ledger;
 use crate::origin::RequestOrigin;
@@ -12,7 +12,7 @@ use crate::reply::Code;
 use crate::text::{cut, new_id};
 use crate::valid_call::ValidCall;
 use portcullis_definitions::tool;
-use portcullis_policy::{Decision, Pattern, Payloads, Permission, Permissions, Variation, Verdict};
+use portcullis_policy::{Decision, Pattern, Payloads, Permission, Permissions, Targets, Variation, Verdict};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -102,6 +102,27 @@ pub(super) fn about_resource(
     let (subject, concerns) = (ledger::QuestionSubject::Resource, Vec::new());
     let asked = About { subject, shown, permissions, covered, patterns, offers, by_host: true, concerns };
     Ok(ApprovalCase { afresh, ..case(origin, call, id, asked, reason)? })
+}
+
+/// Builds the approval request for calls that a running call plans to make.
+pub(super) fn about_calls(
+    origin: &RequestOrigin,
+    call: &ValidCall,
+    id: &str,
+    planned: Vec<PlannedCall>,
+    (handles, reason): (Vec<String>, String),
+) -> Result<ApprovalCase, Rejection> {
+    let shown_call = |call: &PlannedCall| format!(r#"{{"tool":"{}","arguments":{}}}"#, call.tool, call.arguments);
+    let arguments = format!("[{}]", planned.iter().map(shown_call).collect::<Vec<_>>().join(","));
+    let permissions = call.tool.permissions();
+    let (subject, covered) = (ledger::QuestionSubject::Resource, resource_arguments(&arguments));
+    let (patterns, offers, concerns) = (Vec::new(), Vec::new(), Vec::new());
+    let shown = Subject::Calls(planned);
+    let asked = About { subject, shown, permissions, covered, patterns, offers, by_host: true, concerns };
+    let mut case = ApprovalCase { afresh: true, ..case(origin, call, id, asked, reason)? };
+    (case.question.arguments, case.question.handles) = (arguments, handles);
+    case.question.targets = Targets::default();
+    Ok(case)
 }
 
 /// Returns the pattern for everything in a directory of resources, if the requested resource is in it.

@@ -22,6 +22,8 @@ super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process
 "portcullis:tool/tools.[method]toolset.search" => {},
 "portcullis:tool/tools.[method]toolset.call" => {},
 "portcullis:tool/tools.[method]toolset.call-all" => {},
+"portcullis:tool/tools.[method]toolset.foresee" => {},
+"portcullis:tool/tools.[method]toolset.approve" => {},
 "portcullis:tool/context.ask-with-patterns" => {
     async fn ask_with_patterns(
         &mut self,

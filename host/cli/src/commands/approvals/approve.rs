@@ -14,7 +14,7 @@ use crate::exit_code::Exit;
 use crate::failure::{CommandError, FailureCode};
 use crate::question::{FILE_CHANGED, Sheet, Unseen, laid_out};
 use anyhow::bail;
-use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
+use portcullis::approvals::{ApprovalError, CallSelection, Onward, OpenQuestion, Status};
 use portcullis::text::OneLine;
 use portcullis::{Answer, Approvals, Covers, Question};
 
@@ -47,7 +47,7 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
     let approvals = open(context).await?;
     let place = match (&question.question, question.status) {
         (Some(asked), Status::Pending) => {
-            let answer = match answer(arguments, &asked.offers) {
+            let answer = match answer(arguments, asked) {
                 Ok(answer) => answer,
                 Err(why) => return fail_as(FailureCode::NotOffered, &why, Exit::Usage, context),
             };
@@ -78,7 +78,13 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
 }
 
 /// Returns the answer that the options give.
-fn answer(arguments: &ApproveArguments, offers: &[String]) -> Result<Answer, String> {
+fn answer(arguments: &ApproveArguments, asked: &Question) -> Result<Answer, String> {
+    let offers = &asked.offers;
+    if let Some(numbers) = &arguments.calls {
+        let count = asked.selectable_calls().ok_or("--calls is for a request about several calls")?;
+        let calls = CallSelection::parse(numbers, count).map_err(|error| error.to_string())?;
+        return Ok(Answer::Part { calls, note: None });
+    }
     let wanted = match &arguments.covers {
         None => Covers::Exact,
         Some(typed) => offered(typed, offers).ok_or_else(|| not_offered(offers))?,

@@ -118,7 +118,7 @@ fn what(question: &OpenQuestion) -> &str {
     match &question.question {
         None => question.note.as_deref().unwrap_or_default(),
         Some(asked) => match &asked.subject {
-            Subject::Call | Subject::Repeat => &asked.arguments,
+            Subject::Call | Subject::Repeat | Subject::Calls(_) => &asked.arguments,
             Subject::Resource { resource, .. } => resource,
         },
     }

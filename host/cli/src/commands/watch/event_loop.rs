@@ -79,9 +79,16 @@ async fn act(
             reason = session.reason(terminal.screen.as_ref()) => AfterKey::Answer(Answer::No { note: Some(reason?) }),
         };
     }
+    if let AfterKey::Select = after {
+        terminal.mode = None;
+        after = tokio::select! {
+            () = events.interrupts.next() => AfterKey::Quit,
+            after = session.selection(terminal.screen.as_ref()) => after?,
+        };
+    }
     match after {
         AfterKey::Quit => return Ok(ControlFlow::Break(())),
-        AfterKey::Stay | AfterKey::Reason | AfterKey::Details => {}
+        AfterKey::Stay | AfterKey::Reason | AfterKey::Select | AfterKey::Details => {}
         AfterKey::Answer(answer) => {
             let to_run = tokio::select! {
                 () = events.interrupts.next() => return Ok(ControlFlow::Break(())),

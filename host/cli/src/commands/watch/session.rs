@@ -7,7 +7,7 @@ use super::model::WatchModel;
 use super::review::{Review, ReviewedRequest};
 use super::screen::{OpenRequest, ScreenSize, draw};
 use super::screen_guard::SecondScreen;
-use crate::answer::{Ruling, ruling};
+use crate::answer::{Offered, Ruling, WHICH_CALLS, ruling};
 use crate::question::{RememberedCovers, Sheet, Unseen, choices, keys, laid_out};
 use crate::time::Now;
 use crate::tty::{Key, KeyMode, Tty};
@@ -48,6 +48,8 @@ pub(super) enum AfterKey {
     Stay,
     Answer(Answer),
     Reason,
+    /// The person selects some of several calls.
+    Select,
     Details,
     Quit,
 }
@@ -167,10 +169,11 @@ impl<'a> WatchSession<'a> {
     /// Takes a key below the open request.
     fn pressed_below_request(&mut self, key: char) -> AfterKey {
         let Some(shown) = &mut self.request else { return AfterKey::Stay };
-        match ruling(Some(&key.to_string()), shown.request.question.offers.len(), shown.unseen, shown.covers) {
+        match ruling(Some(&key.to_string()), Offered::of(&shown.request.question), shown.unseen, shown.covers) {
             Ruling::Answer(Answer::No { .. }) => return AfterKey::Reason,
             Ruling::Answer(answer) => return AfterKey::Answer(answer),
             Ruling::More => return AfterKey::Details,
+            Ruling::Select => return AfterKey::Select,
             Ruling::Choose(covers) => shown.covers = RememberedCovers::chosen(covers),
             Ruling::Again(why) => why.clone_into(&mut self.message),
         }
@@ -197,6 +200,20 @@ impl<'a> WatchSession<'a> {
         AfterKey::Stay
     }
 
+    /// Takes the numbers of the calls that are approved, of the open request.
+    pub(super) async fn selection(&mut self, screen: Option<&SecondScreen>) -> anyhow::Result<AfterKey> {
+        let numbers = self.line(screen, WHICH_CALLS).await?;
+        let Some(shown) = &self.request else { return Ok(AfterKey::Stay) };
+        let (question, unseen) = (&shown.request.question, shown.unseen);
+        let line = format!("y {}", numbers.as_deref().filter(|numbers| !numbers.is_empty()).unwrap_or("none"));
+        match ruling(Some(&line), Offered::of(question), unseen, shown.covers) {
+            Ruling::Answer(answer) => return Ok(AfterKey::Answer(answer)),
+            Ruling::Again(why) => why.clone_into(&mut self.message),
+            Ruling::More | Ruling::Select | Ruling::Choose(_) => {}
+        }
+        Ok(AfterKey::Stay)
+    }
+
     /// Gives an answer to the open request, or to all of the review. Returns the calls to run here.
     pub(super) async fn answer(&mut self, given: &Answer) -> Vec<CallToRun> {
         let answers = if let Some(review) = self.review.take() {
@@ -218,18 +235,22 @@ impl<'a> WatchSession<'a> {
 
     /// Reads why calls are denied: in the last row of the second screen, or below the details on the first one.
     pub(super) async fn reason(&self, screen: Option<&SecondScreen>) -> anyhow::Result<String> {
+        Ok(match self.line(screen, WHY).await?.as_deref() {
+            None | Some("") => "the person said no".to_owned(),
+            Some(reason) => reason.to_owned(),
+        })
+    }
+
+    async fn line(&self, screen: Option<&SecondScreen>, prompt: &str) -> anyhow::Result<Option<String>> {
         match screen {
-            Some(screen) => screen.prompt(self.size().rows, WHY)?,
-            None => self.context.terminal.print(WHY)?,
+            Some(screen) => screen.prompt(self.size().rows, prompt)?,
+            None => self.context.terminal.print(prompt)?,
         }
         let line = self.tty.line().await?;
         if let Some(screen) = screen {
             screen.hide_cursor()?;
         }
-        Ok(match line.as_deref().map(str::trim) {
-            None | Some("") => "the person said no".to_owned(),
-            Some(reason) => reason.to_owned(),
-        })
+        Ok(line.map(|line| line.trim().to_owned()))
     }
 
     /// Shows everything about the open request on the first screen, where a person can scroll, and takes one key.

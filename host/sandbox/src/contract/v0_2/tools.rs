@@ -3,7 +3,8 @@
 use super::generated::portcullis::tool::{dependencies, tools, types};
 use crate::state::StoreState;
 use crate::toolset::{
-    AnswerRoom, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary, Toolset,
+    AnswerRoom, ApprovedCalls, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls,
+    InnerOutlook, PLANNED_CALLS_MAX, ToolSummary, Toolset,
 };
 use portcullis_definitions::manifest::{self, Answer, Failure};
 use portcullis_policy::{Hint, Permission, Permissions};
@@ -101,9 +102,65 @@ impl tools::HostToolset for StoreState {
         Ok(answers.into_iter().map(answered).collect())
     }
 
+    async fn foresee(
+        &mut self,
+        toolset: Resource<Toolset>,
+        calls: Vec<tools::ToolCall>,
+    ) -> wasmtime::Result<Vec<tools::Outlook>> {
+        let toolset = self.table.get(&toolset)?.clone();
+        if calls.len() > PLANNED_CALLS_MAX {
+            let text = format!("Foresee at most {PLANNED_CALLS_MAX} calls at once.");
+            let fails = |_| tools::Outlook::Fails(types::Failure::InvalidArguments(text.clone()));
+            return Ok(calls.iter().map(fails).collect());
+        }
+        let calls = calls.into_iter().map(Into::into).collect();
+        let foreseen = self.call.host.foresee_calls(toolset.key(), calls).await;
+        Ok(self.held_tools(foreseen, outlook_bytes)?.into_iter().map(Into::into).collect())
+    }
+
+    /// Asks about calls. The time of the guest's own call stops while the approver thinks.
+    async fn approve(
+        &mut self,
+        toolset: Resource<Toolset>,
+        calls: Vec<tools::ToolCall>,
+    ) -> wasmtime::Result<Vec<bool>> {
+        let toolset = self.table.get(&toolset)?.clone();
+        if calls.len() > PLANNED_CALLS_MAX {
+            return Ok(vec![false; calls.len()]);
+        }
+        let suspended = self.clock.suspend();
+        let calls = calls.into_iter().map(Into::into).collect();
+        let ApprovedCalls { approved, spent } = self.call.host.approve_calls(toolset.key(), calls).await;
+        suspended.end(spent);
+        Ok(approved)
+    }
+
     fn drop(&mut self, toolset: Resource<Toolset>) -> wasmtime::Result<()> {
         self.table.delete(toolset)?;
         Ok(())
+    }
+}
+
+fn outlook_bytes(outlook: &InnerOutlook) -> usize {
+    let text = match outlook {
+        InnerOutlook::Runs | InnerOutlook::NeedsApproval | InnerOutlook::Fails(Failure::Cancelled) => 0,
+        InnerOutlook::Fails(
+            Failure::InvalidArguments(text)
+            | Failure::Denied(text)
+            | Failure::Failed(text)
+            | Failure::Unavailable { message: text, .. },
+        ) => text.len(),
+    };
+    size_of::<InnerOutlook>() + text
+}
+
+impl From<InnerOutlook> for tools::Outlook {
+    fn from(outlook: InnerOutlook) -> Self {
+        match outlook {
+            InnerOutlook::Runs => Self::Runs,
+            InnerOutlook::NeedsApproval => Self::NeedsApproval,
+            InnerOutlook::Fails(failed) => Self::Fails(failure(failed)),
+        }
     }
 }
 
