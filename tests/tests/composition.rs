@@ -22,5 +22,8 @@ mod ending;
 #[path = "composition/listing.rs"]
 mod listing;
 
+#[path = "composition/planned.rs"]
+mod planned;
+
 #[path = "composition/script.rs"]
 mod script;

@@ -4,7 +4,7 @@ use portcullis_sdk::prelude::*;
 
 use crate::answer;
 use crate::bridge::HostBridge;
-use crate::pass;
+use crate::plan;
 
 #[arguments]
 pub(crate) struct Run {
@@ -24,5 +24,5 @@ pub(crate) struct Run {
 #[tool(destructive, open_world, title = "Run a script")]
 pub(crate) fn run(arguments: Run, context: &Context) -> Result<Success<String>, Failure> {
     let bridge = HostBridge::new(context.tools("tools")?, context);
-    answer::of(pass::run_pass(&arguments.code, &bridge))
+    answer::of(plan::run(&arguments.code, &bridge))
 }

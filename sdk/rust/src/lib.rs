@@ -74,7 +74,7 @@ pub use review::{ApprovalRequest, Pattern, Review, Variation, Verdict};
 pub use service::Service;
 pub use store::Store;
 pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
-pub use toolset::{CallableTool, ToolCall, ToolSummary, Toolset};
+pub use toolset::{CallableTool, Outlook, PLANNED_CALLS_MAX, ToolCall, ToolSummary, Toolset};
 pub use writer::Writer;
 
 /// The crates that derived code refers to. Depend on them directly for anything beyond the derives.

@@ -64,6 +64,20 @@ impl ToolCall {
     }
 }
 
+/// Maximum calls that [`Toolset::foresee`] and [`Toolset::approve`] take at once. It is the host's limit.
+pub const PLANNED_CALLS_MAX: usize = 100;
+
+/// What the host would do with a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outlook {
+    /// The call would run.
+    Runs,
+    /// An approver would be asked.
+    NeedsApproval,
+    /// The call would fail like this.
+    Fails(Failure),
+}
+
 /// The tools that the policy binds to a key. Each call takes all the steps of a call by a caller: the host checks,
 /// decides, limits and records it, and asks an approver where the policy says so.
 ///
@@ -135,5 +149,23 @@ impl Toolset {
     #[must_use]
     pub fn call_all(&self, calls: &[ToolCall]) -> Vec<Result<Success, Failure>> {
         self.handle.call_all(calls)
+    }
+
+    /// Returns what the host would do with each call now, at most [`PLANNED_CALLS_MAX`]. Nothing runs, and nobody is
+    /// asked.
+    #[must_use]
+    pub fn foresee(&self, calls: &[ToolCall]) -> Vec<Outlook> {
+        self.handle.foresee(calls)
+    }
+
+    /// Asks an approver about calls together before they are made, at most [`PLANNED_CALLS_MAX`]. The approver reads
+    /// the exact arguments of each, and approves all, some or none. Returns for each call whether it can now be made
+    /// without a request of its own.
+    ///
+    /// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
+    /// approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+    #[must_use]
+    pub fn approve(&self, calls: &[ToolCall]) -> Vec<bool> {
+        self.handle.approve(calls)
     }
 }

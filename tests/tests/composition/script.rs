@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 
 /// Lets a script call the tools for files. Reads are allowed, and writes need approval.
-const POLICY: &str = r#"
+pub(super) const POLICY: &str = r#"
 [approvals]
 repeats = 1000000
 [limits]
@@ -32,7 +32,7 @@ decision = "ask"
 "#;
 
 /// A site with the plugins and some files.
-fn site() -> Site {
+pub(super) fn site() -> Site {
     let site = Site::new();
     for plugin in ["files", "script"] {
         site.plugin(plugin, &shipped_plugin(plugin));
@@ -44,7 +44,7 @@ fn site() -> Site {
     site
 }
 
-async fn run(host: &Host, code: &str) -> Reply {
+pub(super) async fn run(host: &Host, code: &str) -> Reply {
     host.call(Request::new("script.run", json!({ "code": code }).to_string())).await
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::toolset::{CallableTool, ToolCall, ToolSummary};
+use crate::toolset::{CallableTool, Outlook, ToolCall, ToolSummary};
 use crate::{Failure, Success};
 
 type Calls = dyn Fn(&ToolCall) -> Result<Success, Failure>;
@@ -66,6 +66,17 @@ impl Toolset {
 
     pub(crate) fn call_all(&self, calls: &[ToolCall]) -> Vec<Result<Success, Failure>> {
         calls.iter().map(|call| self.call(call)).collect()
+    }
+
+    /// A played tool needs no approver.
+    #[expect(clippy::unused_self, reason = "the same form as the handle of a host")]
+    pub(crate) fn foresee(&self, calls: &[ToolCall]) -> Vec<Outlook> {
+        calls.iter().map(|_| Outlook::Runs).collect()
+    }
+
+    #[expect(clippy::unused_self, reason = "the same form as the handle of a host")]
+    pub(crate) fn approve(&self, calls: &[ToolCall]) -> Vec<bool> {
+        vec![true; calls.len()]
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::bindings::portcullis::tool::{tools, types};
 use super::errors;
-use crate::toolset::{CallableTool, ToolCall, ToolSummary};
+use crate::toolset::{CallableTool, Outlook, ToolCall, ToolSummary};
 use crate::{Blob, Failure, Hint, Output, Part, Permission, Success};
 
 /// The handle behind a set of tools.
@@ -50,10 +50,28 @@ impl Toolset {
         let calls: Vec<_> = calls.iter().map(asked).collect();
         self.handle.call_all(&calls).into_iter().map(|answer| answer.map(success).map_err(failure)).collect()
     }
+
+    pub(crate) fn foresee(&self, calls: &[ToolCall]) -> Vec<Outlook> {
+        let calls: Vec<_> = calls.iter().map(asked).collect();
+        self.handle.foresee(&calls).into_iter().map(outlook).collect()
+    }
+
+    pub(crate) fn approve(&self, calls: &[ToolCall]) -> Vec<bool> {
+        let calls: Vec<_> = calls.iter().map(asked).collect();
+        self.handle.approve(&calls)
+    }
 }
 
 fn asked(call: &ToolCall) -> tools::ToolCall {
     tools::ToolCall { tool: call.tool.clone(), arguments: call.arguments.clone() }
+}
+
+fn outlook(outlook: tools::Outlook) -> Outlook {
+    match outlook {
+        tools::Outlook::Runs => Outlook::Runs,
+        tools::Outlook::NeedsApproval => Outlook::NeedsApproval,
+        tools::Outlook::Fails(failed) => Outlook::Fails(failure(failed)),
+    }
 }
 
 fn summary(summary: tools::Summary) -> ToolSummary {
