@@ -35,7 +35,7 @@ impl PlannedRun {
 
     /// Returns the numbers of the files that were written.
     fn written(&self) -> Vec<usize> {
-        (0..60).filter(|number| self.site.path(&format!("work/out-{number}.txt")).exists()).collect()
+        (0..60).filter(|number| self.site.path(format!("work/out-{number}.txt")).exists()).collect()
     }
 
     /// Returns how many calls each request was about.
