@@ -34,7 +34,7 @@ const TABLE: &str = include_str!("../data/host-memory.txt");
 const WORDS: [&str; 5] = ["nothing", "no-handle", "connection", "program", "answers"];
 
 /// The guests that reach the budget of host memory, and no other limit before it.
-const CHARGED: [&str; 21] = [
+const CHARGED: [&str; 22] = [
     "fields-append",
     "fields-clone",
     "fields-from-list",
@@ -46,6 +46,7 @@ const CHARGED: [&str; 21] = [
     "incoming-headers",
     "incoming-heads",
     "incoming-responses",
+    "keeps",
     "listings",
     "request-bodies",
     "request-headers",

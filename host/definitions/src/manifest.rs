@@ -99,8 +99,10 @@ pub struct Blob {
     pub name: Option<String>,
     /// The media type, such as `image/png`, unchecked.
     pub media_type: String,
-    /// The content is not an acceptable plugin.
+    /// The bytes, unchecked.
     pub data: Vec<u8>,
+    /// Whether the host keeps it, and passes on only what it is and a reference.
+    pub is_kept: bool,
 }
 
 /// Why a tool could not answer. Its texts are untrusted text of the guest.

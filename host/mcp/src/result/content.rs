@@ -47,7 +47,12 @@ mod tests {
     #[test]
     fn the_uri_of_a_file_ends_with_its_name() {
         let of = |name: Option<&str>| {
-            let file = Blob { name: name.map(str::to_owned), media_type: "text/csv".to_owned(), data: b"a".to_vec() };
+            let file = Blob {
+                name: name.map(str::to_owned),
+                media_type: "text/csv".to_owned(),
+                is_kept: false,
+                data: b"a".to_vec(),
+            };
             match embedded(&file, "c0", 2) {
                 ResourceContents::TextResourceContents { uri, .. } => uri,
                 other => panic!("{other:?}"),

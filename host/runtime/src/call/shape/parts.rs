@@ -31,7 +31,7 @@ pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passe
     let (mut left, mut first) = (bytes_max, None);
     let mut fit = |part: Part| {
         let bytes = part_bytes(&part);
-        if bytes <= left {
+        if bytes <= left && !is_kept(&part) {
             left -= bytes;
             return part;
         }
@@ -42,6 +42,14 @@ pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passe
     };
     let parts: Vec<Part> = parts.into_iter().map(&mut fit).collect();
     Passed { message: describe(&parts), output: Output::Parts(parts), reference: first }
+}
+
+/// Returns whether the tool wants the host to keep the part.
+fn is_kept(part: &Part) -> bool {
+    match part {
+        Part::Text(_) => false,
+        Part::Image(blob) | Part::File(blob) => blob.is_kept,
+    }
 }
 
 /// Returns the replacement for a part that does not fit in the `left` bytes.
