@@ -3,7 +3,7 @@
 use crate::composition::desk::{
     ALLOW, Desk, EVERY_TOOL, answers, inner_outcomes, innermost, nested, policy, relayed, relays, together, wanted,
 };
-use portcullis::{Code, Request};
+use portcullis::Request;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -138,21 +138,6 @@ async fn the_time_of_inner_calls_counts_for_the_call_above() {
     assert_eq!(second["code"], "limit-time", "the second call gets what is left: {second}");
     assert_eq!(reply.code.as_str(), "limit-time", "{}", reply.message);
     assert!(began.elapsed() < Duration::from_secs(10));
-}
-
-/// The quotas of the call above bound what all its inner calls write together.
-#[tokio::test]
-async fn inner_calls_share_the_quota_of_the_call_above() {
-    let desk = Desk::new();
-    let quota = "[plugin.relay.limits]\ncreated-entries = 2\n";
-    let host = desk.open(&format!("{quota}{ALLOW}"), EVERY_TOOL).await;
-    let mark = |number: usize| wanted("marks.run", &json!({ "n": number }));
-    let made = relayed(&host, &[mark(1), mark(2), mark(3)]).await;
-    assert_eq!(desk.marks().len(), 2, "{made:?}");
-    assert!(made[2].get("failed").is_some(), "{made:?}");
-    // A file that exists takes nothing.
-    assert_eq!(host.call(relays(&[mark(1), mark(2)])).await.code, Code::Completed);
-    assert_eq!(desk.marks()["{\"n\":1}"], 2);
 }
 
 /// The answers are charged to the host memory of the call.

@@ -13,13 +13,14 @@ use crate::admission::Admitted;
 use crate::catalog::Tool;
 use crate::inner::HostState;
 use crate::ledger::OutputOrigin;
+use crate::parent_call::InnerQuota;
 use crate::reply::{CallUsage, Code};
 use crate::request::Request;
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Code as PluginCode, Effects, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
+use portcullis_sandbox::{Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -55,10 +56,8 @@ impl ReadyCall {
     ) -> Result<RawOutcome, Rejection> {
         let Self { mut granted, code, admitted } = self;
         // A tool of the host writes no files, so it uses nothing of the quotas of the calls above it.
-        if !matches!(code, Runnable::Plugin(_))
-            && let Some(quota) = granted.quota.take()
-        {
-            quota.settle(&Effects::default());
+        if !matches!(code, Runnable::Plugin(_)) {
+            granted.quota = None;
         }
         let (tool, limits) = (Arc::clone(&granted.call.tool), granted.limits);
         let bytes_in = granted.call.canonical.len() as u64;
@@ -144,6 +143,7 @@ async fn run_plugin(
     let opened = handles.refused_keys();
     let tool_call = ToolCall { tool: call.tool.name().tool.as_str(), arguments: &call.canonical };
     let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
+    let quota = quota.map(InnerQuota::start);
     let ran = host.loader.engine.execute(tool_call, setup).await;
     record.printed(&ran.log);
     if let Some(quota) = quota {

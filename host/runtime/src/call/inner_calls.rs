@@ -17,9 +17,7 @@ use crate::text::cut;
 use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Binding, DependencyKey, Policy, ToolName, ToolsBinding};
-use portcullis_sandbox::{
-    CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, Progress, ToolSummary,
-};
+use portcullis_sandbox::{CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -140,9 +138,9 @@ impl GuestLink {
             return Err("the policy does not grant these tools".to_owned());
         };
         let origin = &self.request.origin;
-        let calling =
-            CallingCall { id: self.record_id(), call: &self.call, origin, parent: self.request.parent.as_ref() };
-        let parent = ParentCall::new(&calling, key, binding).map(Arc::new);
+        let (call, parent, report) = (&self.call, self.request.parent.as_ref(), self.progress_report());
+        let calling = CallingCall { id: self.record_id(), call, origin, parent, report };
+        let parent = ParentCall::new(calling, key, binding).map(Arc::new);
         let parent =
             parent.ok_or("A tool that was called by tools cannot call more tools here: the chain is too long.")?;
         parents.push(Arc::clone(&parent));
@@ -168,13 +166,7 @@ impl GuestLink {
         let Ok(principal) = origin.principal.attenuated(self.call.plugin.name.as_str()) else {
             return refused(Code::DependencyNotGranted, "Not called: the chain of callers is too long.".to_owned());
         };
-        self.announce(&tool);
         Request { origin: RequestOrigin { principal, ..origin.clone() }, ..made }
-    }
-
-    /// Shows the call in the progress of this call.
-    fn announce(&self, tool: &ToolName) {
-        self.report_progress(Progress { title: Some(format!("Calls {tool}")), ..Progress::default() });
     }
 }
 

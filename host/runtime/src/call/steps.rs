@@ -101,6 +101,9 @@ async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord
     record.parsed(&parsed);
     let valid = parsed.validate(host, request)?;
     record.valid(&valid);
+    if let Some(parent) = &request.parent {
+        parent.announce(&valid);
+    }
     unwanted::check(request)?;
     let approved = valid.authorize(host, request, record).await?;
     let granted = approved.grant(host, request, record)?;
