@@ -3,6 +3,7 @@
 
 use super::caller::GuestLink;
 use super::grant::missing_keys;
+use super::rejection::FAILURE_LABEL;
 use super::steps;
 use super::together::together;
 use super::validate::is_callable;
@@ -191,7 +192,11 @@ fn summary(tool: &Tool) -> ToolSummary {
 
 /// Returns a reply as the answer that a tool gets.
 fn answer(reply: Reply) -> Answer {
-    let message = reply.message;
+    // The calling tool knows that the call failed. If it fails with the same message, the host adds the label again.
+    let message = match reply.message.strip_prefix(FAILURE_LABEL) {
+        Some(unlabelled) if reply.outcome() != Outcome::Completed => unlabelled.to_owned(),
+        Some(_) | None => reply.message,
+    };
     // The called tool itself has told these kinds.
     if reply.code == Code::ToolRejectedArguments {
         return Err(Failure::InvalidArguments(message));
