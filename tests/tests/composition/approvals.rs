@@ -6,7 +6,7 @@ use portcullis::{Answer, Code, Compiler, Covers, Host, Request, approver_fn};
 use portcullis_tests::{PATIENCE, assert_verifies};
 use serde_json::json;
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 #[tokio::test]
@@ -137,6 +137,28 @@ async fn an_inner_call_that_waits_is_refused_when_the_policy_takes_a_higher_call
         let request = Request::new("relay.pass", inner.to_string());
         refused_while_it_waits(request, 2, change, &changed).await;
     }
+}
+
+/// The approver's yes and a new policy arrive together. The yes does not count for a chain that is denied now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_approved_inner_call_is_decided_again_for_the_chain_above() {
+    let (desk, host) = (Arc::new(Desk::new()), Arc::new(OnceLock::<Host>::new()));
+    let approver = {
+        let (desk, host) = (Arc::clone(&desk), Arc::clone(&host));
+        approver_fn(move |_| {
+            let (desk, host) = (Arc::clone(&desk), Arc::clone(&host));
+            async move {
+                write(&desk, &denying("relay.*"));
+                host.get().unwrap().reload().await.unwrap();
+                Answer::Yes
+            }
+        })
+    };
+    let opened = open(&desk, &policy(ASK_MARKS, EVERY_TOOL), approver).await;
+    host.set(opened.clone()).unwrap();
+    let reply = opened.call(relays(&[wanted("marks.run", &json!({ "n": 1 }))])).await;
+    assert!(reply.message.contains("the policy now denies relay.run"), "{}", reply.message);
+    assert!(desk.marks().is_empty());
 }
 
 /// The policy changes while the tool computes: its next call is decided by the new one.

@@ -1,6 +1,6 @@
 //! What a call shares with its inner calls of its quotas, and what comes back.
 
-use crate::composition::desk::{ALLOW, Desk, EVERY_TOOL, answers, inner_outcomes, relayed, relays, wanted};
+use crate::composition::desk::{ALLOW, Desk, EVERY_TOOL, answers, inner_outcomes, relayed, relays, together, wanted};
 use portcullis::events::{CallState, EventKind};
 use portcullis::{Code, Request};
 use serde_json::{Value, json};
@@ -23,6 +23,26 @@ async fn inner_calls_share_the_quota_of_the_call_above() {
     // A file that exists takes nothing.
     assert_eq!(host.call(relays(&[mark(1), mark(2)])).await.code, Code::Completed);
     assert_eq!(desk.marks()["{\"n\":1}"], 2);
+}
+
+#[tokio::test]
+async fn inner_calls_share_the_bytes_that_the_call_above_may_write() {
+    let desk = Desk::new();
+    // A mark has two bytes.
+    let host = desk.open(&format!("[plugin.relay.limits]\nwritten = \"4 B\"\n{ALLOW}"), EVERY_TOOL).await;
+    let made = relayed(&host, &[mark(1), mark(2), mark(3)]).await;
+    assert_eq!(desk.marks().values().sum::<usize>(), 2, "{made:?}");
+    assert!(made[2].get("failed").is_some(), "{made:?}");
+}
+
+/// The tool of the first call still runs when the second one is granted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_made_together_get_equal_shares_of_the_quota() {
+    let desk = Desk::new();
+    let host = desk.open(&format!("{TWO_FILES}{ALLOW}"), EVERY_TOOL).await;
+    let computes = wanted("relay.run", &json!({ "calls": [], "computes_ms": 1000 }));
+    let made = answers(&host.call(together(&[computes, mark(1)])).await);
+    assert_eq!(desk.marks().len(), 1, "{made:?}");
 }
 
 /// A tool of the host writes no files. It takes its share when it is granted, and returns it.

@@ -290,8 +290,8 @@ impl HostBuilder {
 
     /// Sets a budget for the results of each conversation. Calls with the same session and principal are one
     /// conversation. When its results exceed the budget, [`Reply::trimmed`](crate::Reply) names the older ones to
-    /// replace, and [`Host::results`] lists all of them. A result that may be replaced later is kept when its call ends,
-    /// within [`HostBuilder::outputs_bytes`]. There is no budget by default, and nothing is counted.
+    /// replace, and [`Host::results`] lists all of them. A result that may be replaced later is kept when its call
+    /// ends, within [`HostBuilder::outputs_bytes`]. There is no budget by default, and nothing is counted.
     #[must_use]
     pub fn results_budget(mut self, budget: ResultsBudget) -> Self {
         self.results_budget = Some(budget);
