@@ -16,8 +16,14 @@ mod approvals;
 #[path = "composition/bounds.rs"]
 mod bounds;
 
+#[path = "composition/quotas.rs"]
+mod quotas;
+
 #[path = "composition/ending.rs"]
 mod ending;
+
+#[path = "composition/progress.rs"]
+mod progress;
 
 #[path = "composition/listing.rs"]
 mod listing;

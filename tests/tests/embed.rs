@@ -14,6 +14,9 @@ mod outside;
 #[path = "embed/requests.rs"]
 mod requests;
 
+#[path = "embed/results.rs"]
+mod results;
+
 #[path = "embed/closures.rs"]
 mod closures;
 

@@ -19,6 +19,7 @@ use crate::policy_warning::{self, PolicyWarning};
 use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::Reply;
 use crate::request::Request;
+use crate::results::Results;
 use crate::rule_gaps::rule_gaps;
 use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
 use portcullis_sandbox::{Cancellation, Footprint};
@@ -181,6 +182,12 @@ impl Host {
     /// Returns the kept outputs, which were too large for a reply.
     pub fn outputs(&self) -> KeptOutputs {
         KeptOutputs::new(self.0.outputs.clone())
+    }
+
+    /// Returns which results of a conversation are to be replaced, if the host has a budget for them
+    /// ([`HostBuilder::results_budget`](crate::HostBuilder)).
+    pub fn results(&self) -> Results {
+        Results::new(self.0.results.clone())
     }
 
     /// Returns the policy in force now.

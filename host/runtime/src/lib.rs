@@ -169,6 +169,7 @@ mod reload;
 mod reply;
 mod request;
 mod reserved;
+mod results;
 mod rule_gaps;
 mod secret_file;
 mod standard;
@@ -178,6 +179,7 @@ mod stores;
 mod stream;
 pub mod text;
 mod tool_outlook;
+mod trimmed_result;
 mod turn;
 mod under_way;
 mod valid_call;
@@ -204,9 +206,11 @@ pub use portcullis_policy::json::{JsonError, parse as parse_json};
 pub use reload::{ReloadError, Reloaded};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
+pub use results::{ConversationResults, Results, ResultsBudget};
 pub use started::Call;
 pub use steering::Steering;
 pub use tool_outlook::ToolOutlook;
+pub use trimmed_result::TrimmedResult;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 

@@ -4,16 +4,23 @@
 use crate::call_plan::CallPlan;
 use crate::catalog::Catalog;
 use crate::origin::RequestOrigin;
+use crate::text::{OneLine, cut};
 use crate::valid_call::ValidCall;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{
     Binding, Decision, DependencyKey, Limits, Principal, TOOLS_DEPTH_CEILING, ToolName, ToolsBinding,
 };
-use portcullis_sandbox::Effects;
-use std::fmt;
+use portcullis_sandbox::{Effects, Progress};
+use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// Maximum length of the line that announces an inner call, in bytes: about two lines of a terminal.
+const ANNOUNCEMENT_BYTES_MAX: usize = 160;
+
+/// Publishes progress of a call, as long as the call runs.
+pub(crate) type ProgressReport = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// A running call, as the calls that it makes through one key see it.
 pub(crate) struct ParentCall {
@@ -22,6 +29,7 @@ pub(crate) struct ParentCall {
     origin: RequestOrigin,
     key: DependencyKey,
     parent: Option<Arc<Self>>,
+    report: ProgressReport,
     /// How many levels of calls may be below a call that it makes.
     depth_left: u32,
     calls_left: AtomicU32,
@@ -52,6 +60,7 @@ pub(crate) struct CallingCall<'a> {
     pub(crate) call: &'a Arc<ValidCall>,
     pub(crate) origin: &'a RequestOrigin,
     pub(crate) parent: Option<&'a Arc<ParentCall>>,
+    pub(crate) report: ProgressReport,
 }
 
 impl fmt::Debug for ParentCall {
@@ -62,17 +71,18 @@ impl fmt::Debug for ParentCall {
 
 impl ParentCall {
     /// Makes the parent of the calls through a key. `None` if the chain of calls is already as long as it may be.
-    pub(crate) fn new(calling: &CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
-        let CallingCall { id, call, origin, parent } = calling;
+    pub(crate) fn new(calling: CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
+        let CallingCall { id, call, origin, parent, report } = calling;
         let ceiling = u32::try_from(TOOLS_DEPTH_CEILING).unwrap_or(u32::MAX);
         let depth = parent.map_or(ceiling, |parent| parent.depth_left).min(binding.depth);
         let limits = call.policy.policy.limits(&call.plugin.name);
         Some(Self {
-            id: Arc::from(*id),
+            id: Arc::from(id),
             call: Arc::clone(call),
-            origin: (*origin).clone(),
+            origin: origin.clone(),
             key,
             parent: parent.map(Arc::clone),
+            report,
             depth_left: depth.checked_sub(1)?,
             calls_left: AtomicU32::new(binding.calls),
             written_left: AtomicU64::new(limits.written_bytes as u64),
@@ -93,6 +103,20 @@ impl ParentCall {
 
     pub(crate) fn tool(&self) -> &ToolName {
         self.call.tool.name()
+    }
+
+    /// Shows a call that it makes in its own progress: the tool, and the places that the arguments name.
+    pub(crate) fn announce(&self, made: &ValidCall) {
+        let mut line = format!("Calls {}", made.tool.name());
+        let (targets, mut mark) = (made.recorded_targets(), " ");
+        for (_, target) in targets.iter() {
+            // Writing to a string cannot fail. Escape before the line is cut, because escapes are longer.
+            let _ = write!(line, "{mark}{}", OneLine(target));
+            mark = ", ";
+        }
+        let shown = cut(&line, ANNOUNCEMENT_BYTES_MAX);
+        let more = if shown.len() < line.len() { "…" } else { "" };
+        (self.report)(Progress { title: Some(format!("{shown}{more}")), ..Progress::default() });
     }
 
     /// Returns the calls from this one up to the one that no tool made.
@@ -152,7 +176,7 @@ impl ParentCall {
     }
 
     /// Takes what a call may use from what this call has left: its time, and its share of the quotas. What it does not
-    /// use of the quotas is returned by [`InnerQuota::settle`].
+    /// use of the quotas is returned when the quota is dropped or settled.
     pub(crate) fn limited(self: &Arc<Self>, limits: Limits) -> (Limits, InnerQuota) {
         let mut limits = limits;
         let mut quota =
@@ -172,6 +196,14 @@ impl ParentCall {
         }
         (limits.written_bytes, limits.created_entries) = (quota.written, quota.created);
         (limits, quota)
+    }
+
+    /// Returns a part of the quotas to this call and to those above it.
+    fn give_back(&self, written: u64, created: u64) {
+        for calling in self.lineage() {
+            calling.written_left.fetch_add(written, Ordering::AcqRel);
+            calling.created_left.fetch_add(created, Ordering::AcqRel);
+        }
     }
 
     fn enter(&self) {
@@ -205,8 +237,8 @@ fn take(left: &AtomicU64, amount: usize) {
     let _ = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, taken);
 }
 
-/// What a call has taken from the quotas of the calls above it. If it is dropped, all of it counts as used, because a
-/// call that was killed may have used it.
+/// The share of a call that has not started in the quotas of the calls above it. If it is dropped, all of it is
+/// returned: the call was refused after its grant, or it runs in the host and writes no files.
 pub(crate) struct InnerQuota {
     parent: Arc<ParentCall>,
     written: usize,
@@ -214,14 +246,34 @@ pub(crate) struct InnerQuota {
 }
 
 impl InnerQuota {
+    /// Starts to use the quotas. From here on, all of them count as used unless [`StartedQuota::settle`] is called.
+    pub(crate) fn start(mut self) -> StartedQuota {
+        // Dropping the rest of `self` returns what it still has, which is nothing.
+        let (written, created) = (std::mem::take(&mut self.written), std::mem::take(&mut self.created));
+        StartedQuota { parent: Arc::clone(&self.parent), written, created }
+    }
+}
+
+impl Drop for InnerQuota {
+    fn drop(&mut self) {
+        self.parent.give_back(self.written as u64, self.created as u64);
+    }
+}
+
+/// The share of a running call in the quotas of the calls above it. If it is dropped, all of it counts as used, because
+/// a call that was killed may have used it.
+pub(crate) struct StartedQuota {
+    parent: Arc<ParentCall>,
+    written: usize,
+    created: usize,
+}
+
+impl StartedQuota {
     /// Returns what the call did not use.
     pub(crate) fn settle(self, effects: &Effects) {
         let created = effects.created + effects.directories;
-        for calling in self.parent.lineage() {
-            let unused = (self.written as u64).saturating_sub(effects.written_bytes);
-            calling.written_left.fetch_add(unused, Ordering::AcqRel);
-            calling.created_left.fetch_add((self.created as u64).saturating_sub(created), Ordering::AcqRel);
-        }
+        let unused = (self.written as u64).saturating_sub(effects.written_bytes);
+        self.parent.give_back(unused, (self.created as u64).saturating_sub(created));
     }
 }
 

@@ -9,7 +9,7 @@ use super::running_answer::RunningAnswer;
 use super::verdict_text::verdict_text;
 use crate::approvals::{AskOutcome, NOTE_BYTES_MAX};
 use crate::inner::HostState;
-use crate::parent_call::{InnerRun, ParentCall};
+use crate::parent_call::{InnerRun, ParentCall, ProgressReport};
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
 use crate::request::Request;
@@ -165,8 +165,9 @@ impl GuestLink {
         self.record.note_detail(Some(detail));
     }
 
-    pub(super) fn report_progress(&self, progress: Progress) {
-        self.record.progressed(progress);
+    /// Returns a publisher of this call's progress, for the calls that it makes.
+    pub(super) fn progress_report(&self) -> ProgressReport {
+        self.record.progress_report()
     }
 
     /// Releases the call's slots while it waits for calls that it makes. Returns false if too many calls already wait,

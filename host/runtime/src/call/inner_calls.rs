@@ -3,6 +3,7 @@
 
 use super::caller::GuestLink;
 use super::grant::missing_keys;
+use super::rejection::FAILURE_LABEL;
 use super::steps;
 use super::together::together;
 use super::validate::is_callable;
@@ -17,9 +18,7 @@ use crate::text::cut;
 use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Binding, DependencyKey, Policy, ToolName, ToolsBinding};
-use portcullis_sandbox::{
-    CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, Progress, ToolSummary,
-};
+use portcullis_sandbox::{CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -106,7 +105,6 @@ impl GuestLink {
         }
         parent.begin_round(time_left, counted);
         let requests: Vec<Request> = calls.iter().take(counted).map(|call| self.inner_request(&parent, call)).collect();
-        requests.iter().filter(|request| request.refused.is_none()).for_each(|request| self.announce(&request.tool));
         let mut answers = self.answers(requests, |answer| room.take(answer)).await;
         answers.resize_with(calls.len(), || Err(exhausted.clone()));
         let spent = parent.spent();
@@ -141,9 +139,9 @@ impl GuestLink {
             return Err("the policy does not grant these tools".to_owned());
         };
         let origin = &self.request.origin;
-        let calling =
-            CallingCall { id: self.record_id(), call: &self.call, origin, parent: self.request.parent.as_ref() };
-        let parent = ParentCall::new(&calling, key, binding).map(Arc::new);
+        let (call, parent, report) = (&self.call, self.request.parent.as_ref(), self.progress_report());
+        let calling = CallingCall { id: self.record_id(), call, origin, parent, report };
+        let parent = ParentCall::new(calling, key, binding).map(Arc::new);
         let parent =
             parent.ok_or("A tool that was called by tools cannot call more tools here: the chain is too long.")?;
         parents.push(Arc::clone(&parent));
@@ -171,11 +169,6 @@ impl GuestLink {
         };
         Request { origin: RequestOrigin { principal, ..origin.clone() }, ..made }
     }
-
-    /// Shows the call in the progress of this call.
-    fn announce(&self, tool: &str) {
-        self.report_progress(Progress { title: Some(format!("Calls {tool}")), ..Progress::default() });
-    }
 }
 
 /// Returns what the policy in force binds to a key of tools.
@@ -199,7 +192,11 @@ fn summary(tool: &Tool) -> ToolSummary {
 
 /// Returns a reply as the answer that a tool gets.
 fn answer(reply: Reply) -> Answer {
-    let message = reply.message;
+    // The calling tool knows that the call failed. If it fails with the same message, the host adds the label again.
+    let message = match reply.message.strip_prefix(FAILURE_LABEL) {
+        Some(unlabelled) if reply.outcome() != Outcome::Completed => unlabelled.to_owned(),
+        Some(_) | None => reply.message,
+    };
     if reply.code.outcome() != Outcome::Completed {
         return Err(failure(reply.code, message, reply.retry_after));
     }

@@ -12,6 +12,7 @@ use crate::reply::Code;
 use crate::request::Request;
 use crate::reserved;
 use crate::standard::Standard;
+use portcullis_policy::Limits;
 use portcullis_sandbox::Code as PluginCode;
 
 /// A granted call that may start now.
@@ -30,6 +31,16 @@ pub(super) enum Runnable {
     Standard(Standard),
     /// `tools.explain`, which takes the steps of another call without running it.
     Explanation,
+}
+
+impl Runnable {
+    /// Returns the maximum size of an answer that is passed on, in bytes.
+    pub(super) fn answer_bytes_max(&self, limits: &Limits) -> usize {
+        match self {
+            Self::Plugin(_) | Self::Explanation => limits.output_bytes,
+            Self::Standard(standard) => standard.answer_bytes_max(limits),
+        }
+    }
 }
 
 impl GrantedCall {

@@ -17,6 +17,7 @@ use crate::events::{CallState, Event};
 use crate::inject::Uses;
 use crate::inner::HostState;
 use crate::live::ObservedCall;
+use crate::parent_call::ProgressReport;
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
@@ -168,6 +169,16 @@ impl CallRecord {
     /// Publishes the tool's progress.
     pub(super) fn progressed(&self, progress: Progress) {
         self.shared.announcer.progress(&self.shared.entry, progress);
+    }
+
+    /// Returns a publisher of the call's progress. It does not keep the call alive.
+    pub(super) fn progress_report(&self) -> ProgressReport {
+        let call = Arc::downgrade(&self.shared);
+        Box::new(move |progress| {
+            if let Some(call) = call.upgrade() {
+                call.announcer.progress(&call.entry, progress);
+            }
+        })
     }
 
     pub(super) fn printed(&self, log: &Log) {

@@ -11,7 +11,7 @@ pub(crate) use form::check;
 
 use super::answer::{AnswerText, JSON, Keeper, TEXT};
 use super::execute::RawOutcome;
-use super::rejection::Rejection;
+use super::rejection::{FAILURE_LABEL, Rejection};
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};
 use crate::text::cut;
@@ -95,20 +95,19 @@ fn shown(text: AnswerText, media_type: &str, bytes_max: usize) -> Passed {
 }
 
 fn broken(why: &str) -> Rejection {
-    let message =
-        format!("Error executing tool: its answer is not usable: {why}. The same call will probably fail again.");
+    let message = format!("{FAILURE_LABEL}its answer is not usable: {why}. The same call will probably fail again.");
     Rejection::new(Code::InvalidOutput, message)
 }
 
 fn too_many_values(why: &str) -> Rejection {
-    let message = format!("Error executing tool: its answer is not usable: {why}. Request less per call.");
+    let message = format!("{FAILURE_LABEL}its answer is not usable: {why}. Request less per call.");
     Rejection::new(Code::Limit(LimitKind::HostMemory), message)
 }
 
 /// Rejects JSON with an output schema that is too large, because its beginning would not match the schema.
 fn too_large(keeper: &Keeper, text: &str, most: usize) -> Rejection {
     let kept = keeper.keep(text.as_bytes(), JSON, true);
-    let mut message = format!("Error executing tool: its answer has {} bytes, but at most {most} fit.", text.len());
+    let mut message = format!("{FAILURE_LABEL}its answer has {} bytes, but at most {most} fit.", text.len());
     let _ = match &kept {
         Ok(reference) => {
             write!(message, " It is kept. Read it with output.read {{\"reference\":\"{}\"}}, or request", reference.id)

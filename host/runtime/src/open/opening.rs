@@ -23,6 +23,7 @@ use crate::places::{HostDirectories, PlaceError};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
 use crate::reload;
+use crate::results::ResultHistory;
 use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
@@ -64,6 +65,7 @@ impl HostBuilder {
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
         let events = Arc::default();
         let (live_calls, live) = live.map(|socket| serve_live(socket, &owner, &events)).unzip();
+        let results = self.results_budget.map(|budget| Arc::new(ResultHistory::new(budget, outputs.clone())));
         let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
@@ -73,6 +75,7 @@ impl HostBuilder {
             state,
             stores,
             outputs,
+            results,
             injection: Arc::new(injection),
             time: self.time,
             seed: self.seed,

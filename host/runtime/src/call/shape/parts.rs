@@ -5,14 +5,12 @@ use super::flaw::{AnswerFlaw, broken};
 use super::passed::{Passed, part_bytes};
 use crate::call::answer::{AnswerText, Keeper, TEXT};
 use crate::outputs::Reference;
-use crate::text::{cut, is_deceptive};
+use crate::standard::{MEDIA_BYTES_MAX, MEDIA_TYPE_BYTES_MAX};
+use crate::text::{cut, is_deceptive, is_text_type};
 use portcullis_definitions::manifest::{Blob, Output, Part};
 
 /// Maximum parts of one answer.
 const PARTS_MAX: usize = 64;
-
-/// Maximum length of a media type, in bytes. RFC 6838 allows 127 each for type and subtype.
-const MEDIA_TYPE_BYTES_MAX: usize = 255;
 
 /// Maximum length of a file name, in bytes. Common filesystems allow no more.
 const NAME_BYTES_MAX: usize = 255;
@@ -63,10 +61,10 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
         Part::File(blob) => ("file", blob),
     };
     let (described, Blob { media_type, data, .. }) = (blob.described(), blob);
-    let is_text = media_type.starts_with("text/") || media_type.starts_with(crate::call::answer::JSON);
+    let is_text = is_text_type(&media_type);
     match keeper.keep(&data, &media_type, is_text) {
         Ok(reference) => {
-            let line = format!("[Portcullis: this {kind} is not shown. {described}, kept as {}.]", reference.id);
+            let line = format!("[Portcullis: this {kind} is not shown. {described}{}]", how_to_read(&reference));
             (Part::Text(line), Some(reference))
         }
         Err(error) => {
@@ -74,6 +72,17 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
             (Part::Text(line), None)
         }
     }
+}
+
+/// Returns how a model reads a kept part.
+fn how_to_read(reference: &Reference) -> String {
+    let Reference { id, bytes, lines, .. } = reference;
+    if lines.is_none() && *bytes > MEDIA_BYTES_MAX as u64 {
+        return format!(
+            ", kept as {id}. It is too large for output.read, which shows at most {MEDIA_BYTES_MAX} bytes."
+        );
+    }
+    format!(". It is kept. Read it with output.read {{\"reference\":\"{id}\"}}.")
 }
 
 /// Checks the number, media types and names of parts.
