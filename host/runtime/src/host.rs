@@ -7,7 +7,7 @@ use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
 use crate::catalog::{Catalog, Offer, Plugin, Tool};
 use crate::concurrency::CALLS_MAX;
-use crate::events::Events;
+use crate::events::{EventFilter, Events};
 use crate::explain::Explained;
 use crate::inner::HostState;
 use crate::kept_outputs::KeptOutputs;
@@ -103,6 +103,12 @@ impl Host {
     /// Subscribes to the events of all calls of this host from now on.
     pub fn events(&self) -> Events {
         self.0.events.subscribe()
+    }
+
+    /// Subscribes to the events that a filter passes, from now on. They carry arguments and results if the filter asks
+    /// for them.
+    pub fn events_with(&self, filter: EventFilter) -> Events {
+        self.0.events.subscribe_with(filter)
     }
 
     /// Returns why the calls of this host are not shared, although [`HostBuilder::share_live`](crate::HostBuilder) was
