@@ -22,3 +22,18 @@ mod closures;
 
 #[path = "embed/started.rs"]
 mod started;
+
+#[path = "embed/native_desk.rs"]
+mod native_desk;
+
+#[path = "embed/native.rs"]
+mod native;
+
+#[path = "embed/registered.rs"]
+mod registered;
+
+#[path = "embed/payloads.rs"]
+mod payloads;
+
+#[path = "embed/native_others.rs"]
+mod native_others;

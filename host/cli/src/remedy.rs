@@ -26,7 +26,7 @@ fn of_file(error: &FileError) -> Option<&'static str> {
     match error {
         FileError::TooLarge => Some("strip it, or remove what the tool does not need"),
         FileError::Name | FileError::Reserved | FileError::NotRegular | FileError::Exposed => None,
-        FileError::NoPlugin { .. } | FileError::Shadowed { .. } | FileError::Io(_) => None,
+        FileError::NoPlugin { .. } | FileError::Shadowed { .. } | FileError::Registered | FileError::Io(_) => None,
     }
 }
 

@@ -98,6 +98,9 @@
 //! ([`services::service_fn`]) gives plugins methods of the application. [`HostBuilder::provide`] injects what the
 //! service needs.
 //!
+//! [`Host::register`] adds plugins to a running host: the bytes of a component ([`ComponentPlugin`]), or functions of
+//! the application ([`native::NativePlugin`]). A native tool runs without a sandbox, and takes all the other steps.
+//!
 //! # Cargo features
 //!
 //! All features are on by default. To leave some out, name the others: `default-features = false, features = ["http"]`.
@@ -150,6 +153,7 @@ mod inner;
 mod kept_outputs;
 mod known_tool;
 pub mod live;
+pub mod native;
 mod open;
 mod origin;
 mod outlook;
@@ -203,7 +207,7 @@ pub use kept_outputs::KeptOutputs;
 pub use open::{HostBuilder, OpenError};
 pub use outlook::Outlook;
 pub use portcullis_policy::json::{JsonError, parse as parse_json};
-pub use reload::{ReloadError, Reloaded};
+pub use reload::{ComponentPlugin, RegisterError, Registration, ReloadError, Reloaded, UnregisterError};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
 pub use results::{ConversationResults, Results, ResultsBudget};

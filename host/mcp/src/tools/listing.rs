@@ -9,10 +9,13 @@ use portcullis::plugins::{Catalog, Offer, Plugin, ToolNames};
 use portcullis::policy::PluginName;
 use portcullis::policy::recovery::RecoverRwLock;
 use portcullis::{Host, Reach};
-use rmcp::model::{JsonObject, Tool};
+use rmcp::model::{JsonObject, MetaObject, Tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
+
+/// The key of the metadata that marks a native tool.
+const NATIVE_KEY: &str = "portcullis/native";
 
 /// The tools of one catalog, in the order of their full names.
 pub(crate) struct ToolListing {
@@ -119,6 +122,9 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: Deni
     if let Some(title) = tool.title() {
         definition = definition.with_title(title);
     }
+    if plugin.is_native() {
+        definition = definition.with_meta(native_meta());
+    }
     let legacy = tool.output_schema().map(|_| definition.clone());
     let schema = tool.output_schema().map(portcullis::plugins::Schema::document);
     if let Some(schema) = schema {
@@ -126,6 +132,13 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: Deni
     }
     let is_object = schema.is_some_and(|schema| schema.get("type").and_then(Value::as_str) == Some("object"));
     ListedTool { plugin, tool, definition, shown, legacy: legacy.filter(|_| !is_object) }
+}
+
+/// Returns the metadata of a native tool, which runs in the server's process without a sandbox.
+fn native_meta() -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.insert(NATIVE_KEY.to_owned(), Value::Bool(true));
+    meta
 }
 
 /// Returns a schema as an object. Converts a boolean schema to the equivalent object.

@@ -288,7 +288,7 @@ impl ValidCall {
         request: &Request,
         record: &CallRecord,
     ) -> Result<Review, Rejection> {
-        if reserved::is_reserved(&self.plugin.name) {
+        if !self.plugin.is_component() {
             return Ok(Review::Clear);
         }
         let code = host.code(&self.plugin).await?;

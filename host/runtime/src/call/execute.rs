@@ -13,6 +13,7 @@ use crate::admission::Admitted;
 use crate::catalog::Tool;
 use crate::inner::HostState;
 use crate::ledger::OutputOrigin;
+use crate::native::{self, NativeFacts, NativeFunction, NativeRun, ProgressSender};
 use crate::parent_call::InnerQuota;
 use crate::reply::{CallUsage, Code};
 use crate::request::Request;
@@ -20,7 +21,7 @@ use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
+use portcullis_sandbox::{CallContext, Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -55,7 +56,7 @@ impl ReadyCall {
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
         let Self { mut granted, code, admitted } = self;
-        // A tool of the host writes no files, so it uses nothing of the quotas of the calls above it.
+        // Only a plugin in a sandbox writes files through handles. Other tools use nothing of the quotas above them.
         if !matches!(code, Runnable::Plugin(_)) {
             granted.quota = None;
         }
@@ -71,6 +72,11 @@ impl ReadyCall {
                 ran
             }
             Runnable::Standard(standard) => run_standard(standard, host, request, granted, admitted).await,
+            Runnable::Native(function) => {
+                let ran = run_native(&function, host, request, record, granted).await;
+                drop(admitted);
+                ran
+            }
             Runnable::Explanation => {
                 let (result, usage) = foresee::run(host, request, &granted).await;
                 drop(admitted);
@@ -174,6 +180,32 @@ async fn run_standard(
         cancellation: request.cancellation.clone(),
     };
     let (result, usage) = standard::run(standard, call, admitted).await;
+    FinishedRun { result, usage, done: None, undeclared: None }
+}
+
+async fn run_native(
+    function: &NativeFunction,
+    host: &Arc<HostState>,
+    request: &Request,
+    record: &CallRecord,
+    granted: GrantedCall,
+) -> FinishedRun {
+    let GrantedCall { call, limits, .. } = granted;
+    let CallContext { id, session, agent, host: link, .. } = record.context(host, request, &call, &limits, None);
+    let network = &call.policy.network;
+    let run = NativeRun {
+        facts: NativeFacts { id, session, principal: request.origin.principal.clone(), agent },
+        progress: ProgressSender { host: link, network: network.clone(), reports_left: limits.progress_reports },
+        arguments: call.arguments.clone(),
+        limits,
+        cancellation: request.cancellation.clone(),
+    };
+    let (result, usage) = native::run(function, run).await;
+    let result = result.map(|answer| {
+        let (answer, traffic) = network.redact_answer(answer);
+        record.traffic(traffic);
+        answer
+    });
     FinishedRun { result, usage, done: None, undeclared: None }
 }
 

@@ -53,6 +53,11 @@ pub enum FileError {
         /// The earlier directory.
         directory: String,
     },
+    /// The application has registered a plugin of this name.
+    #[error(
+        "the application has registered a plugin of the same name, which is used instead: rename the file, or remove it"
+    )]
+    Registered,
     /// The system reports an error.
     #[error("it cannot be read")]
     Io(#[from] io::Error),
@@ -96,7 +101,7 @@ pub(crate) type Seen = BTreeMap<String, Sighting>;
 
 /// The metadata of a file, so that an unchanged one need not be read again, and the hash of its description files,
 /// which are read each time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,

@@ -16,6 +16,7 @@ use crate::places::{OwnPlace, PlaceError};
 use crate::policy_in_force::PolicyInForce;
 use crate::text::WithCauses;
 use cap_std::fs::Dir;
+use portcullis_policy::PluginName;
 use std::io;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -103,7 +104,7 @@ impl<'a> ReloadLook<'a> {
         if let Some(background) = self.host.background() {
             background.keep(|file| files.iter().any(|found| found.file == file));
         }
-        let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
+        let loaded = self.before.plugins().filter(|plugin| plugin.is_from_file()).map(|plugin| &plugin.file);
         let refused = self.before.refused().iter().map(|refused| &refused.file);
         let mut gone: Vec<String> =
             loaded.chain(refused).filter(|known| files.iter().all(|found| found.file != **known)).cloned().collect();
@@ -114,7 +115,10 @@ impl<'a> ReloadLook<'a> {
 
     fn remove(&mut self, file: String) {
         let sha256 = self.seen.remove(&file).map(|sighting| sighting.sha256);
-        let plugin = file::plugin_name(&file).ok().and_then(|name| self.next.plugins.remove(&name));
+        // A refused file can have the name of a plugin that the application has registered.
+        let loaded = |name: &PluginName| self.next.plugins.get(name).is_some_and(|plugin| plugin.file == file);
+        let name = file::plugin_name(&file).ok().filter(loaded);
+        let plugin = name.and_then(|name| self.next.plugins.remove(&name));
         let refused = self.take_refusal(&file);
         match plugin {
             Some(plugin) => {
@@ -131,6 +135,9 @@ impl<'a> ReloadLook<'a> {
             Ok(found) => found,
             Err(error) => return self.refuse(file, None, error.into()),
         };
+        if self.is_registered(&file) {
+            return self.refuse(file, None, FileError::Registered.into());
+        }
         let loading = self.host.background().and_then(|background| background.sighting(&file));
         if loading.is_some_and(|loading| loading.holds(stamp)) {
             return Ok(());
@@ -182,6 +189,7 @@ impl<'a> ReloadLook<'a> {
         self.seen.extend(load.sighting.map(|sighting| (file.clone(), sighting)));
         self.arrived.push(Arc::clone(&load));
         let bound = match &load.loaded {
+            Ok(_) if self.is_registered(&file) => Err(Arc::new(FileError::Registered.into())),
             Ok(plugin) if self.has(plugin) => return self.clear(file, plugin.sha256),
             Ok(plugin) => self.bind(plugin.unbound()).await.map_err(Arc::new),
             Err(error) => Err(Arc::clone(error)),
@@ -190,6 +198,26 @@ impl<'a> ReloadLook<'a> {
             Ok(plugin) => self.put(file, plugin),
             Err(error) => self.note_refusal(file, sha256, error),
         }
+    }
+
+    /// Adds a plugin that the application registers.
+    pub(super) async fn register(&mut self, plugin: Plugin) -> Result<(), LoadError> {
+        let plugin = self.bind(plugin).await?;
+        self.put(plugin.name.to_string(), plugin);
+        Ok(())
+    }
+
+    /// Removes a plugin that the application has registered.
+    pub(super) fn unregister(&mut self, plugin: &Plugin) {
+        self.next.plugins.remove(&plugin.name);
+        let what = What::Removed(plugin.name.clone());
+        self.changes.push(CatalogChange::new(what, plugin.name.to_string(), Some(plugin.sha256)));
+    }
+
+    /// Returns whether the application has registered a plugin with the name of a file.
+    fn is_registered(&self, file: &str) -> bool {
+        let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
+        plugin.is_some_and(|plugin| plugin.is_registered())
     }
 
     /// Returns whether the same plugin is loaded, with the same description files.
