@@ -150,6 +150,7 @@ pub mod hooks;
 mod host;
 mod inject;
 mod inner;
+mod inner_quota;
 mod kept_outputs;
 mod known_tool;
 pub mod live;

@@ -3,6 +3,7 @@
 
 use crate::call_plan::CallPlan;
 use crate::catalog::Catalog;
+use crate::inner_quota::{InnerQuota, QuotaPool};
 use crate::origin::RequestOrigin;
 use crate::text::{OneLine, cut};
 use crate::valid_call::ValidCall;
@@ -10,9 +11,9 @@ use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{
     Binding, Decision, DependencyKey, Limits, Principal, TOOLS_DEPTH_CEILING, ToolName, ToolsBinding,
 };
-use portcullis_sandbox::{Effects, Progress};
+use portcullis_sandbox::Progress;
 use std::fmt::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -34,8 +35,7 @@ pub(crate) struct ParentCall {
     depth_left: u32,
     calls_left: AtomicU32,
     /// What all calls that it makes may write together.
-    written_left: AtomicU64,
-    created_left: AtomicU64,
+    quota: Arc<QuotaPool>,
     round: Mutex<Round>,
     /// What an approver decided about calls before they are made.
     pub(crate) plan: CallPlan,
@@ -60,6 +60,7 @@ pub(crate) struct CallingCall<'a> {
     pub(crate) call: &'a Arc<ValidCall>,
     pub(crate) origin: &'a RequestOrigin,
     pub(crate) parent: Option<&'a Arc<ParentCall>>,
+    pub(crate) quota: &'a Arc<QuotaPool>,
     pub(crate) report: ProgressReport,
 }
 
@@ -72,10 +73,9 @@ impl fmt::Debug for ParentCall {
 impl ParentCall {
     /// Makes the parent of the calls through a key. `None` if the chain of calls is already as long as it may be.
     pub(crate) fn new(calling: CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
-        let CallingCall { id, call, origin, parent, report } = calling;
+        let CallingCall { id, call, origin, parent, quota, report } = calling;
         let ceiling = u32::try_from(TOOLS_DEPTH_CEILING).unwrap_or(u32::MAX);
         let depth = parent.map_or(ceiling, |parent| parent.depth_left).min(binding.depth);
-        let limits = call.policy.policy.limits(&call.plugin.name);
         Some(Self {
             id: Arc::from(id),
             call: Arc::clone(call),
@@ -85,8 +85,7 @@ impl ParentCall {
             report,
             depth_left: depth.checked_sub(1)?,
             calls_left: AtomicU32::new(binding.calls),
-            written_left: AtomicU64::new(limits.written_bytes as u64),
-            created_left: AtomicU64::new(limits.created_entries as u64),
+            quota: Arc::clone(quota),
             round: Mutex::default(),
             plan: CallPlan::default(),
         })
@@ -177,33 +176,13 @@ impl ParentCall {
 
     /// Takes what a call may use from what this call has left: its time, and its share of the quotas. What it does not
     /// use of the quotas is returned when the quota is dropped or settled.
-    pub(crate) fn limited(self: &Arc<Self>, limits: Limits) -> (Limits, InnerQuota) {
-        let mut limits = limits;
-        let mut quota =
-            InnerQuota { parent: Arc::clone(self), written: limits.written_bytes, created: limits.created_entries };
+    pub(crate) fn limited(&self, mut limits: Limits) -> (Limits, InnerQuota) {
         for calling in self.lineage() {
-            let mut round = calling.round.lock_recovered();
+            let round = calling.round.lock_recovered();
             limits.time = limits.time.min(round.time_left.saturating_sub(round.ran()));
-            let shares = u64::from(round.shares.max(1));
-            round.shares = round.shares.saturating_sub(1);
-            let part = |left: &AtomicU64| usize::try_from(left.load(Ordering::Acquire) / shares).unwrap_or(usize::MAX);
-            quota.written = quota.written.min(part(&calling.written_left));
-            quota.created = quota.created.min(part(&calling.created_left));
         }
-        for calling in self.lineage() {
-            take(&calling.written_left, quota.written);
-            take(&calling.created_left, quota.created);
-        }
-        (limits.written_bytes, limits.created_entries) = (quota.written, quota.created);
+        let quota = self.quota.take(&mut limits, self.round.lock_recovered().next_share());
         (limits, quota)
-    }
-
-    /// Returns a part of the quotas to this call and to those above it.
-    fn give_back(&self, written: u64, created: u64) {
-        for calling in self.lineage() {
-            calling.written_left.fetch_add(written, Ordering::AcqRel);
-            calling.created_left.fetch_add(created, Ordering::AcqRel);
-        }
     }
 
     fn enter(&self) {
@@ -227,53 +206,15 @@ impl ParentCall {
 }
 
 impl Round {
+    /// Returns how many calls of the round share the quotas that are left, with the one that takes its share now.
+    fn next_share(&mut self) -> u64 {
+        let shares = u64::from(self.shares.max(1));
+        self.shares = self.shares.saturating_sub(1);
+        shares
+    }
+
     fn ran(&self) -> Duration {
         self.ran + self.since.map(|since| since.elapsed()).unwrap_or_default()
-    }
-}
-
-fn take(left: &AtomicU64, amount: usize) {
-    let taken = |left: u64| Some(left.saturating_sub(amount as u64));
-    let _ = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, taken);
-}
-
-/// The share of a call that has not started in the quotas of the calls above it. If it is dropped, all of it is
-/// returned: the call was refused after its grant, or it runs in the host and writes no files.
-pub(crate) struct InnerQuota {
-    parent: Arc<ParentCall>,
-    written: usize,
-    created: usize,
-}
-
-impl InnerQuota {
-    /// Starts to use the quotas. From here on, all of them count as used unless [`StartedQuota::settle`] is called.
-    pub(crate) fn start(mut self) -> StartedQuota {
-        // Dropping the rest of `self` returns what it still has, which is nothing.
-        let (written, created) = (std::mem::take(&mut self.written), std::mem::take(&mut self.created));
-        StartedQuota { parent: Arc::clone(&self.parent), written, created }
-    }
-}
-
-impl Drop for InnerQuota {
-    fn drop(&mut self) {
-        self.parent.give_back(self.written as u64, self.created as u64);
-    }
-}
-
-/// The share of a running call in the quotas of the calls above it. If it is dropped, all of it counts as used, because
-/// a call that was killed may have used it.
-pub(crate) struct StartedQuota {
-    parent: Arc<ParentCall>,
-    written: usize,
-    created: usize,
-}
-
-impl StartedQuota {
-    /// Returns what the call did not use.
-    pub(crate) fn settle(self, effects: &Effects) {
-        let created = effects.created + effects.directories;
-        let unused = (self.written as u64).saturating_sub(effects.written_bytes);
-        self.parent.give_back(unused, (self.created as u64).saturating_sub(created));
     }
 }
 

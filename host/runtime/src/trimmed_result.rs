@@ -6,7 +6,7 @@
 pub struct TrimmedResult {
     /// The id of the call, as in [`Reply::id`](crate::Reply).
     pub call: String,
-    /// The tool's name as the caller wrote it. Untrusted text.
+    /// The full name of the tool.
     pub tool: String,
     /// The text that replaces the result: its title, and how to read it again.
     pub text: String,

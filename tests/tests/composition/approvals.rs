@@ -1,6 +1,8 @@
 //! Inner calls that need approval: who is shown, what an approval covers, and what a new policy does meanwhile.
 
-use crate::composition::desk::{ALLOW, ASK_MARKS, Desk, EVERY_TOOL, inner_outcomes, policy, relayed, relays, wanted};
+use crate::composition::desk::{
+    ALLOW, ASK_MARKS, Desk, EVERY_TOOL, inner_outcomes, nested, policy, relayed, relays, wanted,
+};
 use portcullis::approvals::Scripted;
 use portcullis::{Answer, Code, Compiler, Covers, Host, Request, approver_fn};
 use portcullis_tests::{PATIENCE, assert_verifies};
@@ -48,6 +50,22 @@ async fn a_call_spends_no_time_while_an_approver_thinks_about_its_inner_call() {
     let host = desk.site.builder(&policy).approver(slow).open().await.unwrap();
     let calls = [wanted("marks.run", &json!({ "n": 1 })), wanted("good.run", &json!({}))];
     assert_eq!(relayed(&host, &calls).await, [json!({ "text": "{\"n\":1}" }), json!({ "text": "{}" })]);
+}
+
+/// The called tool waits as well, for the call that it makes itself. None of them spends time meanwhile.
+#[tokio::test]
+async fn no_call_of_a_chain_spends_time_while_an_approver_thinks() {
+    let desk = Desk::new();
+    let slow = approver_fn(async |_| {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        Answer::Yes
+    });
+    let policy = policy(ASK_MARKS, EVERY_TOOL).replace("time = \"20 s\"", "time = \"2 s\"");
+    let host = desk.site.builder(&policy).approver(slow).open().await.unwrap();
+    let calls = [nested(1, wanted("marks.run", &json!({ "n": 1 }))), wanted("good.run", &json!({}))];
+    let made = relayed(&host, &calls).await;
+    assert_eq!(made[1], json!({ "text": "{}" }), "{made:?}");
+    assert_eq!(desk.marks().len(), 1, "{made:?}");
 }
 
 /// A remembered approval of the caller's own calls does not cover the calls of a tool, and the reverse.

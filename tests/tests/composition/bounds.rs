@@ -142,7 +142,7 @@ async fn the_time_of_inner_calls_counts_for_the_call_above() {
 }
 
 /// A called tool waits for an approver, and so spends none of its own time. Meanwhile another one uses up the time of
-/// the call above both. What the first one then calls gets no more than what is left there.
+/// the call above both. The call that the first one then makes gets only the rest of that time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_time_of_all_calls_above_bounds_an_inner_call() {
     let desk = Desk::new();

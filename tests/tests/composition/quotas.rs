@@ -1,6 +1,8 @@
 //! What a call shares with its inner calls of its quotas, and what comes back.
 
-use crate::composition::desk::{ALLOW, Desk, EVERY_TOOL, answers, inner_outcomes, relayed, relays, together, wanted};
+use crate::composition::desk::{
+    ALLOW, Desk, EVERY_TOOL, answers, inner_outcomes, nested, relayed, relays, together, wanted,
+};
 use portcullis::events::{CallState, EventKind};
 use portcullis::{Code, Request};
 use serde_json::{Value, json};
@@ -33,6 +35,21 @@ async fn inner_calls_share_the_bytes_that_the_call_above_may_write() {
     let made = relayed(&host, &[mark(1), mark(2), mark(3)]).await;
     assert_eq!(desk.marks().values().sum::<usize>(), 2, "{made:?}");
     assert!(made[2].get("failed").is_some(), "{made:?}");
+}
+
+/// A called tool passes on its share: it takes nothing away from its own calls, and they take from the call above.
+#[tokio::test]
+async fn calls_at_every_depth_share_the_quota_of_the_outermost_call() {
+    let desk = Desk::new();
+    let host = desk.open(&format!("{TWO_FILES}{ALLOW}"), EVERY_TOOL).await;
+    let between = |marks: &[Value]| wanted("relay.run", &json!({ "calls": marks }));
+    let made = relayed(&host, &[between(&[mark(1)]), mark(2), between(&[mark(3)]), mark(4)]).await;
+    assert_eq!(desk.marks().keys().collect::<Vec<_>>(), ["{\"n\":1}", "{\"n\":2}"], "{made:?}");
+    // Deeper, and with the quotas that every plugin has.
+    let desk = Desk::new();
+    let host = desk.open(ALLOW, EVERY_TOOL).await;
+    let made = relayed(&host, &[nested(3, mark(1))]).await;
+    assert_eq!(desk.marks().len(), 1, "{made:?}");
 }
 
 /// The tool of the first call still runs when the second one is granted.

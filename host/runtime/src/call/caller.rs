@@ -9,6 +9,7 @@ use super::running_answer::RunningAnswer;
 use super::verdict_text::verdict_text;
 use crate::approvals::{AskOutcome, NOTE_BYTES_MAX};
 use crate::inner::HostState;
+use crate::inner_quota::QuotaPool;
 use crate::parent_call::{InnerRun, ParentCall, ProgressReport};
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
@@ -30,11 +31,19 @@ pub(super) struct GuestLink {
     record: CallRecord,
     pub(super) request: Request,
     pub(super) call: Arc<ValidCall>,
-    answer: Option<RunningAnswer>,
+    /// `None` for a review or a preview, which writes no answer and makes no calls.
+    pub(super) run: Option<OwnRun>,
     /// The run of a call that a tool made.
     inner_run: Option<InnerRun>,
     /// The parents of the calls that this call makes, one for each key of tools.
     pub(super) parents: Mutex<Vec<Arc<ParentCall>>>,
+}
+
+/// What only the run of a call has.
+pub(super) struct OwnRun {
+    pub(super) answer: RunningAnswer,
+    /// What the calls that it makes may write together.
+    pub(super) inner_quotas: Arc<QuotaPool>,
 }
 
 impl CallRecord {
@@ -45,7 +54,7 @@ impl CallRecord {
         request: &Request,
         call: &Arc<ValidCall>,
         limits: &Limits,
-        answer: Option<RunningAnswer>,
+        run: Option<OwnRun>,
     ) -> CallContext {
         let record = self.of_the_run();
         CallContext {
@@ -53,7 +62,7 @@ impl CallRecord {
             session: Arc::clone(&request.origin.session),
             message: request.origin.message.clone(),
             agent: request.origin.agent.clone(),
-            host: Arc::new(GuestLink::new(Arc::clone(host), record, request, Arc::clone(call), answer)),
+            host: Arc::new(GuestLink::new(Arc::clone(host), record, request, Arc::clone(call), run)),
             approval_time: limits.approval_time,
         }
     }
@@ -113,18 +122,17 @@ impl CallHost for GuestLink {
     }
 
     fn write_output(&self, piece: &[u8]) -> Result<(), OutputFull> {
-        // A review has no answer to write.
-        self.answer.as_ref().map_or(Err(OutputFull), |answer| answer.write(piece))
+        self.run.as_ref().map_or(Err(OutputFull), |run| run.answer.write(piece))
     }
 
     fn has_output_room(&self) -> bool {
-        self.answer.as_ref().is_none_or(RunningAnswer::has_room)
+        self.run.as_ref().is_none_or(|run| run.answer.has_room())
     }
 
     fn output_room(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async {
-            if let Some(answer) = &self.answer {
-                answer.room().await;
+            if let Some(run) = &self.run {
+                run.answer.room().await;
             }
         })
     }
@@ -144,16 +152,15 @@ impl GuestLink {
         record: CallRecord,
         request: &Request,
         call: Arc<ValidCall>,
-        answer: Option<RunningAnswer>,
+        run: Option<OwnRun>,
     ) -> Self {
-        // Only a run has an answer; a review or a preview makes no calls.
-        let inner_run = request.parent.as_ref().filter(|_| answer.is_some()).map(InnerRun::begin);
+        let inner_run = request.parent.as_ref().filter(|_| run.is_some()).map(InnerRun::begin);
         let request = Request {
             overrides: request.overrides.clone(),
             approval_wait: request.approval_wait,
             ..request.without_arguments()
         };
-        Self { host, record, request, call, answer, inner_run, parents: Mutex::default() }
+        Self { host, record, request, call, run, inner_run, parents: Mutex::default() }
     }
 
     pub(super) fn record_id(&self) -> &str {

@@ -1,6 +1,7 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
 use super::answer::{AnswerText, Keeper};
+use super::caller::OwnRun;
 use super::effects;
 use super::foresee;
 use super::grant::{self, GrantedCall};
@@ -12,9 +13,9 @@ use super::running_answer::RunningAnswer;
 use crate::admission::Admitted;
 use crate::catalog::Tool;
 use crate::inner::HostState;
+use crate::inner_quota::InnerQuota;
 use crate::ledger::OutputOrigin;
 use crate::native::{self, NativeFacts, NativeFunction, NativeRun, ProgressSender};
-use crate::parent_call::InnerQuota;
 use crate::reply::{CallUsage, Code};
 use crate::request::Request;
 use crate::standard::{self, Standard};
@@ -144,8 +145,9 @@ async fn run_plugin(
     granted: GrantedCall,
     answer: &RunningAnswer,
 ) -> FinishedRun {
-    let GrantedCall { call, limits, handles, quota } = granted;
-    let context = record.context(host, request, &call, &limits, Some(answer.clone()));
+    let GrantedCall { call, limits, handles, quota, inner_quotas } = granted;
+    let run = OwnRun { answer: answer.clone(), inner_quotas: Arc::clone(&inner_quotas) };
+    let context = record.context(host, request, &call, &limits, Some(run));
     let opened = handles.refused_keys();
     let tool_call = ToolCall { tool: call.tool.name().tool.as_str(), arguments: &call.canonical };
     let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
@@ -153,7 +155,7 @@ async fn run_plugin(
     let ran = host.loader.engine.execute(tool_call, setup).await;
     record.printed(&ran.log);
     if let Some(quota) = quota {
-        quota.settle(&ran.effects);
+        quota.settle(&ran.effects, &inner_quotas);
     }
     let done = effects::told(&ran.effects, &ran.traffic);
     record.traffic(ran.traffic);

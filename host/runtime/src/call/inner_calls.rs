@@ -1,7 +1,7 @@
 //! Makes the calls of a running tool to other tools. Each takes all the steps of a call. The running call gives up its
 //! turn and its run slot meanwhile, so nested calls cannot wait for each other.
 
-use super::caller::GuestLink;
+use super::caller::{GuestLink, OwnRun};
 use super::grant::missing_keys;
 use super::rejection::FAILURE_LABEL;
 use super::steps;
@@ -139,8 +139,11 @@ impl GuestLink {
             return Err("the policy does not grant these tools".to_owned());
         };
         let origin = &self.request.origin;
+        let Some(OwnRun { inner_quotas: quota, .. }) = &self.run else {
+            return Err("only a running call makes calls".to_owned());
+        };
         let (call, parent, report) = (&self.call, self.request.parent.as_ref(), self.progress_report());
-        let calling = CallingCall { id: self.record_id(), call, origin, parent, report };
+        let calling = CallingCall { id: self.record_id(), call, origin, parent, quota, report };
         let parent = ParentCall::new(calling, key, binding).map(Arc::new);
         let parent =
             parent.ok_or("A tool that was called by tools cannot call more tools here: the chain is too long.")?;

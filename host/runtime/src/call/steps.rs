@@ -48,6 +48,7 @@ pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallReco
     let reply = reply(&record, &request, ended);
     let kept = reply.reference.is_some();
     let reply = hooks::after(host, &record, &request, reply).await;
+    let ran = record.ran().map(|call| Arc::clone(&call.tool));
     let call = reply.id.clone();
     let reply = record.finish(reply).await;
     if kept && reply.reference.is_none() {
@@ -57,7 +58,9 @@ pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallReco
     }
     match &host.results {
         // The caller has no result of a call that its tool made.
-        Some(results) if request.parent.is_none() => results.count(&request.origin, reply).await,
+        Some(results) if request.parent.is_none() => {
+            results.count(&request.origin, ran.as_ref().map(|tool| tool.name()), reply).await
+        }
         Some(_) | None => reply,
     }
 }

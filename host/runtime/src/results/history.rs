@@ -8,6 +8,7 @@ use crate::origin::RequestOrigin;
 use crate::outputs::{OutputKeeper, Reader, session_name};
 use crate::reply::Reply;
 use crate::trimmed_result::TrimmedResult;
+use portcullis_policy::ToolName;
 use portcullis_policy::recovery::RecoverMutex;
 use std::collections::HashMap;
 use std::fmt;
@@ -44,23 +45,26 @@ impl ResultHistory {
 
     /// Counts the result of a call, and keeps what a model could need when the result is replaced. Returns the reply
     /// with the results that are to be replaced.
-    pub(crate) async fn count(self: &Arc<Self>, origin: &RequestOrigin, reply: Reply) -> Reply {
+    /// `ran` is the tool, if it has run.
+    pub(crate) async fn count(self: &Arc<Self>, origin: &RequestOrigin, ran: Option<&ToolName>, reply: Reply) -> Reply {
         let origin = OutputOrigin {
             session: session_name(&origin.session),
             principal: origin.principal.to_string(),
             call: reply.id.clone(),
-            tool: reply.tool.clone(),
+            tool: ran.map(ToString::to_string).unwrap_or_default(),
         };
-        let (history, counted) = (Arc::clone(self), reply.clone());
+        let (history, ran, counted) = (Arc::clone(self), ran.cloned(), reply.clone());
         // Counting a long text takes time, and keeping it writes to the disk.
-        let trimmed = tokio::task::spawn_blocking(move || history.blocking_count(&origin, &counted)).await;
+        let trimmed =
+            tokio::task::spawn_blocking(move || history.blocking_count(&origin, ran.as_ref(), &counted)).await;
         Reply { trimmed: trimmed.unwrap_or_default(), ..reply }
     }
 
-    fn blocking_count(&self, origin: &OutputOrigin, reply: &Reply) -> Vec<TrimmedResult> {
+    fn blocking_count(&self, origin: &OutputOrigin, ran: Option<&ToolName>, reply: &Reply) -> Vec<TrimmedResult> {
         let tokens = result_tokens::of(reply);
-        let replacement = kept_result::replacement(&self.outputs, origin, reply, tokens).map(Arc::from);
-        let (call, tool) = (Arc::from(reply.id.as_str()), Arc::from(reply.tool.as_str()));
+        let replacement = ran.and_then(|tool| kept_result::replacement(&self.outputs, (origin, tool), reply, tokens));
+        let replacement = replacement.map(Arc::from);
+        let (call, tool) = (Arc::from(origin.call.as_str()), Arc::from(origin.tool.as_str()));
         let result = CountedResult { call, tool, tokens, replacement };
         let key = (origin.session.clone(), origin.principal.clone());
         self.conversations.lock_recovered().get(key).add(result, self.budget)

@@ -20,13 +20,18 @@ const TITLE_BYTES_MAX: usize = 120;
 
 /// Returns the text that can replace a result. Keeps what is not kept yet. Returns `None` if the result must stay: it
 /// is an error, waits for an approver, is short, or cannot be kept.
-pub(super) fn replacement(outputs: &OutputKeeper, origin: &OutputOrigin, reply: &Reply, tokens: u64) -> Option<String> {
+pub(super) fn replacement(
+    outputs: &OutputKeeper,
+    (origin, tool): (&OutputOrigin, &ToolName),
+    reply: &Reply,
+    tokens: u64,
+) -> Option<String> {
     if reply.code != Code::Completed || tokens <= SHORT_TOKENS_MAX {
         return None;
     }
     let mut text = reply.title.as_deref().map(title).unwrap_or_default();
     text.push_str("[Portcullis: this older result was replaced to save tokens.");
-    if let Some(tool) = rereads(&reply.tool) {
+    if let Some(tool) = rereads(tool) {
         let _ = write!(text, " Make the same call of {tool} to see it again.]");
         return Some(text);
     }
@@ -47,8 +52,8 @@ pub(super) fn replacement(outputs: &OutputKeeper, origin: &OutputOrigin, reply: 
 }
 
 /// Returns the tool if it is one of the host that reads kept outputs. Its result is not kept again.
-fn rereads(tool: &str) -> Option<&'static str> {
-    match Standard::named(&tool.parse::<ToolName>().ok()?)? {
+fn rereads(tool: &ToolName) -> Option<&'static str> {
+    match Standard::named(tool)? {
         Standard::Read => Some("output.read"),
         Standard::Grep => Some("output.grep"),
         Standard::Done => None,
