@@ -127,9 +127,11 @@ async fn an_approval_does_not_cover_another_version() {
 #[tokio::test]
 async fn a_hook_can_refuse_a_call_of_a_native_tool() {
     let site = Site::new();
-    let hook = hook_fn(async |call: &HookCall<'_>| {
-        if call.tool.to_string() == "app.echo" { Hooked::refuse("not today") } else { Hooked::pass() }
-    });
+    let hook = hook_fn(
+        async |call: &HookCall<'_>| {
+            if call.tool.to_string() == "app.echo" { Hooked::refuse("not today") } else { Hooked::pass() }
+        },
+    );
     let host = site.builder(&allow_all("")).hook(hook).open().await.unwrap();
     let runs = Counter::default();
     host.register(plugin(&runs, &Counter::default())).await.unwrap();

@@ -2,9 +2,9 @@
 
 use crate::embed::native_desk::{Counter, PLUGIN, call, open, plugin};
 use portcullis::events::{CallState, EventKind};
-use portcullis::{ComponentPlugin, Code, RegisterError, Request, UnregisterError};
-use portcullis_tests::{Manifest, Site, allow_all, assert_verifies, guest};
 use portcullis::text::WithCauses;
+use portcullis::{Code, ComponentPlugin, RegisterError, Request, UnregisterError};
+use portcullis_tests::{Manifest, Site, allow_all, assert_verifies, guest};
 use serde_json::json;
 use std::fs;
 

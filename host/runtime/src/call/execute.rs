@@ -20,7 +20,9 @@ use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{CallContext, Code as PluginCode, Effects, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
+use portcullis_sandbox::{
+    CallContext, Code as PluginCode, Effects, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage,
+};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.

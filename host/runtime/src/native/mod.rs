@@ -11,8 +11,8 @@ mod run;
 pub use answer::{NativeAnswer, NativeFailure};
 pub use call::NativeCall;
 pub(crate) use call::{NativeFacts, ProgressSender};
-pub use plugin::{NativePlugin, NativeTool};
 pub(crate) use plugin::{NativeFunction, NativeFunctions, NativeManifest};
+pub use plugin::{NativePlugin, NativeTool};
 pub(crate) use run::{NativeRun, run};
 
 /// What people and models are told about a native tool.
