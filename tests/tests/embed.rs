@@ -1,5 +1,6 @@
 //! The library as a program embeds it: settings, requests, callbacks, streams and calls that run in the background.
 
+#![allow(clippy::disallowed_methods, reason = "tests add and remove plugin files under a running host")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "embed/opening.rs"]

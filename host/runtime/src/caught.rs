@@ -36,7 +36,7 @@ struct CaughtFuture<'a, T>(Option<BoxFuture<'a, T>>);
 
 impl<T> Drop for CaughtFuture<'_, T> {
     fn drop(&mut self) {
-        // Nothing is lost: the future has already ended, or nobody waits for it.
+        // Nothing is lost: the future has already ended, or no caller waits for it.
         let _ = caught_now(|| drop(self.0.take()));
     }
 }

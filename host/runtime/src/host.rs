@@ -5,7 +5,7 @@ use crate::audit::AuditWriter;
 use crate::audit_reader::AuditReader;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
-use crate::catalog::{Catalog, Offer, Plugin, Tool};
+use crate::catalog::{Catalog, Plugin, Tool};
 use crate::concurrency::CALLS_MAX;
 use crate::events::{EventFilter, Events};
 use crate::explain::Explained;
@@ -16,7 +16,7 @@ use crate::open::OpenError;
 use crate::places::HostDirectories;
 use crate::policy_in_force::PolicyStatus;
 use crate::policy_warning::{self, PolicyWarning};
-use crate::reload::{self, RegisterError, Registration, ReloadError, Reloaded, UnregisterError};
+use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::results::Results;
@@ -183,43 +183,6 @@ impl Host {
     /// The directory cannot be read, or the audit log cannot be written. The catalog is then unchanged.
     pub async fn reload(&self) -> Result<Reloaded, ReloadError> {
         reload::reload(&self.0).await
-    }
-
-    /// Adds a plugin of the application while the host runs: a [`ComponentPlugin`](crate::ComponentPlugin), or a
-    /// [`NativePlugin`](crate::native::NativePlugin) of functions. It is checked, bound by the policy in force and
-    /// recorded like a plugin that a reload has found, and its calls take all the steps. It stays until
-    /// [`Host::unregister`], also if the policy or the plugin directory is reloaded. A file of the same name is refused
-    /// meanwhile. Returns the name. Dropping the future changes nothing.
-    ///
-    /// ```no_run
-    /// # async fn example(host: &portcullis::Host, bytes: Vec<u8>) -> Result<(), portcullis::RegisterError> {
-    /// host.register(portcullis::ComponentPlugin::from_bytes("notes", bytes)).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// The plugin cannot be loaded, its name is taken, the policy does not fit it, or the audit log cannot be written.
-    pub async fn register(&self, plugin: impl Into<Registration>) -> Result<PluginName, RegisterError> {
-        reload::register(&self.0, plugin.into()).await
-    }
-
-    /// Removes a registered plugin. Its running calls finish, and later calls find no such tool. Calls with an open
-    /// approval request are treated as when a reload removes a plugin.
-    ///
-    /// A file of the same name in a plugin directory loads at the next reload.
-    ///
-    /// # Errors
-    /// No such plugin is registered, or the audit log cannot be written.
-    pub async fn unregister(&self, name: &str) -> Result<(), UnregisterError> {
-        reload::unregister(&self.0, name).await
-    }
-
-    /// Returns a tool of the current catalog by its full name, such as `files.read`, with its plugin.
-    pub fn get(&self, tool: &str) -> Option<Offer> {
-        let catalog = self.0.catalog();
-        let (plugin, tool) = catalog.find(&tool.parse().ok()?)?;
-        Some(Offer { plugin: Arc::clone(plugin), tool: Arc::clone(tool) })
     }
 
     /// Returns the kept outputs, which were too large for a reply.

@@ -170,6 +170,7 @@ mod policy_warning;
 mod project_policy;
 pub mod provenance;
 mod question_words;
+mod registration;
 mod reload;
 mod reply;
 mod request;

@@ -1,12 +1,15 @@
 //! Native tools beside plugins: tools that call them, and secrets that no answer of theirs may contain.
 
+use crate::asking::client::{Client, Era};
 use crate::composition::desk::{Desk, EVERY_TOOL, answers, relays, wanted};
-use crate::embed::native_desk::{Counter, PLUGIN, plugin, text_schema};
+use crate::embed::native_desk::{Counter, PLUGIN, open, plugin, text_schema};
 use crate::network::lab::{Grant, Plan, answered, to};
 use portcullis::events::{EventFilter, EventKind, Progress};
 use portcullis::native::{NativeAnswer, NativeFailure, NativePlugin, NativeTool};
 use portcullis::{Code, Output, Request};
+use portcullis_mcp::ServerOptions;
 use portcullis_tests::net::{Behaviour, Server};
+use portcullis_tests::{Site, allow_all};
 use serde_json::{Value, json};
 
 const SECRET: &str = "tok-8c1f0a5e9d7b4326";
@@ -77,4 +80,21 @@ async fn secrets_are_removed_from_what_a_native_tool_says() {
     assert!(heard.iter().any(|event| matches!(event.kind, EventKind::Progress(_))));
     let heard = format!("{heard:?}");
     assert!(!heard.contains(SECRET) && heard.contains("[redacted by Portcullis]"), "{heard}");
+}
+
+#[tokio::test]
+async fn mcp_clients_see_which_tools_are_native() {
+    let site = Site::new();
+    let (host, ..) = open(&site, &allow_all("")).await;
+    let server = portcullis_mcp::Server::new(host, ServerOptions::default()).unwrap();
+    let mut client = Client::open(&server, Era::Legacy, json!({})).await;
+    let page = client.request("tools/list", json!({})).await;
+    let tools = page["tools"].as_array().unwrap_or_else(|| panic!("{page}"));
+    let named = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
+    let (native, sandboxed) = (named("app__echo"), named("good__run"));
+    assert_eq!(native["_meta"], json!({ "portcullis/native": true }));
+    assert_eq!(native["annotations"]["readOnlyHint"], false, "the host cannot promise that it changes nothing");
+    assert!(sandboxed.get("_meta").is_none() && sandboxed["annotations"]["readOnlyHint"] == true, "{sandboxed}");
+    let answer = client.call("app__echo", json!({ "text": "hello" })).await;
+    assert!(answer.to_string().contains("hello"), "{answer}");
 }

@@ -56,8 +56,8 @@ pub struct Event {
     /// The arguments in canonical form, once they are validated. `None` unless the subscriber asked for payloads
     /// before that ([`super::EventFilter::with_payloads`]).
     pub arguments: Option<Arc<EventPayload>>,
-    /// The message of the reply, in the event of the call's end. `None` unless the subscriber asked for payloads, and if
-    /// the arguments were refused.
+    /// The message of the reply, in the event of the call's end. `None` unless the subscriber asked for payloads, and
+    /// for a call whose arguments were refused.
     pub result: Option<Arc<EventPayload>>,
     /// When it happened.
     pub at: SystemTime,

@@ -51,8 +51,8 @@ impl SubscriberQueue {
         self.filter.has_payloads()
     }
 
-    /// Adds an event that passes the filter. Drops the oldest progress if there is too much. Ends the subscription with a `Lagged` event if
-    /// there are too many states.
+    /// Adds an event that passes the filter. Drops the oldest progress if there is too much. Ends the subscription with
+    /// a `Lagged` event if there are too many states.
     pub(super) fn put(&self, mut event: Event) {
         if !self.filter.passes(&event) {
             return;

@@ -15,5 +15,5 @@ pub(crate) use plugin::{NativeFunction, NativeFunctions, NativeManifest};
 pub use plugin::{NativePlugin, NativeTool};
 pub(crate) use run::{NativeRun, run};
 
-/// What people and models are told about a native tool.
+/// The notice that approvers see for a native tool.
 pub(crate) const NATIVE_NOTICE: &str = "runs inside the application, without a sandbox";
