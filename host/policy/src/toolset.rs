@@ -231,6 +231,12 @@ pub struct ToolSelection {
 }
 
 impl ToolSelection {
+    /// Selects every tool.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { toolsets: Arc::default(), all_of: Vec::new() }
+    }
+
     /// Returns whether every tool is offered, because neither a toolset nor an offer applies.
     pub fn is_everything(&self) -> bool {
         self.all_of.is_empty()

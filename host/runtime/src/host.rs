@@ -21,8 +21,7 @@ use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::rule_gaps::rule_gaps;
-use portcullis_policy::{Audience, UnknownToolset};
-use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
+use portcullis_policy::{Audience, DependencyKey, Permission, PluginName, Policy, RuleGap, UnknownToolset};
 use portcullis_sandbox::{Cancellation, Footprint};
 use std::fmt;
 use std::io;
@@ -138,6 +137,14 @@ impl Host {
     /// The policy has no toolset of the chosen name.
     pub fn offered_tools(&self, audience: &Audience<'_>) -> Result<OfferedTools, UnknownToolset> {
         OfferedTools::of(&self.policy(), audience)
+    }
+
+    /// Returns the tools of one toolset, whoever is offered it. Like every selection, it has the host's own tools.
+    ///
+    /// # Errors
+    /// The policy has no toolset of this name.
+    pub fn tools_of(&self, toolset: &str) -> Result<OfferedTools, UnknownToolset> {
+        OfferedTools::of_toolset(&self.policy(), toolset)
     }
 
     /// Returns whether a tool can be called at all. A tool without a schema cannot, unless the policy allows that for

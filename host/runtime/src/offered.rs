@@ -14,6 +14,12 @@ pub struct OfferedTools {
 }
 
 impl OfferedTools {
+    /// Offers every tool.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { selection: Some(ToolSelection::everything()) }
+    }
+
     /// Offers only the host's own tools.
     #[must_use]
     pub fn none() -> Self {
@@ -22,6 +28,10 @@ impl OfferedTools {
 
     pub(crate) fn of(policy: &Policy, audience: &Audience<'_>) -> Result<Self, UnknownToolset> {
         policy.offered(audience).map(|selection| Self { selection: Some(selection) })
+    }
+
+    pub(crate) fn of_toolset(policy: &Policy, toolset: &str) -> Result<Self, UnknownToolset> {
+        policy.toolset(toolset).map(|selection| Self { selection: Some(selection) })
     }
 
     /// Returns what the caller of a request is offered. If its toolset no longer exists, that is nothing.
