@@ -24,3 +24,6 @@ mod listing;
 
 #[path = "composition/script.rs"]
 mod script;
+
+#[path = "composition/toolsets.rs"]
+mod toolsets;
