@@ -248,7 +248,7 @@ impl Policy {
         self.toolsets.select(audience)
     }
 
-    /// Returns the tools of one toolset, whoever is offered it.
+    /// Returns the tools of one toolset, without regard to the offers.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ impl RequestOrigin {
         self.trace = is_traceparent(traceparent).then(|| Arc::from(traceparent));
     }
 
-    /// Returns whom the policy offers tools to.
+    /// Returns the caller for the offers of the policy.
     pub(crate) fn audience(&self) -> Audience<'_> {
         Audience {
             client: self.agent.as_deref(),
