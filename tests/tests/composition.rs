@@ -33,3 +33,6 @@ mod planned;
 
 #[path = "composition/script.rs"]
 mod script;
+
+#[path = "composition/toolsets.rs"]
+mod toolsets;

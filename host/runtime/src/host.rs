@@ -12,6 +12,7 @@ use crate::explain::Explained;
 use crate::inner::HostState;
 use crate::kept_outputs::KeptOutputs;
 use crate::ledger::{CallLedger, LedgerError, LedgerPeek, blocking};
+use crate::offered::OfferedTools;
 use crate::open::OpenError;
 use crate::places::HostDirectories;
 use crate::policy_in_force::PolicyStatus;
@@ -21,7 +22,7 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::results::Results;
 use crate::rule_gaps::rule_gaps;
-use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
+use portcullis_policy::{Audience, DependencyKey, Permission, PluginName, Policy, RuleGap, UnknownToolset};
 use portcullis_sandbox::{Cancellation, Footprint};
 use std::fmt;
 use std::io;
@@ -134,6 +135,23 @@ impl Host {
     /// Returns the current catalog of loaded and refused plugins.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.0.catalog()
+    }
+
+    /// Returns the tools that a caller is offered under the policy in force. The calls of the same caller can reach no
+    /// others, if its requests have the same client, model, principal and toolset.
+    ///
+    /// # Errors
+    /// The policy has no toolset of the chosen name.
+    pub fn offered_tools(&self, audience: &Audience<'_>) -> Result<OfferedTools, UnknownToolset> {
+        OfferedTools::of(&self.policy(), audience)
+    }
+
+    /// Returns the tools of one toolset, without regard to the offers. Like every selection, it has the host's own tools.
+    ///
+    /// # Errors
+    /// The policy has no toolset of this name.
+    pub fn tools_of(&self, toolset: &str) -> Result<OfferedTools, UnknownToolset> {
+        OfferedTools::of_toolset(&self.policy(), toolset)
     }
 
     /// Returns whether a tool can be called at all. A tool without a schema cannot, unless the policy allows that for

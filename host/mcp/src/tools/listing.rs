@@ -8,7 +8,7 @@ use crate::options::{DeniedTools, ListTools};
 use portcullis::plugins::{Catalog, Offer, Plugin, ToolNames};
 use portcullis::policy::PluginName;
 use portcullis::policy::recovery::RecoverRwLock;
-use portcullis::{Host, Reach};
+use portcullis::{Host, OfferedTools, Reach};
 use rmcp::model::{JsonObject, MetaObject, Tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -40,6 +40,16 @@ pub(crate) struct ListedTool {
 }
 
 impl ListedTool {
+    /// Returns whether a client is offered the tool.
+    pub(crate) fn is_offered(&self, offered: &OfferedTools) -> bool {
+        offered.contains(&self.plugin, &self.tool)
+    }
+
+    /// Returns whether a client is shown the tool.
+    pub(super) fn is_shown_in(&self, offered: &OfferedTools) -> bool {
+        self.shown && self.is_offered(offered)
+    }
+
     /// Returns the definition for a client of this era.
     pub(crate) fn definition(&self, legacy: bool) -> &Tool {
         match &self.legacy {
@@ -50,15 +60,32 @@ impl ListedTool {
 }
 
 impl ToolListing {
+    /// Finds a tool that a client is offered, by its listed name or its full name.
+    pub(crate) fn find_offered(&self, name: &str, offered: &OfferedTools) -> Option<&ListedTool> {
+        self.find(name).filter(|listed| listed.is_offered(offered))
+    }
+
+    /// Returns the two tools of the short list for a client, if there is one. Its index has only offered tools.
+    pub(super) fn short_for(&self, offered: &OfferedTools) -> Option<[Tool; 2]> {
+        let short = self.short.as_ref()?;
+        if offered.is_everything() {
+            return Some(short.clone());
+        }
+        let is_shown = |plugin: &Plugin, tool: &portcullis::plugins::Tool| {
+            offered.contains(plugin, tool) && self.find(&tool.name().to_string()).is_some_and(|listed| listed.shown)
+        };
+        Some(short_list(&self.catalog, is_shown).map(defined))
+    }
+
     /// Finds a tool by its listed name or its full name.
-    pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
+    fn find(&self, name: &str) -> Option<&ListedTool> {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 
     /// Returns the plugins that have listed tools, with the number of those tools. The host's own plugins are left out.
-    pub(crate) fn shown_plugins(&self) -> BTreeMap<&PluginName, usize> {
+    pub(crate) fn shown_plugins(&self, offered: &OfferedTools) -> BTreeMap<&PluginName, usize> {
         let mut plugins = BTreeMap::new();
-        for listed in self.tools.iter().filter(|listed| listed.shown && !listed.plugin.is_standard()) {
+        for listed in self.tools.iter().filter(|listed| listed.is_shown_in(offered) && !listed.plugin.is_standard()) {
             *plugins.entry(listed.plugin.name()).or_default() += 1;
         }
         plugins
@@ -66,8 +93,8 @@ impl ToolListing {
 
     /// Returns the tools that match a query, the best first. Leaves out tools that are not shown, and the host's own
     /// tools, which are always listed.
-    pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&ListedTool> {
-        let is_found = |listed: &&ListedTool| listed.shown && !listed.plugin.is_standard();
+    pub(super) fn search(&self, query: &str, limit: usize, offered: &OfferedTools) -> Vec<&ListedTool> {
+        let is_found = |listed: &&ListedTool| listed.is_shown_in(offered) && !listed.plugin.is_standard();
         let left_out = self.tools.iter().filter(|listed| !is_found(listed)).count();
         let found = self.catalog.pick(query, limit + left_out);
         let found = found.iter().filter_map(|offer| self.find(&offer.tool.name().to_string()));

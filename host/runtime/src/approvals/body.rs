@@ -65,6 +65,9 @@ impl QuestionBody {
             automated: self.automated,
             message: self.message.as_deref().map(Arc::from),
             agent: self.agent.as_deref().map(Arc::from),
+            // The call was already checked against them when it was requested.
+            model: None,
+            toolset: None,
             trace: None,
         })
     }

@@ -9,6 +9,7 @@ use super::together::together;
 use super::validate::is_callable;
 use crate::catalog::{Catalog, Plugin, Tool};
 use crate::grants::Grant;
+use crate::offered::OfferedTools;
 use crate::origin::RequestOrigin;
 use crate::parent_call::{CallingCall, ParentCall};
 use crate::reply::{Code, Outcome, Reply};
@@ -41,9 +42,10 @@ impl GuestLink {
     pub(super) fn reachable_tools(&self, key: &str) -> Vec<ToolSummary> {
         let catalog = self.host.catalog();
         let Some(binding) = tools_binding(&catalog, &self.call.plugin, key) else { return Vec::new() };
+        let offered = self.offered(&catalog);
         catalog
             .tools()
-            .filter(|(plugin, tool)| reaches(&catalog, binding, plugin, tool))
+            .filter(|(plugin, tool)| reaches(&catalog, binding, plugin, tool) && offered.contains(plugin, tool))
             .map(|(_, tool)| summary(tool))
             .collect()
     }
@@ -52,11 +54,14 @@ impl GuestLink {
     /// too long for an async worker.
     pub(super) async fn search_reachable(&self, key: &str, query: String, limit: usize) -> Vec<ToolSummary> {
         let (catalog, plugin, key) = (self.host.catalog(), Arc::clone(&self.call.plugin), key.to_owned());
+        let offered = self.offered(&catalog);
         let found = tokio::task::spawn_blocking(move || {
             let Some(binding) = tools_binding(&catalog, &plugin, &key) else { return Vec::new() };
             // Tools that cannot be reached must not take the places of those that can.
             let best = catalog.pick(&query, usize::MAX).into_iter();
-            let reached = best.filter(|offer| reaches(&catalog, binding, &offer.plugin, &offer.tool));
+            let reached = best.filter(|offer| {
+                reaches(&catalog, binding, &offer.plugin, &offer.tool) && offered.contains(&offer.plugin, &offer.tool)
+            });
             reached.take(limit).map(|offer| summary(&offer.tool)).collect()
         });
         found.await.unwrap_or_default()
@@ -67,7 +72,8 @@ impl GuestLink {
         let catalog = self.host.catalog();
         let binding = tools_binding(&catalog, &self.call.plugin, key)?;
         let (plugin, tool) = catalog.find(&tool.parse().ok()?)?;
-        reaches(&catalog, binding, plugin, tool).then(|| CallableTool {
+        let is_offered = self.offered(&catalog).contains(plugin, tool);
+        (is_offered && reaches(&catalog, binding, plugin, tool)).then(|| CallableTool {
             name: tool.name().to_string(),
             title: tool.title().map(str::to_owned),
             description: tool.description().to_owned(),
@@ -76,6 +82,11 @@ impl GuestLink {
             permissions: tool.permissions(),
             hints: tool.hints().to_vec(),
         })
+    }
+
+    /// Returns the tools that the caller of this call is offered. Its inner calls reach no others.
+    fn offered(&self, catalog: &Catalog) -> OfferedTools {
+        OfferedTools::to_caller(&catalog.policy.policy, &self.request.origin)
     }
 
     /// Makes calls at the same time, and waits for their answers.

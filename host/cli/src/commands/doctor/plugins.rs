@@ -43,7 +43,7 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
         }
     }
     for warning in host.policy_warnings() {
-        findings.push(DoctorFinding::warning("policy", warning.to_string(), "install the plugin, or correct the name"));
+        findings.push(DoctorFinding::warning("policy", warning.to_string(), warning.remedy()));
     }
     for gap in host.rule_gaps() {
         findings.push(DoctorFinding::warning("policy", gap.to_string(), "add the mask to the grant"));
