@@ -34,4 +34,5 @@ mod reload;
 mod schema;
 mod services;
 mod state;
+mod sub_agent;
 mod web;

@@ -29,6 +29,10 @@ pub(crate) enum RunEnd {
     Exhausted(Exhausted),
     /// The model gave no usable answer, for this reason.
     Unusable(String),
+    /// The server of the model did not answer, for this reason.
+    Broken(String),
+    /// The conversation is longer than its maximum, also without its old results.
+    TooLong,
 }
 
 /// A run that has ended, with the last text of the model.
@@ -61,13 +65,21 @@ pub(crate) fn run(task: &str, model: &Model<'_>, toolbox: &Toolbox) -> Result<Ru
         if let Some(exhausted) = model.budget.exhausted(&talk.run.spent) {
             return Ok(talk.ended(RunEnd::Exhausted(exhausted)));
         }
+        if !talk.shorten() {
+            return Ok(talk.ended(RunEnd::TooLong));
+        }
         model.context.progress(Progress::title(format!("Turn {}", talk.run.spent.turns + 1)));
-        match talk.ask(model, &tools)? {
+        let exchange = match talk.ask(model, &tools) {
+            Ok(exchange) => exchange,
+            Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+            Err(failure) => return talk.broken(failure, model),
+        };
+        match exchange {
             Exchange::Malformed(why) => {
                 malformed += 1;
                 talk.run.transcript.add_malformed(&why.0);
                 if malformed == MALFORMED_MAX {
-                    return Ok(talk.ended(RunEnd::Unusable(why.0)));
+                    return talk.unusable(why.0);
                 }
                 talk.say(Message::User(format!("Your last answer could not be used: {}. Answer again.", why.0)));
             }
@@ -98,8 +110,24 @@ impl Talk<'_> {
         self.run
     }
 
+    /// Ends a run whose server failed. Only a run without calls fails with it: the effects of calls remain, and the
+    /// caller must learn of them.
+    fn broken(self, failure: Failure, model: &Model<'_>) -> Result<Run, Failure> {
+        if model.budget.time_left(&self.run.spent).is_zero() {
+            return Ok(self.ended(RunEnd::Exhausted(Exhausted::Time)));
+        }
+        if self.run.calls == 0 { Err(failure) } else { Ok(self.ended(RunEnd::Broken(failure.text().to_owned()))) }
+    }
+
+    /// Ends a run whose model answers nothing usable, in the same way.
+    fn unusable(self, why: String) -> Result<Run, Failure> {
+        if self.run.calls == 0 {
+            return Err(Failure::failed(format!("the model gave no usable answer {MALFORMED_MAX} times: {why}")));
+        }
+        Ok(self.ended(RunEnd::Unusable(why)))
+    }
+
     fn ask(&mut self, model: &Model<'_>, tools: &[ModelTool]) -> Result<Exchange, Failure> {
-        self.shorten();
         let settings = model.settings;
         let request = ModelRequest {
             model: &settings.model,
@@ -137,20 +165,22 @@ impl Talk<'_> {
         None
     }
 
-    /// Replaces the oldest results while the conversation is too long. The newest ones stay.
-    fn shorten(&mut self) {
+    /// Replaces the oldest results while the conversation is too long. The newest ones stay. Returns whether it is short
+    /// enough then.
+    fn shorten(&mut self) -> bool {
         let mut bytes: usize = self.messages.iter().map(length).sum();
         let last = self.messages.len().saturating_sub(1);
         for message in self.messages.iter_mut().take(last) {
             let Message::Results(results) = message else { continue };
             for result in results {
                 if bytes <= CONVERSATION_BYTES_MAX {
-                    return;
+                    return true;
                 }
                 bytes = bytes.saturating_sub(result.text.len().saturating_sub(FORGOTTEN.len()));
                 forget(result);
             }
         }
+        bytes <= CONVERSATION_BYTES_MAX
     }
 }
 

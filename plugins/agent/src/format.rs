@@ -6,6 +6,8 @@ mod openai;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use portcullis_sdk::serde_json::Value;
 
 use crate::message::{ModelAnswer, ModelRequest};
@@ -56,10 +58,16 @@ impl Format {
 
     /// Reads an answer.
     pub(crate) fn read(self, answer: &Value) -> Result<ModelAnswer, Malformed> {
-        match self {
+        let answer = match self {
             Self::OpenAi => openai::read(answer),
             Self::Anthropic => anthropic::read(answer),
             Self::Ollama => ollama::read(answer),
+        }?;
+        let ids: BTreeSet<&str> = answer.calls.iter().map(|call| call.id.as_str()).collect();
+        match ids.len() == answer.calls.len() {
+            true => Ok(answer),
+            // No result could be told from another one.
+            false => Err(malformed("two calls have the same id")),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use portcullis_sdk::http::{Client, Request, Response};
+use portcullis_sdk::http::{Body, Client, Request, Response};
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{self, Value};
 
@@ -12,8 +12,8 @@ use crate::format::Malformed;
 use crate::message::{ModelAnswer, ModelRequest, Usage};
 use crate::settings::Settings;
 
-/// Maximum length of an answer, in bytes. The longest answer of a model is far below it.
-const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Maximum length of an answer, in bytes. The longest answer that a policy can allow has 128,000 tokens, about 512 KiB.
+const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
 /// Maximum time of one exchange. A model that writes long answers takes a few minutes.
 const EXCHANGE_TIME_MAX: Duration = Duration::from_secs(600);
@@ -27,8 +27,8 @@ const RETRY_WAIT: Duration = Duration::from_secs(1);
 /// Maximum length of a server's own words in a failure, in bytes.
 const WORDS_BYTES_MAX: usize = 500;
 
-/// Bytes of one token in an estimate. Real tokens are longer, so that the estimate is rather too high.
-const TOKEN_BYTES: u64 = 3;
+/// Bytes of one token in an estimate. Tokens of text and of JSON are longer on average, so the estimate is too high.
+const TOKEN_BYTES: u64 = 2;
 
 /// The server of the model, for one run.
 pub(crate) struct Model<'a> {
@@ -52,16 +52,20 @@ impl Model<'_> {
         let body = self.settings.format.body(request);
         let bytes = serde_json::to_vec(&body)?;
         let response = self.send(&bytes, spent)?;
-        let content = response.bytes(ANSWER_BYTES_MAX)?;
-        let answered = match serde_json::from_slice::<Value>(&content) {
-            Err(_) => Err(Malformed("it is not JSON".to_owned())),
-            Ok(answer) => self.settings.format.read(&answer),
+        let (content, answered) = match response.read(ANSWER_BYTES_MAX)? {
+            Body::Whole(content) => {
+                let answered = self.read(&content);
+                (content, answered)
+            }
+            Body::Cut(content) => (content, Err(Malformed("it is too long".to_owned()))),
         };
         let usage = match &answered {
             Ok(ModelAnswer { usage: Some(usage), .. }) => *usage,
             _ => {
                 spent.is_estimate = true;
-                Usage { input: estimate(bytes.len()), output: estimate(content.len()) }
+                // No server counts more than the maximum of the request, however long its answer is.
+                let output = estimate(content.len()).min(request.tokens_max);
+                Usage { input: estimate(bytes.len()), output }
             }
         };
         spent.add(usage);
@@ -69,6 +73,11 @@ impl Model<'_> {
             Ok(answer) => Exchange::Answered(answer),
             Err(why) => Exchange::Malformed(why),
         })
+    }
+
+    fn read(&self, content: &[u8]) -> Result<ModelAnswer, Malformed> {
+        let answer = serde_json::from_slice::<Value>(content).map_err(|_| Malformed("it is not JSON".to_owned()))?;
+        self.settings.format.read(&answer)
     }
 
     fn send(&self, body: &[u8], spent: &Spent) -> Result<Response, Failure> {
@@ -99,9 +108,12 @@ impl Model<'_> {
 
 fn refused(response: Response, busy: bool) -> Failure {
     let status = response.status();
-    // What the server says of an error is short. If it is not readable, its status has to do.
-    let words = response.text(WORDS_BYTES_MAX).unwrap_or_default();
-    let words: String = words.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
+    // The beginning of what the server says is enough. If it is not readable, its status has to do.
+    let words = match response.read(WORDS_BYTES_MAX) {
+        Ok(Body::Whole(words) | Body::Cut(words)) => words,
+        Err(_) => Vec::new(),
+    };
+    let words = String::from_utf8_lossy(&words).replace(char::is_control, " ");
     let text = match status {
         401 | 403 => format!("the server of the model refused the key (status {status}). {words}"),
         _ => format!("the server of the model answered with status {status}. {words}"),

@@ -16,6 +16,9 @@ const PRICED_TOKENS: u128 = 1_000_000;
 pub(crate) struct Money(u64);
 
 impl Money {
+    /// No maximum.
+    pub(crate) const MAX: Self = Self(u64::MAX);
+
     /// Parses a decimal number with at most six decimals, such as `0.25`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));

@@ -52,8 +52,9 @@ pub(crate) fn run(arguments: Task, context: &Context) -> Result<Success<String>,
     let model = Model { client: &client, settings: &settings, budget: &budget, context };
     let run = conversation::run(&arguments.task, &model, &toolbox)?;
     let cost = budget.cost(&run.spent);
-    context.keep(run.transcript.file())?;
-    Ok(answer(run, cost))
+    // The answer counts more than its transcript.
+    let kept = context.keep(run.transcript.file());
+    Ok(answer(run, cost, kept.err()))
 }
 
 fn lowered(budget: Option<TaskBudget>) -> Result<Lowered, Failure> {
@@ -64,7 +65,7 @@ fn lowered(budget: Option<TaskBudget>) -> Result<Lowered, Failure> {
     Ok(Lowered { turns, tokens, seconds, money: money.map(amount).transpose()? })
 }
 
-fn answer(run: Run, cost: Option<Money>) -> Success<String> {
+fn answer(run: Run, cost: Option<Money>, unkept: Option<Failure>) -> Success<String> {
     let Run { end, text, spent, calls, .. } = run;
     let said = if text.trim().is_empty() { "(The sub-agent said nothing.)" } else { text.as_str() };
     let (word, note) = match &end {
@@ -73,11 +74,16 @@ fn answer(run: Run, cost: Option<Money>) -> Success<String> {
         RunEnd::Refused => ("refused", Some("the model refused to go on".to_owned())),
         RunEnd::Exhausted(budget) => (budget.word(), Some(format!("its budget of {} is used up", budget.word()))),
         RunEnd::Unusable(why) => ("unusable", Some(format!("the model gave no usable answer: {why}"))),
+        RunEnd::Broken(why) => ("broken", Some(format!("its model cannot be reached: {why}"))),
+        RunEnd::TooLong => ("too-long", Some("its conversation has its maximum length".to_owned())),
     };
-    let text = match note {
+    let mut text = match note {
         None => said.to_owned(),
         Some(note) => format!("{said}\n\n[The sub-agent did not finish: {note}.]"),
     };
+    if let Some(failure) = unkept {
+        text.push_str(&format!("\n\n[The transcript was not kept: {}.]", failure.text()));
+    }
     let metadata = json!({
         "end": word,
         "turns": spent.turns,

@@ -78,9 +78,12 @@ impl Settings {
             amount.transpose()
         };
         let money = match (amount("money")?, amount("price-input")?, amount("price-output")?) {
-            (Some(money), Some(input), Some(output)) => Some((money, Prices { input, output })),
-            (None, ..) => None,
+            // Prices without a maximum show the cost, and let a caller set a maximum.
+            (money, Some(input), Some(output)) => Some((money.unwrap_or(Money::MAX), Prices { input, output })),
+            (None, None, None) => None,
             (Some(_), ..) => return Err(wrong("money", "needs the settings `price-input` and `price-output`")),
+            (None, Some(_), None) => return Err(wrong("price-input", "needs the setting `price-output`")),
+            (None, None, Some(_)) => return Err(wrong("price-output", "needs the setting `price-input`")),
         };
         let turns = number("turns", u64::from(TURNS_DEFAULT), TURNS_MAX)?;
         Ok(Self {
@@ -171,6 +174,8 @@ mod tests {
             (&[("turns", "501")], "`turns`"),
             (&[("tokens", "many")], "`tokens`"),
             (&[("money", "1")], "`money`"),
+            (&[("price-input", "1")], "`price-input`"),
+            (&[("price-output", "1")], "`price-output`"),
             (&[("money", "a lot"), ("price-input", "1"), ("price-output", "1")], "`money`"),
         ] {
             let failure = settings(more).unwrap_err();

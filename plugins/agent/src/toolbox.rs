@@ -20,6 +20,9 @@ pub(crate) const CALLS_MAX: usize = 25;
 /// Maximum length of a result that a model gets, in bytes: about 8,000 tokens.
 const RESULT_BYTES_MAX: usize = 32 * 1024;
 
+/// Maximum length of all results of one answer, in bytes. Half of a conversation is left for everything else.
+const RESULTS_BYTES_MAX: usize = 200_000;
+
 /// The tools of a sub-agent.
 pub(crate) struct Toolbox {
     toolset: Toolset,
@@ -70,6 +73,7 @@ impl Toolbox {
             calls.iter().enumerate().map(|(index, call)| self.prepare(index, call)).collect();
         let made: Vec<ToolCall> = prepared.iter().filter_map(|call| call.as_ref().ok().cloned()).collect();
         let mut answers = self.toolset.call_all(&made).into_iter();
+        let bytes_max = RESULT_BYTES_MAX.min(RESULTS_BYTES_MAX / made.len().max(1));
         let mut result = |(call, prepared): (&ModelCall, Result<ToolCall, String>)| {
             let (text, is_error) = match prepared {
                 Err(why) => (why, true),
@@ -79,7 +83,7 @@ impl Toolbox {
                     None => ("the host did not answer this call".to_owned(), true),
                 },
             };
-            CallResult { id: call.id.clone(), name: call.name.clone(), text: cut(text), is_error }
+            CallResult { id: call.id.clone(), name: call.name.clone(), text: cut(text, bytes_max), is_error }
         };
         calls.iter().zip(prepared).map(&mut result).collect()
     }
@@ -148,10 +152,10 @@ fn text_of(success: Success) -> String {
     }
 }
 
-fn cut(mut text: String) -> String {
+fn cut(mut text: String, bytes_max: usize) -> String {
     let bytes = text.len();
-    if bytes > RESULT_BYTES_MAX {
-        text.truncate(text.floor_char_boundary(RESULT_BYTES_MAX));
+    if bytes > bytes_max {
+        text.truncate(text.floor_char_boundary(bytes_max));
         text.push_str(&format!("\n[cut: {bytes} bytes in all]"));
     }
     text

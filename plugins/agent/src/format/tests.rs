@@ -154,7 +154,9 @@ fn what_is_no_answer_is_refused() {
     ] {
         assert!(Format::OpenAi.read(&answer).is_err(), "{answer}");
     }
+    let twice = json!({ "type": "tool_use", "id": "a", "name": "x", "input": {} });
     for answer in [
+        json!({ "content": [twice, twice] }),
         json!({}),
         json!({ "content": "text" }),
         json!({ "content": [{}] }),
