@@ -15,6 +15,7 @@ mod composition;
 mod conformance;
 mod console;
 mod contract;
+mod dynamic;
 mod embed;
 mod filesystem;
 mod guard;

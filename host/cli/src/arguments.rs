@@ -150,6 +150,11 @@ pub(crate) enum Command {
     Watch(WatchArguments),
     /// Trust a project's policy exactly as it is now; until then it can only narrow yours
     Trust(TrustArguments),
+    /// Accept the tools that a plugin generates, if they differ from those that you accepted before
+    ///
+    /// A plugin can make tools from its settings and its directories. The first tools are accepted when the plugin
+    /// loads. If they differ later, the plugin's old tools stay in force. docs/dynamic-tools.md describes it.
+    Accept(AcceptArguments),
     /// List the calls in local time: what each named, what became of it, and who approved it
     Log(LogArguments),
     /// Show or verify the audit log
@@ -326,6 +331,15 @@ pub(crate) struct TrustArguments {
     /// Remove the trust
     #[arg(long)]
     pub(crate) remove: bool,
+    /// Do not ask for confirmation; required without a terminal
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcceptArguments {
+    /// The name of the plugin
+    pub(crate) plugin: String,
     /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
     pub(crate) yes: bool,

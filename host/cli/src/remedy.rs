@@ -1,6 +1,6 @@
 //! Remedies for the author of a refused plugin, if the error itself does not name one.
 
-use portcullis::plugins::{CompileError, DefinitionError, FileError, LoadError, Refusal};
+use portcullis::plugins::{CompileError, DefinitionError, FileError, GenerationError, LoadError, Refusal};
 
 /// Returns the remedy for an error, or `None` if the error itself names it.
 pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
@@ -14,6 +14,11 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
              only",
         ),
         LoadError::Unstable => Some("remove clocks, randomness and state from `describe`"),
+        LoadError::Generation(GenerationError::Failed(_)) => Some("see what it says about its settings and its directories"),
+        LoadError::Generation(GenerationError::Unstable) => Some("remove clocks, randomness and state from `generate`"),
+        LoadError::Generation(GenerationError::Definition(errors)) => errors.iter().find_map(of_definition),
+        LoadError::Generation(GenerationError::NoTools) => Some("define or generate at least one tool"),
+        LoadError::Generation(GenerationError::Changed(_) | GenerationError::Pin(_)) => None,
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("restart the host"),
         LoadError::Compile(CompileError::NoCompiler) => None,

@@ -34,6 +34,8 @@ pub(crate) struct PluginView {
     pub(crate) reviews: bool,
     /// Whether it previews what its calls would change in files.
     pub(crate) previews: bool,
+    /// Whether it makes tools from its settings and its directories.
+    pub(crate) generates: bool,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
     /// The lines that the policy lacks for its tools to run.
@@ -102,6 +104,7 @@ impl PluginView {
             imports: plugin.imports().to_vec(),
             reviews: plugin.reviews(),
             previews: plugin.previews(),
+            generates: plugin.generates(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
             policy_lines: policy_lines::of_plugin(host, plugin),
@@ -128,7 +131,7 @@ impl PluginView {
             optional: dependency.optional,
             reason: dependency.reason.clone(),
         });
-        let Surface { imports, reviews, previews } = Surface::of(&file.bytes).unwrap_or_default();
+        let Surface { imports, reviews, previews, generates } = Surface::of(&file.bytes).unwrap_or_default();
         Self {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
@@ -141,6 +144,7 @@ impl PluginView {
             imports,
             reviews,
             previews,
+            generates,
             dependencies: dependencies.collect(),
             tools: tools.collect(),
             policy_lines: policy_lines::of_manifest(manifest),

@@ -13,6 +13,13 @@ use std::sync::Arc;
 /// Maximum tools of one plugin. A model could not choose from more.
 const TOOLS_MAX: usize = 256;
 
+/// Maximum tools that one plugin generates. The largest public API descriptions have about a thousand operations. A model
+/// picks from them by search.
+pub const GENERATED_TOOLS_MAX: usize = 2000;
+
+/// Maximum problems of generated tools that are reported. A mistake of a generator is in all of its tools.
+const GENERATED_PROBLEMS_MAX: usize = 8;
+
 /// Maximum dependencies of one plugin.
 const DEPENDENCIES_MAX: usize = 32;
 
@@ -96,6 +103,21 @@ pub struct CheckedManifest {
 /// # Errors
 /// All problems of the manifest.
 pub fn check(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, Vec<DefinitionError>> {
+    let mut checked = check_generating(name, manifest);
+    if manifest.tools.is_empty() {
+        match &mut checked {
+            Ok(_) => return Err(vec![DefinitionError::NoTools]),
+            Err(problems) => problems.push(DefinitionError::NoTools),
+        }
+    }
+    checked
+}
+
+/// Checks the manifest of a plugin that also generates tools. It may name none itself.
+///
+/// # Errors
+/// All problems of the manifest.
+pub fn check_generating(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, Vec<DefinitionError>> {
     let mut problems = Vec::new();
     let mut note = |outcome: Result<(), DefinitionError>| problems.extend(outcome.err());
     if manifest.name != name.as_str() {
@@ -104,12 +126,39 @@ pub fn check(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, 
     }
     note(check_line("version", "the plugin", &manifest.version));
     note(check_description("the plugin", &manifest.description));
-    if manifest.tools.is_empty() {
-        note(Err(DefinitionError::NoTools));
-    }
     let tools = check_tools(name, manifest, &mut problems);
     let dependencies = check_dependencies(manifest, &mut problems);
     if problems.is_empty() { Ok(CheckedManifest { tools, dependencies }) } else { Err(problems) }
+}
+
+/// Checks the tools that a plugin generates, and returns them. `own` is the tools of its manifest.
+///
+/// # Errors
+/// The first problems of the tools.
+pub fn check_generated(
+    name: &PluginName,
+    own: &BTreeMap<LocalName, Arc<Tool>>,
+    generated: &[Definition],
+) -> Result<BTreeMap<LocalName, Arc<Tool>>, Vec<DefinitionError>> {
+    if generated.len() > GENERATED_TOOLS_MAX {
+        return Err(vec![DefinitionError::TooMany { what: "generated tools", most: GENERATED_TOOLS_MAX }]);
+    }
+    let (mut tools, mut problems) = (BTreeMap::new(), Vec::new());
+    for definition in generated {
+        match check_tool(name, definition) {
+            Ok(tool) => {
+                let local = tool.name.tool.clone();
+                if own.contains_key(&local) || tools.insert(local, Arc::new(tool)).is_some() {
+                    problems.push(DefinitionError::Twice { what: "the tool", name: definition.name.clone() });
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+        if problems.len() == GENERATED_PROBLEMS_MAX {
+            break;
+        }
+    }
+    if problems.is_empty() { Ok(tools) } else { Err(problems) }
 }
 
 fn check_tools(

@@ -43,6 +43,9 @@ pub struct Definition {
     pub hints: Vec<Hint>,
 }
 
+/// The tools that a plugin makes from its settings and its directories, or why it cannot. Untrusted, unchecked.
+pub type Generated = Result<Vec<Definition>, String>;
+
 /// A handle that a plugin asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod ledger;
 mod mac;
 pub mod outputs;
+pub mod pins;
 pub mod state_directory;
 mod timestamp;
 

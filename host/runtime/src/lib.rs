@@ -126,6 +126,7 @@
 //! A program can link only one SQLite. The library accepts `rusqlite` 0.38 to 0.43, so that an application can also use
 //! sqlx 0.9 or diesel 2.3.
 
+mod accept;
 mod admission;
 mod alone;
 pub mod approvals;
@@ -194,6 +195,7 @@ mod valid_call;
 mod watch;
 pub mod wording;
 
+pub use accept::AcceptError;
 pub use approvals::Approvals;
 pub use approver::{Answer, Approver, Covers, Question, approver_fn};
 pub use audit_reader::AuditReader;
@@ -240,7 +242,7 @@ pub use portcullis_sandbox::{
 /// Plugins and their tools: the catalog of a host, and how a component is checked and loaded outside of a host.
 pub mod plugins {
     pub use crate::catalog::{
-        Catalog, DescriptionError, DescriptionFault, FileError, LoadError, Observer, Offer, Plugin, RefusedPlugin,
+        Catalog, DescriptionError, DescriptionFault, FileError, GeneratedChange, GenerationError, LoadError, Observer, Offer, Plugin, RefusedPlugin,
         Silent, ToolNames, check, describe_beside, forget_refusal,
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};

@@ -121,15 +121,21 @@ async fn look(
     for file in files {
         look.at(file).await?;
     }
+    let old = look.old();
     look.bind_again().await.map_err(LookError::Policy)?;
+    look.generate_again(old).await?;
     Ok(look.take_effect().await?)
 }
 
 /// Applies a new policy to the loaded plugins, without reading the files.
 async fn policy_alone(host: &Arc<HostState>, seen: &Seen, policy: &Arc<PolicyInForce>) -> Result<(), ReloadError> {
     let mut look = ReloadLook::new(host, host.loader.plugins.held(), seen, Some(policy));
+    let old = look.old();
     match look.bind_again().await {
-        Ok(()) => look.take_effect().await.map(drop),
+        Ok(()) => {
+            look.generate_again(old).await?;
+            look.take_effect().await.map(drop)
+        }
         Err(error) => policy::note(host, Some(error)).await.map(drop),
     }
 }

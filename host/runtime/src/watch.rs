@@ -61,11 +61,12 @@ impl Drop for Watch {
     }
 }
 
-/// Returns the files of the policy, and of the secrets that it names.
+/// Returns the files of the policy, and of the secrets that it names, and the directory of the accepted generated tools.
 fn files(host: &HostState) -> Vec<PathBuf> {
     let policy = host.policy();
     let secrets = policy.secrets.iter().map(|secret| secret.path.clone());
-    host.sources.files().map(Path::to_owned).chain(secrets).collect()
+    let pins = [host.loader.pins.path().to_owned()];
+    host.sources.files().map(Path::to_owned).chain(secrets).chain(pins).collect()
 }
 
 /// Reloads each time a file of the policy or of a secret changes.

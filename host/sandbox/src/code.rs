@@ -41,6 +41,11 @@ impl Code {
         self.0.previews()
     }
 
+    /// Returns whether the plugin makes tools from its settings and its directories.
+    pub fn generates(&self) -> bool {
+        self.0.generates()
+    }
+
     pub(crate) fn plugin(&self) -> &LinkedPlugin {
         &self.0
     }

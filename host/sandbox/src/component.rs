@@ -43,8 +43,11 @@ const REVIEWER: &str = "portcullis:tool/reviewer";
 /// The interface of a plugin that computes what its calls would change. Since 0.2.
 const PREVIEWER: &str = "portcullis:tool/previewer";
 
+/// The interface of a plugin that makes tools from its settings and its directories. Since 0.2.
+const GENERATOR: &str = "portcullis:tool/generator";
+
 /// The interfaces of the contract that a plugin may export in addition to the handler.
-const CONTRACT_EXPORTS: [&str; 3] = [REVIEWER, PREVIEWER, "portcullis:tool/types"];
+const CONTRACT_EXPORTS: [&str; 4] = [REVIEWER, PREVIEWER, GENERATOR, "portcullis:tool/types"];
 
 /// The prefix of every name of the contract.
 const CONTRACT: &str = "portcullis:tool/";
@@ -128,7 +131,7 @@ pub enum Refusal {
     /// them, although the author may rely on them.
     #[error(
         "it exports names that are not in its version of the contract, so no host would call them: {}; a plugin can \
-         export handler, reviewer and, since 0.2, previewer",
+         export handler, reviewer and, since 0.2, previewer and generator",
         list(.0)
     )]
     UnknownExports(Vec<String>),
@@ -186,8 +189,9 @@ pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
     }
     let known = |name: &&String| match interface(name) {
         HANDLER => true,
-        // In a version without previewers, no host would call it.
+        // In a version without them, no host would call them.
         PREVIEWER => contract.previewer().is_some(),
+        GENERATOR => contract.generator().is_some(),
         interface => CONTRACT_EXPORTS.contains(&interface),
     };
     let unheard: Vec<String> = exports.iter().filter(|name| !known(name)).cloned().collect();
@@ -212,6 +216,8 @@ pub struct Surface {
     pub reviews: bool,
     /// Whether it exports a previewer, which computes what its calls would change in files.
     pub previews: bool,
+    /// Whether it exports a generator, which makes tools from its settings and its directories.
+    pub generates: bool,
 }
 
 impl Surface {
@@ -223,7 +229,7 @@ impl Surface {
         check_header(bytes)?;
         let SurfaceNames { imports, exports } = SurfaceNames::read(bytes)?;
         let has = |exported| exports.iter().any(|name| interface(name) == exported);
-        Ok(Self { imports, reviews: has(REVIEWER), previews: has(PREVIEWER) })
+        Ok(Self { imports, reviews: has(REVIEWER), previews: has(PREVIEWER), generates: has(GENERATOR) })
     }
 }
 

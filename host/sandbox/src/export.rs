@@ -6,7 +6,7 @@ use crate::contract::LinkedPlugin;
 use crate::http::NetworkCall;
 use crate::output::OutputContext;
 use crate::state::StoreState;
-use portcullis_definitions::manifest::{Answer, Manifest, Preview, Verdict};
+use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preview, Verdict};
 use portcullis_policy::Limits;
 use std::future::Future;
 use std::sync::Arc;
@@ -58,6 +58,9 @@ pub(crate) struct Review<'a>(pub(crate) ToolCall<'a>);
 
 /// Computes what a call would change.
 pub(crate) struct PreviewChanges<'a>(pub(crate) ToolCall<'a>);
+
+/// Makes tools from the plugin's settings and its directories.
+pub(crate) struct Generate;
 
 impl Export for Describe {
     type Returned = (Manifest, Manifest);
@@ -116,5 +119,18 @@ impl Export for PreviewChanges<'_> {
 
     fn redact(preview: Preview, call: &NetworkCall) -> Preview {
         call.redact_preview(preview)
+    }
+}
+
+impl Export for Generate {
+    type Returned = Generated;
+
+    async fn call(self, plugin: &LinkedPlugin, store: &mut Store<StoreState>) -> wasmtime::Result<Generated> {
+        plugin.generate(store).await
+    }
+
+    fn redact(generated: Generated, _call: &NetworkCall) -> Generated {
+        // It runs without clients, before any call, so it contains no secret.
+        generated
     }
 }

@@ -6,14 +6,14 @@ use crate::code::Code;
 use crate::context::{CallContext, OutputFull};
 use crate::effects::Effects;
 use crate::engine::Engine;
-use crate::export::{Describe, Execute, Export, PreviewChanges, Review, ToolCall};
+use crate::export::{Describe, Execute, Export, Generate, PreviewChanges, Review, ToolCall};
 use crate::handles::Handles;
 use crate::http::Traffic;
 use crate::log::{Log, Sink};
 use crate::output::OutputContext;
 use crate::state::StoreState;
 use crate::stop::{LimitKind, Stop};
-use portcullis_definitions::manifest::{Answer, Manifest, Preview, Verdict};
+use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preview, Verdict};
 use portcullis_policy::Limits;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -59,7 +59,8 @@ pub struct RunSetup<'a> {
     pub code: &'a Code,
     /// The limits of the run.
     pub limits: &'a Limits,
-    /// The handles that the guest can open. Those of a review or a preview must be read-only.
+    /// The handles that the guest can open. Those of a review, a preview or a generation must be
+    /// read-only.
     pub handles: Handles,
     /// The guest's view of its call.
     pub context: CallContext,
@@ -97,6 +98,28 @@ impl Engine {
     /// Lets a plugin compute what a call would change. The result is empty if the plugin exports no previewer.
     pub async fn preview(&self, call: ToolCall<'_>, setup: RunSetup<'_>) -> Ran<Preview> {
         self.run(PreviewChanges(call), setup).await
+    }
+
+    /// Lets a plugin make tools. Returns `None` if two instances return different results. The result is empty if the
+    /// plugin exports no generator.
+    pub async fn generate(
+        &self,
+        code: &Code,
+        limits: &Limits,
+        handles: &Handles,
+        context: &CallContext,
+    ) -> Ran<Option<Generated>> {
+        let run = || {
+            let (handles, context, cancellation) = (handles.clone(), context.clone(), Cancellation::new());
+            self.run(Generate, RunSetup { code, limits, handles, context, cancellation })
+        };
+        let first = run().await;
+        let second = if matches!(first.result, Ok(Ok(_))) { run().await.result.ok() } else { None };
+        first.map(|one| match one {
+            Ok(_) => second.filter(|other| *other == one),
+            // An error refuses the plugin, so it need not be stable.
+            Err(_) => Some(one),
+        })
     }
 
     /// Calls one export in a fresh store.

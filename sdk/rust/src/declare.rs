@@ -83,6 +83,38 @@
 /// # fn main() {}
 /// ```
 ///
+/// A plugin with `generator: Type` after its previewer makes more tools from its settings and its directories. The type
+/// implements [`Generator`](crate::Generator). Such a plugin may have `tools: []`.
+///
+/// ```
+/// # use portcullis_sdk::prelude::*;
+/// # use portcullis_sdk::serde_json::Value;
+/// struct Greetings;
+///
+/// impl Generator for Greetings {
+///     fn generate(context: &Context) -> Result<Vec<GeneratedTool>, Failure> {
+///         let text = std::fs::read_to_string(context.directory("words")?.path().join("words.txt"))?;
+///         let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+///         Ok(text.lines().map(|word| GeneratedTool::new(word, format!("Says {word}."), schema.clone())).collect())
+///     }
+///
+///     fn execute(call: &GeneratedCall) -> Result<Success, Failure> {
+///         let arguments: Value = call.parse()?;
+///         let name = arguments["name"].as_str().unwrap_or("you");
+///         Ok(Success::new(Output::Text(format!("{}, {name}!", call.tool()))))
+///     }
+/// }
+///
+/// plugin! {
+///     name: "greetings",
+///     description: "Greets in the words of a file.",
+///     tools: [],
+///     dependencies: [directory "words": "the file `words.txt`, with a word on each line"],
+///     generator: Greetings,
+/// }
+/// # fn main() {}
+/// ```
+///
 /// The version is the crate's. Two tools with the same name do not compile:
 ///
 /// ```compile_fail
@@ -113,10 +145,11 @@ macro_rules! plugin {
     (
         name: $name:literal,
         description: $description:literal,
-        tools: [$($tool:ty),+ $(,)?]
+        tools: [$($tool:ty),* $(,)?]
         $(, dependencies: [$($($word:ident)+ $key:literal : $reason:literal),* $(,)?])?
         $(, reviewer: $reviewer:path)?
         $(, previewer: $previewer:path)?
+        $(, generator: $generator:ty)?
         $(,)?
     ) => {
         /// The plugin of this crate.
@@ -124,11 +157,13 @@ macro_rules! plugin {
             $name,
             env!("CARGO_PKG_VERSION"),
             $description,
-            &[$($crate::Entry::of::<$tool>()),+],
+            &[$($crate::Entry::of::<$tool>()),*],
             &[$($($crate::dependency!($($word)+, $key, $reason)),*)?],
         )
         $(.reviewed_by($reviewer))?
-        $(.previewed_by($previewer))?;
+        $(.previewed_by($previewer))?
+        $(.generated_by::<$generator>())?
+        .with_tools();
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {
@@ -152,6 +187,7 @@ macro_rules! plugin {
             bindings::export!(Exports with_types_in bindings);
             $($crate::export_reviewer!(Exports, $reviewer);)?
             $($crate::export_previewer!(Exports, $previewer);)?
+            $($crate::export_generator!(Exports, $generator);)?
         };
     };
 }
@@ -193,6 +229,23 @@ macro_rules! export_previewer {
         }
 
         previewing::export!($exports with_types_in previewing);
+    };
+}
+
+/// Exports the generator of a plugin.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_generator {
+    ($exports:ident, $generator:ty) => {
+        use $crate::guest::v0_2::generating;
+
+        impl generating::exports::portcullis::tool::generator::Guest for $exports {
+            fn generate() -> Result<Vec<bindings::portcullis::tool::types::Definition>, String> {
+                $crate::guest::v0_2::generate(&PLUGIN)
+            }
+        }
+
+        generating::export!($exports with_types_in generating);
     };
 }
 

@@ -4,9 +4,11 @@
 
 use serde_json::Value;
 
+use crate::generate::GeneratorEntry;
 use crate::host;
 use crate::{
-    Context, Definition, Dependency, Failure, FileChange, Hint, Manifest, Permission, Preview, Review, Success, Verdict,
+    Context, Definition, Dependency, Failure, FileChange, GeneratedCall, GeneratedTool, Generator, Hint, Manifest,
+    Permission, Preview, Review, Success, Verdict,
 };
 
 /// Maximum length of a name in bytes, as in the contract.
@@ -82,6 +84,7 @@ pub struct Plugin {
     dependencies: &'static [Dependency],
     reviewer: Option<Reviewer>,
     previewer: Option<Previewer>,
+    generator: Option<GeneratorEntry>,
 }
 
 /// Reviews a call before it runs.
@@ -117,7 +120,7 @@ impl Plugin {
             index += 1;
         }
         check_keys(dependencies);
-        Self { name, version, description, tools, dependencies, reviewer: None, previewer: None }
+        Self { name, version, description, tools, dependencies, reviewer: None, previewer: None, generator: None }
     }
 
     /// Sets the function that reviews each call before it runs.
@@ -130,6 +133,22 @@ impl Plugin {
     #[must_use]
     pub const fn previewed_by(self, previewer: Previewer) -> Self {
         Self { previewer: Some(previewer), ..self }
+    }
+
+    /// Sets the type that makes more tools and runs them.
+    #[must_use]
+    pub const fn generated_by<G: Generator>(self) -> Self {
+        Self { generator: Some(GeneratorEntry::of::<G>()), ..self }
+    }
+
+    /// Checks that the plugin has tools.
+    ///
+    /// # Panics
+    /// It has neither tools nor a generator. In a `static` that is a compile-time error.
+    #[must_use]
+    pub const fn with_tools(self) -> Self {
+        assert!(!self.tools.is_empty() || self.generator.is_some(), "a plugin has at least one tool, or a generator");
+        self
     }
 
     /// Returns the plugin's manifest.
@@ -149,9 +168,19 @@ impl Plugin {
     /// # Errors
     /// There is no such tool, the arguments do not parse, or the tool failed.
     pub fn execute(&self, tool: &str, arguments: &str, context: &Context) -> Result<Success, Failure> {
-        let entry = self.tools.iter().find(|entry| entry.declaration.name == tool);
-        let entry = entry.ok_or_else(|| Failure::invalid(format!("`{}` has no tool `{tool}`", self.name)))?;
-        (entry.execute)(arguments, context)
+        match (self.tools.iter().find(|entry| entry.declaration.name == tool), &self.generator) {
+            (Some(entry), _) => (entry.execute)(arguments, context),
+            (None, Some(generator)) => (generator.execute)(&GeneratedCall::new(tool, arguments, context)),
+            (None, None) => Err(Failure::invalid(format!("`{}` has no tool `{tool}`", self.name))),
+        }
+    }
+
+    /// Makes the tools of the generator, in the same way in a guest and in a test. There are none without a generator.
+    ///
+    /// # Errors
+    /// The tools cannot be made.
+    pub fn generate(&self, context: &Context) -> Result<Vec<GeneratedTool>, Failure> {
+        self.generator.as_ref().map_or_else(|| Ok(Vec::new()), |generator| (generator.generate)(context))
     }
 
     /// Reviews a call. A plugin without a reviewer clears every call.

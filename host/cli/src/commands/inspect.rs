@@ -113,6 +113,10 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
         let what = "yes: it computes what a call would change in files";
         facts.row([TableCell::new(TextStyle::Quiet, "previews calls"), TableCell::plain(what)]);
     }
+    if plugin.generates {
+        let what = "yes: it makes tools from its settings and its directories when it loads";
+        facts.row([TableCell::new(TextStyle::Quiet, "generates tools"), TableCell::plain(what)]);
+    }
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
         let asked = format!("{} {}{need}: {}", dependency.kind.as_str(), dependency.key, dependency.reason);

@@ -1,5 +1,6 @@
 //! One file per command. A command calls the library, shows the result, and returns the exit code.
 
+mod accept;
 mod approvals;
 mod audit;
 mod build;
@@ -65,6 +66,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Approvals(command) => approvals::run(command, context).await,
         Command::Console(arguments) => console::run(&arguments, context).await,
         Command::Watch(arguments) => watch::run(&arguments, context).await,
+        Command::Accept(arguments) => accept::run(&arguments, context).await,
         Command::Trust(arguments) => trust::run(&arguments, context).await,
         Command::Log(arguments) => log::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,

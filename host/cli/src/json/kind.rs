@@ -44,6 +44,7 @@ document_kinds! {
     RememberedApproval "approvals-remembered" 1,
     ApprovalChange "approvals-change" 1,
     Trust "trust" 1,
+    Accepted "accept" 1,
     LoggedCall "log" 1,
     LoggedCallDetails "log-show" 1,
     WatchEvent "watch" 1,

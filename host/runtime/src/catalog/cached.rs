@@ -68,7 +68,7 @@ impl Loader {
     }
 
     /// Records that the cache could not be trusted or used.
-    pub(super) async fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
+    pub(crate) async fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
         #[derive(Serialize)]
         struct Note<'a> {
             plugin: &'a str,

@@ -4,9 +4,9 @@ use super::file;
 use super::load_error::LoadError;
 use crate::alone;
 use crate::text::OneLine;
-use portcullis_definitions::definition;
+use portcullis_definitions::definition::{self, CheckedManifest};
 use portcullis_definitions::manifest::Manifest;
-use portcullis_policy::Limits;
+use portcullis_policy::{Limits, PluginName};
 use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Stop, check_component};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,8 +46,18 @@ pub(crate) async fn examine(
     let artefact = compiler.compile(bytes).await?;
     let code = Code::load(engine, &artefact)?;
     let manifest = describe(engine, &code).await?;
-    definition::check(&name, &manifest).map_err(LoadError::Definition)?;
+    checked_manifest(&name, &manifest, code.generates())?;
     Ok((manifest, code))
+}
+
+/// Checks a manifest. A plugin that generates tools may name none.
+pub(super) fn checked_manifest(
+    name: &PluginName,
+    manifest: &Manifest,
+    generates: bool,
+) -> Result<CheckedManifest, LoadError> {
+    let checked = if generates { definition::check_generating(name, manifest) } else { definition::check(name, manifest) };
+    checked.map_err(LoadError::Definition)
 }
 
 /// Asks a plugin to describe itself.
@@ -78,7 +88,7 @@ pub(super) fn limits_text() -> String {
     format!("{:?}", limits())
 }
 
-fn why(stop: &Stop, log: &[u8]) -> String {
+pub(super) fn why(stop: &Stop, log: &[u8]) -> String {
     let mut text = match stop {
         Stop::Limit(kind) => format!("the limit on {} was reached", kind.name()),
         Stop::Trapped(detail) => format!("it trapped: {}", OneLine(detail)),
@@ -96,8 +106,8 @@ fn why(stop: &Stop, log: &[u8]) -> String {
     text
 }
 
-/// The context of a description. It is the same each time, so that a description does not depend on it.
-fn context() -> CallContext {
+/// The context of a description or a generation. It is the same each time, so that the result does not depend on it.
+pub(super) fn context() -> CallContext {
     CallContext {
         id: Arc::from(""),
         session: Arc::from(""),

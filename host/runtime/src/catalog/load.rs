@@ -2,7 +2,7 @@
 
 use super::beside::Beside;
 use super::contents::{Catalog, RefusedPlugin};
-use super::describing::describe;
+use super::describing::{checked_manifest, describe};
 use super::description;
 use super::file::{self, FileError};
 use super::load_error::LoadError;
@@ -14,7 +14,6 @@ use super::refusal::Attempt;
 use crate::grants::PluginGrants;
 use crate::text::{WithCauses, hex};
 use cap_std::fs::Dir;
-use portcullis_definitions::definition;
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
 use portcullis_sandbox::{Code, Contract, Surface, check_component};
@@ -221,8 +220,8 @@ fn assemble(
     code: Option<Code>,
 ) -> Result<Plugin, LoadError> {
     let name = file::plugin_name(file)?;
-    let checked = definition::check(&name, &manifest).map_err(LoadError::Definition)?;
-    let Surface { imports, reviews, previews } = Surface::of(&content.bytes)?;
+    let Surface { imports, reviews, previews, generates } = Surface::of(&content.bytes)?;
+    let checked = checked_manifest(&name, &manifest, generates)?;
     Ok(Plugin {
         name,
         source: PluginSource::File,
@@ -234,13 +233,15 @@ fn assemble(
         imports,
         reviews,
         previews,
+        generates,
         version: manifest.version,
         description: manifest.description,
         tools: checked.tools.clone(),
         dependencies: checked.dependencies,
         grants: PluginGrants::default(),
         beside: content.beside.clone(),
-        own_tools: checked.tools,
+        own_tools: checked.tools.clone(),
+        manifest_tools: checked.tools,
         code: Arc::new(OnceCell::new_with(code)),
         in_use: None,
     })

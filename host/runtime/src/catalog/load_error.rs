@@ -2,6 +2,8 @@
 
 use super::beside::DescriptionError;
 use super::file::FileError;
+use super::generated_change::GeneratedChange;
+use super::generation_error::GenerationError;
 use crate::audit::AuditError;
 use crate::grants::GrantError;
 use portcullis_definitions::definition::DefinitionError;
@@ -31,6 +33,9 @@ pub enum LoadError {
     /// A description file next to the plugin is invalid.
     #[error("{}", list(.0))]
     Descriptions(Vec<DescriptionError>),
+    /// The tools that the plugin generates are not used.
+    #[error(transparent)]
+    Generation(#[from] GenerationError),
     /// The file has changed since it was loaded.
     #[error("its file has changed since it was loaded")]
     Changed,
@@ -44,9 +49,21 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// Returns the change of generated tools that waits to be accepted.
+    pub(crate) fn generated_change(&self) -> Option<&GeneratedChange> {
+        match self {
+            Self::Generation(GenerationError::Changed(change)) => Some(change),
+            Self::Generation(_) | Self::File(_) | Self::Refused(_) | Self::Compile(_) | Self::Describe(_) => None,
+            Self::Unstable | Self::Definition(_) | Self::Descriptions(_) | Self::Changed => None,
+            Self::Grants(_) | Self::Audit(_) => None,
+        }
+    }
+
     /// Returns whether another attempt to load the same file could succeed.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
+            // What they are generated from may have changed.
+            Self::Generation(_) => true,
             Self::File(_) | Self::Changed | Self::Grants(_) | Self::Audit(_) => true,
             Self::Compile(CompileError::Worker(_) | CompileError::NoWorker(_) | CompileError::NoCompiler) => true,
             Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,

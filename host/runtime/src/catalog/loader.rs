@@ -5,6 +5,7 @@ use super::file::FileError;
 use super::load_error::LoadError;
 use super::observer::Observer;
 use crate::audit::AuditWriter;
+use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
 use std::io;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub(crate) struct Loader {
     pub(crate) store: Arc<CodeStore>,
     pub(crate) plugins: PluginDirectories,
     pub(crate) audit: Arc<AuditWriter>,
+    pub(crate) pins: Arc<GeneratedPins>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) slots: LoadSlots,
 }

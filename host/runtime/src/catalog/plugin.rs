@@ -30,6 +30,7 @@ pub struct Plugin {
     pub(crate) imports: Vec<String>,
     pub(crate) reviews: bool,
     pub(crate) previews: bool,
+    pub(crate) generates: bool,
     pub(crate) version: String,
     pub(crate) description: String,
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
@@ -40,6 +41,8 @@ pub struct Plugin {
     pub(crate) beside: Beside,
     /// The tools with the plugin's own descriptions. A description file may replace a description in `tools`.
     pub(crate) own_tools: BTreeMap<LocalName, Arc<Tool>>,
+    /// The tools of the manifest, without the generated ones.
+    pub(crate) manifest_tools: BTreeMap<LocalName, Arc<Tool>>,
     /// The code, which is mapped on first use. All bindings of the same bytes share it.
     pub(crate) code: Arc<OnceCell<Code>>,
     /// Keeps the cached code from being removed.
@@ -90,13 +93,15 @@ impl Plugin {
             imports: Vec::new(),
             reviews: false,
             previews: false,
+            generates: false,
             version: manifest.version,
             description: manifest.description,
             tools: checked.tools.clone(),
             dependencies: checked.dependencies,
             grants: PluginGrants::default(),
             beside: Beside::default(),
-            own_tools: checked.tools,
+            own_tools: checked.tools.clone(),
+            manifest_tools: checked.tools,
             code: Arc::default(),
             in_use: None,
         })
@@ -120,6 +125,7 @@ impl Plugin {
             imports: self.imports.clone(),
             reviews: self.reviews,
             previews: self.previews,
+            generates: self.generates,
             version: self.version.clone(),
             description: self.description.clone(),
             tools: self.own_tools.clone(),
@@ -127,9 +133,16 @@ impl Plugin {
             grants: PluginGrants::default(),
             beside: self.beside.clone(),
             own_tools: self.own_tools.clone(),
+            manifest_tools: self.manifest_tools.clone(),
             code: Arc::clone(&self.code),
             in_use: self.in_use.clone(),
         }
+    }
+
+    /// Returns whether another plugin has the same tools, before description files are applied.
+    pub(crate) fn has_tools_of(&self, other: &Self) -> bool {
+        let tools = |plugin: &Self| plugin.own_tools.values().map(|tool| tool.sha256()).collect::<Vec<_>>();
+        self.own_tools.keys().eq(other.own_tools.keys()) && tools(self) == tools(other)
     }
 
     /// Returns whether this is a built-in plugin, which has no file and runs without a sandbox.
@@ -197,6 +210,11 @@ impl Plugin {
     /// Returns whether the plugin can preview what its calls would change in files.
     pub fn previews(&self) -> bool {
         self.previews
+    }
+
+    /// Returns whether the plugin makes tools from its settings and its directories.
+    pub fn generates(&self) -> bool {
+        self.generates
     }
 
     /// Returns the plugin's version. Untrusted text.

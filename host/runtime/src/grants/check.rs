@@ -9,6 +9,12 @@ use portcullis_definitions::schema;
 use portcullis_policy::{Binding, DependencyKey, KnownTool, PluginName, Pointer, Policy, ProcessNetwork};
 use std::collections::BTreeMap;
 
+/// Refuses a policy that binds what a plugin does not ask for. The tools need not be known yet.
+pub(crate) fn check_bindings(policy: &Policy, catalog: &Catalog) -> Result<(), GrantError> {
+    let loaded = policy.plugins().filter_map(|plugin| catalog.plugins.get(plugin));
+    loaded.into_iter().try_for_each(|plugin| check_kinds(policy, plugin))
+}
+
 /// Refuses a policy that names a key, tool or argument that its plugin does not have, because a misspelled rule would
 /// silently have no effect. A plugin that is not installed only causes a warning, because a removed file must not stop
 /// a server.
@@ -32,8 +38,16 @@ pub(crate) fn check_rules_with(
     check_rules(policy, others.chain([plugin]), files)
 }
 
-/// Refuses a policy that binds what a plugin does not ask for.
+/// Refuses a policy that binds what a plugin does not ask for, or narrows it by an argument that no tool has.
 pub(crate) fn check_keys(policy: &Policy, loaded: &Plugin) -> Result<(), GrantError> {
+    check_kinds(policy, loaded)?;
+    let bindings = policy.bindings(&loaded.name);
+    let asked = bindings.iter().filter(|(key, _)| loaded.dependencies.contains_key(key));
+    asked.into_iter().try_for_each(|(key, binding)| check_narrow(loaded, &loaded.name, key, binding))
+}
+
+/// Refuses a policy that binds what a plugin does not ask for.
+pub(crate) fn check_kinds(policy: &Policy, loaded: &Plugin) -> Result<(), GrantError> {
     let plugin = &loaded.name;
     let bindings = policy.bindings(plugin);
     for (key, binding) in bindings {
@@ -47,7 +61,6 @@ pub(crate) fn check_keys(policy: &Policy, loaded: &Plugin) -> Result<(), GrantEr
             let asks = if asks.is_empty() { "nothing".to_owned() } else { asks.join(", ") };
             return Err(GrantError::UnknownKey { plugin: plugin.clone(), key: key.clone(), asks });
         }
-        check_narrow(loaded, plugin, key, binding)?;
     }
     Ok(())
 }

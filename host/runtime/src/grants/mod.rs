@@ -11,7 +11,7 @@ mod program;
 
 pub(crate) use bases::{Bases, Own};
 pub(crate) use bound::{Grant, Opening, PluginGrants};
-pub(crate) use check::{check_keys, check_names, check_rules_with, check_services};
+pub(crate) use check::{check_bindings, check_keys, check_kinds, check_names, check_rules_with, check_services};
 pub(crate) use directory::BoundDirectory;
 pub use error::GrantError;
 pub(crate) use program::BoundProgram;

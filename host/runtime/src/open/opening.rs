@@ -27,6 +27,7 @@ use crate::results::ResultHistory;
 use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
+use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Engine, Network, REVIEW_SLOTS};
 use std::io;
 use std::path::PathBuf;
@@ -58,7 +59,9 @@ impl HostBuilder {
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
         let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
-        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, observer, slots });
+        let pins = Arc::new(GeneratedPins::open(&state)?);
+        let loader = Loader { engine, compiler, store, plugins, audit: loading_audit, pins, observer, slots };
+        let loader = Arc::new(loader);
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
@@ -161,31 +164,26 @@ impl UntoldCatalog {
         state: HostDirectories,
         injection: Injection,
     ) -> Result<(FirstCatalog, HostDirectories, Injection), OpenError> {
-        let (loader, policy) = (Arc::clone(loader), Arc::clone(policy));
+        let Self { mut first, arrived } = self;
+        let (held, bound_policy) = (loader.plugins.held(), Arc::clone(policy));
         // This blocks, because it opens directories and certificates.
         let bind = move || -> Result<_, OpenError> {
-            Ok((self.blocking_bound(&loader, &policy, &state, &injection)?, state, injection))
+            let catalog = &mut first.catalog;
+            grants::check_bindings(&bound_policy.policy, catalog)?;
+            catalog.plugins().try_for_each(|plugin| grants::check_services(&bound_policy.policy, plugin, &injection))?;
+            bound_policy.opening(&state, &held).bind_all(catalog)?;
+            Ok((first, state, injection))
         };
-        blocking(bind).await
-    }
-
-    fn blocking_bound(
-        self,
-        loader: &Loader,
-        policy: &PolicyInForce,
-        state: &HostDirectories,
-        injection: &Injection,
-    ) -> Result<FirstCatalog, OpenError> {
-        let Self { mut first, arrived } = self;
+        let (mut first, state, injection) = blocking(bind).await?;
         let catalog = &mut first.catalog;
+        loader.generate_all(catalog).await;
+        // Only now are all tools known that a rule can name.
         grants::check_names(&policy.policy, catalog, &policy.bases)?;
-        catalog.plugins().try_for_each(|plugin| grants::check_services(&policy.policy, plugin, injection))?;
-        policy.opening(state, &loader.plugins.held()).bind_all(catalog)?;
         loader.describe_all(catalog);
         if let Some(BackgroundLoading(loads)) = &first.background {
             loads.tell_ended(&arrived, catalog);
         }
-        Ok(first)
+        Ok((first, state, injection))
     }
 }
 

@@ -5,7 +5,7 @@ use super::change::{self, CatalogChange, What};
 use super::error::ReloadError;
 use super::policy;
 use super::reloaded::Reloaded;
-use crate::catalog::file::{self, FileError, FileIdentity};
+use crate::catalog::file::{self, FileError, FileIdentity, Sighting};
 use crate::catalog::listing::{self, ListedFile};
 use crate::catalog::{self, Beside, Catalog, EndedLoad, LoadError, Plugin, PluginBytes, RefusedPlugin, Seen};
 use crate::grants::{self, GrantError};
@@ -144,7 +144,9 @@ impl<'a> ReloadLook<'a> {
         }
         let last = self.earlier.get(&file).copied();
         let refusal = self.before.refusal_of(&file);
-        let may_pass = refusal.is_some_and(|refused| refused.error.may_pass());
+        // What a served plugin generates is looked at later, without its file.
+        let served = refusal.is_some() && self.is_served_still(&file, last);
+        let may_pass = refusal.is_some_and(|refused| refused.error.may_pass()) && !served;
         if !may_pass && last.is_some_and(|last| last.holds(stamp)) {
             self.stop_loading(&file);
             return Ok(());
@@ -163,7 +165,9 @@ impl<'a> ReloadLook<'a> {
         self.stop_loading(&file);
         self.seen.insert(file.clone(), content.sighting);
         if self.serves(&file, &content) {
-            self.clear(file, content.sha256);
+            if !served {
+                self.clear(file, content.sha256);
+            }
             return Ok(());
         }
         // Touching a refused file makes the host try it again.
@@ -220,6 +224,12 @@ impl<'a> ReloadLook<'a> {
         plugin.is_some_and(|plugin| plugin.is_registered())
     }
 
+    /// Returns whether the plugin that was last seen in a file is loaded.
+    fn is_served_still(&self, file: &str, last: Option<Sighting>) -> bool {
+        let loaded = self.before.plugins().find(|plugin| plugin.file == file);
+        loaded.zip(last).is_some_and(|(plugin, last)| plugin.sha256 == last.sha256)
+    }
+
     /// Returns whether the same plugin is loaded, with the same description files.
     fn has(&self, plugin: &Plugin) -> bool {
         let identity = |plugin: &Plugin| (plugin.sha256, plugin.beside.sha256);
@@ -255,18 +265,21 @@ impl<'a> ReloadLook<'a> {
         let ungranted = |error: GrantError| LoadError::Grants(Box::new(error));
         let (host, policy, directories) =
             (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directories));
-        grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
+        grants::check_kinds(&policy.policy, &plugin).map_err(ungranted)?;
         grants::check_services(&policy.policy, &plugin, &host.injection).map_err(ungranted)?;
-        if !self.before.plugins.contains_key(&plugin.name) {
-            // A rule that misspells a tool of a plugin is an error when the host opens, and the plugin was not there.
-            grants::check_rules_with(&policy.policy, &self.next, &plugin, &policy.bases).map_err(ungranted)?;
-        }
         // This blocks, because it opens directories and certificates.
         let bind = move || -> Result<(Arc<HostState>, Plugin), GrantError> {
             policy.opening(&host.state, &directories).bind(&mut plugin)?;
             Ok((host, plugin))
         };
         let (host, mut plugin) = blocking(bind).await.map_err(ungranted)?;
+        host.loader.generate(&mut plugin).await?;
+        let policy = &self.next.policy;
+        grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
+        if !self.before.plugins.contains_key(&plugin.name) {
+            // A rule that misspells a tool of a plugin is an error when the host opens, and the plugin was not there.
+            grants::check_rules_with(&policy.policy, &self.next, &plugin, &policy.bases).map_err(ungranted)?;
+        }
         host.loader.describe(&mut plugin)?;
         Ok(plugin)
     }
@@ -291,17 +304,41 @@ impl<'a> ReloadLook<'a> {
         }
         let policy = &self.next.policy;
         grants::check_names(&policy.policy, &self.next, &policy.bases)?;
-        let is_old = |plugin: &Arc<Plugin>| {
-            let before = self.before.plugins.get(&plugin.name);
-            before.is_some_and(|before| Arc::ptr_eq(before, plugin)) && !plugin.is_standard()
-        };
-        let old: Vec<Arc<Plugin>> = self.next.plugins.values().filter(|plugin| is_old(plugin)).cloned().collect();
+        let old = self.old();
         let (host, policy, directories) = (Arc::clone(self.host), Arc::clone(policy), Arc::clone(&self.directories));
         // This blocks, because it opens directories and certificates.
         let bind = move || old.iter().map(|plugin| policy::bound(&host, &policy, &directories, plugin)).collect();
         let bound: Result<Vec<Plugin>, OpenError> = blocking(bind).await;
         for plugin in bound? {
             self.next.plugins.insert(plugin.name.clone(), Arc::new(plugin));
+        }
+        Ok(())
+    }
+
+    /// Returns the plugins that this reload has not replaced.
+    pub(super) fn old(&self) -> Vec<Arc<Plugin>> {
+        let is_old = |plugin: &&Arc<Plugin>| {
+            let before = self.before.plugins.get(&plugin.name);
+            before.is_some_and(|before| Arc::ptr_eq(before, plugin)) && !plugin.is_standard()
+        };
+        self.next.plugins.values().filter(is_old).cloned().collect()
+    }
+
+    /// Lets plugins that this reload has not replaced generate their tools again. If the new ones cannot be used, the old
+    /// ones stay, and the plugin's file counts as refused.
+    pub(super) async fn generate_again(&mut self, old: Vec<Arc<Plugin>>) -> Result<(), ReloadError> {
+        for plugin in old.into_iter().filter(|plugin| plugin.generates) {
+            let (file, sha256) = (plugin.file.clone(), plugin.sha256);
+            // Another version of the file, which is refused, has nothing to do with these tools.
+            if self.seen.get(&file).is_none_or(|sighting| sighting.sha256 != sha256) {
+                continue;
+            }
+            match self.bind(plugin.unbound()).await {
+                Ok(again) if again.has_tools_of(&plugin) => self.clear(file, sha256),
+                Ok(again) => self.put(file, again),
+                Err(LoadError::Audit(error)) => return Err(error.into()),
+                Err(error) => self.note_refusal(file, Some(sha256), Arc::new(error)),
+            }
         }
         Ok(())
     }

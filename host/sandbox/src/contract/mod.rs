@@ -70,6 +70,14 @@ impl Contract {
             Self::V0_2 => Some("portcullis:tool/previewer@0.2.0"),
         }
     }
+
+    /// Returns the export of a plugin that makes tools from its settings and its directories, if this version has it.
+    pub(crate) fn generator(self) -> Option<&'static str> {
+        match self {
+            Self::V0_1 => None,
+            Self::V0_2 => Some("portcullis:tool/generator@0.2.0"),
+        }
+    }
 }
 
 impl fmt::Display for Contract {
@@ -91,6 +99,7 @@ pub(crate) struct LinkedPlugin {
     handler: Handler,
     review: Option<ComponentExportIndex>,
     preview: Option<ComponentExportIndex>,
+    generate: Option<ComponentExportIndex>,
 }
 
 enum Handler {
@@ -121,11 +130,15 @@ impl LinkedPlugin {
             Some(interface) => Some(find::<(&str, &str), v0_2::Previewed>(&instance, interface, "preview")?),
             None => None,
         };
+        let generate = match contract.generator().filter(|interface| exports(interface).is_some()) {
+            Some(interface) => Some(find::<(), v0_2::Generated>(&instance, interface, "generate")?),
+            None => None,
+        };
         let handler = match contract {
             Contract::V0_1 => Handler::V0_1(v0_1::Plugin::new(instance, contract)?),
             Contract::V0_2 => Handler::V0_2(v0_2::Plugin::new(instance, contract)?),
         };
-        Ok(Self { handler, review, preview })
+        Ok(Self { handler, review, preview, generate })
     }
 
     /// Returns the plugin's version of the contract.
@@ -144,6 +157,11 @@ impl LinkedPlugin {
     /// Returns whether the plugin computes what its calls would change in files.
     pub(crate) fn previews(&self) -> bool {
         self.preview.is_some()
+    }
+
+    /// Returns whether the plugin makes tools from its settings and its directories.
+    pub(crate) fn generates(&self) -> bool {
+        self.generate.is_some()
     }
 
     /// Returns two descriptions by one instance.
@@ -192,7 +210,16 @@ impl LinkedPlugin {
         Ok(previewed.map(|changes| changes.into_iter().map(Into::into).collect()).map_err(Into::into))
     }
 
-    /// Calls an optional export in a new instance.
+    /// Returns the tools that the plugin makes. There are none if the plugin exports no generator.
+    pub(crate) async fn generate(&self, store: &mut Store<StoreState>) -> wasmtime::Result<manifest::Generated> {
+        let Some(generate) = &self.generate else { return Ok(Ok(Vec::new())) };
+        let instance = self.instance().instantiate_async(&mut *store).await?;
+        let function: TypedFunc<(), v0_2::Generated> = instance.get_typed_func(&mut *store, generate)?;
+        let (generated,) = function.call_async(&mut *store, ()).await?;
+        Ok(generated.map(|definitions| definitions.into_iter().map(Into::into).collect()))
+    }
+
+    /// Calls an optional export about a call in a new instance.
     async fn call<Return>(
         &self,
         store: &mut Store<StoreState>,

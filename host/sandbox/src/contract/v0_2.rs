@@ -65,6 +65,9 @@ impl From<types::Failure> for manifest::Failure {
 /// The result of `preview`. It is written by hand, because `previewer` is an optional export.
 pub(super) type Previewed = (Result<Vec<FileChange>, types::Failure>,);
 
+/// The result of `generate`. It is written by hand, because `generator` is an optional export.
+pub(super) type Generated = (Result<Vec<types::Definition>, String>,);
+
 /// `file-change`.
 #[derive(ComponentType, Lift)]
 #[component(record)]

@@ -20,8 +20,8 @@ use self::bindings::wasi::logging::logging;
 use self::previewing::exports::portcullis::tool::previewer as claims;
 use crate::log::Level;
 use crate::{
-    ApprovalRequest, Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, FileChange, Hint,
-    Manifest, Output, Part, Pattern, Permission, Plugin, Progress, Success, Variation, Verdict,
+    ApprovalRequest, Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, FileChange,
+    GeneratedTool, Hint, Manifest, Output, Part, Pattern, Permission, Plugin, Progress, Success, Variation, Verdict,
 };
 
 /// The bindings that `wit-bindgen` generates from `wit/`.
@@ -89,6 +89,25 @@ pub mod previewing {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "portcullis_sdk::guest::v0_2::previewing",
+    });
+}
+
+/// The bindings of the optional export `generator`.
+#[expect(missing_docs, reason = "generated")]
+pub mod generating {
+    wit_bindgen::generate!({
+        inline: "
+            package portcullis:sdk-generating;
+            world generating {
+                export portcullis:tool/generator@0.2.0;
+            }
+        ",
+        path: "wit",
+        world: "portcullis:sdk-generating/generating",
+        with: { "portcullis:tool/types@0.2.0": crate::guest::v0_2::bindings::portcullis::tool::types },
+        pub_export_macro: true,
+        export_macro_name: "export",
+        default_bindings_module: "portcullis_sdk::guest::v0_2::generating",
     });
 }
 
@@ -248,6 +267,29 @@ pub fn preview(plugin: &Plugin, tool: &str, arguments: &str) -> Result<Vec<claim
     let claim = |FileChange { directory, path, content }| claims::FileChange { directory, path, content };
     let changes = plugin.preview(tool, arguments, &context).map_err(failure)?;
     Ok(changes.into_iter().map(claim).collect())
+}
+
+/// Implements the export `generate`.
+///
+/// # Errors
+/// The plugin cannot make its tools.
+pub fn generate(plugin: &Plugin) -> Result<Vec<types::Definition>, String> {
+    let context = Context::new(Host { tool: String::new() });
+    let tools = plugin.generate(&context).map_err(|failure| failure.to_string())?;
+    Ok(tools.into_iter().map(generated).collect())
+}
+
+fn generated(tool: GeneratedTool) -> types::Definition {
+    types::Definition {
+        name: tool.name,
+        title: tool.title,
+        description: tool.description,
+        schema: tool.schema.to_string(),
+        output_schema: tool.output_schema.map(|schema| schema.to_string()),
+        required: permissions(&tool.required),
+        optional: permissions(&tool.optional),
+        hints: hints(&tool.hints),
+    }
 }
 
 fn definition(definition: Definition) -> types::Definition {

@@ -1,0 +1,166 @@
+//! Pins of generated tools: which tools a plugin made under one policy, by the hashes of their definitions. Each pin is a
+//! file of the state directory with a seal, so that only a host with this key can have written it.
+
+use crate::mac::keyed;
+use crate::state_directory::{HostDirectories, PlaceError};
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use hmac::{Hmac, Mac};
+use portcullis_definitions::text::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The directory of the pins, in the state directory.
+const PINS_DIRECTORY: &str = "generated";
+
+/// Maximum size of a pin, in bytes: two thousand names of 64 bytes and their hashes take 300 KB.
+const PIN_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The label from which the key of the seals is derived, so that a seal never equals another MAC of the key.
+const SEAL_LABEL: &[u8] = b"portcullis generated tools, version 1";
+
+/// What a plugin generates tools from: its name, its settings, and its directories. A pin applies to one source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PinSource(String);
+
+impl PinSource {
+    /// Identifies a source. `directories` is each key with the place that it is bound to.
+    pub fn new(plugin: &str, settings: &BTreeMap<String, String>, directories: &[(&str, &str)]) -> Self {
+        // Serializing strings cannot fail.
+        let text = serde_json::to_vec(&(plugin, settings, directories)).unwrap_or_default();
+        Self(hex(&Sha256::digest(text)))
+    }
+}
+
+/// The hash of each generated definition, in hexadecimal, by the name of the tool.
+pub type PinnedTools = BTreeMap<String, String>;
+
+/// What is kept for a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pin {
+    /// Nothing.
+    Absent,
+    /// These tools.
+    Tools(PinnedTools),
+    /// A file that no host with this key has written.
+    Damaged,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PinFile {
+    tools: PinnedTools,
+    seal: String,
+}
+
+/// The pins of a state directory.
+pub struct GeneratedPins {
+    directory: Dir,
+    path: PathBuf,
+    seal: Hmac<Sha256>,
+}
+
+impl fmt::Debug for GeneratedPins {
+    /// Leaves out the key.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("GeneratedPins").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl GeneratedPins {
+    /// Opens the pins. Creates their directory if it does not exist.
+    ///
+    /// # Errors
+    /// The directory cannot be created or opened.
+    pub fn open(state: &HostDirectories) -> Result<Self, PlaceError> {
+        let path = state.path.join(PINS_DIRECTORY);
+        let failed = |source| PlaceError::Io { what: "the pins of generated tools", path: path.clone(), source };
+        match state.directory.create_dir(PINS_DIRECTORY) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            Ok(()) | Err(_) => {}
+        }
+        let directory = state.directory.open_dir_nofollow(PINS_DIRECTORY).map_err(failed)?;
+        let mut derive = keyed(&state.key);
+        derive.update(SEAL_LABEL);
+        let seal = keyed(&derive.finalize().into_bytes().into());
+        Ok(Self { directory, path, seal })
+    }
+
+    /// Returns the directory of the pins. It changes when a pin is written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the pin of a source.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(&self, source: &PinSource) -> io::Result<Pin> {
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = match self.directory.open_with(&source.0, &options) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pin::Absent),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        file.take(PIN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        Ok(self.opened(source, &bytes).map_or(Pin::Damaged, Pin::Tools))
+    }
+
+    /// Returns the tools of a file with a valid seal.
+    fn opened(&self, source: &PinSource, bytes: &[u8]) -> Option<PinnedTools> {
+        let PinFile { tools, seal } = serde_json::from_slice(bytes).ok()?;
+        let expected = self.seal_of(source, &tools);
+        let differ = expected.bytes().zip(seal.bytes()).fold(0, |differ, (one, other)| differ | (one ^ other));
+        (expected.len() == seal.len() && differ == 0).then_some(tools)
+    }
+
+    /// Keeps the first pin of a source. If another host was faster, its pin stays.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn keep_first(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<()> {
+        let temporary = self.write(source, tools)?;
+        let linked = self.directory.hard_link(&temporary, &self.directory, &source.0);
+        self.directory.remove_file(&temporary)?;
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Replaces the pin of a source.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn replace(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<()> {
+        let temporary = self.write(source, tools)?;
+        self.directory.rename(&temporary, &self.directory, &source.0)
+    }
+
+    /// Writes a pin under a temporary name, and returns that name.
+    fn write(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<String> {
+        let mut suffix = [0_u8; 16];
+        getrandom::fill(&mut suffix).map_err(io::Error::other)?;
+        let temporary = format!("{}.{}.new", source.0, hex(&suffix));
+        let file = PinFile { tools: tools.clone(), seal: self.seal_of(source, tools) };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let mut written = self.directory.open_with(&temporary, &options)?;
+        written.write_all(&serde_json::to_vec(&file)?)?;
+        written.sync_all()?;
+        Ok(temporary)
+    }
+
+    /// Computes the seal of a pin. The source is part of it, so that a pin is not valid for another source.
+    fn seal_of(&self, source: &PinSource, tools: &PinnedTools) -> String {
+        let mut mac = self.seal.clone();
+        // Serializing strings cannot fail.
+        mac.update(&serde_json::to_vec(&(&source.0, tools)).unwrap_or_default());
+        hex(&mac.finalize().into_bytes())
+    }
+}
