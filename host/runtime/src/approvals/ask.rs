@@ -227,6 +227,8 @@ impl Approvals {
             automated: case.automated,
             message: case.message.clone(),
             agent: case.agent.clone(),
+            model: case.model.clone(),
+            toolset: case.toolset.clone(),
             keeps_payloads: case.keeps_payloads,
             covered_text: case.covered_text.clone(),
             session_milliseconds: milliseconds(case.times.session),

@@ -54,14 +54,12 @@ impl HostBuilder {
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);
         let reserved = Reserved::of(policy);
-        let calls = self.calls + admission::waiting_runs(self.calls);
-        let engine = Engine::new(&reserved.engine(calls))?;
+        let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
         let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
         let pins = Arc::new(GeneratedPins::open(&state)?);
-        let loader = Loader { engine, compiler, store, plugins, audit: loading_audit, pins, observer, slots };
-        let loader = Arc::new(loader);
+        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, pins, observer, slots });
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
@@ -170,7 +168,9 @@ impl UntoldCatalog {
         let bind = move || -> Result<_, OpenError> {
             let catalog = &mut first.catalog;
             grants::check_bindings(&bound_policy.policy, catalog)?;
-            catalog.plugins().try_for_each(|plugin| grants::check_services(&bound_policy.policy, plugin, &injection))?;
+            catalog
+                .plugins()
+                .try_for_each(|plugin| grants::check_services(&bound_policy.policy, plugin, &injection))?;
             bound_policy.opening(&state, &held).bind_all(catalog)?;
             Ok((first, state, injection))
         };
