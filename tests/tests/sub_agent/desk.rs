@@ -21,7 +21,6 @@ pub(crate) struct Plan {
     path: &'static str,
     slot: &'static str,
     settings: String,
-    client: String,
     tools: String,
 }
 
@@ -33,7 +32,6 @@ impl Plan {
             path: "/v1/chat/completions",
             slot: "header = \"authorization\", value = \"Bearer {}\"",
             settings: String::new(),
-            client: String::new(),
             tools: TOOLS.to_owned(),
         }
     }
@@ -52,18 +50,13 @@ impl Plan {
         Self { settings: format!(", {settings}"), ..self }
     }
 
-    /// Adds fields to the binding of the client, as TOML.
-    pub(crate) fn client(self, fields: &str) -> Self {
-        Self { client: format!(", {fields}"), ..self }
-    }
-
     /// Replaces the binding of the tools.
     pub(crate) fn tools(self, binding: &str) -> Self {
         Self { tools: binding.to_owned(), ..self }
     }
 
     fn policy(&self, server: &Server) -> String {
-        let Self { format, path, slot, settings, client, tools } = self;
+        let Self { format, path, slot, settings, tools } = self;
         let port = server.port();
         format!(
             r#"
@@ -86,7 +79,7 @@ paths = ["{path}"]
 request-bytes = "2 MiB"
 requests = 100
 requests-per-minute = 1000
-secret = {{ {slot}, from = "file:key" }}{client}
+secret = {{ {slot}, from = "file:key" }}
 [[rule]]
 tool = "{{agent,good}}.*"
 decision = "allow"
@@ -98,8 +91,7 @@ decision = "allow"
 tool = "files.write"
 when = {{ path = "open/**" }}
 decision = "allow"
-"#,
-            client = client.replacen(", ", "\n", 1)
+"#
         )
     }
 
