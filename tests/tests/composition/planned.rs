@@ -77,7 +77,11 @@ async fn a_part_of_the_calls_can_be_approved() {
     let reply = run(&planned.host, FORTY_WRITES).await;
     assert_eq!(planned.written(), [0, 1, 2, 6]);
     assert_eq!(planned.asked(), [40], "a call that was left out is not asked about again");
-    assert!(reply.message.contains("39: Denied:") && reply.message.contains("only the first ones"), "{}", reply.message);
+    assert!(
+        reply.message.contains("39: Denied:") && reply.message.contains("only the first ones"),
+        "{}",
+        reply.message
+    );
     assert_verifies(&planned.host);
 }
 

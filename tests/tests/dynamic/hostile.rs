@@ -47,10 +47,8 @@ async fn a_generator_cannot_write_leave_its_directory_or_open_other_handles() {
         let desk = Desk::new(&[]);
         fs::write(desk.site.path("outside.txt"), "outside").unwrap();
         let policy = crate::dynamic::desk::policy(&format!("try-{attempt}"));
-        let policy = policy.replace(
-            "directory.lists",
-            "http.site = { hosts = [\"example.org\"] }\nstore.seen = {}\ndirectory.lists",
-        );
+        let policy = policy
+            .replace("directory.lists", "http.site = { hosts = [\"example.org\"] }\nstore.seen = {}\ndirectory.lists");
         let host = desk.site.open(&policy).await;
         let catalog = host.catalog();
         let tool = catalog.plugin("dynamic").unwrap_or_else(|| panic!("{:?}", refusal(&host))).tools().next().unwrap();

@@ -59,7 +59,8 @@ impl Loader {
         let (identity, own) = ((plugin.name.clone(), plugin.sha256), plugin.manifest_tools.clone());
         let (source, pins) = (pin_source(plugin), Arc::clone(&self.pins));
         // Compiling two thousand schemas takes long, and pins are files.
-        let accepted = blocking(move || Ok(accepted((&identity.0, identity.1), own, &definitions, source, &pins)?)).await?;
+        let accepted =
+            blocking(move || Ok(accepted((&identity.0, identity.1), own, &definitions, source, &pins)?)).await?;
         plugin.own_tools = accepted.clone();
         plugin.tools = accepted;
         Ok(())

@@ -167,7 +167,9 @@ impl UntoldCatalog {
         let bind = move || -> Result<_, OpenError> {
             let catalog = &mut first.catalog;
             grants::check_bindings(&bound_policy.policy, catalog)?;
-            catalog.plugins().try_for_each(|plugin| grants::check_services(&bound_policy.policy, plugin, &injection))?;
+            catalog
+                .plugins()
+                .try_for_each(|plugin| grants::check_services(&bound_policy.policy, plugin, &injection))?;
             bound_policy.opening(&state, &held).bind_all(catalog)?;
             Ok((first, state, injection))
         };
