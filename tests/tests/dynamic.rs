@@ -1,5 +1,5 @@
-//! Tools that a plugin generates: what the generator gets, what is done with its result, and what happens when the result
-//! changes.
+//! Tools that a plugin generates: what the generator gets, what is done with its result, and what happens when the
+//! result changes.
 
 #![allow(clippy::disallowed_methods, reason = "tests change the files that tools are generated from")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

@@ -1,5 +1,5 @@
-//! `portcullis accept`: shows how the tools that a plugin generates differ from those that were accepted, and accepts the
-//! new ones.
+//! `portcullis accept`: shows how the tools that a plugin generates differ from those that were accepted, and accepts
+//! the new ones.
 
 use super::Context;
 use super::no_result::fail_as;

@@ -324,8 +324,8 @@ impl<'a> ReloadLook<'a> {
         self.next.plugins.values().filter(is_old).cloned().collect()
     }
 
-    /// Lets plugins that this reload has not replaced generate their tools again. If the new ones cannot be used, the old
-    /// ones stay, and the plugin's file counts as refused.
+    /// Lets plugins that this reload has not replaced generate their tools again. If the new ones cannot be used, the
+    /// old ones stay, and the plugin's file counts as refused.
     pub(super) async fn generate_again(&mut self, old: Vec<Arc<Plugin>>) -> Result<(), ReloadError> {
         for plugin in old.into_iter().filter(|plugin| plugin.generates) {
             let (file, sha256) = (plugin.file.clone(), plugin.sha256);
