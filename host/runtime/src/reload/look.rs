@@ -196,10 +196,10 @@ impl<'a> ReloadLook<'a> {
         }
     }
 
-    /// Returns whether the plugin that was last seen in a file is loaded.
+    /// Returns whether a plugin that generates tools was last seen in a file exactly as it is loaded.
     fn is_served_still(&self, file: &str, last: Option<Sighting>) -> bool {
-        let loaded = self.before.plugins().find(|plugin| plugin.file == file);
-        loaded.zip(last).is_some_and(|(plugin, last)| plugin.sha256 == last.sha256)
+        let loaded = self.before.plugins().find(|plugin| plugin.generates && plugin.file == file);
+        loaded.zip(last).is_some_and(|(plugin, last)| last.has_hashes(plugin.sha256, plugin.beside.sha256))
     }
 
     /// Returns whether the same plugin is loaded, with the same description files.
@@ -301,8 +301,8 @@ impl<'a> ReloadLook<'a> {
     pub(super) async fn generate_again(&mut self, old: Vec<Arc<Plugin>>) -> Result<(), ReloadError> {
         for plugin in old.into_iter().filter(|plugin| plugin.generates) {
             let (file, sha256) = (plugin.file.clone(), plugin.sha256);
-            // Another version of the file, which is refused, has nothing to do with these tools.
-            if self.seen.get(&file).is_none_or(|sighting| sighting.sha256 != sha256) {
+            // A refusal of another version of the file has nothing to do with these tools, and stays.
+            if self.seen.get(&file).is_none_or(|seen| !seen.has_hashes(sha256, plugin.beside.sha256)) {
                 continue;
             }
             match self.bind(plugin.unbound()).await {
