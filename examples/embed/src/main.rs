@@ -1,5 +1,5 @@
-//! Embeds the host: opens it with a directory of plugins, adds a function of its own as a tool, calls a tool, and answers
-//! its approval requests.
+//! Embeds the host: opens it with a directory of plugins, adds a function of its own as a tool, calls a tool, and
+//! answers its approval requests.
 //!
 //! The function is the tool `words.count`. The policy decides on it as on the tools of plugins.
 //!

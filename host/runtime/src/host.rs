@@ -146,7 +146,8 @@ impl Host {
         OfferedTools::of(&self.policy(), audience)
     }
 
-    /// Returns the tools of one toolset, without regard to the offers. Like every selection, it has the host's own tools.
+    /// Returns the tools of one toolset, without regard to the offers. Like every selection, it has the host's own
+    /// tools.
     ///
     /// # Errors
     /// The policy has no toolset of this name.

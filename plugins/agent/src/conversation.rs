@@ -165,8 +165,8 @@ impl Talk<'_> {
         None
     }
 
-    /// Replaces the oldest results while the conversation is too long. The newest ones stay. Returns whether it is short
-    /// enough then.
+    /// Replaces the oldest results while the conversation is too long. The newest ones stay. Returns whether it is
+    /// short enough then.
     fn shorten(&mut self) -> bool {
         let mut bytes: usize = self.messages.iter().map(length).sum();
         let last = self.messages.len().saturating_sub(1);

@@ -1,5 +1,5 @@
-//! The agent plugin: a sub-agent. It talks to a model over one HTTP client, whose key the host adds, and calls the tools
-//! that the policy binds.
+//! The agent plugin: a sub-agent. It talks to a model over one HTTP client, whose key the host adds, and calls the
+//! tools that the policy binds.
 //!
 //! In the order of a call: `run` (the tool), `settings` and `budget` (what the policy and the caller allow), `toolbox`
 //! (the tools for the model), `conversation` (the loop), `model` (one exchange), `format` (what goes over the wire),

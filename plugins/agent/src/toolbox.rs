@@ -78,7 +78,7 @@ impl Toolbox {
             let (text, is_error) = match prepared {
                 Err(why) => (why, true),
                 Ok(_) => match answers.next() {
-                    Some(Ok(success)) => (text_of(success), false),
+                    Some(Ok(success)) => (text_of(&success), false),
                     Some(Err(failure)) => (failure.text().to_owned(), true),
                     None => ("the host did not answer this call".to_owned(), true),
                 },
@@ -141,7 +141,7 @@ fn portable(name: &str, taken: &BTreeSet<String>) -> String {
 }
 
 /// Returns a result as text. A sub-agent sees no images and files.
-fn text_of(success: Success) -> String {
+fn text_of(success: &Success) -> String {
     let described = |part: &Part| match part {
         Part::Text(text) => text.clone(),
         Part::Image(blob) | Part::File(blob) => format!("[{}, {} bytes, not shown]", blob.media_type, blob.data.len()),

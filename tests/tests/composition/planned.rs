@@ -1,4 +1,4 @@
-//! One approval request for many calls: a person reads all of them, approves all, some or none, and each approval counts
+//! One approval request for many calls: a person reads all of them, approves all, some or none. Each approval counts
 //! once, for exactly the call that was read.
 
 use crate::composition::desk::inner_outcomes;

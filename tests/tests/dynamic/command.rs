@@ -25,11 +25,18 @@ fn desk() -> Desk {
     desk
 }
 
+/// Returns how many tools of the plugin a list has.
+fn count(listed: &Value) -> usize {
+    let plugins = listed["plugins"].as_array().unwrap();
+    let plugin = plugins.iter().find(|plugin| plugin["name"] == "dynamic").unwrap_or_else(|| panic!("{listed}"));
+    plugin["tools"].as_array().unwrap().len()
+}
+
 #[test]
 fn accept_shows_the_change_and_accepts_it_only_after_an_answer() {
     let desk = desk();
     let listed = json(&desk, &["list"]);
-    assert_eq!(listed["plugins"][0]["tools"].as_array().unwrap().len(), 3, "{listed}");
+    assert_eq!(count(&listed), 3, "{listed}");
     desk.list(&[("alpha", "Clears\u{9}the screen."), ("gamma", "The third.")]);
     let listed = json(&desk, &["list"]);
     assert!(listed["refused"][0]["reason"].as_str().unwrap().contains("portcullis accept dynamic"), "{listed}");
@@ -44,7 +51,7 @@ fn accept_shows_the_change_and_accepts_it_only_after_an_answer() {
     assert_eq!(accepted["added"][0]["name"], "gamma", "{accepted}");
     assert_eq!(accepted["removed"][0], "beta", "{accepted}");
     let listed = json(&desk, &["list"]);
-    assert_eq!(listed["plugins"][0]["tools"].as_array().unwrap().len(), 3, "{listed}");
+    assert_eq!(count(&listed), 3, "{listed}");
     assert!(listed["refused"].as_array().unwrap().is_empty(), "{listed}");
     let again = run(&desk, &["accept", "dynamic"]);
     assert!(again.status.success(), "{again:?}");

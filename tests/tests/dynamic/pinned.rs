@@ -137,3 +137,15 @@ async fn a_host_that_watches_follows_an_acceptance_by_another_process() {
     timeout(PATIENCE, followed).await.unwrap();
     drop(watch);
 }
+
+/// Its tools could still be generated, but that must not hide the refusal.
+#[tokio::test]
+async fn an_invalid_description_file_of_a_plugin_that_generates_stays_refused() {
+    let desk = Desk::new(BEFORE);
+    let host = desk.open().await;
+    fs::write(desk.site.plugins().join("dynamic.nothing.md"), "Describes a tool that is not there.").unwrap();
+    assert_eq!(host.reload().await.unwrap().refused, ["dynamic.wasm"]);
+    let reloaded = host.reload().await.unwrap();
+    assert!(reloaded.cleared.is_empty() && refusal(&host).is_some());
+    assert_eq!(tools(&host), ["alpha", "beta", "own"]);
+}

@@ -1,4 +1,4 @@
-//! A sub-agent never has more rights than its caller, whatever its model or a tool's result says, and never has the key.
+//! A sub-agent never has more rights than its caller, whatever its model or a tool's result says. It never has the key.
 
 use crate::composition::desk::inner_outcomes;
 use crate::sub_agent::desk::{Desk, KEY, Plan, ended};

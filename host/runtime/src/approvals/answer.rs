@@ -6,6 +6,7 @@ use super::body::QuestionBody;
 use super::concern::{Asker, Concern};
 use super::error::ApprovalError;
 use super::line::AnswerLine;
+use super::note::NOTE_BYTES_MAX;
 use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::approver::{Answer, Covers, Subject};
@@ -16,9 +17,6 @@ use crate::ledger::{
 use crate::text::cut;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
-
-/// Maximum length of an approver's note, in bytes.
-pub(crate) const NOTE_BYTES_MAX: usize = 1024;
 
 /// Where an answered call continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

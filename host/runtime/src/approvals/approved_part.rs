@@ -1,13 +1,13 @@
-//! The part of a request about several calls that an approver approved, as the ledger keeps it until the call spends it.
+//! The part of a request about several calls that an approver approved. The ledger keeps it until the call spends it.
 
-use super::answer::NOTE_BYTES_MAX;
+use super::note::NOTE_BYTES_MAX;
 use crate::call_selection::CallSelection;
 use crate::text::cut;
 
 /// How the text begins. A ledger that has a seal for each row contains no other note of an approved request.
 const PREFIX: &str = "calls ";
 
-/// What lies between the calls and the note.
+/// What separates the calls from the note.
 const NOTE: &str = "; ";
 
 /// The approved calls, and a note for the model about the others.

@@ -2,7 +2,7 @@
 //! and no approver is asked. The plugin's reviewer runs in its sandbox. The hooks run too, and see that the call is
 //! only explained.
 
-use super::authorize::disapproved;
+use super::disapproval::disapproved;
 use super::grant::{self, GrantedCall};
 use super::parse::ParsedCall;
 use super::record::CallRecord;

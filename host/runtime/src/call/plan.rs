@@ -1,8 +1,6 @@
 //! Foresees the calls that a running tool plans to make, and asks an approver about all of them at once. Each call then
 //! takes all its steps, and spends what the approver decided about exactly this call.
 
-use super::approved::ApprovedCall;
-use super::authorize::disapproved;
 use super::caller::GuestLink;
 use super::foresee::{Foresight, foresight};
 use super::inner_calls::failure;
@@ -43,7 +41,7 @@ struct AskingCall {
     case: Box<ApprovalCase>,
 }
 
-/// What is asked about the calls of a guest.
+/// The calls of a guest that need approval, and those that do not.
 #[derive(Default)]
 struct CallsToAsk {
     asking: Vec<AskingCall>,
@@ -225,28 +223,6 @@ async fn preview_of_calls(host: &Arc<HostState>, outer: &ValidCall, asking: &[As
         previews.push((name, preview));
     }
     (!previews.is_empty()).then(|| CallPreview::of_calls(&outer.plugin.name, previews))
-}
-
-/// Uses what an approver decided about this call before it was made. Returns `None` if nothing was decided.
-pub(super) async fn decided_before(
-    call: &Arc<ValidCall>,
-    request: &Request,
-    record: &CallRecord,
-    case: &ApprovalCase,
-) -> Result<Option<ApprovedCall>, Rejection> {
-    let Some(parent) = &request.parent else { return Ok(None) };
-    let concerns: Vec<String> = case.concerns.iter().map(Concern::digest).collect();
-    match parent.plan.spend(&case.digest(), &concerns) {
-        None => Ok(None),
-        Some(PlanDecision::Approved { question, .. }) => {
-            record.answered(format!("the call, as part of request {question}"), "yes", None).await?;
-            Ok(Some(ApprovedCall { limits: call.limits(), call: Arc::clone(call), by_a_person: true }))
-        }
-        Some(PlanDecision::Declined { note }) => {
-            record.answered("the call, as part of an earlier request".to_owned(), "no", note.as_deref()).await?;
-            Err(disapproved(call, note.as_deref()))
-        }
-    }
 }
 
 fn denied(why: &str) -> portcullis_definitions::manifest::Failure {

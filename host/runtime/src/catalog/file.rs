@@ -90,6 +90,11 @@ impl Sighting {
         (self.sha256, self.stamp.beside) == (other.sha256, other.stamp.beside)
     }
 
+    /// Returns whether the file had these bytes and these description files, by their hashes.
+    pub(crate) fn has_hashes(&self, sha256: [u8; 32], beside: [u8; 32]) -> bool {
+        (self.sha256, self.stamp.beside) == (sha256, beside)
+    }
+
     /// Returns whether the file is unchanged and was not touched since another sighting.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)

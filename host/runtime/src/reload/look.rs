@@ -1,6 +1,9 @@
 //! One reload of the plugin directories, under the policy in force or under a new one. It takes effect as a whole or
 //! not at all.
 
+mod generated;
+mod registered;
+
 use super::change::{self, CatalogChange, What};
 use super::error::ReloadError;
 use super::policy;
@@ -204,30 +207,10 @@ impl<'a> ReloadLook<'a> {
         }
     }
 
-    /// Adds a plugin that the application registers.
-    pub(super) async fn register(&mut self, plugin: Plugin) -> Result<(), LoadError> {
-        let plugin = self.bind(plugin).await?;
-        self.put(plugin.name.to_string(), plugin);
-        Ok(())
-    }
-
-    /// Removes a plugin that the application has registered.
-    pub(super) fn unregister(&mut self, plugin: &Plugin) {
-        self.next.plugins.remove(&plugin.name);
-        let what = What::Removed(plugin.name.clone());
-        self.changes.push(CatalogChange::new(what, plugin.name.to_string(), Some(plugin.sha256)));
-    }
-
-    /// Returns whether the application has registered a plugin with the name of a file.
-    fn is_registered(&self, file: &str) -> bool {
-        let plugin = file::plugin_name(file).ok().and_then(|name| self.before.plugins.get(&name));
-        plugin.is_some_and(|plugin| plugin.is_registered())
-    }
-
-    /// Returns whether the plugin that was last seen in a file is loaded.
+    /// Returns whether a plugin that generates tools was last seen in a file exactly as it is loaded.
     fn is_served_still(&self, file: &str, last: Option<Sighting>) -> bool {
-        let loaded = self.before.plugins().find(|plugin| plugin.file == file);
-        loaded.zip(last).is_some_and(|(plugin, last)| plugin.sha256 == last.sha256)
+        let loaded = self.before.plugins().find(|plugin| plugin.generates && plugin.file == file);
+        loaded.zip(last).is_some_and(|(plugin, last)| last.has_hashes(plugin.sha256, plugin.beside.sha256))
     }
 
     /// Returns whether the same plugin is loaded, with the same description files.
@@ -311,34 +294,6 @@ impl<'a> ReloadLook<'a> {
         let bound: Result<Vec<Plugin>, OpenError> = blocking(bind).await;
         for plugin in bound? {
             self.next.plugins.insert(plugin.name.clone(), Arc::new(plugin));
-        }
-        Ok(())
-    }
-
-    /// Returns the plugins that this reload has not replaced.
-    pub(super) fn old(&self) -> Vec<Arc<Plugin>> {
-        let is_old = |plugin: &&Arc<Plugin>| {
-            let before = self.before.plugins.get(&plugin.name);
-            before.is_some_and(|before| Arc::ptr_eq(before, plugin)) && !plugin.is_standard()
-        };
-        self.next.plugins.values().filter(is_old).cloned().collect()
-    }
-
-    /// Lets plugins that this reload has not replaced generate their tools again. If the new ones cannot be used, the
-    /// old ones stay, and the plugin's file counts as refused.
-    pub(super) async fn generate_again(&mut self, old: Vec<Arc<Plugin>>) -> Result<(), ReloadError> {
-        for plugin in old.into_iter().filter(|plugin| plugin.generates) {
-            let (file, sha256) = (plugin.file.clone(), plugin.sha256);
-            // Another version of the file, which is refused, has nothing to do with these tools.
-            if self.seen.get(&file).is_none_or(|sighting| sighting.sha256 != sha256) {
-                continue;
-            }
-            match self.bind(plugin.unbound()).await {
-                Ok(again) if again.has_tools_of(&plugin) => self.clear(file, sha256),
-                Ok(again) => self.put(file, again),
-                Err(LoadError::Audit(error)) => return Err(error.into()),
-                Err(error) => self.note_refusal(file, Some(sha256), Arc::new(error)),
-            }
         }
         Ok(())
     }
