@@ -110,10 +110,12 @@ const PROGRAMS: [&str; 9] = [
 ];
 
 /// The functions of other tools, which only 0.2 has.
-const TOOLS: [&str; 6] = [
+const TOOLS: [&str; 8] = [
+    "[method]toolset.approve",
     "[method]toolset.call",
     "[method]toolset.call-all",
     "[method]toolset.definition",
+    "[method]toolset.foresee",
     "[method]toolset.list",
     "[method]toolset.search",
     "open-tools",
