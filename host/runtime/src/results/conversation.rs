@@ -126,7 +126,7 @@ mod tests {
         // An error is as short as this one, and stays.
         assert_eq!(conversation.add(result("short", 10), budget), []);
         assert_eq!(calls(&conversation.add(result("c", 40), budget)), ["a", "b"]);
-        assert_eq!(conversation.tokens, 1 + 1 + 10 + 40);
+        assert_eq!(conversation.tokens, 2 * estimate_tokens("kept") + 10 + 40);
         assert_eq!(conversation.add(result("d", 40), budget), []);
         assert_eq!(calls(&conversation.summary().trimmed), ["a", "b"]);
     }
