@@ -32,6 +32,7 @@ pub(crate) struct TaskBudget {
     #[serde(default)]
     #[schemars(range(min = 1))]
     tokens: Option<u64>,
+    /// Seconds from the first request to the last answer.
     #[serde(default)]
     #[schemars(range(min = 1))]
     seconds: Option<u64>,
