@@ -175,7 +175,9 @@ async fn an_approved_inner_call_is_decided_again_for_the_chain_above() {
     let opened = open(&desk, &policy(ASK_MARKS, EVERY_TOOL), approver).await;
     host.set(opened.clone()).unwrap();
     let reply = opened.call(relays(&[wanted("marks.run", &json!({ "n": 1 }))])).await;
-    assert!(reply.message.contains("the policy now denies relay.run"), "{}", reply.message);
+    // The reload withdraws the request, or the yes comes first and is decided again.
+    let said = ["the policy now denies relay.run", "request was withdrawn, because the policy was reloaded"];
+    assert!(said.iter().any(|said| reply.message.contains(said)), "{}", reply.message);
     assert!(desk.marks().is_empty());
 }
 
