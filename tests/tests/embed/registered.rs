@@ -85,7 +85,7 @@ async fn a_policy_that_misspells_a_tool_refuses_the_plugin() {
     let policy = allow_all("") + "[[rule]]\ntool = \"app.ekho\"\ndecision = \"deny\"\n";
     let host = site.open(&policy).await;
     let error = WithCauses(&host.register(native()).await.unwrap_err()).to_string();
-    assert!(error.contains("app.ekho"), "{error}");
+    assert!(error.contains("did you mean `app.echo`"), "{error}");
     assert!(host.get("app.echo").is_none());
 }
 
