@@ -52,7 +52,7 @@ async fn a_run_leaves_its_transcript_and_its_calls_in_the_audit_log() {
     let desk = Desk::open(&server).await;
     let reply = desk.run().await;
     assert_eq!(ended(&reply).0, "finished");
-    assert!(reply.message.contains("transcript.json") && reply.message.contains("kept as"), "{}", reply.message);
+    assert!(reply.message.contains("transcript.json") && reply.message.contains("It is kept."), "{}", reply.message);
     let transcript = desk.transcript();
     assert_eq!(transcript[0], json!({ "role": "user", "text": "the task" }));
     assert_eq!(transcript[1]["calls"][0]["tool"], "files.read");

@@ -25,8 +25,8 @@ pub(crate) fn plugins() -> &'static [Arc<Plugin>] {
 }
 
 fn output() -> Manifest {
-    let read = "Reads an output that was too large to be shown whole, by its reference. Shows text with line numbers, as \
-                many lines as fit, and says how to read the rest. Shows an image or a document whole.";
+    let read = "Reads an output that was too large to be shown whole, by its reference, with line numbers. Shows as \
+                many lines as fit, and says how to read the rest.";
     let grep = "Searches an output that was too large to be shown whole, by its reference, for lines that match a \
                 regular expression. Shows them with line numbers and the lines around them.";
     let description = "Reads and searches outputs of earlier calls of this session that were too large to be shown.";
