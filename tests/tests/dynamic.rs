@@ -1,4 +1,4 @@
-//! Tools that a plugin generates: what the generator gets, what is done with its result, and what happens when the
+//! Tools that a plugin generates: what the generator gets, how its result is used, and what happens when the
 //! result changes.
 
 #![allow(clippy::disallowed_methods, reason = "tests change the files that tools are generated from")]

@@ -27,7 +27,7 @@ impl QuotaPool {
         Self { whole, written_left: AtomicU64::new(whole.written), created_left: AtomicU64::new(whole.created) }
     }
 
-    /// Takes the share of an inner call with these limits: at most one of `shares` equal parts of what is left. Lowers
+    /// Takes the share of an inner call with these limits: at most one of `shares` equal parts of the rest. Lowers
     /// the limits to it.
     pub(crate) fn take(self: &Arc<Self>, limits: &mut Limits, shares: u64) -> InnerQuota {
         let share = QuotaAmount {

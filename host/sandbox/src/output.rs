@@ -70,7 +70,7 @@ impl OutputContext {
             return Ok(Err("there is no answer to keep a file beside".to_owned()));
         }
         if self.text.is_some() {
-            return Ok(Err("a tool that writes its answer cannot keep a file beside it".to_owned()));
+            return Ok(Err("a tool that writes its answer cannot keep files".to_owned()));
         }
         // The rest of the media type is checked with the answer.
         if !file.media_type.contains('/') {

@@ -9,7 +9,7 @@ use crate::toolbox::Toolbox;
 /// Maximum length of the texts of a transcript, in bytes. The plugin holds it in its memory until the run ends.
 const TRANSCRIPT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What was said, in order. Results that the model no longer sees are still in it.
+/// The messages, in order. Results that the model no longer sees are still in it.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     entries: Vec<Value>,

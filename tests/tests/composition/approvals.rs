@@ -52,7 +52,7 @@ async fn a_call_spends_no_time_while_an_approver_thinks_about_its_inner_call() {
     assert_eq!(relayed(&host, &calls).await, [json!({ "text": "{\"n\":1}" }), json!({ "text": "{}" })]);
 }
 
-/// The called tool waits as well, for the call that it makes itself. None of them spends time meanwhile.
+/// The called tool waits as well, for the call that it makes itself. Neither call spends time meanwhile.
 #[tokio::test]
 async fn no_call_of_a_chain_spends_time_while_an_approver_thinks() {
     let desk = Desk::new();

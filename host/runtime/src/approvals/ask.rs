@@ -245,7 +245,7 @@ impl Approvals {
             session: case.question.session.clone(),
             principal: case.question.principal.clone(),
             tool: case.question.tool.to_string(),
-            binding: case.binding.digest(&case.covered, &case.question.session),
+            binding: case.digest(),
             body: Some(serde_json::to_string(&body).map_err(|error| ledger::form_error(&case.question.id, error))?),
             asked_at,
             expires_at: asked_at.saturating_add(milliseconds(open)),

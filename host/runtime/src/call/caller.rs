@@ -7,7 +7,7 @@ use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::running_answer::RunningAnswer;
 use super::verdict_text::verdict_text;
-use crate::approvals::{AskOutcome, NOTE_BYTES_MAX};
+use crate::approvals::{ApprovalCase, ApproverChannel, AskOutcome, CallPreview, NOTE_BYTES_MAX};
 use crate::inner::HostState;
 use crate::inner_quota::QuotaPool;
 use crate::parent_call::{InnerRun, ParentCall, ProgressReport};
@@ -205,14 +205,14 @@ impl GuestLink {
     }
 
     /// Releases the call's slots, so that other calls can run while this one waits for an approver.
-    pub(super) fn let_go(&self) {
+    fn let_go(&self) {
         self.record.waiting();
         // If too many calls already wait, this one waits with its slots.
         let _ = self.suspend();
     }
 
     /// Waits until this call has its slots again.
-    pub(super) async fn go_on(&self) -> Result<(), String> {
+    async fn go_on(&self) -> Result<(), String> {
         let continued = self.continue_run().await;
         self.record.resumed();
         continued
@@ -286,29 +286,41 @@ impl GuestLink {
         resource: &AskedResource,
         reason: String,
     ) -> Result<AskOutcome, String> {
-        let (host, origin) = (&self.host, &self.request.origin);
         let refused = |rejection: Rejection| rejection.message;
         // What a person grants to a program is another handle than those of the tool.
         if !resource.by_person {
             grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
         }
+        let origin = &self.request.origin;
         let case = question::about_resource(origin, &self.call, self.record.id(), resource.clone(), reason);
-        let mut case = case.map_err(refused)?;
+        let channel = self.host.channel_of(&self.request, &policy.policy);
+        let redecided = self.redecided(policy, resource);
+        self.ask_in_the_middle(&channel, case.map_err(refused)?, || ready(None), redecided).await
+    }
+
+    /// Asks an approver while the call runs, and gives its slots to others meanwhile. The wait ends
+    /// when the call is cancelled, or with `redecided`, which ends when a new policy makes the answer unnecessary. A call
+    /// that has started cannot be superseded.
+    pub(super) async fn ask_in_the_middle<P: Future<Output = Option<CallPreview>> + Send>(
+        &self,
+        channel: &ApproverChannel,
+        mut case: ApprovalCase,
+        preview: impl Fn() -> P + Send,
+        redecided: impl Future<Output = ()> + Send,
+    ) -> Result<AskOutcome, String> {
         case.question.called_by = self.request.called_by();
-        // A call that has started cannot be superseded. Only its cancellation and a new policy end the wait.
         let stopped = async {
             tokio::select! {
                 biased;
                 () = self.request.cancellation.cancelled() => {
                     Err(Rejection::new(Code::Cancelled, "The call was cancelled."))
                 }
-                () = self.redecided(policy, resource) => Ok(AskOutcome::Redecided),
+                () = redecided => Ok(AskOutcome::Redecided),
             }
         };
-        let channel = host.channel_of(&self.request, &policy.policy);
-        let asked = host.approvals.ask(&channel, case, || ready(None), || self.let_go(), stopped).await;
+        let asked = self.host.approvals.ask(channel, case, preview, || self.let_go(), stopped).await;
         self.go_on().await?;
-        asked.map_err(|error| refused(error.into()))
+        asked.map_err(|error| Rejection::from(error).message)
     }
 
     /// Waits until a policy is in force that decides without an approver.

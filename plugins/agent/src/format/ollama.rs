@@ -4,38 +4,17 @@ use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
 
 use super::{Malformed, malformed, object, openai, optional_list, optional_text, required_text};
-use crate::message::{AnswerEnd, Message, ModelAnswer, ModelCall, ModelRequest, Usage};
+use crate::message::{AnswerEnd, CallResult, ModelAnswer, ModelCall, ModelRequest, Usage};
 
 pub(super) fn body(request: &ModelRequest<'_>) -> Value {
-    let mut messages = vec![json!({ "role": "system", "content": request.system })];
-    messages.extend(request.messages.iter().flat_map(written));
-    let mut body = json!({
-        "model": request.model,
-        "messages": messages,
-        "stream": false,
-        "options": { "num_predict": request.tokens_max },
-    });
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(openai::tool).collect();
-    }
+    let mut body = openai::conversation(request, call, result);
+    body["stream"] = false.into();
+    body["options"] = json!({ "num_predict": request.tokens_max });
     body
 }
 
-fn written(message: &Message) -> Vec<Value> {
-    match message {
-        Message::User(text) => vec![json!({ "role": "user", "content": text })],
-        Message::Assistant { text, calls } => {
-            let mut written = json!({ "role": "assistant", "content": text });
-            if !calls.is_empty() {
-                written["tool_calls"] = calls.iter().map(call).collect();
-            }
-            vec![written]
-        }
-        Message::Results(results) => results
-            .iter()
-            .map(|result| json!({ "role": "tool", "tool_name": result.name, "content": result.text }))
-            .collect(),
-    }
+fn result(result: &CallResult) -> Value {
+    json!({ "role": "tool", "tool_name": result.name, "content": result.text })
 }
 
 fn call(call: &ModelCall) -> Value {

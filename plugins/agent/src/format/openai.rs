@@ -4,42 +4,48 @@ use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{self, Value};
 
 use super::{Malformed, malformed, optional_list, optional_text, required_text};
-use crate::message::{AnswerEnd, Message, ModelAnswer, ModelCall, ModelRequest, ModelTool, Usage};
+use crate::message::{AnswerEnd, CallResult, Message, ModelAnswer, ModelCall, ModelRequest, ModelTool, Usage};
 
 pub(super) fn body(request: &ModelRequest<'_>) -> Value {
+    let mut body = conversation(request, call, result);
+    body["max_completion_tokens"] = request.tokens_max.into();
+    body
+}
+
+/// Writes what this format and Ollama's share: they differ only in the form of a call and of its result.
+pub(super) fn conversation(
+    request: &ModelRequest<'_>,
+    call: fn(&ModelCall) -> Value,
+    result: fn(&CallResult) -> Value,
+) -> Value {
     let mut messages = vec![json!({ "role": "system", "content": request.system })];
-    messages.extend(request.messages.iter().flat_map(written));
-    let mut body = json!({
-        "model": request.model,
-        "messages": messages,
-        "max_completion_tokens": request.tokens_max,
-    });
+    for message in request.messages {
+        match message {
+            Message::User(text) => messages.push(json!({ "role": "user", "content": text })),
+            Message::Assistant { text, calls } => {
+                let mut written = json!({ "role": "assistant", "content": text });
+                if !calls.is_empty() {
+                    written["tool_calls"] = calls.iter().map(call).collect();
+                }
+                messages.push(written);
+            }
+            Message::Results(results) => messages.extend(results.iter().map(result)),
+        }
+    }
+    let mut body = json!({ "model": request.model, "messages": messages });
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     body
 }
 
-pub(super) fn tool(tool: &ModelTool) -> Value {
+fn tool(tool: &ModelTool) -> Value {
     let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
     json!({ "type": "function", "function": function })
 }
 
-fn written(message: &Message) -> Vec<Value> {
-    match message {
-        Message::User(text) => vec![json!({ "role": "user", "content": text })],
-        Message::Assistant { text, calls } => {
-            let mut written = json!({ "role": "assistant", "content": text });
-            if !calls.is_empty() {
-                written["tool_calls"] = calls.iter().map(call).collect();
-            }
-            vec![written]
-        }
-        Message::Results(results) => results
-            .iter()
-            .map(|result| json!({ "role": "tool", "tool_call_id": result.id, "content": result.text }))
-            .collect(),
-    }
+fn result(result: &CallResult) -> Value {
+    json!({ "role": "tool", "tool_call_id": result.id, "content": result.text })
 }
 
 fn call(call: &ModelCall) -> Value {

@@ -4,7 +4,7 @@ use super::generated::portcullis::tool::{dependencies, tools, types};
 use crate::state::StoreState;
 use crate::toolset::{
     AnswerRoom, ApprovedCalls, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls,
-    InnerOutlook, PLANNED_CALLS_MAX, ToolSummary, Toolset,
+    InnerOutlook, PLANNED_CALLS_MAX, ToolSummary, Toolset, failure_bytes,
 };
 use portcullis_definitions::manifest::{self, Answer, Failure};
 use portcullis_policy::{Hint, Permission, Permissions};
@@ -143,13 +143,8 @@ impl tools::HostToolset for StoreState {
 
 fn outlook_bytes(outlook: &InnerOutlook) -> usize {
     let text = match outlook {
-        InnerOutlook::Runs | InnerOutlook::NeedsApproval | InnerOutlook::Fails(Failure::Cancelled) => 0,
-        InnerOutlook::Fails(
-            Failure::InvalidArguments(text)
-            | Failure::Denied(text)
-            | Failure::Failed(text)
-            | Failure::Unavailable { message: text, .. },
-        ) => text.len(),
+        InnerOutlook::Runs | InnerOutlook::NeedsApproval => 0,
+        InnerOutlook::Fails(failure) => failure_bytes(failure),
     };
     size_of::<InnerOutlook>() + text
 }
