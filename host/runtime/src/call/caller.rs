@@ -298,9 +298,9 @@ impl GuestLink {
         self.ask_in_the_middle(&channel, case.map_err(refused)?, || ready(None), redecided).await
     }
 
-    /// Asks an approver while the call runs, and gives its slots to others meanwhile. The wait ends
-    /// when the call is cancelled, or with `redecided`, which ends when a new policy makes the answer unnecessary. A call
-    /// that has started cannot be superseded.
+    /// Asks an approver while the call runs, and gives its slots to others meanwhile. The wait ends when the call is
+    /// cancelled, or with `redecided`, which ends when a new policy makes the answer unnecessary. A call that has
+    /// started cannot be superseded.
     pub(super) async fn ask_in_the_middle<P: Future<Output = Option<CallPreview>> + Send>(
         &self,
         channel: &ApproverChannel,
