@@ -128,6 +128,39 @@ pub enum Failure {
     Failed(String),
 }
 
+impl Output {
+    /// Returns the length of everything in it, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Json(text) => text.len(),
+            Self::Parts(parts) => parts.iter().map(Part::bytes).sum(),
+        }
+    }
+}
+
+impl Part {
+    /// Returns the length of everything in it, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Image(blob) | Self::File(blob) => {
+                blob.name.as_ref().map_or(0, String::len) + blob.media_type.len() + blob.data.len()
+            }
+        }
+    }
+}
+
+impl Failure {
+    /// Returns what went wrong. Untrusted text of the guest.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::InvalidArguments(text) | Self::Denied(text) | Self::Failed(text) => text,
+            Self::Unavailable { message, .. } => message,
+            Self::Cancelled => "it was cancelled",
+        }
+    }
+}
+
 impl Blob {
     /// Returns a description: the name in quotes, if there is one, the media type, and the size.
     pub fn described(&self) -> String {

@@ -15,7 +15,7 @@ use super::rejection::{FAILURE_LABEL, Rejection};
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};
 use crate::text::cut;
-use passed::{Passed, part_bytes};
+use passed::Passed;
 use portcullis_definitions::manifest::{Output, Success};
 use portcullis_sandbox::LimitKind;
 use serde_json::Value;
@@ -119,13 +119,5 @@ fn too_large(keeper: &Keeper, text: &str, most: usize) -> Rejection {
 }
 
 fn size(success: &Success) -> u64 {
-    output_size(&success.output) + success.metadata.as_ref().map_or(0, |text| text.len() as u64)
-}
-
-fn output_size(output: &Output) -> u64 {
-    let bytes = match output {
-        Output::Text(text) | Output::Json(text) => text.len(),
-        Output::Parts(parts) => parts.iter().map(part_bytes).sum(),
-    };
-    bytes as u64
+    success.output.bytes() as u64 + success.metadata.as_ref().map_or(0, |text| text.len() as u64)
 }

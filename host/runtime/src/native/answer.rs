@@ -19,7 +19,7 @@ pub struct NativeAnswer(Success);
 
 /// Why a native tool has no answer. The model reads the text, so it should say what to do next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", text_of(.0))]
+#[error("{}", .0.text())]
 pub struct NativeFailure(Failure);
 
 impl NativeAnswer {
@@ -84,13 +84,5 @@ impl NativeFailure {
 
     pub(super) fn into_failure(self) -> Failure {
         self.0
-    }
-}
-
-fn text_of(failure: &Failure) -> &str {
-    match failure {
-        Failure::InvalidArguments(text) | Failure::Denied(text) | Failure::Failed(text) => text,
-        Failure::Unavailable { message, .. } => message,
-        Failure::Cancelled => "it was cancelled",
     }
 }

@@ -4,7 +4,7 @@ use super::answer::{NativeAnswer, NativeFailure};
 use super::call::{NativeCall, NativeFacts, ProgressSender};
 use super::plugin::NativeFunction;
 use crate::caught::caught;
-use portcullis_definitions::manifest::{Answer, Output, Part, Success};
+use portcullis_definitions::manifest::{Answer, Success};
 use portcullis_policy::Limits;
 use portcullis_sandbox::{Cancellation, LimitKind, Stop, Usage};
 use serde_json::{Map, Value};
@@ -53,16 +53,6 @@ fn bounded(answer: Result<NativeAnswer, NativeFailure>, limits: &Limits) -> Resu
 }
 
 fn bytes_of(success: &Success) -> usize {
-    let output: usize = match &success.output {
-        Output::Text(text) | Output::Json(text) => text.len(),
-        Output::Parts(parts) => parts.iter().map(part_bytes).sum(),
-    };
-    [&success.title, &success.metadata].into_iter().flatten().map(String::len).sum::<usize>() + output
-}
-
-fn part_bytes(part: &Part) -> usize {
-    match part {
-        Part::Text(text) => text.len(),
-        Part::Image(blob) | Part::File(blob) => blob.data.len(),
-    }
+    let texts = [&success.title, &success.metadata].into_iter().flatten().map(String::len);
+    texts.sum::<usize>() + success.output.bytes()
 }

@@ -2,7 +2,7 @@
 //! text, replaces it.
 
 use super::flaw::{AnswerFlaw, broken};
-use super::passed::{Passed, part_bytes};
+use super::passed::Passed;
 use crate::call::answer::{AnswerText, Keeper, TEXT};
 use crate::outputs::Reference;
 use crate::standard::{MEDIA_BYTES_MAX, MEDIA_TYPE_BYTES_MAX};
@@ -28,13 +28,13 @@ const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passed {
     let (mut left, mut first) = (bytes_max, None);
     let mut fit = |part: Part| {
-        let bytes = part_bytes(&part);
+        let bytes = part.bytes();
         if bytes <= left && !is_kept(&part) {
             left -= bytes;
             return part;
         }
         let (part, reference) = replaced(keeper, part, left);
-        left = left.saturating_sub(part_bytes(&part));
+        left = left.saturating_sub(part.bytes());
         first = first.take().or(reference);
         part
     };
