@@ -132,7 +132,8 @@ impl Broker {
     fn hand_over(&self, start: ProgramStart<'_>) -> io::Result<(OwnedFd, StandardStreams<OwnedFd>)> {
         let ProgramStart { program, arguments, confinement, directories, merge, .. } = start;
         let (name, path) = (program.name().to_owned(), program.path().to_owned());
-        let request = StartRequest { name, path, script: program.is_script(), arguments, confinement };
+        let script = program.is_script();
+        let request = StartRequest { name, path, script, arguments, confinement, temporary: None };
         let request = in_memory(&request)?;
         let (stdin_read, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
         let (stdout, stdout_write) = pipe_with(PipeFlags::CLOEXEC)?;

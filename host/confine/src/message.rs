@@ -34,6 +34,8 @@ pub(crate) struct StartRequest {
     pub(crate) script: bool,
     pub(crate) arguments: Vec<String>,
     pub(crate) confinement: Confinement,
+    /// The directory for the program's own files, if the tier makes one on the machine. Only a cell sets it.
+    pub(crate) temporary: Option<PathBuf>,
 }
 
 /// The descriptors of a start, in the order in which they are sent.

@@ -2,7 +2,7 @@
 //! that are killed, after which nothing may be left. And calls in a process that gave up its rights.
 
 use crate::governed::Governed;
-use crate::rounds::{Row, block, paired, row};
+use crate::rounds::{Row, block, paired, row, spaced_block};
 use anyhow::{Context, Result, bail, ensure};
 use portcullis::confinement::OwnNeeds;
 use portcullis::{Cancellation, Code, Outcome, Request};
@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 
 /// Starts of one variant per round.
 const STARTS_PER_BLOCK: usize = 30;
+
+/// The pause before a start on an idle machine, in which the broker prepares the next cell and the kernel removes the last
+/// one. An agent's calls are further apart.
+const BETWEEN_STARTS: Duration = Duration::from_millis(10);
 
 /// Blocks of calls before and after the process is confined, and calls of each.
 const CONFINED_BLOCKS: usize = 15;
@@ -61,9 +65,14 @@ pub(crate) fn measure(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row))
     std::fs::create_dir(scratch.path().join("workspace"))?;
     let directory = crate::gather(scratch.path(), &[plugins.join("shell.wasm"), guests.join("json.wasm")])?;
     let governed = Governed::with_programs(&directory, scratch.path())?;
-    let floor = || block(STARTS_PER_BLOCK, || succeeds(Command::new("/bin/true")));
-    let ours = || block(STARTS_PER_BLOCK, || governed.within(governed.call("shell.exec", TRUE, Outcome::Completed)));
-    let [bare, handle] = paired([&floor, &ours])?;
+    let bare = || succeeds(Command::new("/bin/true"));
+    let by_call = || governed.within(governed.call("shell.exec", TRUE, Outcome::Completed));
+    let ours = || block(STARTS_PER_BLOCK, by_call);
+    let idle_bare = || spaced_block(STARTS_PER_BLOCK, BETWEEN_STARTS, bare);
+    let idle_ours = || spaced_block(STARTS_PER_BLOCK, BETWEEN_STARTS, by_call);
+    let [idle_bare, idle_ours] = paired([&idle_bare, &idle_ours])?;
+    show(row("/bin/true by a call, idle / fork and exec".to_owned(), &idle_bare, &idle_ours));
+    let [bare, handle] = paired([&|| block(STARTS_PER_BLOCK, bare), &ours])?;
     show(row("/bin/true by a call / fork and exec".to_owned(), &bare, &handle));
     if Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok() {
         let bubblewrap = || {

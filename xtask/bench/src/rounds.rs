@@ -139,9 +139,15 @@ pub(crate) fn paired<const N: usize>(variants: [Variant<'_>; N]) -> Result<[Vec<
 }
 
 /// Runs a block of calls.
-pub(crate) fn block(calls: usize, mut call: impl FnMut() -> Result<()>) -> Result<Block> {
+pub(crate) fn block(calls: usize, call: impl FnMut() -> Result<()>) -> Result<Block> {
+    spaced_block(calls, Duration::ZERO, call)
+}
+
+/// Runs a block of calls with a pause before each, which is not measured.
+pub(crate) fn spaced_block(calls: usize, pause: Duration, mut call: impl FnMut() -> Result<()>) -> Result<Block> {
     let mut times = Vec::with_capacity(calls);
     for _ in 0..calls {
+        std::thread::sleep(pause);
         let began = Instant::now();
         call()?;
         times.push(began.elapsed());

@@ -1,7 +1,7 @@
 //! A cell: a process that becomes the supervisor of one program. It is prepared before the start arrives.
 
 use super::landlock::LandlockCell;
-use super::launch;
+use super::launch::Launcher;
 use super::namespaces::NamespaceCell;
 use super::supervise::supervise;
 use super::system::{close_all_except, exit, heed_children, kill_everyone};
@@ -42,7 +42,10 @@ pub(super) fn run(tier: Tier, setup: CellSetup, socket: &OwnedFd) -> ! {
 
 fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     heed_children()?;
-    let prepared = T::prepare();
+    let prepared = T::prepare().and_then(|cell| {
+        let launcher = Launcher::fork(&cell)?;
+        Ok((cell, launcher))
+    });
     if setup == CellSetup::Reported {
         let told = prepared.as_ref().map_or_else(|error| error.to_string().into_bytes(), |_| PREPARED.to_vec());
         send_bytes(socket, &told, &[], SendFlags::empty())?;
@@ -51,13 +54,13 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     let incomplete = || io::Error::other("a start is incomplete");
     let mut descriptors = StartDescriptors::from_list(descriptors).ok_or_else(incomplete)?;
     let control = descriptors.control.try_clone()?;
-    let started = prepared.and_then(|mut cell| {
+    let started = prepared.and_then(|(mut cell, launcher)| {
         let mut request = read(&mut descriptors)?;
         for (name, value) in DEFAULT_VARIABLES {
             set_default(&mut request, name, value);
         }
         cell.furnish(&mut request, &descriptors)?;
-        let program = launch::start(&cell, &request, descriptors)?;
+        let program = launcher.start(&request, descriptors)?;
         Ok((cell, request, program))
     });
     let (mut cell, request, program) = match started {

@@ -1,11 +1,12 @@
 //! Tier "landlock": a program has the machine's tree, of which Landlock lets it reach only its own places. It has no
 //! network and no `/proc`.
 
+use super::launch::ProgramDescriptors;
 use super::privileges;
 use super::processes;
 use super::system_calls;
 use super::tier_cell::{TierCell, set_default};
-use crate::confinement::{Confinement, ProgramNetwork, ViewAccess};
+use crate::confinement::{ProgramNetwork, ViewAccess};
 use crate::landlock_rules::{NEEDED, NO_LANDLOCK, allow};
 use crate::message::{StartDescriptors, StartRequest};
 use crate::tier::Tier;
@@ -58,9 +59,6 @@ const READABLE: &[&str] = &[
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 pub(super) struct LandlockCell {
-    filters: [BpfProgram; 2],
-    /// The rules, once the confinement is known.
-    rules: Option<RulesetCreated>,
     /// The directory for the program's own files.
     temporary: Option<PathBuf>,
 }
@@ -74,13 +72,17 @@ impl TierCell for LandlockCell {
         if !processes::lists_children() {
             return Err(io::Error::other("the kernel does not list the children of a process (CONFIG_PROC_CHILDREN)"));
         }
-        let filters = system_calls::filters(Tier::Landlock)?;
-        Ok(Self { filters, rules: None, temporary: None })
+        Ok(Self { temporary: None })
     }
 
-    fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
+    fn filters() -> io::Result<[BpfProgram; 2]> {
+        system_calls::filters(Tier::Landlock)
+    }
+
+    fn furnish(&mut self, request: &mut StartRequest, _descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
         let temporary = make_temporary()?;
         self.temporary = Some(temporary.clone());
+        request.temporary = Some(temporary.clone());
         for name in ["HOME", "TMPDIR"] {
             set_default(request, name, &temporary.to_string_lossy());
         }
@@ -97,6 +99,10 @@ impl TierCell for LandlockCell {
             let why = "the program has a network, which this machine can confine only with namespaces: remove `http`";
             return Err(io::Error::other(why));
         }
+        Ok(())
+    }
+
+    fn enter(&self, request: &StartRequest, granted: &ProgramDescriptors) -> io::Result<()> {
         let mut rules = rules()?;
         let read = AccessFs::from_read(NEEDED);
         for path in SYSTEM {
@@ -108,30 +114,23 @@ impl TierCell for LandlockCell {
         for path in DEVICES {
             rules = allow_path(rules, path, AccessFs::ReadFile | AccessFs::WriteFile)?;
         }
-        rules = allow(rules, descriptors.program.as_fd(), AccessFs::ReadFile | AccessFs::Execute)?;
-        for (directory, granted) in confinement.directories.iter().zip(&descriptors.directories) {
+        rules = allow(rules, granted.program.as_fd(), AccessFs::ReadFile | AccessFs::Execute)?;
+        for (directory, granted) in request.confinement.directories.iter().zip(&granted.directories) {
             let access = match directory.access {
                 ViewAccess::ReadOnly => read,
                 ViewAccess::ReadWrite => write_access(),
             };
             rules = allow(rules, granted.as_fd(), access)?;
         }
-        let own = open(&temporary, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let temporary = request.temporary.as_ref().ok_or_else(|| io::Error::other("its own directory is missing"))?;
+        let own = open(temporary, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         rules = allow(rules, own.as_fd(), write_access())?;
-        self.rules = Some(rules);
-        Ok(())
-    }
-
-    fn enter(&self, _confinement: &Confinement) -> io::Result<()> {
         // The kernel's limit of processes would count all of the user's.
-        let rules = self.rules.as_ref().ok_or_else(|| io::Error::other("the rules are missing"))?;
-        let rules = rules.try_clone()?;
-        // This sets `no_new_privs` too.
         let status = rules.restrict_self().map_err(io::Error::other)?;
         if status.ruleset != RulesetStatus::FullyEnforced {
             return Err(io::Error::other("the kernel did not enforce all rules"));
         }
-        privileges::drop_all(&self.filters)
+        privileges::drop_capabilities()
     }
 
     fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>> {

@@ -1,19 +1,26 @@
 //! Forks a process, and turns it into the program.
 
-use super::system::{self, close_range, exit, fork, set_signal};
+use super::privileges;
+use super::system::{self, close_all_except, close_range, exit, fork, set_signal};
 use super::tier_cell::TierCell;
 use crate::confinement::ConfinementLimits;
-use crate::message::{StartDescriptors, StartRequest};
+use crate::message::{START_BYTES_MAX, StartDescriptors, StartRequest, receive_bytes, send_bytes, socket_pair};
 use crate::program::same_file;
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
+use rustix::net::{RecvFlags, SendFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, pidfd_open, setrlimit, setsid};
+use seccompiler::BpfProgram;
+use std::convert::Infallible;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
+
+/// The message with the descriptors of a start.
+const LAUNCH: &[u8] = b"launch";
 
 /// Maximum bytes of the reason why a program was not executed.
 const REASON_BYTES_MAX: u64 = 4096;
@@ -34,47 +41,127 @@ pub(super) struct StartedProgram {
     pub(super) process: OwnedFd,
 }
 
-/// Starts the program of a request. Returns when it was executed.
-pub(super) fn start<T: TierCell>(
-    cell: &T,
-    request: &StartRequest,
-    descriptors: StartDescriptors<OwnedFd>,
-) -> io::Result<StartedProgram> {
-    let (reason, failed) = pipe_with(PipeFlags::CLOEXEC)?;
-    let StartDescriptors { control: _control, request: _, program, stdin, stdout, stderr, directories } = descriptors;
-    let pid = fork()?;
-    let Some(pid) = pid else {
-        let error = become_program(cell, request, &program, [&stdin, &stdout, &stderr]);
-        let _ = File::from(failed).write_all(error.to_string().as_bytes());
-        exit(127)
-    };
-    drop((program, stdin, stdout, stderr, directories, failed));
-    let mut text = String::new();
-    File::from(reason).take(REASON_BYTES_MAX).read_to_string(&mut text)?;
-    if !text.is_empty() {
-        return Err(io::Error::other(text));
+/// What a program gets of the host.
+pub(super) struct ProgramDescriptors {
+    pub(super) program: OwnedFd,
+    /// The standard streams.
+    streams: [OwnedFd; 3],
+    /// The directories of the confinement, in its order.
+    pub(super) directories: Vec<OwnedFd>,
+}
+
+/// A process that waits to become the program. It is forked before the start arrives, because that and its filters take
+/// half a millisecond. It has no rights of the program yet, and ends when this is dropped.
+pub(super) struct Launcher {
+    pid: Pid,
+    /// Takes the descriptors of the program.
+    descriptors: OwnedFd,
+    /// Takes the [`StartRequest`].
+    request: OwnedFd,
+    /// Tells why the program was not executed. It closes when the program is executed.
+    reason: OwnedFd,
+}
+
+/// The ends of a launcher's own process.
+struct LauncherEnds {
+    descriptors: OwnedFd,
+    request: OwnedFd,
+    reason: OwnedFd,
+}
+
+impl Launcher {
+    /// Forks it in a prepared cell.
+    pub(super) fn fork<T: TierCell>(cell: &T) -> io::Result<Self> {
+        let filters = T::filters()?;
+        let (descriptors, its_descriptors) = socket_pair()?;
+        let (its_request, request) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (reason, its_reason) = pipe_with(PipeFlags::CLOEXEC)?;
+        let ends = LauncherEnds {
+            descriptors: above_streams(its_descriptors)?,
+            request: above_streams(its_request)?,
+            reason: above_streams(its_reason)?,
+        };
+        let Some(pid) = fork()? else {
+            drop((descriptors, request, reason));
+            exit(ends.wait_and_become(cell, &filters))
+        };
+        Ok(Self { pid, descriptors, request, reason })
     }
-    Ok(StartedProgram { pid, process: pidfd_open(pid, PidfdFlags::empty())? })
+
+    /// Starts the program of a request. Returns when it was executed.
+    pub(super) fn start(
+        self,
+        request: &StartRequest,
+        descriptors: StartDescriptors<OwnedFd>,
+    ) -> io::Result<StartedProgram> {
+        let StartDescriptors { control: _control, request: _, program, stdin, stdout, stderr, directories } =
+            descriptors;
+        let granted = [&program, &stdin, &stdout, &stderr].into_iter().chain(&directories);
+        let granted: Vec<BorrowedFd<'_>> = granted.map(AsFd::as_fd).collect();
+        let sent = send_bytes(&self.descriptors, LAUNCH, &granted, SendFlags::empty())
+            .and_then(|()| File::from(self.request).write_all(&serde_json::to_vec(request)?));
+        drop((program, stdin, stdout, stderr, directories, self.descriptors));
+        let mut text = String::new();
+        File::from(self.reason).take(REASON_BYTES_MAX).read_to_string(&mut text)?;
+        if !text.is_empty() {
+            return Err(io::Error::other(text));
+        }
+        sent?;
+        Ok(StartedProgram { pid: self.pid, process: pidfd_open(self.pid, PidfdFlags::empty())? })
+    }
+}
+
+impl LauncherEnds {
+    /// Waits for a start, and executes its program in this process. Returns the exit code if there is none, or if that
+    /// fails.
+    fn wait_and_become<T: TierCell>(self, cell: &T, filters: &[BpfProgram]) -> i32 {
+        let become_program = || -> io::Result<Option<Infallible>> {
+            // The socket of the cell must close with its supervisor.
+            close_all_except(&[self.descriptors.as_fd(), self.request.as_fd(), self.reason.as_fd()])?;
+            // Until the streams of the program have these numbers, no other descriptor may get one of them.
+            put_streams([&self.reason; 3])?;
+            setsid()?;
+            // The filters keep the limit of core files as it is from now on.
+            set_limit(Resource::Core, CORE_BYTES_MAX)?;
+            privileges::refuse_calls(filters)?;
+            let Some((_, granted)) = receive_bytes(&self.descriptors, RecvFlags::empty())? else { return Ok(None) };
+            let granted = ProgramDescriptors::from_list(granted)?;
+            let mut bytes = Vec::new();
+            File::from(self.request).take(START_BYTES_MAX).read_to_end(&mut bytes)?;
+            let request: StartRequest = serde_json::from_slice(&bytes)?;
+            Err(become_program(cell, &request, &granted))
+        };
+        match become_program() {
+            Ok(_) => 0,
+            Err(error) => {
+                let _ = File::from(self.reason).write_all(error.to_string().as_bytes());
+                127
+            }
+        }
+    }
+}
+
+impl ProgramDescriptors {
+    fn from_list(list: Vec<OwnedFd>) -> io::Result<Self> {
+        let mut list = list.into_iter();
+        let mut next = || list.next().ok_or_else(|| io::Error::other("a descriptor of the program is missing"));
+        let (program, streams) = (next()?, [next()?, next()?, next()?]);
+        Ok(Self { program, streams, directories: list.collect() })
+    }
 }
 
 /// Executes the program in this process. Returns only if that fails.
-fn become_program<T: TierCell>(
-    cell: &T,
-    request: &StartRequest,
-    program: &OwnedFd,
-    streams: [&OwnedFd; 3],
-) -> io::Error {
+fn become_program<T: TierCell>(cell: &T, request: &StartRequest, granted: &ProgramDescriptors) -> io::Error {
     let prepare = || -> io::Result<OwnedFd> {
-        setsid()?;
         // As the program's own view has it, so that the program finds itself by its path.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let found = open(&request.path, flags, Mode::empty())?;
-        same_file(&found, program)?;
+        same_file(&found, &granted.program)?;
         rustix::process::chdir(&request.confinement.working_directory).map_err(|error| {
             let place = request.confinement.working_directory.display();
             io::Error::other(format!("it cannot start in {place}: {}", io::Error::from(error)))
         })?;
-        put_streams(streams)?;
+        put_streams(granted.streams.each_ref())?;
         // What is still open is closed by `execveat`.
         close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)?;
         if request.script {
@@ -85,13 +172,18 @@ fn become_program<T: TierCell>(
         limit(&request.confinement.limits)?;
         // Rust ignores this signal, and programs expect it.
         set_signal(Signal::PIPE, libc::SIG_DFL)?;
-        cell.enter(&request.confinement)?;
+        cell.enter(request, granted)?;
         Ok(found)
     };
     match prepare() {
         Ok(program) => execute(&program, request),
         Err(error) => error,
     }
+}
+
+/// Gives a descriptor a number that is none of a standard stream.
+fn above_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+    Ok(rustix::io::fcntl_dupfd_cloexec(&descriptor, 3)?)
 }
 
 /// Makes three descriptors the standard streams. Their copies have numbers above 2, so that none replaces another.
@@ -109,7 +201,6 @@ pub(super) fn put_streams(streams: [&OwnedFd; 3]) -> io::Result<()> {
 /// Sets what the kernel limits for each process by itself.
 fn limit(limits: &ConfinementLimits) -> io::Result<()> {
     let rows = [
-        (Resource::Core, CORE_BYTES_MAX),
         (Resource::Cpu, limits.cpu_time.as_secs() + 1),
         (Resource::Data, limits.memory_bytes),
         (Resource::Fsize, limits.file_bytes),
@@ -119,13 +210,14 @@ fn limit(limits: &ConfinementLimits) -> io::Result<()> {
         (Resource::Nice, 0),
         (Resource::Rtprio, 0),
     ];
-    for (resource, most) in rows {
-        // A lower maximum of the host stays.
-        let before = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
-        let most = Some(most.min(before));
-        setrlimit(resource, Rlimit { current: most, maximum: most })?;
-    }
-    Ok(())
+    rows.into_iter().try_for_each(|(resource, most)| set_limit(resource, most))
+}
+
+/// Sets a limit. A lower maximum of the host stays.
+fn set_limit(resource: Resource, most: u64) -> io::Result<()> {
+    let before = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
+    let most = Some(most.min(before));
+    Ok(setrlimit(resource, Rlimit { current: most, maximum: most })?)
 }
 
 fn execute(program: &OwnedFd, request: &StartRequest) -> io::Error {

@@ -1,12 +1,13 @@
 //! Tier "namespaces": a program has its own users, files, processes, network and shared memory.
 
+use super::launch::ProgramDescriptors;
 use super::privileges;
 use super::processes::numbers_in;
 use super::system::{self, outer_user};
 use super::system_calls;
 use super::tier_cell::{TierCell, set_default};
 use super::view;
-use crate::confinement::{Confinement, PROXY_PORT, ProgramNetwork};
+use crate::confinement::{PROXY_PORT, ProgramNetwork};
 use crate::message::{StartDescriptors, StartRequest};
 use crate::tier::Tier;
 use rustix::fd::{AsFd, OwnedFd};
@@ -36,7 +37,6 @@ pub(super) fn fork() -> Result<Option<Pid>, Errno> {
 }
 
 pub(super) struct NamespaceCell {
-    filters: [BpfProgram; 2],
     /// The listener of the proxy, once the confinement is known.
     listener: Option<OwnedFd>,
 }
@@ -48,7 +48,11 @@ impl TierCell for NamespaceCell {
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         view::prepare()?;
         system::raise_loopback()?;
-        Ok(Self { filters: system_calls::filters(Tier::Namespaces)?, listener: None })
+        Ok(Self { listener: None })
+    }
+
+    fn filters() -> io::Result<[BpfProgram; 2]> {
+        system_calls::filters(Tier::Namespaces)
     }
 
     fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
@@ -65,11 +69,11 @@ impl TierCell for NamespaceCell {
         self.listener.take()
     }
 
-    fn enter(&self, confinement: &Confinement) -> io::Result<()> {
+    fn enter(&self, request: &StartRequest, _granted: &ProgramDescriptors) -> io::Result<()> {
         // The kernel counts the processes of a user in each user namespace by itself. It exempts user 0 of the machine.
-        let most = Some(u64::from(confinement.limits.processes));
+        let most = Some(u64::from(request.confinement.limits.processes));
         setrlimit(Resource::Nproc, Rlimit { current: most, maximum: most })?;
-        privileges::drop_all(&self.filters)
+        privileges::drop_capabilities()
     }
 
     fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>> {

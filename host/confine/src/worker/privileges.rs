@@ -10,9 +10,8 @@ use std::io;
 /// The highest capability that a kernel may have. Newer kernels add some at the end.
 const CAPABILITIES_MAX: u32 = 63;
 
-/// Takes every privilege from this process, for good.
-pub(super) fn drop_all(filters: &[BpfProgram]) -> io::Result<()> {
-    drop_capabilities()?;
+/// Takes the system calls that filters refuse from this process, for good.
+pub(super) fn refuse_calls(filters: &[BpfProgram]) -> io::Result<()> {
     for filter in filters {
         // This sets `no_new_privs` too.
         seccompiler::apply_filter(filter).map_err(|error| io::Error::other(error.to_string()))?;
@@ -22,7 +21,7 @@ pub(super) fn drop_all(filters: &[BpfProgram]) -> io::Result<()> {
 
 /// Takes all capabilities from this process, and the ways to get any by executing a program. User 0 is then a user like
 /// any other.
-fn drop_capabilities() -> io::Result<()> {
+pub(super) fn drop_capabilities() -> io::Result<()> {
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),
         permitted: CapabilitySet::empty(),

@@ -1,14 +1,18 @@
 //! What each tier does for one program.
 
-use crate::confinement::Confinement;
+use super::launch::ProgramDescriptors;
 use crate::message::{StartDescriptors, StartRequest};
 use rustix::fd::OwnedFd;
+use seccompiler::BpfProgram;
 use std::io;
 
 /// How a tier confines one program. In each tier, a supervisor that signals everyone reaches exactly its program.
 pub(super) trait TierCell: Sized {
     /// Prepares what does not depend on the program.
     fn prepare() -> io::Result<Self>;
+
+    /// Returns the filters of a program's system calls. The strictest counts.
+    fn filters() -> io::Result<[BpfProgram; 2]>;
 
     /// Prepares what the confinement names.
     fn furnish(&mut self, request: &mut StartRequest, descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()>;
@@ -18,8 +22,9 @@ pub(super) trait TierCell: Sized {
         None
     }
 
-    /// Takes away the rights of the process that becomes the program. Called in it, before it executes the program.
-    fn enter(&self, confinement: &Confinement) -> io::Result<()>;
+    /// Takes away the rights of the process that becomes the program. Called in it, before it executes the program. It
+    /// was forked before [`furnish`](Self::furnish), so it has nothing that `furnish` kept in this object.
+    fn enter(&self, request: &StartRequest, granted: &ProgramDescriptors) -> io::Result<()>;
 
     /// Returns the numbers of all processes of the program. `proc` is the open `/proc` of the supervisor.
     fn processes(&self, proc: &OwnedFd) -> io::Result<Vec<u32>>;
