@@ -5,6 +5,7 @@ use crate::call_plan::CallPlan;
 use crate::catalog::Catalog;
 use crate::inner_quota::{InnerQuota, QuotaPool};
 use crate::origin::RequestOrigin;
+use crate::policy_in_force::PolicyInForce;
 use crate::text::{OneLine, cut};
 use crate::valid_call::ValidCall;
 use portcullis_policy::recovery::RecoverMutex;
@@ -37,6 +38,9 @@ pub(crate) struct ParentCall {
     /// What all calls that it makes may write together.
     quota: Arc<QuotaPool>,
     round: Mutex<Round>,
+    /// The policy that allowed this call last. The same policy decides the same call in the same way, so it is asked once
+    /// for all calls that this one makes.
+    allowed_under: Mutex<Option<Arc<PolicyInForce>>>,
     /// What an approver decided about calls before they are made.
     pub(crate) plan: CallPlan,
 }
@@ -87,6 +91,7 @@ impl ParentCall {
             calls_left: AtomicU32::new(binding.calls),
             quota: Arc::clone(quota),
             round: Mutex::default(),
+            allowed_under: Mutex::default(),
             plan: CallPlan::default(),
         })
     }
@@ -142,8 +147,7 @@ impl ParentCall {
         let mut called = tool;
         for calling in self.lineage() {
             let (name, plugin) = (calling.tool(), &calling.call.plugin.name);
-            // A pause denies no request that is already open, and refuses a new call by itself.
-            if policy.decide_unpaused(&calling.call.question(&calling.origin)).decision == Decision::Deny {
+            if !calling.is_allowed_under(&catalog.policy) {
                 return Some(format!("the policy now denies {name}, which makes this call"));
             }
             let binding = policy.bindings(plugin).get(&calling.key);
@@ -153,6 +157,19 @@ impl ParentCall {
             called = name;
         }
         None
+    }
+
+    /// Returns whether a policy does not deny this call.
+    fn is_allowed_under(&self, policy: &Arc<PolicyInForce>) -> bool {
+        let mut allowed_under = self.allowed_under.lock_recovered();
+        if allowed_under.as_ref().is_some_and(|known| Arc::ptr_eq(known, policy)) {
+            return true;
+        }
+        // A pause denies no request that is already open, and refuses a new call by itself.
+        let decided = policy.policy.decide_unpaused(&self.call.question(&self.origin)).decision;
+        let is_allowed = decided != Decision::Deny;
+        *allowed_under = is_allowed.then(|| Arc::clone(policy));
+        is_allowed
     }
 
     /// Counts a call. Returns false if this call, or one above it, has none left.

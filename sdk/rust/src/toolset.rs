@@ -144,6 +144,15 @@ impl Toolset {
         self.handle.call(&ToolCall::new(tool, arguments)?)
     }
 
+    /// Calls a tool like [`call`](Self::call), and returns its output as text, without parsing JSON. For a tool that
+    /// passes answers on. Of parts, it returns the texts.
+    ///
+    /// # Errors
+    /// The same as those of [`call`](Self::call).
+    pub fn call_for_text(&self, call: &ToolCall) -> Result<String, Failure> {
+        self.handle.call_for_text(call)
+    }
+
     /// Calls several tools at the same time, and returns their answers in order. A tool that may change something runs
     /// alone.
     #[must_use]

@@ -64,6 +64,10 @@ impl Toolset {
         (self.logic.calls)(call)
     }
 
+    pub(crate) fn call_for_text(&self, call: &ToolCall) -> Result<String, Failure> {
+        self.call(call).map(|success| success.text())
+    }
+
     pub(crate) fn call_all(&self, calls: &[ToolCall]) -> Vec<Result<Success, Failure>> {
         calls.iter().map(|call| self.call(call)).collect()
     }

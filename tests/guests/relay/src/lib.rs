@@ -16,6 +16,9 @@ struct Calls {
     /// How often to make all of them. Only the answers of the last time are returned.
     #[serde(default = "once")]
     times: u32,
+    /// Whether to pass the answers on as texts, without parsing them. Only without `together`.
+    #[serde(default)]
+    unparsed: bool,
     /// How long to compute before the calls, in milliseconds.
     #[serde(default)]
     computes_ms: u64,
@@ -66,12 +69,19 @@ fn run(arguments: Calls, context: &Context) -> Result<Value, Failure> {
         .collect();
     let mut answers = Vec::new();
     for _ in 0..arguments.times {
-        answers = match arguments.together {
-            true => tools.call_all(&calls).into_iter().map(said).collect(),
-            false => calls.iter().map(|call| said(tools.call_all(std::slice::from_ref(call)).remove(0))).collect(),
+        answers = match (arguments.together, arguments.unparsed) {
+            (true, _) => tools.call_all(&calls).into_iter().map(said).collect(),
+            (false, true) => calls.iter().map(|call| passed_on(tools.call_for_text(call))).collect(),
+            (false, false) => {
+                calls.iter().map(|call| said(tools.call_all(std::slice::from_ref(call)).remove(0))).collect()
+            }
         };
     }
     Ok(Value::Array(answers))
+}
+
+fn passed_on(answer: Result<String, Failure>) -> Value {
+    answer.map_or_else(|failure| said(Err(failure)), Value::String)
 }
 
 fn said(answer: Result<Success, Failure>) -> Value {

@@ -46,6 +46,14 @@ impl Toolset {
         self.handle.call(&asked(call)).map(success).map_err(failure)
     }
 
+    pub(crate) fn call_for_text(&self, call: &ToolCall) -> Result<String, Failure> {
+        let answer = self.handle.call(&asked(call)).map_err(failure)?;
+        Ok(match answer.output {
+            types::Output::Text(text) | types::Output::Json(text) => text,
+            types::Output::Parts(parts) => Success::new(Output::Parts(parts.into_iter().map(part).collect())).text(),
+        })
+    }
+
     pub(crate) fn call_all(&self, calls: &[ToolCall]) -> Vec<Result<Success, Failure>> {
         let calls: Vec<_> = calls.iter().map(asked).collect();
         self.handle.call_all(&calls).into_iter().map(|answer| answer.map(success).map_err(failure)).collect()
