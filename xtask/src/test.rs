@@ -1,10 +1,13 @@
 //! Runs all tests and benches of the workspace, and builds what they need.
 
 use std::process::{Command, Stdio};
+use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
-use crate::selection::Selection;
+use crate::clients::Clients;
+use crate::selection::{Preparations, Selection};
+use crate::suites::Suites;
 use crate::{clients, guests, languages, plugins, process, suites, toolchain};
 use portcullis_build::workspace::Workspace;
 
@@ -12,27 +15,22 @@ use portcullis_build::workspace::Workspace;
 pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
     let selection = Selection::of(&workspace.root, words);
     let needed = selection.preparations();
-    if needed.guests {
-        guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
-    }
-    if needed.languages {
-        languages::build(workspace)?;
-    }
-    let suites = needed.suites.then(suites::prepare).transpose()?;
-    let clients = needed.clients.then(|| clients::prepare(workspace)).transpose()?;
+    // Package managers mostly wait for others, and the compiler computes. So both work at the same time.
+    let (fetched, built) = thread::scope(|scope| {
+        let fetching = scope.spawn(|| Prepared::of(workspace, needed));
+        // Build the binaries and the tests in one step, so that both see the same features and nothing is compiled twice.
+        let mut build = workspace.cargo();
+        provide(workspace, &mut build);
+        let built = process::run_aside(build.arg("build").args(selection.build_arguments()));
+        (fetching.join(), built)
+    });
+    built?;
+    let fetched = fetched.map_err(|_| anyhow!("the preparations panicked"))??;
     let prepared = |mut command: Command| {
         provide(workspace, &mut command);
-        if let Some(suites) = &suites {
-            command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
-            command.env("PORTCULLIS_TEST_PAGES", &suites.pages).env("PORTCULLIS_TEST_BOTOCORE", &suites.services);
-        }
-        if let Some(clients) = &clients {
-            clients.provide(&mut command);
-        }
+        fetched.provide(&mut command);
         command
     };
-    // Build the binaries and the tests in one step, so that both see the same features and nothing is compiled twice.
-    process::run_aside(prepared(workspace.cargo()).arg("build").args(selection.build_arguments()))?;
     let mut tests = prepared(workspace.cargo());
     match has_nextest(workspace) {
         true => tests.args(["nextest", "run"]).args(selection.nextest_arguments()),
@@ -43,6 +41,37 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
         process::run(prepared(workspace.cargo()).args(["test", "--workspace", "--doc"]))?;
     }
     Ok(())
+}
+
+/// What tests need besides their own programs.
+struct Prepared {
+    suites: Option<Suites>,
+    clients: Option<Clients>,
+}
+
+impl Prepared {
+    /// Builds the guests and the components of all languages, and fetches what others wrote.
+    fn of(workspace: &Workspace, needed: Preparations) -> Result<Self> {
+        if needed.guests {
+            guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
+        }
+        let suites = needed.suites.then(suites::prepare).transpose()?;
+        let clients = needed.clients.then(|| clients::prepare(workspace)).transpose()?;
+        if needed.languages {
+            languages::build(workspace)?;
+        }
+        Ok(Self { suites, clients })
+    }
+
+    fn provide(&self, command: &mut Command) {
+        if let Some(suites) = &self.suites {
+            command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
+            command.env("PORTCULLIS_TEST_PAGES", &suites.pages).env("PORTCULLIS_TEST_BOTOCORE", &suites.services);
+        }
+        if let Some(clients) = &self.clients {
+            clients.provide(command);
+        }
+    }
 }
 
 /// Runs one bench.
