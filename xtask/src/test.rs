@@ -18,7 +18,8 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
     // Package managers mostly wait for others, and the compiler computes. So both work at the same time.
     let (fetched, built) = thread::scope(|scope| {
         let fetching = scope.spawn(|| Prepared::of(workspace, needed));
-        // Build the binaries and the tests in one step, so that both see the same features and nothing is compiled twice.
+        // Build the binaries and the tests in one step, so that both see the same features and nothing is compiled
+        // twice.
         let mut build = workspace.cargo();
         provide(workspace, &mut build);
         let built = process::run_aside(build.arg("build").args(selection.build_arguments()));

@@ -3,8 +3,8 @@
 //! A run of the tool that calls others costs something itself. So the same run is measured with one inner call and with
 //! many, and the difference is the cost of the calls between.
 //!
-//! A caller gets JSON as text. A tool that passes the text on does the same. A tool that reads it spends time of its own,
-//! which the other rows show.
+//! A caller gets JSON as text. A tool that passes the text on does the same. A tool that reads it spends time of its
+//! own, which the other rows show.
 
 use crate::governed::Governed;
 use crate::rounds::{Block, Row, block, paired, row, through};

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// Starts of one variant per round.
 const STARTS_PER_BLOCK: usize = 30;
 
-/// The pause before a start on an idle machine, in which the broker prepares the next cell and the kernel removes the last
-/// one. An agent's calls are further apart.
+/// The pause before a start on an idle machine. In it, the broker prepares the next cell, and the kernel removes the
+/// last one. An agent's calls are further apart.
 const BETWEEN_STARTS: Duration = Duration::from_millis(10);
 
 /// Blocks of calls before and after the process is confined, and calls of each.

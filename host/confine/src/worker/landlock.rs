@@ -1,11 +1,10 @@
 //! Tier "landlock": a program has the machine's tree, of which Landlock lets it reach only its own places. It has no
 //! network and no `/proc`.
 
-use super::launch::ProgramDescriptors;
 use super::privileges;
 use super::processes;
 use super::system_calls;
-use super::tier_cell::{TierCell, set_default};
+use super::tier_cell::{ProgramDescriptors, TierCell, set_default};
 use crate::confinement::{ProgramNetwork, ViewAccess};
 use crate::landlock_rules::{NEEDED, NO_LANDLOCK, allow};
 use crate::message::{StartDescriptors, StartRequest};

@@ -2,7 +2,7 @@
 
 use super::privileges;
 use super::system::{self, close_all_except, close_range, exit, fork, set_signal};
-use super::tier_cell::TierCell;
+use super::tier_cell::{ProgramDescriptors, TierCell};
 use crate::confinement::ConfinementLimits;
 use crate::message::{START_BYTES_MAX, StartDescriptors, StartRequest, receive_bytes, send_bytes, socket_pair};
 use crate::program::same_file;
@@ -39,15 +39,6 @@ const LOCKED_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub(super) struct StartedProgram {
     pub(super) pid: Pid,
     pub(super) process: OwnedFd,
-}
-
-/// What a program gets of the host.
-pub(super) struct ProgramDescriptors {
-    pub(super) program: OwnedFd,
-    /// The standard streams.
-    streams: [OwnedFd; 3],
-    /// The directories of the confinement, in its order.
-    pub(super) directories: Vec<OwnedFd>,
 }
 
 /// A process that waits to become the program. It is forked before the start arrives, because that and its filters take
@@ -138,15 +129,6 @@ impl LauncherEnds {
                 127
             }
         }
-    }
-}
-
-impl ProgramDescriptors {
-    fn from_list(list: Vec<OwnedFd>) -> io::Result<Self> {
-        let mut list = list.into_iter();
-        let mut next = || list.next().ok_or_else(|| io::Error::other("a descriptor of the program is missing"));
-        let (program, streams) = (next()?, [next()?, next()?, next()?]);
-        Ok(Self { program, streams, directories: list.collect() })
     }
 }
 

@@ -1,11 +1,10 @@
 //! Tier "namespaces": a program has its own users, files, processes, network and shared memory.
 
-use super::launch::ProgramDescriptors;
 use super::privileges;
 use super::processes::numbers_in;
 use super::system::{self, outer_user};
 use super::system_calls;
-use super::tier_cell::{TierCell, set_default};
+use super::tier_cell::{ProgramDescriptors, TierCell, set_default};
 use super::view;
 use crate::confinement::{PROXY_PORT, ProgramNetwork};
 use crate::message::{StartDescriptors, StartRequest};

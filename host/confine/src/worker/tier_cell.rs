@@ -1,10 +1,28 @@
 //! What each tier does for one program.
 
-use super::launch::ProgramDescriptors;
 use crate::message::{StartDescriptors, StartRequest};
 use rustix::fd::OwnedFd;
 use seccompiler::BpfProgram;
 use std::io;
+
+/// What a program gets of the host.
+pub(super) struct ProgramDescriptors {
+    pub(super) program: OwnedFd,
+    /// The standard streams.
+    pub(super) streams: [OwnedFd; 3],
+    /// The directories of the confinement, in its order.
+    pub(super) directories: Vec<OwnedFd>,
+}
+
+impl ProgramDescriptors {
+    /// Takes them in the order in which a launcher gets them.
+    pub(super) fn from_list(list: Vec<OwnedFd>) -> io::Result<Self> {
+        let mut list = list.into_iter();
+        let mut next = || list.next().ok_or_else(|| io::Error::other("a descriptor of the program is missing"));
+        let (program, streams) = (next()?, [next()?, next()?, next()?]);
+        Ok(Self { program, streams, directories: list.collect() })
+    }
+}
 
 /// How a tier confines one program. In each tier, a supervisor that signals everyone reaches exactly its program.
 pub(super) trait TierCell: Sized {
