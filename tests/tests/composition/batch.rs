@@ -124,7 +124,7 @@ async fn a_call_that_cannot_run_fails_as_it_does_alone_and_the_others_run() {
         (wanted("nothing", &json!({})), "unknown-tool"),
         (wanted("\u{1b}[2J\n", &json!({})), "unknown-tool"),
         (wanted("never.run", &json!({})), "policy-denied"),
-        (wanted("trap-on-demand.run", &json!({})), "trapped"),
+        (wanted("trap-on-demand.run", &json!({ "a": 1 })), "trapped"),
         (mark(7), "completed"),
     ];
     let (calls, expected): (Vec<Value>, Vec<&str>) = calls.into_iter().unzip();
@@ -254,7 +254,7 @@ async fn batches_run_with_one_run_slot() {
     // The deepest chain of calls fits, too.
     let deepest = nested(4, good(1));
     let reply = host.call(batch(&[deepest])).await;
-    assert!(results(&reply)[0].1.contains(r#"{\\\"n\\\":1}"#), "{:?}", results(&reply));
+    assert!(results(&reply)[0].1.contains(r#"{\"n\":1}"#), "{:?}", results(&reply));
     let batches = (0..8).map(|number| {
         let (host, calls) = (host.clone(), [mark(number), good(number)]);
         tokio::spawn(async move { host.call(batch(&calls)).await })
@@ -275,10 +275,13 @@ async fn a_call_that_may_write_runs_alone_in_a_batch() {
     let host = desk.open().await;
     let mut events = host.events();
     let tools = ["reader", "writer", "sequential", "reader", "reader", "writer", "reader"];
-    let calls: Vec<Value> = tools.map(|tool| wanted(&format!("{tool}.run"), &json!({}))).into();
+    let calls = |number: usize| -> Vec<Value> {
+        let call = |(at, tool): (usize, &str)| wanted(&format!("{tool}.run"), &json!({ "batch": number, "at": at }));
+        tools.into_iter().enumerate().map(call).collect()
+    };
     let batches: Vec<_> = (0..3)
-        .map(|_| {
-            let (host, calls) = (host.clone(), calls.clone());
+        .map(|number| {
+            let (host, calls) = (host.clone(), calls(number));
             tokio::spawn(async move { host.call(batch(&calls)).await })
         })
         .collect();

@@ -120,7 +120,10 @@ impl<'a> ReadyBatch<'a> {
         let take = |place: usize, reply| {
             replies[place] = Some(held(reply, &mut room));
             count += 1;
-            self.record.progressed(progress(count, total));
+            // Nobody waits for the progress of a cancelled batch, and its client may be gone.
+            if !self.request.cancellation.is_cancelled() {
+                self.record.progressed(progress(count, total));
+            }
         };
         together(self.host, requests, INNER_CALLS_AT_ONCE_MAX, ended, take).await;
         replies.into_iter().flatten().collect()
