@@ -21,3 +21,6 @@ mod remembering;
 
 #[path = "mcp/tasks.rs"]
 mod tasks;
+
+#[path = "mcp/batch_approvals.rs"]
+mod batch_approvals;

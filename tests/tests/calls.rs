@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "calls/desk.rs"]
-mod desk;
+pub(crate) mod desk;
 
 #[path = "calls/events.rs"]
 mod events;

@@ -36,3 +36,12 @@ mod script;
 
 #[path = "composition/toolsets.rs"]
 mod toolsets;
+
+#[path = "composition/batch.rs"]
+mod batch;
+
+#[path = "composition/batch_ending.rs"]
+mod batch_ending;
+
+#[path = "composition/batch_results.rs"]
+mod batch_results;

@@ -36,3 +36,6 @@ mod start;
 
 #[path = "mcp/search.rs"]
 mod search;
+
+#[path = "mcp/batch.rs"]
+mod batch;

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod approval;
+mod batched;
 mod call;
 mod caller;
 mod cursor;

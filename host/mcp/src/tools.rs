@@ -8,5 +8,5 @@ mod short;
 
 pub(crate) use listing::{ListingOptions, Listings, ToolListing};
 pub(crate) use page::list;
-pub(crate) use route::Route;
+pub(crate) use route::{Route, ShortName, short_name};
 pub use short::{ShortTool, short_list};

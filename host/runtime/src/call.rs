@@ -7,6 +7,7 @@
 mod answer;
 mod approved;
 mod authorize;
+mod batch;
 mod caller;
 mod code;
 mod decided_before;

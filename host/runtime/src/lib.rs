@@ -134,6 +134,7 @@ mod approver;
 pub mod audit;
 mod audit_reader;
 mod batch;
+mod batched_call;
 mod call;
 mod call_plan;
 mod call_selection;
@@ -200,6 +201,7 @@ pub use approvals::Approvals;
 pub use approver::{Answer, Approver, Covers, Question, approver_fn};
 pub use audit_reader::AuditReader;
 pub use batch::{BATCH_CALLS_DEFAULT, BATCH_REQUESTS_MAX, Batch};
+pub use batched_call::BatchedCall;
 pub use call::Reach;
 pub use caller::Caller;
 pub use concurrency::{CALLS_DEFAULT, CALLS_MAX};
@@ -247,7 +249,7 @@ pub mod plugins {
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
     pub use crate::known_tool::known as known_tool;
-    pub use crate::reserved::{EXPLAIN_TOOL, is_reserved};
+    pub use crate::reserved::{BATCH_TOOL, EXPLAIN_TOOL, is_reserved};
     #[doc(inline)]
     pub use portcullis_definitions::{
         definition::DefinitionError,

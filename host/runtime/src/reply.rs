@@ -146,6 +146,11 @@ impl Code {
         }
     }
 
+    /// Returns the code of a call that its own caller does not want to run. Only a code about an invalid request stays.
+    pub(crate) fn of_refusal(self) -> Self {
+        if self.outcome() == Outcome::Invalid { self } else { Self::CallerRefused }
+    }
+
     /// Returns the stable name.
     pub fn as_str(self) -> &'static str {
         match self {

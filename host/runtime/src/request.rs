@@ -3,12 +3,13 @@
 use crate::admission::Admission;
 use crate::approvals::{ApproverChannel, Redeemed};
 use crate::approver::Approver;
+use crate::batched_call::BatchedCall;
 use crate::events::{Ear, Events};
 use crate::inject::Overrides;
 use crate::origin::RequestOrigin;
 use crate::parent_call::ParentCall;
 use crate::provenance::Provenance;
-use crate::reply::{Code, Outcome};
+use crate::reply::Code;
 use crate::stream::{Pieces, TextStream};
 use crate::text::OneLine;
 use crate::turn::Turn;
@@ -50,6 +51,10 @@ pub struct Request {
     pub(crate) refused: Option<(Code, Arc<str>)>,
     /// The call whose tool makes this call.
     pub(crate) parent: Option<Arc<ParentCall>>,
+    /// The id of the call of `tools.batch` that makes this call.
+    pub(crate) in_batch: Option<Arc<str>>,
+    /// What the caller knows of the calls in this batch. If `None`, it knows every tool by its own name.
+    pub(crate) batched: Option<Arc<[BatchedCall]>>,
 }
 
 impl Request {
@@ -72,6 +77,8 @@ impl Request {
             definition: None,
             refused: None,
             parent: None,
+            in_batch: None,
+            batched: None,
         }
     }
 
@@ -227,6 +234,15 @@ impl Request {
         self
     }
 
+    /// Sets what the caller knows of the calls in a call of `tools.batch` ([`crate::plugins::BATCH_TOOL`]), in their
+    /// order. The batch makes no further calls. By default, the caller knows every tool that it is offered, by its own
+    /// name.
+    #[must_use]
+    pub fn batched(mut self, calls: impl Into<Arc<[BatchedCall]>>) -> Self {
+        self.batched = Some(calls.into());
+        self
+    }
+
     /// Changes the tool and the arguments.
     #[must_use]
     pub fn asking_for(mut self, tool: impl Into<String>, arguments: impl Into<Vec<u8>>) -> Self {
@@ -239,8 +255,7 @@ impl Request {
     /// about an invalid request becomes [`Code::CallerRefused`].
     #[must_use]
     pub fn refused(mut self, code: Code, why: &str) -> Self {
-        let code = if code.outcome() == Outcome::Invalid { code } else { Code::CallerRefused };
-        self.refused = Some((code, Arc::from(why)));
+        self.refused = Some((code.of_refusal(), Arc::from(why)));
         self
     }
 
@@ -268,6 +283,8 @@ impl Request {
             definition: None,
             refused: None,
             parent: self.parent.clone(),
+            in_batch: None,
+            batched: None,
         }
     }
 
@@ -292,6 +309,11 @@ impl Request {
     /// Returns the tools that made the call, from the one that a caller called.
     pub(crate) fn called_by(&self) -> Vec<String> {
         self.parent.as_ref().map(|parent| parent.chain()).unwrap_or_default()
+    }
+
+    /// Returns the id of the call whose tool, or which as a batch, makes this call.
+    pub(crate) fn made_by(&self) -> Option<&Arc<str>> {
+        self.parent.as_ref().map(|parent| parent.id()).or(self.in_batch.as_ref())
     }
 
     /// Returns the principal whose session orders the call.

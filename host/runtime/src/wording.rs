@@ -4,11 +4,27 @@
 /// The beginning of a notice of the host.
 const NOTICE: &str = "[Portcullis: ";
 
+/// The beginning of the line above each result of a batch.
+pub(crate) const RESULT: &str = "[Portcullis: result ";
+
+/// The end of that line for a call that completed.
+pub(crate) const RESULT_COMPLETED: &str = ": completed.]";
+
 /// The names in notices, and the portable names.
 const NAMES: [(&str, &str); 2] = [("output.read", "output__read"), ("output.grep", "output__grep")];
 
-/// Rewrites the names in a text of an answer. Only changes the host's notice at the end, not text of the tool.
+/// Rewrites the names in a text of an answer. Only changes the host's notice at the end, not text of the tool. In a
+/// result of a batch, the line above it says whether it is an answer.
 pub fn answer(text: &str) -> String {
+    match text.split_once('\n').filter(|(line, _)| line.starts_with(RESULT)) {
+        Some((line, result)) if line.ends_with(RESULT_COMPLETED) => format!("{line}\n{}", of_answer(result)),
+        Some((line, result)) => format!("{line}\n{}", failure(result)),
+        None if text.starts_with(RESULT) => text.to_owned(),
+        None => of_answer(text),
+    }
+}
+
+fn of_answer(text: &str) -> String {
     match text.rfind(NOTICE) {
         Some(begin) if text.ends_with(']') => format!("{}{}", &text[..begin], named(&text[begin..])),
         Some(_) | None => text.to_owned(),
@@ -37,7 +53,14 @@ mod tests {
         for text in ["output.read", "[Portcullis: output.read] and more", ""] {
             assert_eq!(answer(text), text);
         }
+        let result = format!("{RESULT}1 of 1, a__b{RESULT_COMPLETED}");
+        assert_eq!(answer(&format!("{result}\n{text}")), format!("{result}\n{reworded}"));
+        for text in [format!("{result}\n[output.read]"), result] {
+            assert_eq!(answer(&text), text);
+        }
         let failed = r#"It said output.read. It is kept: read it with output.read {"reference":"0"}."#;
         assert_eq!(failure(failed), r#"It said output.read. It is kept: read it with output__read {"reference":"0"}."#);
+        let result = format!("{RESULT}1 of 1, a__b: failed (tool-failed).]");
+        assert_eq!(answer(&format!("{result}\n{failed}")), format!("{result}\n{}", failure(failed)));
     }
 }

@@ -116,7 +116,8 @@ fn the_number_of_tools_is_limited_to_the_option() {
     let desk = Desk::new(ALLOW);
     let model = Model::answers([done("greeted")]);
     desk.work(&model, &["--tools", "1", "greet Ann by name"]).ends(0);
-    let expected = ["done", "hello__greet", "output__grep", "output__read", "tools__explain"].map(str::to_owned);
+    let expected =
+        ["done", "hello__greet", "output__grep", "output__read", "tools__batch", "tools__explain"].map(str::to_owned);
     assert_eq!(tools(&model.requests()[0]), BTreeSet::from(expected));
 }
 

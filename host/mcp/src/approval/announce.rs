@@ -5,25 +5,29 @@ use super::stage::{CallPhase, CallStage};
 use portcullis::approvals::Answering;
 use portcullis::{Approver, Question};
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 /// An approver that announces requests and answers none. The answer comes through the ledger, from the first channel
 /// that gives one.
 pub(super) struct QuestionAnnouncer {
     stage: watch::Sender<CallStage>,
     client: ClientAbilities,
+    /// Held by the request that is announced. The client is asked about one request at a time, and the next one waits.
+    turn: Mutex<()>,
 }
 
 impl QuestionAnnouncer {
     /// Announces requests on this channel to the code that talks to the client.
     pub(super) fn new(stage: watch::Sender<CallStage>, client: ClientAbilities) -> Self {
-        Self { stage, client }
+        Self { stage, client, turn: Mutex::const_new(()) }
     }
 }
 
 impl Approver for QuestionAnnouncer {
     fn answer<'a>(&'a self, question: &'a Question) -> Answering<'a> {
         Box::pin(async move {
+            // Declared first, so that it is released after the request is no longer announced.
+            let _turn = self.turn.lock().await;
             let _standing = AnnouncedQuestion::begin(&self.stage, question);
             std::future::pending().await
         })

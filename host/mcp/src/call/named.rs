@@ -1,5 +1,6 @@
 //! The tool that a request names, and the request to the host for it.
 
+use crate::batched::BatchTargets;
 use crate::caller::McpCaller;
 use crate::explained::ExplainTarget;
 use crate::offered;
@@ -26,6 +27,8 @@ pub(crate) struct Named {
     pub(crate) voice: Option<Arc<Voice>>,
     /// The tool to explain, if this is a call of `tools.explain`.
     explained: Option<ExplainTarget>,
+    /// The tools to call, if this is a call of `tools.batch`.
+    batched: Option<BatchTargets>,
 }
 
 impl Named {
@@ -42,8 +45,11 @@ impl Named {
         let offered = offered::of(server, cx);
         let listed = listing.find_offered(&params.name, &offered).ok_or_else(|| loading::unknown(server))?;
         let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
-        let explained = ExplainTarget::of(server, &listing, &offered, &tool, params.arguments.as_ref());
-        Ok(Self { plugin, tool, caller: McpCaller::of(server, cx), voice: Voice::of(cx).map(Arc::new), explained })
+        let arguments = params.arguments.as_ref();
+        let explained = ExplainTarget::of(server, &listing, &offered, &tool, arguments);
+        let batched = BatchTargets::of(server, &listing, &offered, &tool, arguments);
+        let voice = Voice::of(cx).map(Arc::new);
+        Ok(Self { plugin, tool, caller: McpCaller::of(server, cx), voice, explained, batched })
     }
 
     /// Returns the request to the host.
@@ -54,12 +60,17 @@ impl Named {
         cx: &RequestContext<RoleServer>,
     ) -> Request {
         let tool = self.tool.name().to_string();
-        let Some(explained) = &self.explained else { return request(server, tool, &self.caller, params, cx) };
+        if self.explained.is_none() && self.batched.is_none() {
+            return request(server, tool, &self.caller, params, cx);
+        }
         let mut params = params.clone();
         if let Some(arguments) = &mut params.arguments {
-            explained.name_in(arguments);
+            self.explained.iter().for_each(|explained| explained.name_in(arguments));
+            self.batched.iter().for_each(|batched| batched.name_in(arguments));
         }
-        explained.check(request(server, tool, &self.caller, &params, cx))
+        let request = request(server, tool, &self.caller, &params, cx);
+        let request = self.explained.iter().fold(request, |request, explained| explained.check(request));
+        self.batched.iter().fold(request, |request, batched| batched.check(request))
     }
 }
 

@@ -64,14 +64,16 @@ impl SlotUsage {
         Ok(HeldSlot { usage: Arc::clone(self), principal: principal.clone(), slot })
     }
 
-    /// Counts one call, or returns how long to wait before it.
-    pub(crate) fn call(&self, principal: &Principal) -> Result<(), Duration> {
+    /// Counts the calls of one request, or returns how long to wait before it. A request with more calls than a burst
+    /// takes a whole burst.
+    pub(crate) fn call(&self, principal: &Principal, calls: u32) -> Result<(), Duration> {
         let mut principals = self.principals();
         let share = Duration::from_secs(1) / self.limits.calls_per_second.max(1);
-        let burst = share * self.limits.calls_burst.max(1);
+        let burst_calls = self.limits.calls_burst.max(1);
+        let burst = share * burst_calls;
         let now = Instant::now();
         let used = entry(&mut principals, principal).map_err(|Exhausted| burst)?;
-        let next = used.paced_until.max(now) + share;
+        let next = used.paced_until.max(now) + share * calls.min(burst_calls);
         match (next - now).checked_sub(burst) {
             Some(wait) if !wait.is_zero() => Err(wait),
             Some(_) | None => {
@@ -134,10 +136,14 @@ mod tests {
     #[test]
     fn calls_beyond_a_burst_must_wait_but_other_principals_need_not() {
         let (usage, a, b) = usage(HttpLimits { calls_per_second: 1, calls_burst: 3, ..HttpLimits::default() });
-        (0..3).for_each(|_| usage.call(&a).unwrap());
-        let wait = usage.call(&a).unwrap_err();
+        (0..3).for_each(|_| usage.call(&a, 1).unwrap());
+        let wait = usage.call(&a, 1).unwrap_err();
         assert!(!wait.is_zero() && wait <= Duration::from_secs(1), "{wait:?}");
-        usage.call(&b).unwrap();
+        // A batch counts as its calls, and one with more calls than a burst still runs after an idle time.
+        usage.call(&b, 2).unwrap();
+        assert!(usage.call(&b, 2).unwrap_err() <= Duration::from_secs(1));
+        usage.call(&"c".parse().unwrap(), 25).unwrap();
+        assert!(usage.call(&"c".parse().unwrap(), 1).is_err());
     }
 
     #[test]

@@ -56,10 +56,10 @@ impl Route {
     ) -> Self {
         match (server.inner().options.list_tools, short_name(&params.name)) {
             (ListTools::All, _) | (ListTools::Search, None) => Self::Call(params),
-            (ListTools::Search, Some(Short::Search)) => Self::Answered(
+            (ListTools::Search, Some(ShortName::Search)) => Self::Answered(
                 search(server, params.arguments, offered, legacy).await.unwrap_or_else(|problem| refused(&problem)),
             ),
-            (ListTools::Search, Some(Short::Call)) => {
+            (ListTools::Search, Some(ShortName::Call)) => {
                 call(server, params, offered).map_or_else(|problem| Self::Answered(refused(&problem)), Self::Call)
             }
         }
@@ -67,16 +67,18 @@ impl Route {
 }
 
 /// One of the two tools of the short list.
-enum Short {
+pub(crate) enum ShortName {
+    /// The tool that finds others.
     Search,
+    /// The tool that calls others.
     Call,
 }
 
 /// Returns which of the two tools a name means. Like every tool, they also have a full name with a dot.
-fn short_name(name: &str) -> Option<Short> {
+pub(crate) fn short_name(name: &str) -> Option<ShortName> {
     match name {
-        SEARCH | "tools.search" => Some(Short::Search),
-        CALL | "tools.call" => Some(Short::Call),
+        SEARCH | "tools.search" => Some(ShortName::Search),
+        CALL | "tools.call" => Some(ShortName::Call),
         _ => None,
     }
 }

@@ -141,7 +141,7 @@ fn stands_for_none(format: Format, raw: &str) -> bool {
 }
 
 /// Parses arguments as the host does: an object, or a string that contains one.
-fn parse(text: &str) -> Option<Value> {
+pub(super) fn parse(text: &str) -> Option<Value> {
     match parse_json(text) {
         Ok(Value::String(inner)) => parse_json(&inner).ok(),
         Ok(value) => Some(value),

@@ -2,6 +2,7 @@
 //! schema, and keeps its origin.
 
 mod arguments;
+mod batch;
 mod cursor;
 mod envelope;
 mod error;
@@ -17,7 +18,7 @@ pub use error::HydrateError;
 use mend::Effort;
 use portcullis::plugins::{EXPLAIN_TOOL, Tool};
 use portcullis::provenance::Provenance;
-use portcullis::{Caller, Code, Host, Request};
+use portcullis::{BatchedCall, Caller, Code, Host, Request};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub struct Hydrated {
 pub struct HydratedCall {
     /// The tool's full name, or the name that the model wrote if no offered tool has it.
     pub tool: String,
-    /// The arguments for the host: as the model wrote them, or repaired.
+    /// The arguments for the host: as the model wrote them, or repaired. Those of a batch have the full names of tools.
     pub arguments: String,
     /// Their origin, and what was done to them.
     pub provenance: Arc<Provenance>,
@@ -44,6 +45,8 @@ pub struct HydratedCall {
     /// Why it must not run, for the model, if that is already known. The host refuses it for this reason and records
     /// it.
     pub refused: Option<(Code, String)>,
+    /// What the model knows of the calls in this one, if it is a call of `tools.batch`.
+    pub batched: Option<Vec<BatchedCall>>,
 }
 
 impl Definitions {
@@ -78,7 +81,7 @@ impl Definitions {
         effort: &mut Effort,
     ) -> HydratedCall {
         let name = asked.name.map(Cow::into_owned).unwrap_or_default();
-        let defined = self.find(&name).or_else(|| self.find_full(&name));
+        let defined = self.known(&name);
         let refused = match (flaw, defined) {
             (Some(why), _) => Some((Code::CallerRefused, why)),
             (None, None) => Some((Code::UnknownTool, near::message(self, &name))),
@@ -88,10 +91,11 @@ impl Definitions {
         let given = Given { format, arguments: asked.arguments, may_be_mended: refused.is_none() };
         let held = arguments::hold(given, tool, host, effort);
         let refused = refused.or_else(|| self.unoffered(tool, &held.arguments));
+        let (arguments, batched) = self.name_batched(tool, held.arguments);
         HydratedCall {
             tool: defined.map_or(&name, |defined| &defined.full_name).clone(),
             definition: tool.map(Tool::sha256),
-            arguments: held.arguments,
+            arguments,
             provenance: Arc::new(Provenance {
                 format: format.as_str(),
                 id: asked.id.map(Cow::into_owned),
@@ -104,6 +108,7 @@ impl Definitions {
                 attempted: held.attempted,
             }),
             refused,
+            batched,
         }
     }
 
@@ -111,10 +116,14 @@ impl Definitions {
     /// nothing about it.
     fn unoffered(&self, tool: Option<&Tool>, arguments: &str) -> Option<(Code, String)> {
         let _ = tool.filter(|tool| tool.name().to_string() == EXPLAIN_TOOL)?;
-        let arguments = portcullis::parse_json(arguments).ok()?;
+        let arguments = arguments::parse(arguments)?;
         let name = arguments.get("tool")?.as_str()?;
-        let known = self.find(name).or_else(|| self.find_full(name));
-        known.is_none().then(|| (Code::UnknownTool, near::message(self, name)))
+        self.known(name).is_none().then(|| (Code::UnknownTool, near::message(self, name)))
+    }
+
+    /// Returns the tool that a model may name in this way: by the name that it was given, or by the full name.
+    fn known(&self, name: &str) -> Option<&Defined> {
+        self.find(name).or_else(|| self.find_full(name))
     }
 
     /// Returns the tool with this full name. Portable names contain no dot.
@@ -134,6 +143,9 @@ impl Hydrated {
             request = request.provenance(Arc::clone(&call.provenance));
             if let Some(sha256) = call.definition {
                 request = request.of_definition(sha256);
+            }
+            if let Some(batched) = &call.batched {
+                request = request.batched(batched.clone());
             }
             match &call.refused {
                 Some((code, why)) => request.refused(*code, why),

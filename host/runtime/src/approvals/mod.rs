@@ -67,7 +67,7 @@ pub(crate) use foresee::Foreseen;
 pub(crate) use left::LeftCall;
 pub(crate) use note::NOTE_BYTES_MAX;
 pub(crate) use preview::{CallPreview, TEXTS_BYTES_MAX as PREVIEW_TEXTS_BYTES_MAX, WritableDirectory};
-pub(crate) use repetition::{Repetition, RepetitionRow};
+pub(crate) use repetition::{RepeatedCalls, Repetition, RepetitionRow};
 pub use rolled_back::RolledBack;
 pub use shared::Approvals;
 pub use shown::{ShownAnswer, ShownDigest};

@@ -63,14 +63,23 @@ impl Repetition {
     }
 }
 
+/// The calls that are counted together. An explanation or a batch between two calls does not interrupt their sequence.
+#[derive(Clone, Copy, Hash)]
+pub(crate) enum RepeatedCalls {
+    /// Calls of `tools.explain`.
+    Explanations,
+    /// Calls of `tools.batch`. The calls in a batch are not among them.
+    Batches,
+    /// Every other call, also one in a batch.
+    Others,
+}
+
 /// A sequence of calls that are counted together.
 #[derive(Clone, Copy, Hash)]
 pub(crate) struct RepetitionRow<'a> {
     pub(crate) session: &'a str,
     pub(crate) principal: &'a Principal,
-    /// Whether these are explanations. They are counted separately, so that an explanation between two calls does not
-    /// interrupt their sequence.
-    pub(crate) explanations: bool,
+    pub(crate) calls: RepeatedCalls,
 }
 
 fn next(last: &mut PrincipalMap<u64, Streak>, row: RepetitionRow<'_>, key: u64, call: u64) -> u64 {

@@ -14,7 +14,8 @@ use super::unwanted::unwanted;
 use super::verdict_text::verdict_text;
 use crate::alone;
 use crate::approvals::{
-    ApprovalCase, ApprovalError, AskOutcome, AskedUnder, Asker, Concern, Observed, RepetitionRow, Ticket, WaitingFor,
+    ApprovalCase, ApprovalError, AskOutcome, AskedUnder, Asker, Concern, Observed, RepeatedCalls, RepetitionRow,
+    Ticket, WaitingFor,
 };
 use crate::inner::HostState;
 use crate::ledger::{QuestionSubject, blocking};
@@ -98,7 +99,12 @@ impl ValidCall {
     /// Returns the row in which this call counts as a repetition.
     fn repetition_row<'a>(&self, request: &'a Request) -> RepetitionRow<'a> {
         let RequestOrigin { session, principal, .. } = &request.origin;
-        RepetitionRow { session, principal, explanations: reserved::explains(self.tool.name()) }
+        let calls = match self.tool.name() {
+            tool if reserved::explains(tool) => RepeatedCalls::Explanations,
+            tool if reserved::batches(tool) => RepeatedCalls::Batches,
+            _ => RepeatedCalls::Others,
+        };
+        RepetitionRow { session, principal, calls }
     }
 
     /// Returns the approval request for the call, with the policy and observations that it was made under.

@@ -1,6 +1,7 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
 use super::answer::{AnswerText, Keeper};
+use super::batch::{BatchResult, ReadyBatch};
 use super::caller::OwnRun;
 use super::effects;
 use super::foresee;
@@ -34,6 +35,8 @@ pub(crate) struct RawOutcome {
     pub(super) success: Success,
     /// The text that the tool wrote while it ran.
     pub(super) written: AnswerText,
+    /// The results of the calls of a batch. They take the place of the answer.
+    pub(super) results: Option<Vec<BatchResult>>,
     pub(super) usage: Usage,
     pub(super) bytes_in: u64,
     pub(super) output_bytes_max: usize,
@@ -83,13 +86,14 @@ impl ReadyCall {
                 drop(admitted);
                 FinishedRun { result, usage, done: None, undeclared: None }
             }
+            Runnable::Batch => return ReadyBatch { host, request, record, granted, admitted, answer }.run().await,
         };
         let (written, kept) = answer.finish().await;
         let usage = ran.usage;
         let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
         let rejection = match ran.result.and_then(|answer| kept.map(|()| answer).map_err(full)) {
             Ok(Ok(success)) => {
-                return Ok(RawOutcome { tool, success, written, usage, bytes_in, output_bytes_max });
+                return Ok(RawOutcome { tool, success, written, results: None, usage, bytes_in, output_bytes_max });
             }
             Ok(Err(failure)) => failed(&failure),
             Err(stop) => stopped(stop, &limits),

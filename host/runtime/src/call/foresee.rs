@@ -8,7 +8,7 @@ use super::parse::ParsedCall;
 use super::record::CallRecord;
 use super::rejection::{Rejection, unkept};
 use super::unwanted;
-use super::validate::find_portable;
+use super::validate::PortableNames;
 use crate::approvals::{ApprovalCase, ApprovalError, Foreseen};
 use crate::inner::HostState;
 use crate::ledger::blocking;
@@ -127,7 +127,7 @@ pub(super) async fn run(
 async fn explaining(host: &Arc<HostState>, request: &Request, granted: &GrantedCall) -> Success {
     let arguments = &granted.call.arguments;
     let named = arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
-    let tool = find_portable(&host.catalog(), named).unwrap_or_else(|| named.to_owned());
+    let tool = PortableNames::of(&host.catalog()).find(named).unwrap_or(named).to_owned();
     let asked = arguments.get("arguments").map_or_else(|| "{}".to_owned(), Value::to_string);
     let (code, text, would) = match explain(host, &request.of_the_same_caller(tool, asked)).await {
         Ok((_, Outlook::Run { .. })) => (None, "The call would run now.".to_owned(), "run"),

@@ -14,6 +14,7 @@ use crate::origin::RequestOrigin;
 use crate::parent_call::{CallingCall, ParentCall};
 use crate::reply::{Code, Outcome, Reply};
 use crate::request::Request;
+use crate::reserved;
 use crate::steering::Steering;
 use crate::text::cut;
 use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
@@ -193,7 +194,8 @@ fn tools_binding<'a>(catalog: &'a Catalog, plugin: &Plugin, key: &str) -> Option
 }
 
 fn reaches(catalog: &Catalog, binding: &ToolsBinding, plugin: &Plugin, tool: &Tool) -> bool {
-    binding.covers(tool.name()) && may_run(&catalog.policy.policy, plugin, tool)
+    // A tool makes several calls itself, so a batch of it would be refused.
+    !reserved::batches(tool.name()) && binding.covers(tool.name()) && may_run(&catalog.policy.policy, plugin, tool)
 }
 
 fn summary(tool: &Tool) -> ToolSummary {

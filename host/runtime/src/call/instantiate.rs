@@ -34,13 +34,15 @@ pub(super) enum Runnable {
     Native(NativeFunction),
     /// `tools.explain`, which takes the steps of another call without running it.
     Explanation,
+    /// `tools.batch`, which makes calls for its caller.
+    Batch,
 }
 
 impl Runnable {
     /// Returns the maximum size of an answer that is passed on, in bytes.
     pub(super) fn answer_bytes_max(&self, limits: &Limits) -> usize {
         match self {
-            Self::Plugin(_) | Self::Native(_) | Self::Explanation => limits.output_bytes,
+            Self::Plugin(_) | Self::Native(_) | Self::Explanation | Self::Batch => limits.output_bytes,
             Self::Standard(standard) => standard.answer_bytes_max(limits),
         }
     }
@@ -52,6 +54,7 @@ impl GrantedCall {
         let code = match (Standard::named(name), self.call.plugin.native_function(&name.tool)) {
             (Some(standard), _) => Runnable::Standard(standard),
             (None, _) if reserved::explains(name) => Runnable::Explanation,
+            (None, _) if reserved::batches(name) => Runnable::Batch,
             (None, Some(function)) => Runnable::Native(NativeFunction::clone(function)),
             (None, None) => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };

@@ -5,6 +5,7 @@ mod flaw;
 mod form;
 mod parts;
 mod passed;
+mod results;
 
 pub(crate) use flaw::AnswerFlaw;
 pub(crate) use form::check;
@@ -36,7 +37,7 @@ pub(crate) struct Shaped {
 
 impl RawOutcome {
     pub(super) async fn shape(self) -> Result<Shaped, Rejection> {
-        if size(&self.success) <= self.output_bytes_max as u64 && self.written.bytes() == 0 {
+        if self.bytes() <= self.output_bytes_max as u64 && self.written.bytes() == 0 {
             return self.shape_now();
         }
         // A large answer is written to disk, and a text that the tool wrote may be, so shape it off the async threads.
@@ -58,8 +59,20 @@ impl RawOutcome {
         CallUsage { run: self.usage, bytes_in: self.bytes_in, bytes_out: 0 }
     }
 
+    /// Returns the size of what the tool returned.
+    fn bytes(&self) -> u64 {
+        size(&self.success) + self.results.as_deref().map_or(0, results::bytes)
+    }
+
     fn checked(self) -> Result<Shaped, Rejection> {
-        let Self { tool, success, written, .. } = self;
+        let all = self.bytes();
+        let Self { tool, success, written, results, .. } = self;
+        if let Some(results) = results {
+            let (passed, metadata) = results::pass(written.keeper(), results, self.output_bytes_max);
+            let Passed { output, message, reference } = passed;
+            let usage = CallUsage { run: self.usage, bytes_in: self.bytes_in, bytes_out: all };
+            return Ok(Shaped { output, title: None, metadata: Some(metadata), message, reference, usage });
+        }
         let bytes_out = written.bytes() + size(&success);
         let schema = tool.output_schema();
         let metadata = match form::check(&success, written.bytes() > 0, schema, self.output_bytes_max) {

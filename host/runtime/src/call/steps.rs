@@ -57,8 +57,8 @@ pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallReco
         let _ = blocking(move || outputs.withdraw(&call)).await;
     }
     match &host.results {
-        // The caller has no result of a call that its tool made.
-        Some(results) if request.parent.is_none() => {
+        // The caller has no result of a call that its tool or its batch made.
+        Some(results) if request.made_by().is_none() => {
             results.count(&request.origin, ran.as_ref().map(|tool| tool.name()), reply).await
         }
         Some(_) | None => reply,

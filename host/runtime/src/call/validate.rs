@@ -7,11 +7,14 @@ use crate::inner::HostState;
 use crate::offered::OfferedTools;
 use crate::reply::Code;
 use crate::request::Request;
+use crate::reserved;
 use crate::text::{OneLine, WithCauses, cut};
 use crate::valid_call::ValidCall;
 use portcullis_definitions::schema::Mismatch;
 use portcullis_policy::{Leniency, LocalName, PluginName, Policy, ToolName};
 use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +39,7 @@ impl ParsedCall {
             found => found,
         };
         let Some((plugin, tool)) = found else { return Err(not_found(&self.tool, host, &catalog, &offered)) };
+        check_batch(request, tool)?;
         if request.definition.is_some_and(|offered| offered != tool.sha256()) {
             return Err(changed(tool));
         }
@@ -61,20 +65,46 @@ pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
     !tool.schema().is_absent() || policy.unvalidated(&tool.name().plugin) == Leniency::Ask
 }
 
+/// Refuses a batch that another batch or a tool calls. So a batch has a bounded number of calls, and the calls of a tool
+/// count for that tool.
+fn check_batch(request: &Request, tool: &Tool) -> Result<(), Rejection> {
+    let message = match (reserved::batches(tool.name()), &request.in_batch, &request.parent) {
+        (true, Some(_), _) => "Not called: a batch cannot contain another batch. Add its calls to the outer one.",
+        (true, None, Some(_)) => "Not called: a tool cannot call this tool. It can make several calls itself.",
+        (true, None, None) | (false, ..) => return Ok(()),
+    };
+    Err(Rejection::new(Code::CallerRefused, message))
+}
+
 /// Parses the name of a tool. A name without a dot is the tool that has the same name as its plugin.
 fn name(tool: &str) -> Option<ToolName> {
     tool.parse().ok().or_else(|| Some(ToolName::new(PluginName::new(tool).ok()?, LocalName::new(tool).ok()?)))
 }
 
-/// Finds a tool by its portable name, which every provider accepts and models know.
-pub(super) fn find_portable(catalog: &Catalog, text: &str) -> Option<String> {
-    if text.contains('.') {
-        return None;
+/// The full names of the tools of a catalog by their portable names, which every provider accepts and models know. They
+/// are computed when the first one is looked up.
+pub(super) struct PortableNames<'a> {
+    catalog: &'a Catalog,
+    full: OnceCell<HashMap<String, String>>,
+}
+
+impl<'a> PortableNames<'a> {
+    pub(super) fn of(catalog: &'a Catalog) -> Self {
+        Self { catalog, full: OnceCell::new() }
     }
-    let offers: Vec<_> = catalog.offers().collect();
-    let names = ToolNames::Full.assign_leniently(&offers);
-    let place = names.iter().position(|name| name == text)?;
-    offers.get(place).map(|offer| offer.tool.name().to_string())
+
+    /// Returns the full name of the tool that a model calls by this name.
+    pub(super) fn find(&self, text: &str) -> Option<&str> {
+        if text.contains('.') {
+            return None;
+        }
+        let full = self.full.get_or_init(|| {
+            let offers: Vec<_> = self.catalog.offers().collect();
+            let names = ToolNames::Full.assign_leniently(&offers);
+            names.into_iter().zip(offers).map(|(name, offer)| (name, offer.tool.name().to_string())).collect()
+        });
+        full.get(text).map(String::as_str)
+    }
 }
 
 fn not_found(tool: &str, host: &HostState, catalog: &Catalog, offered: &OfferedTools) -> Rejection {

@@ -23,9 +23,9 @@ impl Wanted {
         let installed: Vec<PluginName> =
             listed.iter().filter_map(|listed| file::plugin_name(&listed.file).ok()).collect();
         let is_installed = || installed.contains(&plugin);
-        // An explanation can be about any tool.
-        let explains = tool.parse().is_ok_and(|name| reserved::explains(&name));
-        match !explains && (reserved::is_reserved(&plugin) || is_installed()) {
+        // An explanation can be about any tool, and a batch can call any.
+        let names_others = tool.parse().is_ok_and(|name| reserved::explains(&name) || reserved::batches(&name));
+        match !names_others && (reserved::is_reserved(&plugin) || is_installed()) {
             true => Self::Only(
                 called_by(plugin, policy, &installed).iter().flat_map(|name| policy.named_with(name)).collect(),
             ),

@@ -14,6 +14,9 @@ const GREP_SCHEMA: &str = include_str!("grep.schema.json");
 /// The schema of `tools.explain`.
 const EXPLAIN_SCHEMA: &str = include_str!("explain.schema.json");
 
+/// The schema of `tools.batch`.
+const BATCH_SCHEMA: &str = include_str!("batch.schema.json");
+
 /// The schema of `done`.
 const DONE_SCHEMA: &str = include_str!("done.schema.json");
 
@@ -41,7 +44,12 @@ fn done() -> Manifest {
 fn tools() -> Manifest {
     let explain = "Says what would happen to a call of another tool now, without making it: whether it would run, need \
                    a person's approval, or be refused, and why. Use it before a call that may be refused.";
-    manifest("tools", "Explains calls.", vec![tool("explain", explain, EXPLAIN_SCHEMA)])
+    let batch = "Makes up to 25 independent calls of other tools at once, and returns their results in order. The same \
+                 rules apply as for a direct call: each call may run, be denied, or need a person's approval.";
+    // What a batch does depends on its calls, so it has no hints.
+    let batch = Definition { hints: Vec::new(), ..tool("batch", batch, BATCH_SCHEMA) };
+    let tools = vec![tool("explain", explain, EXPLAIN_SCHEMA), batch];
+    manifest("tools", "Explains calls, and makes several at once.", tools)
 }
 
 fn manifest(name: &str, description: &str, tools: Vec<Definition>) -> Manifest {
@@ -70,7 +78,7 @@ fn tool(name: &str, description: &str, schema: &str) -> Definition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reserved::{explains, is_reserved};
+    use crate::reserved::{batches, explains, is_reserved};
     use crate::standard::Standard;
 
     #[test]
@@ -80,7 +88,13 @@ mod tests {
         assert!(plugins().iter().all(|plugin| is_reserved(plugin.name())));
         let tools = plugins().iter().flat_map(|plugin| plugin.tools());
         let named: Vec<_> = tools.map(|tool| Standard::named(tool.name())).collect();
-        assert_eq!(named, [Some(Standard::Grep), Some(Standard::Read), Some(Standard::Done), None]);
-        assert!(plugins()[2].tools().all(|tool| explains(tool.name())));
+        assert_eq!(named, [Some(Standard::Grep), Some(Standard::Read), Some(Standard::Done), None, None]);
+        assert!(plugins()[2].tools().all(|tool| explains(tool.name()) != batches(tool.name())));
+    }
+
+    #[test]
+    fn the_schema_of_a_batch_allows_as_many_calls_as_the_host_makes_at_once() {
+        let schema: serde_json::Value = serde_json::from_str(BATCH_SCHEMA).unwrap();
+        assert_eq!(schema["properties"]["calls"]["maxItems"], portcullis_sandbox::INNER_CALLS_AT_ONCE_MAX);
     }
 }

@@ -1,7 +1,7 @@
 //! The built-in tools, which read and search kept outputs, report the end of the work, and explain calls. They are in
 //! the catalog with the tools of plugins, and their calls take the same steps. They run as functions of the host
-//! instead of in a sandbox. They only reach kept outputs of the caller's own session, and `tools.explain` only tells a
-//! caller what its own call would return.
+//! instead of in a sandbox. They only reach kept outputs of the caller's own session. `tools.explain` only tells a
+//! caller what its own call would return, and `tools.batch` only makes calls that the caller could make itself.
 
 mod call;
 mod definitions;

@@ -85,6 +85,71 @@ async fn a_tool_that_was_not_offered_is_not_explained() {
     }
 }
 
+/// A batch makes only calls that the model could make itself, however its arguments are written.
+#[tokio::test]
+async fn a_batch_calls_no_tool_that_was_not_offered() {
+    let desk = Desk::open("").await;
+    let call = |name: &str| json!({ "tool": name, "arguments": {} });
+    let names = ["shop__list", "shop.list", "secret__run", "secret.run", "secret", "output__read", "tools__batch"];
+    let arguments = json!({ "calls": names.map(call) }).to_string();
+    for arguments in [arguments.clone(), json!(arguments).to_string()] {
+        let (call, reply) = desk.chat("tools__batch", &arguments).await;
+        assert_eq!(
+            (reply.code, call.batched.map(|known| known.len())),
+            (Code::Completed, Some(7)),
+            "{}",
+            reply.message
+        );
+        let facts = reply.metadata.unwrap()["results"].as_array().unwrap().clone();
+        let unknown = "unknown-tool";
+        let codes: Vec<&str> = facts.iter().map(|facts| facts["code"].as_str().unwrap()).collect();
+        assert_eq!(codes, ["completed", "completed", unknown, unknown, unknown, unknown, "caller-refused"]);
+        let named: Vec<&str> = facts.iter().map(|facts| facts["tool"].as_str().unwrap()).collect();
+        assert_eq!(named, names, "the results have the names that the model wrote");
+        assert!(!reply.message.contains("Available tools include: secret"), "{}", reply.message);
+    }
+    let ran = outcomes(&desk.host).iter().filter(|outcome| outcome["outcome"] == "completed").count();
+    assert_eq!(ran, 2 * 3, "only the batches and the two offered calls of each run");
+    assert_verifies(&desk.host);
+}
+
+/// An explanation does not depend on how the arguments are written either.
+#[tokio::test]
+async fn a_tool_that_was_not_offered_is_not_explained_for_arguments_in_a_string() {
+    let desk = Desk::open("").await;
+    let arguments = json!(json!({ "tool": "secret__run" }).to_string()).to_string();
+    let (_, reply) = desk.chat("tools__explain", &arguments).await;
+    assert_eq!(reply.code, Code::UnknownTool, "{}", reply.message);
+}
+
+/// The calls in a batch are for the definitions that were offered, as single calls are.
+#[tokio::test]
+async fn a_batch_calls_no_definition_that_has_changed_since_the_offer() {
+    let desk = Desk::open("").await;
+    let order = json!({ "tool": "shop__order", "arguments": { "item": "apple", "count": 1 } });
+    let arguments = json!({ "calls": [order] });
+    let answer = message(Format::Anthropic, &[("a", "tools__batch", &arguments)]).to_string();
+    let code = |reply: &portcullis::Reply| reply.metadata.as_ref().unwrap()["results"][0]["code"].clone();
+    assert_eq!(code(&desk.run(Format::Anthropic, &answer).await.1[0]), "completed");
+    let other = shop(r#"{"type":"object","properties":{"item":{},"count":{"description":"of boxes, each of 1000"}}}"#);
+    desk.site.plugin("shop", &guest("good", &other));
+    desk.host.reload().await.unwrap();
+    assert_eq!(code(&desk.run(Format::Anthropic, &answer).await.1[0]), "definition-changed");
+}
+
+/// Only the policy for the plugin of a call decides whether its arguments may come out of a repair.
+#[tokio::test]
+async fn the_calls_of_a_repaired_batch_count_as_repaired() {
+    let desk = Desk::open("[plugin.tools]\nrepair = \"ask\"\n").await;
+    *desk.person.answer.lock().unwrap() = portcullis::Answer::Yes;
+    let torn = r#"{"calls":[{"tool":"shop__order","arguments":{"item":"apple","count":1}}]"#;
+    let (call, reply) = desk.chat("tools__batch", torn).await;
+    assert!(!call.provenance.repairs.is_empty(), "{:?}", call.provenance);
+    let facts = &reply.metadata.as_ref().unwrap_or_else(|| panic!("{}", reply.message))["results"][0];
+    assert_eq!(facts["code"], "policy-denied", "{}", reply.message);
+    assert!(reply.message.contains("were repaired"), "{}", reply.message);
+}
+
 #[tokio::test]
 async fn a_tool_can_be_called_by_its_full_name() {
     let desk = Desk::open("").await;

@@ -1,5 +1,6 @@
 //! Reads the whole body of a request, within a size limit and a timeout.
 
+use crate::batched;
 use crate::http::carried::carry;
 use crate::http::refusal::HttpRefusalReply;
 use crate::judge::{Judged, judge};
@@ -11,7 +12,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -81,8 +82,8 @@ fn too_slow() -> HttpRefusalReply {
 /// The kind of a message, as far as the guards distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// A tool call.
-    Call,
+    /// Tool calls: one, or as many as a batch makes.
+    Calls(u32),
     /// A subscription, whose response is a long-lived stream.
     Listen,
     /// The beginning of a session.
@@ -94,8 +95,11 @@ pub(crate) enum Asks {
 impl Asks {
     fn of(message: &ClientJsonRpcMessage) -> Self {
         let JsonRpcMessage::Request(request) = message else { return Self::Other };
+        if let ClientRequest::CallToolRequest(call) = &request.request {
+            return Self::Calls(batched::calls_of(&call.params));
+        }
         match request.request.method() {
-            "tools/call" => Self::Call,
+            "tools/call" => Self::Calls(1),
             "subscriptions/listen" => Self::Listen,
             "initialize" => Self::Initialize,
             _ => Self::Other,
@@ -149,10 +153,10 @@ mod tests {
     #[test]
     fn the_method_of_a_message_determines_its_kind_and_an_invalid_message_has_none() {
         let rows: [(&str, Option<Asks>); 14] = [
-            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#, Some(Asks::Call)),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#, Some(Asks::Calls(1))),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":1}"#, None),
-            (r#" {"jsonrpc":"2.0","id":1,"method":"tools\/call"}"#, Some(Asks::Call)),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"tools\u002fcall"}"#, Some(Asks::Call)),
+            (r#" {"jsonrpc":"2.0","id":1,"method":"tools\/call"}"#, Some(Asks::Calls(1))),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools\u002fcall"}"#, Some(Asks::Calls(1))),
             (r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen"}"#, Some(Asks::Listen)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"initialize"}"#, Some(Asks::Initialize)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"method":"tools/call"}}"#, Some(Asks::Other)),
@@ -166,6 +170,24 @@ mod tests {
         ];
         for (text, asks) in rows {
             assert_eq!(message(text.as_bytes()).ok(), asks, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_batch_asks_for_as_many_calls_as_it_has() {
+        let rows = [
+            (r#""tools__batch","arguments":{"calls":[1,2]}"#, 2),
+            (r#""tools.batch","arguments":{"calls":[1,2,3]}"#, 3),
+            (r#""tools.call","arguments":{"name":"tools.batch","arguments":{"calls":[1,2,3]}}"#, 3),
+            (r#""tools__call","arguments":{"name":"other","arguments":{"calls":[1,2,3]}}"#, 1),
+            (r#""tools.batch","arguments":{"calls":[]}"#, 1),
+            (r#""tools.batch","arguments":{"calls":2}"#, 1),
+            (r#""tools.batch""#, 1),
+            (r#""other","arguments":{"calls":[1,2]}"#, 1),
+        ];
+        for (named, calls) in rows {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{named}}}}}"#);
+            assert_eq!(message(text.as_bytes()).ok(), Some(Asks::Calls(calls)), "{text}");
         }
     }
 }

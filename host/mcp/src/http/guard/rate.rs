@@ -21,8 +21,8 @@ pub(crate) async fn within_rate(
     next: Next,
 ) -> Response {
     let asks = request.extensions().get::<Asks>().copied();
-    if asks == Some(Asks::Call)
-        && let Err(wait) = usage.call(&identity.principal)
+    if let Some(Asks::Calls(calls)) = asks
+        && let Err(wait) = usage.call(&identity.principal, calls)
     {
         return too_often(wait).into_response();
     }

@@ -34,7 +34,7 @@ pub(crate) async fn own_session(
     match (written.next(), written.next()) {
         (None, _) => match request.extensions().get::<Asks>() {
             Some(Asks::Initialize) => begin(&sessions, &identity.principal, request, next).await,
-            Some(Asks::Call | Asks::Listen | Asks::Other) | None => next.run(request).await,
+            Some(Asks::Calls(_) | Asks::Listen | Asks::Other) | None => next.run(request).await,
         },
         (Some(id), None) => match id.to_str().map(str::to_owned) {
             Ok(id) => go_on(&sessions, &identity.principal, &id, request, next).await,

@@ -3,6 +3,7 @@
 use super::reach::Reach;
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
+use crate::reserved;
 use portcullis_definitions::schema;
 use portcullis_policy::{DependencyKey, DependencyKind};
 
@@ -35,6 +36,10 @@ fn names_its_place(plugin: &Plugin, tool: &Tool, key: &DependencyKey, grant: &Gr
 pub(crate) fn reach(plugin: &Plugin, tool: &Tool) -> Reach {
     if plugin.is_native() {
         // No sandbox keeps the function from anything, whatever its definition says.
+        return Reach { writes: true, leaves: true };
+    }
+    if reserved::batches(tool.name()) {
+        // It calls any tool.
         return Reach { writes: true, leaves: true };
     }
     let granted = plugin.dependencies.iter().filter_map(|(key, asked)| given(plugin, tool, key, asked.kind));

@@ -44,7 +44,7 @@ impl CallEntry {
             principal: request.origin.principal.to_string(),
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
             trace: request.origin.trace.clone(),
-            parent: request.parent.as_ref().map(|parent| Arc::clone(parent.id())),
+            parent: request.made_by().cloned(),
             tool: cut(&request.tool, 256).to_owned(),
             arguments_bytes: request.arguments.len(),
             source: request.provenance.as_deref().map(SourceLine::of),

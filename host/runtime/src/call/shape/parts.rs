@@ -51,7 +51,7 @@ fn is_kept(part: &Part) -> bool {
 }
 
 /// Returns the replacement for a part that does not fit in the `left` bytes.
-fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference>) {
+pub(super) fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference>) {
     let (kind, blob) = match part {
         Part::Text(text) => {
             let (text, reference) = AnswerText::of(keeper.clone(), left, text).end(TEXT).shown(left);
@@ -127,7 +127,7 @@ fn is_device(name: &str) -> bool {
     DEVICES.contains(&stem.as_str()) || numbered.is_some_and(|stem| NUMBERED_DEVICES.contains(&stem))
 }
 
-fn describe(parts: &[Part]) -> String {
+pub(super) fn describe(parts: &[Part]) -> String {
     let describe = |part: &Part| match part {
         Part::Text(text) => text.clone(),
         Part::Image(blob) => format!("[image, {}]", blob.described()),
