@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Allows all calls, and answers that are larger than by default.
-const ALLOW: &str = "[limits]\noutput = \"16 MiB\"\n[[rule]]\ntool = \"conformance.*\"\ndecision = \"allow\"\n";
+/// Allows all calls.
+const ALLOW: &str = "[[rule]]\ntool = \"conformance.*\"\ndecision = \"allow\"\n";
 
 /// A folder with a policy, for the conformance plugin of one language.
 pub(crate) struct Desk {
@@ -20,10 +20,16 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(row: Row, policy: &str) -> Self {
+        Self::limited(row, policy, "")
+    }
+
+    /// Limits the calls. Answers may be larger than by default.
+    pub(crate) fn limited(row: Row, policy: &str, limits: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
         fs::write(folder.path().join("work/poem.txt"), "roses are red\nviolets are blue\n").unwrap();
-        fs::write(folder.path().join("policy.toml"), format!("{policy}{ALLOW}")).unwrap();
+        fs::write(folder.path().join("policy.toml"), format!("{policy}[limits]\noutput = \"16 MiB\"\n{limits}{ALLOW}"))
+            .unwrap();
         Self { row, folder }
     }
 

@@ -165,4 +165,4 @@ macro_rules! each {
     };
 }
 
-each! { rust quickjs starlingmonkey python go }
+each! { rust quickjs starlingmonkey python go c cpp zig }

@@ -2,6 +2,9 @@
 #ifndef TOOLS_HPP
 #define TOOLS_HPP
 
+#include <string>
+#include <vector>
+
 #include <portcullis.hpp>
 
 using portcullis::Json;
@@ -11,6 +14,13 @@ using portcullis::Value;
 // A number that the schema says is there, and within its bounds.
 inline std::int64_t number_of(Value arguments, std::string_view name) {
     return arguments[name].integer().value_or(0);
+}
+
+// A list of texts.
+inline std::vector<std::string> texts_of(Value arguments, std::string_view name) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < arguments[name].size(); i++) texts.push_back(arguments[name][i].string());
+    return texts;
 }
 
 // data.cpp: what goes in and out.
@@ -46,5 +56,15 @@ Result recall(Value arguments);
 Result setting(Value arguments);
 Result print(Value arguments);
 Result surroundings();
+
+// programs.cpp: programs of the system.
+Result run_program(Value arguments);
+Result stream(Value arguments);
+Result converse(Value arguments);
+
+// toolset.cpp: tools of other plugins.
+Result delegate(Value arguments);
+Result delegate_all(Value arguments);
+Result lookup(Value arguments);
 
 #endif
