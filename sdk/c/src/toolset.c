@@ -196,17 +196,31 @@ bool portcullis_call_tool_of(portcullis_toolset toolset, portcullis_view tool, p
     return true;
 }
 
+// Lends calls to the host, for the caller to free the list. On false a text is not UTF-8, and there is no list.
+static bool mean_calls(const portcullis_tool_call *calls, size_t count, portcullis_tool_tools_list_tool_call_t *list,
+                       portcullis_failure *failure) {
+    *list = (portcullis_tool_tools_list_tool_call_t){portcullis_allocate_list(count, sizeof *list->ptr), count};
+    for (size_t i = 0; i < count; i++) {
+        if (mean_call(calls[i], &list->ptr[i], failure)) continue;
+        free(list->ptr);
+        return false;
+    }
+    return true;
+}
+
+// The host answers each call. Otherwise nothing says which answer belongs to which call.
+static void check_count(size_t answers, size_t calls) {
+    if (answers != calls) abort();
+}
+
 bool portcullis_call_tools(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
                            portcullis_answer **answers, portcullis_failure *failure) {
-    portcullis_tool_tools_list_tool_call_t list = {portcullis_allocate_list(count, sizeof *list.ptr), count};
-    bool is_meant = true;
-    for (size_t i = 0; is_meant && i < count; i++) is_meant = mean_call(calls[i], &list.ptr[i], failure);
-    portcullis_tool_tools_list_result_success_failure_t results = {0};
-    if (is_meant) portcullis_tool_tools_method_toolset_call_all(borrow(toolset), &list, &results);
+    portcullis_tool_tools_list_tool_call_t list;
+    if (!mean_calls(calls, count, &list, failure)) return false;
+    portcullis_tool_tools_list_result_success_failure_t results;
+    portcullis_tool_tools_method_toolset_call_all(borrow(toolset), &list, &results);
     free(list.ptr);
-    if (!is_meant) return false;
-    // The host answers each call. Otherwise nothing says which answer belongs to which call.
-    if (results.len != count) abort();
+    check_count(results.len, count);
     *answers = portcullis_allocate_list(count, sizeof **answers);
     for (size_t i = 0; i < count; i++) {
         if (results.ptr[i].is_err) {
@@ -216,6 +230,44 @@ bool portcullis_call_tools(portcullis_toolset toolset, const portcullis_tool_cal
         }
     }
     if (results.len > 0) free(results.ptr);
+    return true;
+}
+
+// ---- Plans ----
+
+bool portcullis_foresee_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
+                              portcullis_outlook **outlooks, portcullis_failure *failure) {
+    portcullis_tool_tools_list_tool_call_t list;
+    if (!mean_calls(calls, count, &list, failure)) return false;
+    portcullis_tool_tools_list_outlook_t foreseen;
+    portcullis_tool_tools_method_toolset_foresee(borrow(toolset), &list, &foreseen);
+    free(list.ptr);
+    check_count(foreseen.len, count);
+    *outlooks = portcullis_allocate_list(count, sizeof **outlooks);
+    for (size_t i = 0; i < count; i++) {
+        (*outlooks)[i] = (portcullis_outlook){.kind = (portcullis_outlook_kind)foreseen.ptr[i].tag};
+        if ((*outlooks)[i].kind == PORTCULLIS_FAILS) (*outlooks)[i].failure = take_failure(foreseen.ptr[i].val.fails);
+    }
+    if (foreseen.len > 0) free(foreseen.ptr);
+    return true;
+}
+
+void portcullis_free_outlooks(portcullis_outlook *outlooks, size_t count) {
+    for (size_t i = 0; i < count; i++) free((char *)outlooks[i].failure.message);
+    free(outlooks);
+}
+
+bool portcullis_approve_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count, bool **approved,
+                              portcullis_failure *failure) {
+    portcullis_tool_tools_list_tool_call_t list;
+    if (!mean_calls(calls, count, &list, failure)) return false;
+    plugin_list_bool_t said;
+    portcullis_tool_tools_method_toolset_approve(borrow(toolset), &list, &said);
+    free(list.ptr);
+    check_count(said.len, count);
+    *approved = portcullis_allocate_list(count, sizeof **approved);
+    for (size_t i = 0; i < count; i++) (*approved)[i] = said.ptr[i];
+    if (said.len > 0) free(said.ptr);
     return true;
 }
 

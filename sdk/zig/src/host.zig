@@ -174,6 +174,10 @@ pub const Callable = extern struct {
 
 pub const ToolCall = extern struct { tool: View, arguments: View };
 
+pub const OutlookKind = enum(c_int) { runs, needs_approval, fails };
+
+pub const Outlook = extern struct { kind: OutlookKind, failure: Failure };
+
 pub extern fn portcullis_current_call() Call;
 pub extern fn portcullis_fail_of(kind: c_int, message: View) Answer;
 pub extern fn portcullis_progress_of(title: View, fraction: f32, metadata: View) void;
@@ -257,5 +261,19 @@ pub extern fn portcullis_call_tools(
     calls: [*]const ToolCall,
     count: usize,
     answers: *[*]Answer,
+    failure: *Failure,
+) bool;
+pub extern fn portcullis_foresee_calls(
+    toolset: Toolset,
+    calls: [*]const ToolCall,
+    count: usize,
+    outlooks: *[*]Outlook,
+    failure: *Failure,
+) bool;
+pub extern fn portcullis_approve_calls(
+    toolset: Toolset,
+    calls: [*]const ToolCall,
+    count: usize,
+    approved: *[*]bool,
     failure: *Failure,
 ) bool;

@@ -55,15 +55,34 @@ pub const ToolCall = struct {
 /// How one of several calls ended.
 pub const ToolResult = union(enum) {
     answer: Answer,
-    failure: Failure,
+    failure: ToolFailure,
+};
 
-    pub const Failure = struct {
-        kind: FailureKind,
-        /// The text that a model would get.
-        message: []const u8,
-        /// 0 means unknown.
-        retry_after_seconds: u32,
-    };
+/// What the host would do with a call.
+pub const Outlook = union(enum) {
+    /// The call would run.
+    runs,
+    /// An approver would be asked.
+    needs_approval,
+    /// The call would fail like this.
+    fails: ToolFailure,
+};
+
+/// Why a call failed, or would fail.
+pub const ToolFailure = struct {
+    kind: FailureKind,
+    /// The text that a model would get.
+    message: []const u8,
+    /// 0 means unknown.
+    retry_after_seconds: u32,
+
+    fn of(raw: host.Failure) ToolFailure {
+        return .{
+            .kind = @fromBackingInt(@intCast(raw.kind)),
+            .message = raw.text(),
+            .retry_after_seconds = raw.retry_after_seconds,
+        };
+    }
 };
 
 /// The tools that the policy binds to a key. Each call takes all the steps of a call by a caller: the host checks,
@@ -133,22 +152,61 @@ pub const Toolset = struct {
     /// alone. On an error no tool was called.
     pub fn callAll(toolset: Toolset, calls: []const ToolCall) ![]const ToolResult {
         const context = toolset.context;
-        const lowered = try context.arena.alloc(host.ToolCall, calls.len);
-        for (lowered, calls) |*to, from| to.* = .{ .tool = View.of(from.tool), .arguments = View.of(from.arguments) };
+        const lowered = try lower(context, calls);
         const results = try context.arena.alloc(ToolResult, calls.len);
         var failure: host.Failure = undefined;
         var raw: [*]host.Answer = undefined;
         if (!host.portcullis_call_tools(toolset.handle, lowered.ptr, lowered.len, &raw, &failure)) {
             return context.refused(failure);
         }
-        for (results, raw[0..calls.len]) |*to, from| to.* = if (from.kind == .failure) .{ .failure = .{
-            .kind = @fromBackingInt(@intCast(from.failure.kind)),
-            .message = from.failure.text(),
-            .retry_after_seconds = from.failure.retry_after_seconds,
-        } } else .{ .answer = try raise(context, from) };
+        for (results, raw[0..calls.len]) |*to, from| to.* = switch (from.kind) {
+            .failure => .{ .failure = .of(from.failure) },
+            .text, .json, .parts => .{ .answer = try raise(context, from) },
+        };
         return results;
     }
+
+    /// Says what the host would do with each call now, at most 100. Nothing runs, and no approver is asked.
+    pub fn foresee(toolset: Toolset, calls: []const ToolCall) ![]const Outlook {
+        const context = toolset.context;
+        const lowered = try lower(context, calls);
+        const outlooks = try context.arena.alloc(Outlook, calls.len);
+        var failure: host.Failure = undefined;
+        var raw: [*]host.Outlook = undefined;
+        if (!host.portcullis_foresee_calls(toolset.handle, lowered.ptr, lowered.len, &raw, &failure)) {
+            return context.refused(failure);
+        }
+        for (outlooks, raw[0..calls.len]) |*to, from| to.* = switch (from.kind) {
+            .runs => .runs,
+            .needs_approval => .needs_approval,
+            .fails => .{ .fails = .of(from.failure) },
+        };
+        return outlooks;
+    }
+
+    /// Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments
+    /// of each, and approves all, some or none. Says for each call whether it can now be made without a request of its
+    /// own.
+    ///
+    /// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
+    /// approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+    pub fn approve(toolset: Toolset, calls: []const ToolCall) ![]const bool {
+        const context = toolset.context;
+        const lowered = try lower(context, calls);
+        var failure: host.Failure = undefined;
+        var approved: [*]bool = undefined;
+        if (!host.portcullis_approve_calls(toolset.handle, lowered.ptr, lowered.len, &approved, &failure)) {
+            return context.refused(failure);
+        }
+        return approved[0..calls.len];
+    }
 };
+
+fn lower(context: *Context, calls: []const ToolCall) ![]const host.ToolCall {
+    const lowered = try context.arena.alloc(host.ToolCall, calls.len);
+    for (lowered, calls) |*to, from| to.* = .{ .tool = View.of(from.tool), .arguments = View.of(from.arguments) };
+    return lowered;
+}
 
 fn raise(context: *Context, raw: host.Answer) !Answer {
     return .{

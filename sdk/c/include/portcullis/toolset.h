@@ -76,6 +76,33 @@ typedef struct portcullis_tool_call {
 bool portcullis_call_tools(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
                            portcullis_answer **answers, portcullis_failure *failure);
 
+// What the host would do with a call.
+typedef enum portcullis_outlook_kind {
+    PORTCULLIS_RUNS,            // the call would run
+    PORTCULLIS_NEEDS_APPROVAL,  // an approver would be asked
+    PORTCULLIS_FAILS,           // the call would fail
+} portcullis_outlook_kind;
+
+typedef struct portcullis_outlook {
+    portcullis_outlook_kind kind;
+    portcullis_failure failure;  // of FAILS
+} portcullis_outlook;
+
+// Says what the host would do with each call now, at most 100. Nothing runs, and no approver is asked. There are as many
+// outlooks as calls, in their order. Free them with portcullis_free_outlooks.
+bool portcullis_foresee_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
+                              portcullis_outlook **outlooks, portcullis_failure *failure);
+void portcullis_free_outlooks(portcullis_outlook *outlooks, size_t count);
+
+// Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments of
+// each, and approves all, some or none. Says for each call whether it can now be made without a request of its own. Free
+// the list with free().
+//
+// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not approve
+// fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+bool portcullis_approve_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count, bool **approved,
+                              portcullis_failure *failure);
+
 // Returns an answer as text: a text itself, a JSON document as it is written, of parts their texts, one line each, and
 // of a failure its message.
 portcullis_bytes portcullis_answer_text(const portcullis_answer *answer);

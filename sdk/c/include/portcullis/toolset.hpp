@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -94,6 +95,12 @@ struct ToolCall {
     Json arguments = Json::object();
 };
 
+// What the host would do with a call.
+struct Outlook {
+    portcullis_outlook_kind kind;
+    std::optional<Failure> failure;  // of PORTCULLIS_FAILS
+};
+
 // The tools that the policy binds to a key. Each call takes all the steps of a call by a caller: the host checks,
 // decides, limits and records it, and asks an approver where the policy says so.
 class Toolset {
@@ -158,28 +165,71 @@ class Toolset {
     // Calls several tools at the same time, and returns their answers in order. A tool that may change something runs
     // alone. On a failure of the whole no tool was called.
     Expected<std::vector<Expected<ToolAnswer>>> call_all(std::span<const ToolCall> calls) const {
-        std::vector<std::string> documents;
-        for (const ToolCall &call : calls) {
-            auto document = call.arguments.text();
-            if (!document) return std::unexpected(document.error());
-            documents.push_back(*std::move(document));
-        }
-        std::vector<portcullis_tool_call> lowered;
-        for (std::size_t i = 0; i < calls.size(); i++) lowered.push_back({view(calls[i].tool), view(documents[i])});
+        const auto lowered = Lowered::of(calls);
+        if (!lowered) return std::unexpected(lowered.error());
         portcullis_failure failure;
         portcullis_answer *raw = nullptr;
-        if (!portcullis_call_tools(handle_, lowered.data(), lowered.size(), &raw, &failure)) return refused(failure);
+        if (!portcullis_call_tools(handle_, lowered->raw.data(), calls.size(), &raw, &failure)) return refused(failure);
         std::vector<Expected<ToolAnswer>> answers;
-        for (portcullis_answer &answer : std::span(raw, lowered.size())) {
+        for (portcullis_answer &answer : std::span(raw, calls.size())) {
             ToolAnswer owned(std::exchange(answer, {}));
             if (owned.kind() == PORTCULLIS_ANSWER_FAILURE) answers.push_back(refused(owned.failure()));
             else answers.push_back(std::move(owned));
         }
-        portcullis_free_answers(raw, lowered.size());
+        portcullis_free_answers(raw, calls.size());
         return answers;
     }
 
+    // Says what the host would do with each call now, at most 100. Nothing runs, and no approver is asked.
+    Expected<std::vector<Outlook>> foresee(std::span<const ToolCall> calls) const {
+        const auto lowered = Lowered::of(calls);
+        if (!lowered) return std::unexpected(lowered.error());
+        portcullis_failure failure;
+        portcullis_outlook *raw = nullptr;
+        if (!portcullis_foresee_calls(handle_, lowered->raw.data(), calls.size(), &raw, &failure)) return refused(failure);
+        std::vector<Outlook> outlooks;
+        for (const portcullis_outlook &outlook : std::span(raw, calls.size())) {
+            outlooks.push_back({outlook.kind, std::nullopt});
+            if (outlook.kind == PORTCULLIS_FAILS) outlooks.back().failure = refused(outlook.failure).error();
+        }
+        portcullis_free_outlooks(raw, calls.size());
+        return outlooks;
+    }
+
+    // Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments of
+    // each, and approves all, some or none. Says for each call whether it can now be made without a request of its own.
+    // Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
+    // approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+    Expected<std::vector<bool>> approve(std::span<const ToolCall> calls) const {
+        const auto lowered = Lowered::of(calls);
+        if (!lowered) return std::unexpected(lowered.error());
+        portcullis_failure failure;
+        bool *raw = nullptr;
+        if (!portcullis_approve_calls(handle_, lowered->raw.data(), calls.size(), &raw, &failure)) return refused(failure);
+        const std::vector<bool> approved(raw, raw + calls.size());
+        std::free(raw);
+        return approved;
+    }
+
   private:
+    // Calls for the functions in C. They lend the names, and the documents, which do not move with the vector.
+    struct Lowered {
+        std::vector<std::string> documents;
+        std::vector<portcullis_tool_call> raw;
+
+        static Expected<Lowered> of(std::span<const ToolCall> calls) {
+            Lowered lowered;
+            lowered.documents.reserve(calls.size());
+            for (const ToolCall &call : calls) {
+                auto document = call.arguments.text();
+                if (!document) return std::unexpected(document.error());
+                lowered.documents.push_back(*std::move(document));
+                lowered.raw.push_back({view(call.tool), view(lowered.documents.back())});
+            }
+            return lowered;
+        }
+    };
+
     explicit Toolset(portcullis_toolset handle) : handle_(handle) {}
 
     static ToolSummary summary(portcullis_tool_summary tool) {

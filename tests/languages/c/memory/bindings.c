@@ -151,6 +151,24 @@ void portcullis_tool_tools_method_toolset_call_all(portcullis_tool_tools_borrow_
     }
 }
 
+void portcullis_tool_tools_method_toolset_foresee(portcullis_tool_tools_borrow_toolset_t,
+                                                  portcullis_tool_tools_list_tool_call_t *calls,
+                                                  portcullis_tool_tools_list_outlook_t *outlooks) {
+    *outlooks = (portcullis_tool_tools_list_outlook_t){NULL, calls->len};
+    if (calls->len > 0) outlooks->ptr = malloc(calls->len * sizeof *outlooks->ptr);
+    for (size_t i = 0; i < calls->len; i++) {
+        outlooks->ptr[i].tag = (uint8_t)i;
+        if (i == PORTCULLIS_TOOL_TOOLS_OUTLOOK_FAILS) outlooks->ptr[i].val.fails = failure();
+    }
+}
+
+void portcullis_tool_tools_method_toolset_approve(portcullis_tool_tools_borrow_toolset_t,
+                                                  portcullis_tool_tools_list_tool_call_t *calls, plugin_list_bool_t *said) {
+    *said = (plugin_list_bool_t){NULL, calls->len};
+    if (calls->len > 0) said->ptr = malloc(calls->len * sizeof *said->ptr);
+    for (size_t i = 0; i < calls->len; i++) said->ptr[i] = i % 2;
+}
+
 // ---- Programs ----
 
 bool portcullis_tool_programs_open_program(plugin_string_t *key, portcullis_tool_programs_own_program_t *program,

@@ -83,13 +83,15 @@ static void calls_a_tool(portcullis_toolset toolset) {
     forget(&failure);
 }
 
+// The last of them has arguments that are no UTF-8.
+static const portcullis_tool_call CALLS[] = {
+    {PORTCULLIS_VIEW("files.read"), {NULL, 0}},
+    {PORTCULLIS_VIEW("files.read"), PORTCULLIS_VIEW("{}")},
+    {PORTCULLIS_VIEW("files.read"), PORTCULLIS_VIEW("{}")},
+    {PORTCULLIS_VIEW("files.read"), PORTCULLIS_VIEW(LATIN)},
+};
+
 static void calls_several_tools(portcullis_toolset toolset) {
-    static const portcullis_tool_call CALLS[] = {
-        {PORTCULLIS_VIEW("files.read"), {NULL, 0}},
-        {PORTCULLIS_VIEW("files.read"), PORTCULLIS_VIEW("{}")},
-        {PORTCULLIS_VIEW("files.read"), PORTCULLIS_VIEW("{}")},
-        {PORTCULLIS_VIEW("files.read"), PORTCULLIS_VIEW(LATIN)},
-    };
     portcullis_answer *answers;
     portcullis_failure failure;
     for (size_t count = 0; count < 4; count++) {
@@ -104,6 +106,26 @@ static void calls_several_tools(portcullis_toolset toolset) {
         }
     }
     assert(!portcullis_call_tools(toolset, CALLS, 4, &answers, &failure));
+    forget(&failure);
+}
+
+static void plans_calls(portcullis_toolset toolset) {
+    portcullis_outlook *outlooks;
+    bool *approved;
+    portcullis_failure failure;
+    for (size_t count = 0; count < 4; count++) {
+        next = (script){.failure = PORTCULLIS_UNAVAILABLE};
+        assert(portcullis_foresee_calls(toolset, CALLS, count, &outlooks, &failure));
+        for (size_t i = 0; i < count; i++) assert(outlooks[i].kind == (portcullis_outlook_kind)i);
+        assert(count < 3 || outlooks[PORTCULLIS_FAILS].failure.retry_after_seconds == 90);
+        portcullis_free_outlooks(outlooks, count);
+        assert(portcullis_approve_calls(toolset, CALLS, count, &approved, &failure));
+        for (size_t i = 0; i < count; i++) assert(approved[i] == i % 2);
+        free(approved);
+    }
+    assert(!portcullis_foresee_calls(toolset, CALLS, 4, &outlooks, &failure));
+    forget(&failure);
+    assert(!portcullis_approve_calls(toolset, CALLS, 4, &approved, &failure));
     forget(&failure);
 }
 
@@ -218,6 +240,7 @@ int main(void) {
     lists_tools(toolset);
     calls_a_tool(toolset);
     calls_several_tools(toolset);
+    plans_calls(toolset);
     refuses_to_start(program);
     runs_to_the_end(program);
     talks_to_a_program(program);
