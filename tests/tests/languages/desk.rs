@@ -33,11 +33,21 @@ impl Desk {
         Self { row, folder }
     }
 
-    /// Makes one call. Its arguments go through stdin, because they may be too large for a command line.
+    /// Makes one call, without an approver.
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Ran {
+        self.call_with(&["--no-ask"], tool, arguments)
+    }
+
+    /// Makes one call. An approver in another process could answer its requests.
+    pub(crate) fn call_with_approver(&self, tool: &str, arguments: &Value) -> Ran {
+        self.call_with(&[], tool, arguments)
+    }
+
+    /// Makes one call. Its arguments go through stdin, because they may be too large for a command line.
+    fn call_with(&self, options: &[&str], tool: &str, arguments: &Value) -> Ran {
         let mut command = Command::new(program());
         command.args(["call", &format!("conformance.{tool}"), "-", "--json", "--policy", "policy.toml", "--plugins"]);
-        command.arg(self.plugins()).arg("--no-ask").current_dir(self.folder.path());
+        command.arg(self.plugins()).args(options).current_dir(self.folder.path());
         command.env("PORTCULLIS_STATE", built("state")).env("XDG_CONFIG_HOME", built("none"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(arguments.to_string().as_bytes()).unwrap();

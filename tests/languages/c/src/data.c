@@ -128,3 +128,12 @@ portcullis_answer write_out(yyjson_val *arguments) {
     }
     return portcullis_text("end");
 }
+
+portcullis_answer keep_text(yyjson_val *arguments) {
+    const char *name = portcullis_string(yyjson_obj_get(arguments, "name"));
+    if (!name) return portcullis_fail(PORTCULLIS_INVALID_ARGUMENTS, "a name has no NUL in it");
+    portcullis_view text = text_of(arguments, "text");
+    portcullis_failure failure;
+    if (!portcullis_keep_file(name, "text/plain", text.data, text.length, &failure)) return portcullis_fail_with(failure);
+    return portcullis_text("kept");
+}

@@ -20,6 +20,7 @@ portcullis_answer measure(yyjson_val *arguments);
 portcullis_answer add(yyjson_val *arguments);
 portcullis_answer picture(yyjson_val *arguments);
 portcullis_answer write_out(yyjson_val *arguments);
+portcullis_answer keep_text(yyjson_val *arguments);
 
 // endings.c: how a call ends.
 portcullis_answer fail(yyjson_val *arguments);
@@ -55,5 +56,6 @@ portcullis_answer converse(yyjson_val *arguments);
 portcullis_answer delegate(yyjson_val *arguments);
 portcullis_answer delegate_all(yyjson_val *arguments);
 portcullis_answer lookup(yyjson_val *arguments);
+portcullis_answer plan(yyjson_val *arguments);
 
 #endif

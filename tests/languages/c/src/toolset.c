@@ -27,6 +27,24 @@ static portcullis_view with_text(portcullis_view text) {
     return (portcullis_view){document, length};
 }
 
+// Returns the calls of the tools with a text each.
+static portcullis_tool_call *calls_of(yyjson_val *arguments, size_t *count) {
+    size_t tool_count, text_count;
+    portcullis_view *tools = texts_of(arguments, "tools", &tool_count);
+    portcullis_view *texts = texts_of(arguments, "texts", &text_count);
+    *count = tool_count < text_count ? tool_count : text_count;
+    portcullis_tool_call *calls = calloc(*count + 1, sizeof *calls);
+    for (size_t i = 0; i < *count; i++) calls[i] = (portcullis_tool_call){tools[i], with_text(texts[i])};
+    free(tools);
+    free(texts);
+    return calls;
+}
+
+static void free_calls(portcullis_tool_call *calls, size_t count) {
+    for (size_t i = 0; i < count; i++) free((char *)calls[i].arguments.data);
+    free(calls);
+}
+
 // Returns the answers of calls as JSON, and frees them.
 static portcullis_answer answers_of(portcullis_answer *answers, size_t count) {
     yyjson_mut_doc *document = portcullis_new_object();
@@ -45,20 +63,48 @@ portcullis_answer delegate_all(yyjson_val *arguments) {
     portcullis_toolset others;
     portcullis_failure failure;
     if (!portcullis_open_tools(key_of(arguments), &others, &failure)) return portcullis_fail_with(failure);
-    size_t tool_count, text_count;
-    portcullis_view *tools = texts_of(arguments, "tools", &tool_count);
-    portcullis_view *texts = texts_of(arguments, "texts", &text_count);
-    size_t count = tool_count < text_count ? tool_count : text_count;
-    portcullis_tool_call *calls = calloc(count + 1, sizeof *calls);
-    for (size_t i = 0; i < count; i++) calls[i] = (portcullis_tool_call){tools[i], with_text(texts[i])};
+    size_t count;
+    portcullis_tool_call *calls = calls_of(arguments, &count);
     portcullis_answer *answers;
     bool answered = portcullis_call_tools(others, calls, count, &answers, &failure);
-    for (size_t i = 0; i < count; i++) free((char *)calls[i].arguments.data);
-    free(calls);
-    free(tools);
-    free(texts);
+    free_calls(calls, count);
     portcullis_close_tools(others);
     return answered ? answers_of(answers, count) : portcullis_fail_with(failure);
+}
+
+static void add_outlook(yyjson_mut_doc *document, yyjson_mut_val *list, const portcullis_outlook *outlook) {
+    static const char *const KINDS[] = {"runs", "needs-approval"};
+    if (outlook->kind != PORTCULLIS_FAILS) {
+        yyjson_mut_arr_add_str(document, list, KINDS[outlook->kind]);
+        return;
+    }
+    char *text = portcullis_format("fails: %s", outlook->failure.message);
+    yyjson_mut_arr_add_strcpy(document, list, text);
+    free(text);
+}
+
+portcullis_answer plan(yyjson_val *arguments) {
+    portcullis_toolset others;
+    portcullis_failure failure;
+    if (!portcullis_open_tools(key_of(arguments), &others, &failure)) return portcullis_fail_with(failure);
+    size_t count;
+    portcullis_tool_call *calls = calls_of(arguments, &count);
+    portcullis_outlook *outlooks;
+    bool *approved;
+    if (!portcullis_foresee_calls(others, calls, count, &outlooks, &failure) ||
+        !portcullis_approve_calls(others, calls, count, &approved, &failure)) {
+        return portcullis_fail_with(failure);
+    }
+    yyjson_mut_doc *answer = portcullis_new_object();
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(answer), *list = yyjson_mut_obj_add_arr(answer, root, "outlooks");
+    for (size_t i = 0; i < count; i++) add_outlook(answer, list, &outlooks[i]);
+    list = yyjson_mut_obj_add_arr(answer, root, "approved");
+    for (size_t i = 0; i < count; i++) yyjson_mut_arr_add_bool(answer, list, approved[i]);
+    portcullis_free_outlooks(outlooks, count);
+    free(approved);
+    free_calls(calls, count);
+    portcullis_close_tools(others);
+    return portcullis_json(answer);
 }
 
 static void add_text(yyjson_mut_doc *document, yyjson_mut_val *object, const char *name, portcullis_bytes text) {

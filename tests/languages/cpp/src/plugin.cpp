@@ -433,6 +433,37 @@ static const portcullis::Tool TOOLS[] = {
         .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
         .run = portcullis::run<lookup>,
     },
+    {
+        .name = "plan",
+        .description = "Says what would happen to calls of other tools with a text each, and asks for them together.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the tools."},
+                "tools": {"type": "array", "items": {"type": "string"}, "description": "The full names of the tools."},
+                "texts": {"type": "array", "items": {"type": "string"}, "description": "The argument of each."}
+            },
+            "required": ["key", "tools", "texts"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY,
+        .run = portcullis::run<plan>,
+    },
+    {
+        .name = "keep",
+        .description = "Keeps a text as a file beside its answer.",
+        .schema = R"({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "The name of the file."},
+                "text": {"type": "string", "description": "Its content."}
+            },
+            "required": ["name", "text"],
+            "additionalProperties": false
+        })",
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = portcullis::run<keep_text>,
+    },
 };
 
 static const portcullis::Dependency DEPENDENCIES[] = {

@@ -31,6 +31,7 @@ Result measure(Value arguments);
 Result add(Value arguments);
 Result picture();
 Result write_out(Value arguments);
+Result keep_text(Value arguments);
 
 // endings.cpp: how a call ends.
 Result fail(Value arguments);
@@ -66,5 +67,6 @@ Result converse(Value arguments);
 Result delegate(Value arguments);
 Result delegate_all(Value arguments);
 Result lookup(Value arguments);
+Result plan(Value arguments);
 
 #endif

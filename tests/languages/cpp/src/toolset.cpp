@@ -5,6 +5,7 @@
 #include "tools.hpp"
 
 using portcullis::CallableTool;
+using portcullis::Outlook;
 using portcullis::ToolCall;
 using portcullis::Toolset;
 using portcullis::ToolSummary;
@@ -17,21 +18,51 @@ Result delegate(Value arguments) {
     return *std::move(answer);
 }
 
-Result delegate_all(Value arguments) {
-    const auto others = Toolset::open(arguments["key"].string());
-    if (!others) return others.error();
+// The calls of the tools with a text each.
+static std::vector<ToolCall> calls_of(Value arguments) {
     const Value tools = arguments["tools"], texts = arguments["texts"];
     std::vector<ToolCall> calls;
     for (std::size_t i = 0; i < std::min(tools.size(), texts.size()); i++) {
         calls.push_back({tools[i].string(), Json::object({{"text", texts[i]}})});
     }
-    const auto answers = others->call_all(calls);
+    return calls;
+}
+
+Result delegate_all(Value arguments) {
+    const auto others = Toolset::open(arguments["key"].string());
+    if (!others) return others.error();
+    const auto answers = others->call_all(calls_of(arguments));
     if (!answers) return answers.error();
     Json all = Json::array();
     for (const auto &answer : *answers) {
         all.push(answer ? Json::object({{"text", answer->text()}}) : Json::object({{"failure", answer.error().message}}));
     }
     return Json::object({{"answers", all}});
+}
+
+static Json described(const Outlook &outlook) {
+    switch (outlook.kind) {
+        case PORTCULLIS_RUNS:
+            return "runs";
+        case PORTCULLIS_NEEDS_APPROVAL:
+            return "needs-approval";
+        default:
+            return "fails: " + outlook.failure->message;
+    }
+}
+
+Result plan(Value arguments) {
+    const auto others = Toolset::open(arguments["key"].string());
+    if (!others) return others.error();
+    const std::vector<ToolCall> calls = calls_of(arguments);
+    const auto foreseen = others->foresee(calls);
+    if (!foreseen) return foreseen.error();
+    const auto approved = others->approve(calls);
+    if (!approved) return approved.error();
+    Json outlooks = Json::array(), approvals = Json::array();
+    for (const Outlook &outlook : *foreseen) outlooks.push(described(outlook));
+    for (const bool is_approved : *approved) approvals.push(is_approved);
+    return Json::object({{"outlooks", outlooks}, {"approved", approvals}});
 }
 
 static Json summary(const ToolSummary &tool) {

@@ -41,6 +41,7 @@ pub const plugin: portcullis.Plugin = .{
         tool("add", "Adds two whole numbers.", data.add, .{ .hints = pure }),
         tool("picture", "Shows a picture of one pixel, and a file beside it.", data.picture, .{ .hints = pure }),
         tool("write-out", "Writes its answer in pieces while it works.", data.writeOut, .{ .hints = pure }),
+        tool("keep", "Keeps a text as a file beside its answer.", data.keep, .{ .hints = pure }),
 
         tool("fail", "Ends with a failure of the kind that is asked for.", endings.fail, .{ .hints = pure }),
         tool("trap", "Breaks off in the middle.", endings.trap, .{ .hints = pure }),
@@ -96,6 +97,9 @@ pub const plugin: portcullis.Plugin = .{
             .exact_numbers = true,
         }),
         tool("delegate-all", "Calls several tools with a text each at the same time, and answers with the text or the failure of each.", toolset.delegateAll, .{}),
+        tool("plan", "Says what would happen to calls of other tools with a text each, and asks for them together.", toolset.plan, .{
+            .hints = .{ .read_only = true },
+        }),
         tool("lookup", "Lists and searches other tools, and says how one of them is defined.", toolset.lookup, .{
             .hints = pure,
         }),

@@ -34,15 +34,21 @@ const DelegateAll = struct {
         .tools = "The full names of the tools.",
         .texts = "The argument of each.",
     };
+
+    /// Returns the calls of the tools with a text each.
+    fn calls(arguments: DelegateAll, context: *Context) ![]const portcullis.ToolCall {
+        const all = try context.arena.alloc(portcullis.ToolCall, @min(arguments.tools.len, arguments.texts.len));
+        for (all, arguments.tools[0..all.len], arguments.texts[0..all.len]) |*call, tool, text| {
+            call.* = .{ .tool = tool, .arguments = try context.json(.{ .text = text }) };
+        }
+        return all;
+    }
 };
 
 pub fn delegateAll(arguments: DelegateAll, context: *Context) !Answer {
     const others = try context.tools(arguments.key);
     defer others.close();
-    const calls = try context.arena.alloc(portcullis.ToolCall, @min(arguments.tools.len, arguments.texts.len));
-    for (calls, arguments.tools[0..calls.len], arguments.texts[0..calls.len]) |*call, tool, text| {
-        call.* = .{ .tool = tool, .arguments = try context.json(.{ .text = text }) };
-    }
+    const calls = try arguments.calls(context);
     const answers = try context.arena.alloc(One, calls.len);
     for (answers, try others.callAll(calls)) |*to, result| to.* = switch (result) {
         .answer => |answer| .{ .text = try answer.text(context) },
@@ -53,6 +59,19 @@ pub fn delegateAll(arguments: DelegateAll, context: *Context) !Answer {
 
 /// What is said of one call.
 const One = union(enum) { text: []const u8, failure: []const u8 };
+
+pub fn plan(arguments: DelegateAll, context: *Context) !Answer {
+    const others = try context.tools(arguments.key);
+    defer others.close();
+    const calls = try arguments.calls(context);
+    const outlooks = try context.arena.alloc([]const u8, calls.len);
+    for (outlooks, try others.foresee(calls)) |*to, outlook| to.* = switch (outlook) {
+        .runs => "runs",
+        .needs_approval => "needs-approval",
+        .fails => |failure| try std.fmt.allocPrint(context.arena, "fails: {s}", .{failure.message}),
+    };
+    return json(context, .{ .outlooks = outlooks, .approved = try others.approve(calls) });
+}
 
 const Lookup = struct {
     key: []const u8,
