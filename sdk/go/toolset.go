@@ -175,8 +175,8 @@ func (t *Toolset) CallAll(calls []ToolCall) ([]ToolResult, error) {
 	return results, nil
 }
 
-// Foresee returns what the host would do with each call now, at most [PlannedCallsMax]. Nothing runs, and no approver is
-// asked.
+// Foresee returns what the host would do with each call now, at most [PlannedCallsMax]. Nothing runs, and no approver
+// is asked.
 func (t *Toolset) Foresee(calls []ToolCall) ([]Outlook, error) {
 	if err := t.checkOpen(); err != nil {
 		return nil, err
@@ -200,8 +200,8 @@ func (t *Toolset) Foresee(calls []ToolCall) ([]Outlook, error) {
 // exact arguments of each, and approves all, some or none. Approve returns for each call whether it can now be made
 // without a request of its own. No other goroutine runs meanwhile.
 //
-// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not approve
-// fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
+// approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
 func (t *Toolset) Approve(calls []ToolCall) ([]bool, error) {
 	if err := t.checkOpen(); err != nil {
 		return nil, err

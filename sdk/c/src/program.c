@@ -35,7 +35,8 @@ static bool mean_launch(const portcullis_launch *launch, portcullis_tool_program
     };
     bool is_meant = true;
     for (size_t i = 0; is_meant && i < arguments; i++) {
-        is_meant = portcullis_mean(launch->arguments[i], "an argument of the program", &meant->arguments.ptr[i], failure);
+        plugin_string_t *argument = &meant->arguments.ptr[i];
+        is_meant = portcullis_mean(launch->arguments[i], "an argument of the program", argument, failure);
     }
     for (size_t i = 0; is_meant && i < variables; i++) {
         portcullis_variable variable = launch->environment[i];
@@ -286,7 +287,8 @@ bool portcullis_write_input(portcullis_running *running, const void *data, size_
     static const char CLOSED[] = "the program has closed its stdin";
     input *input = &running->input;
     if (input->ends) {
-        return portcullis_refuse(failure, PORTCULLIS_FAILED, "stdin ends with the input of a launch that is not interactive");
+        return portcullis_refuse(failure, PORTCULLIS_FAILED,
+                                 "stdin ends with the input of a launch that is not interactive");
     }
     if (!input->is_open) return portcullis_refuse(failure, PORTCULLIS_FAILED, CLOSED);
     if (input->written == input->bytes.length) input->bytes.length = input->written = 0;
@@ -308,7 +310,8 @@ bool portcullis_wait_program(portcullis_running *running, portcullis_exit_report
         if (!chunk.bytes.data) break;
         free(chunk.bytes.data);
     }
-    return portcullis_has_ended(running, report) || portcullis_refuse(failure, PORTCULLIS_FAILED, "the program runs on");
+    return portcullis_has_ended(running, report) ||
+           portcullis_refuse(failure, PORTCULLIS_FAILED, "the program runs on");
 }
 
 // ---- The end ----

@@ -171,14 +171,15 @@ static portcullis_failure take_failure(portcullis_tool_tools_failure_t from) {
 }
 
 // Lends a call to the host. On false a text is not UTF-8.
-static bool mean_call(portcullis_tool_call call, portcullis_tool_tools_tool_call_t *meant, portcullis_failure *failure) {
+static bool mean_call(portcullis_tool_call call, portcullis_tool_tools_tool_call_t *meant,
+                      portcullis_failure *failure) {
     portcullis_view arguments = call.arguments.data ? call.arguments : portcullis_view_of("{}");
     return portcullis_mean(call.tool, "the name of a tool", &meant->tool, failure) &&
            portcullis_mean(arguments, "the arguments of a tool", &meant->arguments, failure);
 }
 
-bool portcullis_call_tool(portcullis_toolset toolset, const char *tool, const char *arguments, portcullis_answer *answer,
-                          portcullis_failure *failure) {
+bool portcullis_call_tool(portcullis_toolset toolset, const char *tool, const char *arguments,
+                          portcullis_answer *answer, portcullis_failure *failure) {
     return portcullis_call_tool_of(toolset, portcullis_view_of(tool), portcullis_view_of(arguments), answer, failure);
 }
 
@@ -257,8 +258,8 @@ void portcullis_free_outlooks(portcullis_outlook *outlooks, size_t count) {
     free(outlooks);
 }
 
-bool portcullis_approve_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count, bool **approved,
-                              portcullis_failure *failure) {
+bool portcullis_approve_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
+                              bool **approved, portcullis_failure *failure) {
     portcullis_tool_tools_list_tool_call_t list;
     if (!mean_calls(calls, count, &list, failure)) return false;
     plugin_list_bool_t said;

@@ -41,9 +41,10 @@ export interface Context {
    */
   ask(question: { permission: Permission; resource: string; reason: string }): void;
   /**
-   * Keeps a file for people beside the answer, such as a transcript. The caller gets its name, media type and size, and a
-   * reference to read it with. Only a call that succeeds keeps its files. A tool cannot keep files beside a text that it
-   * writes with `answerWriter`, or beside JSON with an output schema. Throws `Failed` if the host does not keep the file.
+   * Keeps a file for people beside the answer, such as a transcript. The caller gets its name, media type and size, and
+   * a reference to read it with. Only a call that succeeds keeps its files. A tool cannot keep files beside a text that
+   * it writes with `answerWriter`, or beside JSON with an output schema. Throws `Failed` if the host does not keep the
+   * file.
    */
   keep(file: FilePart): void;
 }

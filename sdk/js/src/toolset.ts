@@ -99,7 +99,8 @@ export interface Toolset {
   foresee(calls: readonly ToolCall[]): Outlook[];
   /**
    * Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments of
-   * each, and approves all, some or none. Returns for each call whether it can now be made without a request of its own.
+   * each, and approves all, some or none. Returns for each call whether it can now be made without a request of its
+   * own.
    *
    * Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
    * approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.

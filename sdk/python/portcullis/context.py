@@ -104,8 +104,9 @@ class Context:
     def keep(self, file: Image | File) -> None:
         """Keeps a file for people beside the answer, such as a transcript.
 
-        The caller gets its name, media type and size, and a reference to read it with. Only a call that succeeds keeps its
-        files. A tool cannot keep files beside a text that it writes with `writer`, or beside JSON with an output schema.
+        The caller gets its name, media type and size, and a reference to read it with. Only a call that succeeds keeps
+        its files. A tool cannot keep files beside a text that it writes with `writer`, or beside JSON with an output
+        schema.
 
         Raises:
             Failed: There are already 8 files, or the answer cannot have any.

@@ -194,8 +194,8 @@ class Plugin:
     def generator(self, function: Generate) -> Generate:
         """Sets the function that makes more tools when the plugin loads.
 
-        It takes a `Context` with the plugin's settings and the directories that the policy binds, read-only. It must return
-        the same tools each time. `generated` runs them.
+        It takes a `Context` with the plugin's settings and the directories that the policy binds, read-only. It must
+        return the same tools each time. `generated` runs them.
         """
         if self.generate is not None:
             raise DefinitionError("a plugin has one generator")
@@ -203,7 +203,10 @@ class Plugin:
         return function
 
     def generated(self, function: RunGenerated) -> RunGenerated:
-        """Sets the function that runs the tools of the generator. It takes a `GeneratedCall`, and returns as a tool does."""
+        """Sets the function that runs the tools of the generator.
+
+        It takes a `GeneratedCall`, and returns as a tool does.
+        """
         if self.run_generated is not None:
             raise DefinitionError("one function runs the tools of the generator")
         self.run_generated = function

@@ -178,8 +178,8 @@ class Toolset:
         """Asks an approver about calls together, before they are made.
 
         The approver reads the exact arguments of each, and approves all, some or none. Each approval counts once, for
-        exactly these arguments, until this call ends. A call that the approver did not approve fails when it is made. The
-        host does not ask about a single call, or where no approver can answer now.
+        exactly these arguments, until this call ends. A call that the approver did not approve fails when it is made.
+        The host does not ask about a single call, or where no approver can answer now.
 
         Args:
             calls: At most `PLANNED_CALLS_MAX` calls.

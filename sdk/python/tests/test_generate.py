@@ -46,7 +46,8 @@ class Generators(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "words.txt").write_text("hello bye")
             made = generate(self.plugin, Host(directories={"words": folder}))
-        self.assertEqual([(tool.name, tool.description) for tool in made], [("hello", "Says hello."), ("bye", "Says bye.")])
+        described = [(tool.name, tool.description) for tool in made]
+        self.assertEqual(described, [("hello", "Says hello."), ("bye", "Says bye.")])
         self.assertEqual(problems(self.plugin), [])
 
     def test_a_generated_tool_runs(self) -> None:

@@ -177,8 +177,8 @@ pub const Context = struct {
         }
     }
 
-    /// Keeps a file for people beside the answer, such as a transcript. Only a call that succeeds keeps its files. A tool
-    /// cannot keep files beside a text that it writes with `write`, or beside a struct.
+    /// Keeps a file for people beside the answer, such as a transcript. Only a call that succeeds keeps its files. A
+    /// tool cannot keep files beside a text that it writes with `write`, or beside a struct.
     pub fn keep(context: *Context, file: Blob) !void {
         var failure: host.Failure = undefined;
         const name = if (file.name) |text| text.ptr else null;

@@ -113,7 +113,8 @@ pub const Toolset = struct {
         return ToolSummary.all(toolset.context, found[0..count]);
     }
 
-    /// Returns the tools that fit a need best, at most `tools_max`, the best first. `query` describes the need in words.
+    /// Returns the tools that fit a need best, at most `tools_max`, the best first. `query` describes the need in
+    /// words.
     pub fn search(toolset: Toolset, query: []const u8, tools_max: u32) ![]const ToolSummary {
         var count: usize = 0;
         const found = host.portcullis_search_tools_of(toolset.handle, View.of(query), tools_max, &count);
@@ -133,10 +134,10 @@ pub const Toolset = struct {
         };
     }
 
-    /// Calls a tool and waits for its answer. The arguments are a struct or another value that `std.json` writes as
-    /// one JSON object. A null field is omitted. The time of the tool counts for this call, and the time in which it waits for an approver or for
-    /// its turn does not. If the host refuses the call or the tool fails, the error has its kind, and
-    /// `Context.messageOf` returns its text. A tool may return the answer as its own.
+    /// Calls a tool and waits for its answer. The arguments are a struct or another value that `std.json` writes as one
+    /// JSON object. A null field is omitted. The time of the tool counts for this call, and the time in which it waits
+    /// for an approver or for its turn does not. If the host refuses the call or the tool fails, the error has its
+    /// kind, and `Context.messageOf` returns its text. A tool may return the answer as its own.
     pub fn call(toolset: Toolset, tool: []const u8, arguments: anytype) !Answer {
         const context = toolset.context;
         const document = try json.write(context, arguments, .{ .emit_null_optional_fields = false });

@@ -1,6 +1,7 @@
-//! The SDK for C frees what it takes from the host, and nothing twice, on every path. The tests of the table run it in
-//! WebAssembly, where no tool finds a byte that is freed twice. So this builds its sources for this machine, with bindings
-//! that answer as a script says, and with the sanitizers of the C compiler.
+//! The SDK for C frees what it takes from the host, and nothing twice, on every path.
+//!
+//! The tests of the table run it in WebAssembly, where no sanitizer finds a byte that is freed twice. So this builds
+//! the sources for this machine, with bindings that answer as a script says, and with the sanitizers of the C compiler.
 
 use crate::row::repository;
 use std::process::Command;

@@ -1,7 +1,7 @@
 // Programs of the system that a policy lets this plugin run. The operating system confines them.
 //
-// The policy binds a program, its directories and its network to a key of the kind PORTCULLIS_PROCESS. The tool needs the
-// permission PORTCULLIS_EXECUTE.
+// The policy binds a program, its directories and its network to a key of the kind PORTCULLIS_PROCESS. The tool needs
+// the permission PORTCULLIS_EXECUTE.
 #ifndef PORTCULLIS_PROGRAM_H
 #define PORTCULLIS_PROGRAM_H
 
@@ -116,8 +116,8 @@ typedef struct portcullis_chunk {
 bool portcullis_next_chunk(portcullis_running *running, portcullis_chunk *chunk, portcullis_failure *failure);
 
 // Writes to stdin, of an interactive launch only, and waits until the host has all bytes. Nothing reads the output
-// meanwhile, so a program that answers much while it reads gets its input in the launch, or in small pieces. FAILED: the
-// program has closed its stdin.
+// meanwhile, so a program that answers much while it reads gets its input in the launch, or in small pieces. FAILED:
+// the program has closed its stdin.
 bool portcullis_write_input(portcullis_running *running, const void *data, size_t length, portcullis_failure *failure);
 // Waits until the program has all bytes, or does not want them, and then ends stdin.
 bool portcullis_end_input(portcullis_running *running, portcullis_failure *failure);

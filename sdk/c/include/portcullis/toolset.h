@@ -1,7 +1,7 @@
 // Tools of other plugins that a policy lets this plugin call.
 //
-// The policy binds the tools to a key of the kind PORTCULLIS_TOOLS. Each call takes all the steps of a call by a caller:
-// the host checks, decides, limits and records it, and asks an approver where the policy says so.
+// The policy binds the tools to a key of the kind PORTCULLIS_TOOLS. Each call takes all the steps of a call by a
+// caller: the host checks, decides, limits and records it, and asks an approver where the policy says so.
 //
 // What these functions return lives until the end of the call. A tool that makes many calls frees it before, with the
 // function that is named beside it.
@@ -59,8 +59,8 @@ void portcullis_free_callable(portcullis_callable *definition);
 //
 // On false the host refused the call, or the tool failed. The failure has the kind and the text that a model would get.
 // A tool may return the answer as its own. Otherwise it may free it with portcullis_free_answer.
-bool portcullis_call_tool(portcullis_toolset toolset, const char *tool, const char *arguments, portcullis_answer *answer,
-                          portcullis_failure *failure);
+bool portcullis_call_tool(portcullis_toolset toolset, const char *tool, const char *arguments,
+                          portcullis_answer *answer, portcullis_failure *failure);
 bool portcullis_call_tool_of(portcullis_toolset toolset, portcullis_view tool, portcullis_view arguments,
                              portcullis_answer *answer, portcullis_failure *failure);
 
@@ -70,9 +70,9 @@ typedef struct portcullis_tool_call {
     portcullis_view arguments;  // one JSON object; without data: an empty one
 } portcullis_tool_call;
 
-// Calls several tools at the same time. A tool that may change something runs alone. There are as many answers as calls,
-// in their order; that of a call that failed has the kind PORTCULLIS_ANSWER_FAILURE. On false no tool was called. Free
-// the answers with portcullis_free_answers.
+// Calls several tools at the same time. A tool that may change something runs alone. There are as many answers as
+// calls, in their order; that of a call that failed has the kind PORTCULLIS_ANSWER_FAILURE. On false no tool was
+// called. Free the answers with portcullis_free_answers.
 bool portcullis_call_tools(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
                            portcullis_answer **answers, portcullis_failure *failure);
 
@@ -88,20 +88,20 @@ typedef struct portcullis_outlook {
     portcullis_failure failure;  // of FAILS
 } portcullis_outlook;
 
-// Says what the host would do with each call now, at most 100. Nothing runs, and no approver is asked. There are as many
-// outlooks as calls, in their order. Free them with portcullis_free_outlooks.
+// Says what the host would do with each call now, at most 100. Nothing runs, and no approver is asked. There are as
+// many outlooks as calls, in their order. Free them with portcullis_free_outlooks.
 bool portcullis_foresee_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
                               portcullis_outlook **outlooks, portcullis_failure *failure);
 void portcullis_free_outlooks(portcullis_outlook *outlooks, size_t count);
 
 // Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments of
-// each, and approves all, some or none. Says for each call whether it can now be made without a request of its own. Free
-// the list with free().
+// each, and approves all, some or none. Says for each call whether it can now be made without a request of its own.
+// Free the list with free().
 //
-// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not approve
-// fails when it is made. The host does not ask about a single call, or where no approver can answer now.
-bool portcullis_approve_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count, bool **approved,
-                              portcullis_failure *failure);
+// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
+// approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+bool portcullis_approve_calls(portcullis_toolset toolset, const portcullis_tool_call *calls, size_t count,
+                              bool **approved, portcullis_failure *failure);
 
 // Returns an answer as text: a text itself, a JSON document as it is written, of parts their texts, one line each, and
 // of a failure its message.

@@ -151,8 +151,8 @@ class Toolset {
     }
 
     // Calls a tool and waits for its answer. The arguments are one JSON object. The time of the tool counts for this
-    // call, and the time in which it waits for an approver or for its turn does not. If the host refuses the call or the
-    // tool fails, the failure has the kind and the text that a model would get.
+    // call, and the time in which it waits for an approver or for its turn does not. If the host refuses the call or
+    // the tool fails, the failure has the kind and the text that a model would get.
     Expected<ToolAnswer> call(std::string_view tool, const Json &arguments = Json::object()) const {
         const auto document = arguments.text();
         if (!document) return std::unexpected(document.error());
@@ -186,7 +186,9 @@ class Toolset {
         if (!lowered) return std::unexpected(lowered.error());
         portcullis_failure failure;
         portcullis_outlook *raw = nullptr;
-        if (!portcullis_foresee_calls(handle_, lowered->raw.data(), calls.size(), &raw, &failure)) return refused(failure);
+        if (!portcullis_foresee_calls(handle_, lowered->raw.data(), calls.size(), &raw, &failure)) {
+            return refused(failure);
+        }
         std::vector<Outlook> outlooks;
         for (const portcullis_outlook &outlook : std::span(raw, calls.size())) {
             outlooks.push_back({outlook.kind, std::nullopt});
@@ -196,16 +198,19 @@ class Toolset {
         return outlooks;
     }
 
-    // Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments of
-    // each, and approves all, some or none. Says for each call whether it can now be made without a request of its own.
-    // Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
-    // approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+    // Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments
+    // of each, and approves all, some or none. Says for each call whether it can now be made without a request of its
+    // own. Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did
+    // not approve fails when it is made. The host does not ask about a single call, or where no approver can answer
+    // now.
     Expected<std::vector<bool>> approve(std::span<const ToolCall> calls) const {
         const auto lowered = Lowered::of(calls);
         if (!lowered) return std::unexpected(lowered.error());
         portcullis_failure failure;
         bool *raw = nullptr;
-        if (!portcullis_approve_calls(handle_, lowered->raw.data(), calls.size(), &raw, &failure)) return refused(failure);
+        if (!portcullis_approve_calls(handle_, lowered->raw.data(), calls.size(), &raw, &failure)) {
+            return refused(failure);
+        }
         const std::vector<bool> approved(raw, raw + calls.size());
         std::free(raw);
         return approved;

@@ -1,5 +1,5 @@
-// Walks the paths of the SDK that return memory and handles of the host, and frees what the headers say. A sanitizer ends
-// it with an error for what is left, used after it is freed, or freed twice.
+// Walks the paths of the SDK that return memory and handles of the host, and frees what the headers say. A sanitizer
+// ends it with an error for what is left, used after it is freed, or freed twice.
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
