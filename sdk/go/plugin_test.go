@@ -47,6 +47,7 @@ func init() {
 			portcullis.NewTool("delegate", "Calls other tools.", delegate),
 			portcullis.NewTool("keeps", "Keeps files.", keeps),
 		},
+		Generator: greetings,
 	})
 }
 

@@ -73,6 +73,16 @@ func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answe
 	return portcullis.Registered().Call(tool, arguments)
 }
 
+// Generate makes the tools of the registered plugin's generator. Call runs them.
+func Generate(t testing.TB, played *Host) ([]portcullis.GeneratedTool, error) {
+	t.Helper()
+	if played == nil {
+		played = &Host{}
+	}
+	defer host.Play(played.script())()
+	return portcullis.Registered().Generate()
+}
+
 // declares says which permissions a tool of the registered plugin declares. What is no tool is refused elsewhere.
 func declares(name string) func(permission string) bool {
 	for _, tool := range portcullis.Registered().Tools {

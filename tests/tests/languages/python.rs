@@ -111,68 +111,6 @@ fn a_package_that_needs_sockets_gets_an_error_with_the_alternatives() {
     assert!(ran.code != Some(0) && ran.err.contains("no module `ssl`: the host does TLS"), "{}", ran.err);
 }
 
-/// A plugin whose tools come from a file of its directory.
-const GENERATES: &str = r#"
-from portcullis import Context, GeneratedCall, GeneratedTool, Plugin
-
-plugin = Plugin("greetings", version="1.0.0", description="Greets in the words of a file.")
-plugin.directory("words", "the file words.txt")
-SCHEMA = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}},
-    "required": ["name"],
-    "additionalProperties": False,
-}
-
-@plugin.generator
-def greetings(context: Context) -> list[GeneratedTool]:
-    words = (context.directory("words") / "words.txt").read_text().split()
-    return [GeneratedTool(word, f"Says {word}.", SCHEMA, hints=["read_only"]) for word in words]
-
-@plugin.generated
-def greet(call: GeneratedCall) -> str:
-    return f"{call.tool}, {call.arguments['name']}{call.context.setting('mark')}"
-"#;
-
-#[test]
-fn a_generator_makes_tools_from_its_directory() {
-    let place = tempfile::tempdir().unwrap();
-    let project = written(place.path(), "greetings", GENERATES, "");
-    let state = place.path().join("state");
-    let policy = "[plugin.greetings]\nconfig = { mark = \"!\" }\n\
-        directory.words = { path = \"words\", access = \"read-only\" }\n\
-        [[rule]]\ntool = \"greetings.*\"\ndecision = \"allow\"\n";
-    fs::write(project.join("policy.toml"), policy).unwrap();
-    fs::create_dir(project.join("words")).unwrap();
-    fs::write(project.join("words/words.txt"), "hello bye").unwrap();
-    shell(&project, &state, "portcullis build").ends(0);
-    let call = |tool: &str, arguments: &str| {
-        let line = format!("portcullis call greetings.{tool} '{arguments}' --json --policy policy.toml");
-        shell(&project, &state, &line).document()
-    };
-    for tool in ["hello", "bye"] {
-        let reply = call(tool, r#"{"name":"Ada"}"#);
-        assert_eq!(reply["output"]["text"], format!("{tool}, Ada!"), "{reply}");
-    }
-    // The schema of a generated tool is checked, and a word that is not in the file is no tool.
-    assert_eq!(call("hello", "{}")["code"], "invalid-arguments");
-    assert_eq!(call("moin", r#"{"name":"Ada"}"#)["code"], "unknown-tool");
-    // A file that is missing refuses the plugin, and says why.
-    fs::remove_file(project.join("words/words.txt")).unwrap();
-    let refused = shell(&project, &state, "portcullis list --policy policy.toml");
-    let told = format!("{}{}", refused.out, refused.err);
-    assert!(told.contains("it could not generate its tools") && told.contains("FileNotFoundError"), "{told}");
-}
-
-#[test]
-fn a_generator_needs_the_function_that_runs_its_tools() {
-    let place = tempfile::tempdir().unwrap();
-    let without = GENERATES.split("@plugin.generated").next().unwrap();
-    let project = written(place.path(), "greetings", without, "");
-    let ran = shell(&project, &place.path().join("state"), "portcullis build");
-    assert!(ran.code != Some(0) && ran.err.contains("write both"), "{}", ran.err);
-}
-
 /// Builds a project of the plugin and more code. Returns whether a component build was started.
 fn watched(place: &Path, name: &str, code: &str) -> (Ran, bool) {
     let (bin, log) = (place.join("bin"), place.join("log"));
@@ -188,7 +126,7 @@ fn watched(place: &Path, name: &str, code: &str) -> (Ran, bool) {
 }
 
 /// Writes a project with this module and these packages.
-fn written(place: &Path, name: &str, module: &str, packages: &str) -> PathBuf {
+pub(crate) fn written(place: &Path, name: &str, module: &str, packages: &str) -> PathBuf {
     let (project, sdk) = (place.join(name), repository().join("sdk/python"));
     fs::create_dir(&project).unwrap();
     let about = format!("name = \"{name}\"\nlanguage = \"python\"\nsdk = \"{}\"\n", sdk.display());
