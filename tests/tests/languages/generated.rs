@@ -138,7 +138,7 @@ fn python_makes_tools_of_a_file() {
 #[test]
 fn go_makes_tools_of_a_file() {
     let place = tempfile::tempdir().unwrap();
-    makes_tools_of_a_file(&in_go(place.path(), GO), "no such file");
+    makes_tools_of_a_file(&in_go(place.path(), GO), "No such file");
 }
 
 #[test]
