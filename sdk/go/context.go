@@ -119,6 +119,16 @@ func (c *Context) Ask(permission Permission, resource, reason string) error {
 	return nil
 }
 
+// Keep keeps a file for people beside the answer, such as a transcript. The caller gets its name, media type and size,
+// and a reference to read it with. Only a call that succeeds keeps its files. A tool cannot keep files beside a text
+// that it writes with Writer, or beside JSON with an output schema. The error is [Failed] with the reason.
+func (c *Context) Keep(file File) error {
+	if no, ok := host.KeepFile(host.Said(file.Name), host.Said(file.MediaType), file.Data); !ok {
+		return Failed(no)
+	}
+	return nil
+}
+
 // A Level is the level of a log line.
 type Level uint8
 

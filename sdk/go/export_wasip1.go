@@ -84,6 +84,12 @@ func lowerOption(text string) optionForm {
 //go:wasmexport portcullis:tool/handler@0.2.0#describe
 func exportDescribe() unsafe.Pointer {
 	plugin := component()
+	if plugin.Generator != nil && !host.ExportsGenerator {
+		panic("portcullis: the plugin has a generator; import _ \"portcullis.dev/portcullis/generate\"")
+	}
+	if plugin.Generator == nil && host.ExportsGenerator {
+		panic("portcullis: the plugin imports the package generate, and has no Generator")
+	}
 	tools := make([]definitionForm, 0, len(plugin.Tools))
 	for _, tool := range plugin.Tools {
 		tools = append(tools, lowerDefinition(tool))

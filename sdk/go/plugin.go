@@ -15,6 +15,8 @@ type Plugin struct {
 	Tools       []*Tool
 	// Dependencies are the handles that the plugin asks for. Asking grants nothing: the policy binds them.
 	Dependencies []Dependency
+	// Generator makes more tools when the plugin loads, or is nil.
+	Generator *Generator
 }
 
 // A Dependency is a handle that a plugin asks for.

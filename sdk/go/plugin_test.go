@@ -45,7 +45,9 @@ func init() {
 			portcullis.NewTool("lines", "Counts lines.", lines, portcullis.Requires(portcullis.Execute)),
 			portcullis.NewTool("run", "Does what a test sets.", run, portcullis.MayUse(portcullis.Execute)),
 			portcullis.NewTool("delegate", "Calls other tools.", delegate),
+			portcullis.NewTool("keeps", "Keeps files.", keeps),
 		},
+		Generator: greetings,
 	})
 }
 

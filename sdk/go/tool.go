@@ -142,11 +142,7 @@ func (p *Plugin) execute(ctx *Context, name string, arguments []byte) (answer *A
 			err = Failed(fmt.Sprintf("panic: %v", cause))
 		}
 	}()
-	tool := p.tool(name)
-	if tool == nil {
-		return nil, InvalidArguments(fmt.Sprintf("there is no tool %q", name))
-	}
-	success, err := tool.run(ctx, arguments)
+	success, err := p.runTool(ctx, name, arguments)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,21 @@ type ToolResult struct {
 	Err error
 }
 
+// PlannedCallsMax is the number of calls that [Toolset.Foresee] and [Toolset.Approve] take at once. It is the host's
+// limit.
+const PlannedCallsMax = 100
+
+// An Outlook is what the host would do with a call.
+type Outlook struct {
+	// NeedsApproval: an approver would be asked.
+	NeedsApproval bool
+	// Err is a [Failure] if the call would fail like this.
+	Err error
+}
+
+// Runs returns whether the call would run.
+func (o Outlook) Runs() bool { return !o.NeedsApproval && o.Err == nil }
+
 // A Toolset is the tools of other plugins that the policy binds to a key. Each call takes all the steps of a call by a
 // caller: the host checks, decides, limits and records it, and asks an approver where the policy says so. It can be
 // closed like a [Store].
@@ -149,19 +164,53 @@ func (t *Toolset) CallAll(calls []ToolCall) ([]ToolResult, error) {
 	if err := t.checkOpen(); err != nil {
 		return nil, err
 	}
-	lowered := make([]host.ToolCall, 0, len(calls))
-	for _, call := range calls {
-		one, err := lowerCall(call)
-		if err != nil {
-			return nil, err
-		}
-		lowered = append(lowered, one)
+	lowered, err := lowerCalls(calls)
+	if err != nil {
+		return nil, err
 	}
 	results := make([]ToolResult, 0, len(calls))
 	for _, result := range t.toolset.CallAll(lowered) {
 		results = append(results, liftResult(result))
 	}
 	return results, nil
+}
+
+// Foresee returns what the host would do with each call now, at most [PlannedCallsMax]. Nothing runs, and no approver
+// is asked.
+func (t *Toolset) Foresee(calls []ToolCall) ([]Outlook, error) {
+	if err := t.checkOpen(); err != nil {
+		return nil, err
+	}
+	lowered, err := lowerCalls(calls)
+	if err != nil {
+		return nil, err
+	}
+	outlooks := make([]Outlook, 0, len(calls))
+	for _, foreseen := range t.toolset.Foresee(lowered) {
+		outlook := Outlook{NeedsApproval: foreseen.Kind == host.OutlookNeedsApproval}
+		if foreseen.Failure != nil {
+			outlook.Err = liftFailure(foreseen.Failure)
+		}
+		outlooks = append(outlooks, outlook)
+	}
+	return outlooks, nil
+}
+
+// Approve asks an approver about calls together before they are made, at most [PlannedCallsMax]. The approver reads the
+// exact arguments of each, and approves all, some or none. Approve returns for each call whether it can now be made
+// without a request of its own. No other goroutine runs meanwhile.
+//
+// Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
+// approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+func (t *Toolset) Approve(calls []ToolCall) ([]bool, error) {
+	if err := t.checkOpen(); err != nil {
+		return nil, err
+	}
+	lowered, err := lowerCalls(calls)
+	if err != nil {
+		return nil, err
+	}
+	return t.toolset.Approve(lowered), nil
 }
 
 // Text returns the output as text: a text itself, a JSON document as it is written, and of parts their texts, one line
@@ -192,6 +241,18 @@ func (a *Answer) Decode(value any) error {
 		return Failed("the output of the tool is not JSON")
 	}
 	return json.Unmarshal(document, value)
+}
+
+func lowerCalls(calls []ToolCall) ([]host.ToolCall, error) {
+	lowered := make([]host.ToolCall, 0, len(calls))
+	for _, call := range calls {
+		one, err := lowerCall(call)
+		if err != nil {
+			return nil, err
+		}
+		lowered = append(lowered, one)
+	}
+	return lowered, nil
 }
 
 func lowerCall(call ToolCall) (host.ToolCall, error) {

@@ -223,6 +223,63 @@ func TestTheDefinitionsAreListedAndSearched(t *testing.T) {
 	})
 }
 
+func TestCallsAreForeseenAndApprovedTogether(t *testing.T) {
+	host := answers(nil)
+	host.Foresee = func(tool, _ string) portcullis.Outlook {
+		switch tool {
+		case "a.a":
+			return portcullis.Outlook{Err: portcullis.Denied("not this one")}
+		case "b.b":
+			return portcullis.Outlook{NeedsApproval: true}
+		default:
+			return portcullis.Outlook{}
+		}
+	}
+	calls := []portcullis.ToolCall{{Tool: "a.a"}, {"b.b", map[string]int{"n": 1}}, {Tool: "c.c"}}
+	uses(t, host, func(others *portcullis.Toolset) error {
+		outlooks, err := others.Foresee(calls)
+		if err != nil || len(outlooks) != 3 || !outlooks[1].NeedsApproval || !outlooks[2].Runs() || outlooks[0].Runs() {
+			return fmt.Errorf("got %v, %v", outlooks, err)
+		}
+		var failure *portcullis.Failure
+		if !errors.As(outlooks[0].Err, &failure) || failure.Kind != portcullis.KindDenied || failure.Text != "not this one" {
+			return fmt.Errorf("got %v", outlooks[0].Err)
+		}
+		if approved, err := others.Approve(calls); err != nil || !reflect.DeepEqual(approved, []bool{false, true, true}) {
+			return fmt.Errorf("got %v, %v", approved, err)
+		}
+		return nil
+	})
+	plan := []portcullistest.Called{{"others", "a.a", "{}"}, {"others", "b.b", `{"n":1}`}, {"others", "c.c", "{}"}}
+	if !reflect.DeepEqual(host.Planned, [][]portcullistest.Called{plan}) || host.Called != nil {
+		t.Errorf("got %v and %v", host.Planned, host.Called)
+	}
+}
+
+func TestAToolKeepsFilesBesideItsAnswer(t *testing.T) {
+	host := answers(nil)
+	files := []portcullis.File{{"text/plain", []byte("one"), "notes.txt"}, {MediaType: "text/csv", Data: []byte{}}}
+	kept = files
+	if _, err := portcullistest.Call(t, host, "keeps", `{}`); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(host.Kept, files) {
+		t.Errorf("got %v", host.Kept)
+	}
+}
+
+// What the tool keeps keeps.
+var kept []portcullis.File
+
+func keeps(ctx *portcullis.Context, _ struct{}) (string, error) {
+	for _, file := range kept {
+		if err := ctx.Keep(file); err != nil {
+			return "", err
+		}
+	}
+	return "done", nil
+}
+
 func TestWrongCallsCallNothing(t *testing.T) {
 	host := answers(nil)
 	uses(t, host, func(others *portcullis.Toolset) error {
@@ -231,6 +288,12 @@ func TestWrongCallsCallNothing(t *testing.T) {
 				return fmt.Errorf("%v is accepted", wrong)
 			}
 			if _, err := others.CallAll([]portcullis.ToolCall{{Tool: "any.tool"}, {"any.tool", wrong}}); err == nil {
+				return fmt.Errorf("%v is accepted", wrong)
+			}
+			if _, err := others.Foresee([]portcullis.ToolCall{{"any.tool", wrong}}); err == nil {
+				return fmt.Errorf("%v is accepted", wrong)
+			}
+			if _, err := others.Approve([]portcullis.ToolCall{{"any.tool", wrong}}); err == nil {
 				return fmt.Errorf("%v is accepted", wrong)
 			}
 		}

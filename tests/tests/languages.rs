@@ -9,6 +9,10 @@ mod account;
 mod desk;
 #[path = "languages/examples.rs"]
 mod examples;
+#[path = "languages/generated.rs"]
+mod generated;
+#[path = "languages/memory.rs"]
+mod memory;
 #[path = "languages/packages.rs"]
 mod packages;
 #[path = "languages/programs.rs"]

@@ -9,7 +9,7 @@ use wit_bindgen_core::Files;
 use wit_bindgen_core::wit_parser::Resolve;
 
 /// The contract that the SDK targets, and its world.
-const CONTRACT: (&str, &str) = ("wit/v0.1", "plugin");
+const CONTRACT: (&str, &str) = ("wit/v0.2", "plugin");
 /// The folder of the generated bindings.
 const FOLDER: &str = "sdk/c/generated";
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
 };
@@ -34,6 +34,8 @@ fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
 
 /// The export of a module whose plugin has a reviewer, before and after the version of its contract.
 const REVIEW: (&str, &str) = ("portcullis:tool/reviewer@", "#review");
+/// The export of a module whose plugin has a generator.
+const GENERATE: (&str, &str) = ("portcullis:tool/generator@", "#generate");
 
 /// Encodes the core module in a file as a component, and writes it to `out`.
 ///
@@ -48,16 +50,21 @@ pub(crate) fn encode_file(module: &Path, wit: &Path, out: &Path) -> Result<()> {
 
 /// Returns the world that a core module implements.
 fn world(module: &[u8]) -> Result<&'static str> {
+    let (mut reviews, mut generates) = (false, false);
     for payload in Parser::new(0).parse_all(module) {
         let Payload::ExportSection(exports) = payload? else { continue };
         for export in exports {
             let name = export?.name;
-            if name.starts_with(REVIEW.0) && name.ends_with(REVIEW.1) {
-                return Ok("reviewing-plugin");
-            }
+            reviews |= name.starts_with(REVIEW.0) && name.ends_with(REVIEW.1);
+            generates |= name.starts_with(GENERATE.0) && name.ends_with(GENERATE.1);
         }
     }
-    Ok("plugin")
+    match (reviews, generates) {
+        (false, false) => Ok("plugin"),
+        (true, false) => Ok("reviewing-plugin"),
+        (false, true) => Ok("generating-plugin"),
+        (true, true) => bail!("a plugin has a reviewer or a generator, but not both"),
+    }
 }
 
 /// Formats a number of bytes for people.
@@ -73,6 +80,33 @@ pub fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wasm_encoder::{CodeSection, ExportKind, ExportSection, Function, FunctionSection, Module, TypeSection};
+
+    /// Returns a module that exports functions with these names.
+    fn exporting(names: &[&str]) -> Vec<u8> {
+        let (mut types, mut functions) = (TypeSection::new(), FunctionSection::new());
+        let (mut exports, mut code) = (ExportSection::new(), CodeSection::new());
+        types.ty().function([], []);
+        functions.function(0);
+        for name in names {
+            exports.export(name, ExportKind::Func, 0);
+        }
+        let mut body = Function::new([]);
+        body.instructions().end();
+        code.function(&body);
+        let mut module = Module::new();
+        module.section(&types).section(&functions).section(&exports).section(&code);
+        module.finish()
+    }
+
+    #[test]
+    fn the_world_has_what_the_module_exports() {
+        let (review, generate) = ("portcullis:tool/reviewer@0.2.0#review", "portcullis:tool/generator@0.2.0#generate");
+        assert_eq!(world(&exporting(&[])).unwrap(), "plugin");
+        assert_eq!(world(&exporting(&[review])).unwrap(), "reviewing-plugin");
+        assert_eq!(world(&exporting(&["memory", generate])).unwrap(), "generating-plugin");
+        assert!(world(&exporting(&[review, generate])).unwrap_err().to_string().contains("not both"));
+    }
 
     #[test]
     fn sizes_are_rounded() {

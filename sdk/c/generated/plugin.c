@@ -3,19 +3,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Imported Functions from `portcullis:tool/context@0.1.0`
+// Imported Functions from `portcullis:tool/context@0.2.0`
 
-__attribute__((__import_module__("portcullis:tool/context@0.1.0"), __import_name__("current")))
+__attribute__((__import_module__("portcullis:tool/context@0.2.0"), __import_name__("current")))
 extern void __wasm_import_portcullis_tool_context_current(uint8_t *);
 
-__attribute__((__import_module__("portcullis:tool/context@0.1.0"), __import_name__("report")))
+__attribute__((__import_module__("portcullis:tool/context@0.2.0"), __import_name__("report")))
 extern void __wasm_import_portcullis_tool_context_report(int32_t, uint8_t *, size_t, int32_t, uint8_t *, size_t, int32_t, float);
 
-__attribute__((__import_module__("portcullis:tool/context@0.1.0"), __import_name__("is-cancelled")))
+__attribute__((__import_module__("portcullis:tool/context@0.2.0"), __import_name__("keep")))
+extern void __wasm_import_portcullis_tool_context_keep(int32_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/context@0.2.0"), __import_name__("is-cancelled")))
 extern int32_t __wasm_import_portcullis_tool_context_is_cancelled(void);
 
-__attribute__((__import_module__("portcullis:tool/context@0.1.0"), __import_name__("ask")))
+__attribute__((__import_module__("portcullis:tool/context@0.2.0"), __import_name__("ask")))
 extern void __wasm_import_portcullis_tool_context_ask(uint8_t *, size_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/context@0.2.0"), __import_name__("ask-with-patterns")))
+extern void __wasm_import_portcullis_tool_context_ask_with_patterns(uint8_t *, size_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
 
 // Imported Functions from `wasi:io/error@0.2.12`
 
@@ -346,35 +352,90 @@ extern void __wasm_import_wasi_http_types_method_future_incoming_response_get(in
 __attribute__((__import_module__("wasi:http/types@0.2.12"), __import_name__("http-error-code")))
 extern void __wasm_import_wasi_http_types_http_error_code(int32_t, uint8_t *);
 
-// Imported Functions from `portcullis:tool/dependencies@0.1.0`
+// Imported Functions from `portcullis:tool/dependencies@0.2.0`
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("[method]client.send")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("[method]client.send")))
 extern void __wasm_import_portcullis_tool_dependencies_method_client_send(int32_t, int32_t, int32_t, int32_t, uint8_t *);
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("[method]client.refusal")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("[method]client.refusal")))
 extern void __wasm_import_portcullis_tool_dependencies_method_client_refusal(int32_t, uint8_t *);
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("[method]client.has-secret")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("[method]client.has-secret")))
 extern int32_t __wasm_import_portcullis_tool_dependencies_method_client_has_secret(int32_t);
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("[method]service.call")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("[method]service.call")))
 extern void __wasm_import_portcullis_tool_dependencies_method_service_call(int32_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("open-directory")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("open-directory")))
 extern void __wasm_import_portcullis_tool_dependencies_open_directory(uint8_t *, size_t, uint8_t *);
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("open-client")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("open-client")))
 extern void __wasm_import_portcullis_tool_dependencies_open_client(uint8_t *, size_t, uint8_t *);
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("open-service")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("open-service")))
 extern void __wasm_import_portcullis_tool_dependencies_open_service(uint8_t *, size_t, uint8_t *);
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("names-host")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("names-host")))
 extern void __wasm_import_portcullis_tool_dependencies_names_host(uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
 
-// Imported Functions from `portcullis:tool/output@0.1.0`
+// Imported Functions from `portcullis:tool/programs@0.2.0`
 
-__attribute__((__import_module__("portcullis:tool/output@0.1.0"), __import_name__("open-text")))
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]running.stdin")))
+extern void __wasm_import_portcullis_tool_programs_method_running_stdin(int32_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]running.stdout")))
+extern void __wasm_import_portcullis_tool_programs_method_running_stdout(int32_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]running.stderr")))
+extern void __wasm_import_portcullis_tool_programs_method_running_stderr(int32_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]running.subscribe")))
+extern int32_t __wasm_import_portcullis_tool_programs_method_running_subscribe(int32_t);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]running.exit")))
+extern void __wasm_import_portcullis_tool_programs_method_running_exit(int32_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]running.kill")))
+extern void __wasm_import_portcullis_tool_programs_method_running_kill(int32_t);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]program.start")))
+extern void __wasm_import_portcullis_tool_programs_method_program_start(int32_t, uint8_t *, size_t, uint8_t *, size_t, int32_t, uint8_t *, size_t, int32_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[method]program.start-with")))
+extern void __wasm_import_portcullis_tool_programs_method_program_start_with(int32_t, uint8_t *, size_t, uint8_t *, size_t, int32_t, uint8_t *, size_t, int32_t, int32_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("open-program")))
+extern void __wasm_import_portcullis_tool_programs_open_program(uint8_t *, size_t, uint8_t *);
+
+// Imported Functions from `portcullis:tool/tools@0.2.0`
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[method]toolset.list")))
+extern void __wasm_import_portcullis_tool_tools_method_toolset_list(int32_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[method]toolset.search")))
+extern void __wasm_import_portcullis_tool_tools_method_toolset_search(int32_t, uint8_t *, size_t, int32_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[method]toolset.definition")))
+extern void __wasm_import_portcullis_tool_tools_method_toolset_definition(int32_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[method]toolset.call")))
+extern void __wasm_import_portcullis_tool_tools_method_toolset_call(int32_t, uint8_t *, size_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[method]toolset.call-all")))
+extern void __wasm_import_portcullis_tool_tools_method_toolset_call_all(int32_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[method]toolset.foresee")))
+extern void __wasm_import_portcullis_tool_tools_method_toolset_foresee(int32_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[method]toolset.approve")))
+extern void __wasm_import_portcullis_tool_tools_method_toolset_approve(int32_t, uint8_t *, size_t, uint8_t *);
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("open-tools")))
+extern void __wasm_import_portcullis_tool_tools_open_tools(uint8_t *, size_t, uint8_t *);
+
+// Imported Functions from `portcullis:tool/output@0.2.0`
+
+__attribute__((__import_module__("portcullis:tool/output@0.2.0"), __import_name__("open-text")))
 extern void __wasm_import_portcullis_tool_output_open_text(uint8_t *);
 
 // Imported Functions from `wasi:http/outgoing-handler@0.2.12`
@@ -415,9 +476,9 @@ extern void __wasm_import_wasi_config_store_get_all(uint8_t *);
 __attribute__((__import_module__("wasi:logging/logging@0.1.0-draft"), __import_name__("log")))
 extern void __wasm_import_wasi_logging_logging_log(int32_t, uint8_t *, size_t, uint8_t *, size_t);
 
-// Exported Functions from `portcullis:tool/handler@0.1.0`
+// Exported Functions from `portcullis:tool/handler@0.2.0`
 
-__attribute__((__weak__, __export_name__("cabi_post_portcullis:tool/handler@0.1.0#describe")))
+__attribute__((__weak__, __export_name__("cabi_post_portcullis:tool/handler@0.2.0#describe")))
 void __wasm_export_exports_portcullis_tool_handler_describe_post_return(uint8_t * arg0) {
   if ((*((size_t*) (arg0 + sizeof(void*)))) > 0) {
     free(*((uint8_t **) (arg0 + 0)));
@@ -485,7 +546,7 @@ void __wasm_export_exports_portcullis_tool_handler_describe_post_return(uint8_t 
   }
 }
 
-__attribute__((__weak__, __export_name__("cabi_post_portcullis:tool/handler@0.1.0#execute-raw")))
+__attribute__((__weak__, __export_name__("cabi_post_portcullis:tool/handler@0.2.0#execute-raw")))
 void __wasm_export_exports_portcullis_tool_handler_execute_raw_post_return(uint8_t * arg0) {
   switch ((int32_t) (int32_t) *((uint8_t*) (arg0 + 0))) {
     case 0: {
@@ -518,7 +579,7 @@ void __wasm_export_exports_portcullis_tool_handler_execute_raw_post_return(uint8
           if (len3 > 0) {
             uint8_t *ptr4 = *((uint8_t **) (arg0 + (5*sizeof(void*))));
             for (size_t i5 = 0; i5 < len3; i5++) {
-              uint8_t *base = ptr4 + i5 * (5*sizeof(void*));
+              uint8_t *base = ptr4 + i5 * (8*sizeof(void*));
               (void) base;
               switch ((int32_t) (int32_t) *((uint8_t*) (base + 0))) {
                 case 0: {
@@ -528,12 +589,23 @@ void __wasm_export_exports_portcullis_tool_handler_execute_raw_post_return(uint8
                   break;
                 }
                 case 1: {
-                  if ((*((size_t*) (base + (2*sizeof(void*))))) > 0) {
-                    free(*((uint8_t **) (base + sizeof(void*))));
+                  switch ((int32_t) (int32_t) *((uint8_t*) (base + sizeof(void*)))) {
+                    case 0: {
+                      break;
+                    }
+                    case 1: {
+                      if ((*((size_t*) (base + (3*sizeof(void*))))) > 0) {
+                        free(*((uint8_t **) (base + (2*sizeof(void*)))));
+                      }
+                      break;
+                    }
                   }
-                  size_t len = *((size_t*) (base + (4*sizeof(void*))));
+                  if ((*((size_t*) (base + (5*sizeof(void*))))) > 0) {
+                    free(*((uint8_t **) (base + (4*sizeof(void*)))));
+                  }
+                  size_t len = *((size_t*) (base + (7*sizeof(void*))));
                   if (len > 0) {
-                    uint8_t *ptr = *((uint8_t **) (base + (3*sizeof(void*))));
+                    uint8_t *ptr = *((uint8_t **) (base + (6*sizeof(void*))));
                     for (size_t i = 0; i < len; i++) {
                       uint8_t *base = ptr + i * 1;
                       (void) base;
@@ -543,12 +615,23 @@ void __wasm_export_exports_portcullis_tool_handler_execute_raw_post_return(uint8
                   break;
                 }
                 case 2: {
-                  if ((*((size_t*) (base + (2*sizeof(void*))))) > 0) {
-                    free(*((uint8_t **) (base + sizeof(void*))));
+                  switch ((int32_t) (int32_t) *((uint8_t*) (base + sizeof(void*)))) {
+                    case 0: {
+                      break;
+                    }
+                    case 1: {
+                      if ((*((size_t*) (base + (3*sizeof(void*))))) > 0) {
+                        free(*((uint8_t **) (base + (2*sizeof(void*)))));
+                      }
+                      break;
+                    }
                   }
-                  size_t len0 = *((size_t*) (base + (4*sizeof(void*))));
+                  if ((*((size_t*) (base + (5*sizeof(void*))))) > 0) {
+                    free(*((uint8_t **) (base + (4*sizeof(void*)))));
+                  }
+                  size_t len0 = *((size_t*) (base + (7*sizeof(void*))));
                   if (len0 > 0) {
-                    uint8_t *ptr1 = *((uint8_t **) (base + (3*sizeof(void*))));
+                    uint8_t *ptr1 = *((uint8_t **) (base + (6*sizeof(void*))));
                     for (size_t i2 = 0; i2 < len0; i2++) {
                       uint8_t *base = ptr1 + i2 * 1;
                       (void) base;
@@ -634,6 +717,200 @@ void plugin_option_string_free(plugin_option_string_t *ptr) {
   }
 }
 
+void portcullis_tool_types_definition_free(portcullis_tool_types_definition_t *ptr) {
+  plugin_string_free(&ptr->name);
+  plugin_option_string_free(&ptr->title);
+  plugin_string_free(&ptr->description);
+  plugin_string_free(&ptr->schema);
+  plugin_option_string_free(&ptr->output_schema);
+}
+
+void portcullis_tool_types_dependency_free(portcullis_tool_types_dependency_t *ptr) {
+  plugin_string_free(&ptr->key);
+  plugin_string_free(&ptr->reason);
+}
+
+void portcullis_tool_types_list_definition_free(portcullis_tool_types_list_definition_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_types_definition_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_types_definition_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_types_list_dependency_free(portcullis_tool_types_list_dependency_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_types_dependency_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_types_dependency_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_types_manifest_free(portcullis_tool_types_manifest_t *ptr) {
+  plugin_string_free(&ptr->name);
+  plugin_string_free(&ptr->version);
+  plugin_string_free(&ptr->description);
+  portcullis_tool_types_list_definition_free(&ptr->tools);
+  portcullis_tool_types_list_dependency_free(&ptr->dependencies);
+}
+
+void plugin_list_u8_free(plugin_list_u8_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    uint8_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_types_blob_free(portcullis_tool_types_blob_t *ptr) {
+  plugin_option_string_free(&ptr->name);
+  plugin_string_free(&ptr->media_type);
+  plugin_list_u8_free(&ptr->data);
+}
+
+void portcullis_tool_types_part_free(portcullis_tool_types_part_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 0: {
+      plugin_string_free(&ptr->val.text);
+      break;
+    }
+    case 1: {
+      portcullis_tool_types_blob_free(&ptr->val.image);
+      break;
+    }
+    case 2: {
+      portcullis_tool_types_blob_free(&ptr->val.file);
+      break;
+    }
+  }
+}
+
+void portcullis_tool_types_list_part_free(portcullis_tool_types_list_part_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_types_part_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_types_part_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_types_output_free(portcullis_tool_types_output_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 0: {
+      plugin_string_free(&ptr->val.text);
+      break;
+    }
+    case 1: {
+      plugin_string_free(&ptr->val.json);
+      break;
+    }
+    case 2: {
+      portcullis_tool_types_list_part_free(&ptr->val.parts);
+      break;
+    }
+  }
+}
+
+void portcullis_tool_types_success_free(portcullis_tool_types_success_t *ptr) {
+  plugin_option_string_free(&ptr->title);
+  portcullis_tool_types_output_free(&ptr->output);
+  plugin_option_string_free(&ptr->metadata);
+}
+
+void plugin_option_u32_free(plugin_option_u32_t *ptr) {
+  if (ptr->is_some) {
+  }
+}
+
+void portcullis_tool_types_outage_free(portcullis_tool_types_outage_t *ptr) {
+  plugin_string_free(&ptr->message);
+  plugin_option_u32_free(&ptr->retry_after_seconds);
+}
+
+void portcullis_tool_types_failure_free(portcullis_tool_types_failure_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 0: {
+      plugin_string_free(&ptr->val.invalid_arguments);
+      break;
+    }
+    case 1: {
+      plugin_string_free(&ptr->val.denied);
+      break;
+    }
+    case 2: {
+      portcullis_tool_types_outage_free(&ptr->val.unavailable);
+      break;
+    }
+    case 4: {
+      plugin_string_free(&ptr->val.failed);
+      break;
+    }
+  }
+}
+
+void portcullis_tool_types_variation_free(portcullis_tool_types_variation_t *ptr) {
+  plugin_string_free(&ptr->argument);
+  plugin_option_string_free(&ptr->within);
+}
+
+void portcullis_tool_types_list_variation_free(portcullis_tool_types_list_variation_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_types_variation_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_types_variation_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_types_list_list_variation_free(portcullis_tool_types_list_list_variation_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_types_list_variation_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_types_list_variation_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_types_approval_request_free(portcullis_tool_types_approval_request_t *ptr) {
+  plugin_string_free(&ptr->reason);
+  portcullis_tool_types_list_list_variation_free(&ptr->patterns);
+}
+
+void portcullis_tool_types_verdict_free(portcullis_tool_types_verdict_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 1: {
+      plugin_string_free(&ptr->val.ask);
+      break;
+    }
+    case 2: {
+      plugin_string_free(&ptr->val.refuse);
+      break;
+    }
+    case 3: {
+      portcullis_tool_types_approval_request_free(&ptr->val.request);
+      break;
+    }
+  }
+}
+
+void portcullis_tool_context_blob_free(portcullis_tool_context_blob_t *ptr) {
+  portcullis_tool_types_blob_free(ptr);
+}
+
 void portcullis_tool_context_call_free(portcullis_tool_context_call_t *ptr) {
   plugin_string_free(&ptr->id);
   plugin_string_free(&ptr->session);
@@ -656,6 +933,17 @@ void portcullis_tool_context_result_void_string_free(portcullis_tool_context_res
   if (!ptr->is_err) {
   } else {
     plugin_string_free(&ptr->val.err);
+  }
+}
+
+void plugin_list_string_free(plugin_list_string_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    plugin_string_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      plugin_string_free(&list_ptr[i]);
+    }
+    free(list_ptr);
   }
 }
 
@@ -747,19 +1035,8 @@ wasi_io_streams_borrow_output_stream_t wasi_io_streams_borrow_output_stream(wasi
   return (wasi_io_streams_borrow_output_stream_t) { arg.__handle };
 }
 
-void plugin_list_u8_free(plugin_list_u8_t *ptr) {
-  size_t list_len = ptr->len;
-  if (list_len > 0) {
-    uint8_t *list_ptr = ptr->ptr;
-    for (size_t i = 0; i < list_len; i++) {
-    }
-    free(list_ptr);
-  }
-}
-
 void wasi_io_streams_result_list_u8_stream_error_free(wasi_io_streams_result_list_u8_stream_error_t *ptr) {
   if (!ptr->is_err) {
-    plugin_list_u8_free(&ptr->val.ok);
   } else {
     wasi_io_streams_stream_error_free(&ptr->val.err);
   }
@@ -960,15 +1237,6 @@ void wasi_http_types_tls_alert_received_payload_free(wasi_http_types_tls_alert_r
   plugin_option_u8_free(&ptr->alert_id);
 }
 
-void plugin_option_u32_free(plugin_option_u32_t *ptr) {
-  if (ptr->is_some) {
-  }
-}
-
-void wasi_http_types_field_size_payload_free(wasi_http_types_field_size_payload_t *ptr) {
-  plugin_option_u32_free(&ptr->field_size);
-}
-
 void plugin_option_u64_free(plugin_option_u64_t *ptr) {
   if (ptr->is_some) {
   }
@@ -976,7 +1244,6 @@ void plugin_option_u64_free(plugin_option_u64_t *ptr) {
 
 void wasi_http_types_option_field_size_payload_free(wasi_http_types_option_field_size_payload_t *ptr) {
   if (ptr->is_some) {
-    wasi_http_types_field_size_payload_free(&ptr->val);
   }
 }
 
@@ -995,7 +1262,6 @@ void wasi_http_types_error_code_free(wasi_http_types_error_code_t *ptr) {
       break;
     }
     case 21: {
-      plugin_option_u32_free(&ptr->val.http_request_header_section_size);
       break;
     }
     case 22: {
@@ -1003,19 +1269,15 @@ void wasi_http_types_error_code_free(wasi_http_types_error_code_t *ptr) {
       break;
     }
     case 23: {
-      plugin_option_u32_free(&ptr->val.http_request_trailer_section_size);
       break;
     }
     case 24: {
-      wasi_http_types_field_size_payload_free(&ptr->val.http_request_trailer_size);
       break;
     }
     case 26: {
-      plugin_option_u32_free(&ptr->val.http_response_header_section_size);
       break;
     }
     case 27: {
-      wasi_http_types_field_size_payload_free(&ptr->val.http_response_header_size);
       break;
     }
     case 28: {
@@ -1023,11 +1285,9 @@ void wasi_http_types_error_code_free(wasi_http_types_error_code_t *ptr) {
       break;
     }
     case 29: {
-      plugin_option_u32_free(&ptr->val.http_response_trailer_section_size);
       break;
     }
     case 30: {
-      wasi_http_types_field_size_payload_free(&ptr->val.http_response_trailer_size);
       break;
     }
     case 31: {
@@ -1375,7 +1635,7 @@ void portcullis_tool_dependencies_error_code_free(portcullis_tool_dependencies_e
   wasi_http_types_error_code_free(ptr);
 }
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("[resource-drop]client")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("[resource-drop]client")))
 extern void __wasm_import_portcullis_tool_dependencies_client_drop(int32_t handle);
 
 void portcullis_tool_dependencies_client_drop_own(portcullis_tool_dependencies_own_client_t handle) {
@@ -1390,7 +1650,7 @@ portcullis_tool_dependencies_borrow_client_t portcullis_tool_dependencies_borrow
   return (portcullis_tool_dependencies_borrow_client_t) { arg.__handle };
 }
 
-__attribute__((__import_module__("portcullis:tool/dependencies@0.1.0"), __import_name__("[resource-drop]service")))
+__attribute__((__import_module__("portcullis:tool/dependencies@0.2.0"), __import_name__("[resource-drop]service")))
 extern void __wasm_import_portcullis_tool_dependencies_service_drop(int32_t handle);
 
 void portcullis_tool_dependencies_service_drop_own(portcullis_tool_dependencies_own_service_t handle) {
@@ -1449,6 +1709,249 @@ void portcullis_tool_dependencies_result_bool_unavailable_free(portcullis_tool_d
   }
 }
 
+void plugin_tuple2_string_string_free(plugin_tuple2_string_string_t *ptr) {
+  plugin_string_free(&ptr->f0);
+  plugin_string_free(&ptr->f1);
+}
+
+void plugin_list_tuple2_string_string_free(plugin_list_tuple2_string_string_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    plugin_tuple2_string_string_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      plugin_tuple2_string_string_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_programs_launch_free(portcullis_tool_programs_launch_t *ptr) {
+  plugin_list_string_free(&ptr->arguments);
+  plugin_list_tuple2_string_string_free(&ptr->environment);
+  plugin_option_string_free(&ptr->directory);
+}
+
+void portcullis_tool_programs_exit_free(portcullis_tool_programs_exit_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 0: {
+      break;
+    }
+    case 1: {
+      break;
+    }
+    case 2: {
+      plugin_string_free(&ptr->val.stopped);
+      break;
+    }
+  }
+}
+
+void portcullis_tool_programs_exit_report_free(portcullis_tool_programs_exit_report_t *ptr) {
+  portcullis_tool_programs_exit_free(&ptr->exit);
+  plugin_list_string_free(&ptr->refused);
+}
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[resource-drop]running")))
+extern void __wasm_import_portcullis_tool_programs_running_drop(int32_t handle);
+
+void portcullis_tool_programs_running_drop_own(portcullis_tool_programs_own_running_t handle) {
+  __wasm_import_portcullis_tool_programs_running_drop(handle.__handle);
+}
+
+void portcullis_tool_programs_running_drop_borrow(portcullis_tool_programs_borrow_running_t handle) {
+  __wasm_import_portcullis_tool_programs_running_drop(handle.__handle);
+}
+
+portcullis_tool_programs_borrow_running_t portcullis_tool_programs_borrow_running(portcullis_tool_programs_own_running_t arg) {
+  return (portcullis_tool_programs_borrow_running_t) { arg.__handle };
+}
+
+void portcullis_tool_programs_missing_free(portcullis_tool_programs_missing_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 0: {
+      plugin_string_free(&ptr->val.destination);
+      break;
+    }
+    case 1: {
+      plugin_string_free(&ptr->val.readable_directory);
+      break;
+    }
+    case 2: {
+      plugin_string_free(&ptr->val.writable_directory);
+      break;
+    }
+  }
+}
+
+__attribute__((__import_module__("portcullis:tool/programs@0.2.0"), __import_name__("[resource-drop]program")))
+extern void __wasm_import_portcullis_tool_programs_program_drop(int32_t handle);
+
+void portcullis_tool_programs_program_drop_own(portcullis_tool_programs_own_program_t handle) {
+  __wasm_import_portcullis_tool_programs_program_drop(handle.__handle);
+}
+
+void portcullis_tool_programs_program_drop_borrow(portcullis_tool_programs_borrow_program_t handle) {
+  __wasm_import_portcullis_tool_programs_program_drop(handle.__handle);
+}
+
+portcullis_tool_programs_borrow_program_t portcullis_tool_programs_borrow_program(portcullis_tool_programs_own_program_t arg) {
+  return (portcullis_tool_programs_borrow_program_t) { arg.__handle };
+}
+
+void portcullis_tool_programs_option_own_output_stream_free(portcullis_tool_programs_option_own_output_stream_t *ptr) {
+  if (ptr->is_some) {
+  }
+}
+
+void portcullis_tool_programs_option_own_input_stream_free(portcullis_tool_programs_option_own_input_stream_t *ptr) {
+  if (ptr->is_some) {
+  }
+}
+
+void portcullis_tool_programs_option_exit_report_free(portcullis_tool_programs_option_exit_report_t *ptr) {
+  if (ptr->is_some) {
+    portcullis_tool_programs_exit_report_free(&ptr->val);
+  }
+}
+
+void portcullis_tool_programs_result_own_running_string_free(portcullis_tool_programs_result_own_running_string_t *ptr) {
+  if (!ptr->is_err) {
+  } else {
+    plugin_string_free(&ptr->val.err);
+  }
+}
+
+void portcullis_tool_programs_result_own_program_unavailable_free(portcullis_tool_programs_result_own_program_unavailable_t *ptr) {
+  if (!ptr->is_err) {
+  } else {
+  }
+}
+
+void portcullis_tool_tools_success_free(portcullis_tool_tools_success_t *ptr) {
+  portcullis_tool_types_success_free(ptr);
+}
+
+void portcullis_tool_tools_failure_free(portcullis_tool_tools_failure_t *ptr) {
+  portcullis_tool_types_failure_free(ptr);
+}
+
+void portcullis_tool_tools_summary_free(portcullis_tool_tools_summary_t *ptr) {
+  plugin_string_free(&ptr->name);
+  plugin_option_string_free(&ptr->title);
+  plugin_string_free(&ptr->description);
+}
+
+void portcullis_tool_tools_callable_free(portcullis_tool_tools_callable_t *ptr) {
+  plugin_string_free(&ptr->name);
+  plugin_option_string_free(&ptr->title);
+  plugin_string_free(&ptr->description);
+  plugin_string_free(&ptr->schema);
+  plugin_option_string_free(&ptr->output_schema);
+}
+
+void portcullis_tool_tools_tool_call_free(portcullis_tool_tools_tool_call_t *ptr) {
+  plugin_string_free(&ptr->tool);
+  plugin_string_free(&ptr->arguments);
+}
+
+void portcullis_tool_tools_outlook_free(portcullis_tool_tools_outlook_t *ptr) {
+  switch ((int32_t) ptr->tag) {
+    case 2: {
+      portcullis_tool_tools_failure_free(&ptr->val.fails);
+      break;
+    }
+  }
+}
+
+__attribute__((__import_module__("portcullis:tool/tools@0.2.0"), __import_name__("[resource-drop]toolset")))
+extern void __wasm_import_portcullis_tool_tools_toolset_drop(int32_t handle);
+
+void portcullis_tool_tools_toolset_drop_own(portcullis_tool_tools_own_toolset_t handle) {
+  __wasm_import_portcullis_tool_tools_toolset_drop(handle.__handle);
+}
+
+void portcullis_tool_tools_toolset_drop_borrow(portcullis_tool_tools_borrow_toolset_t handle) {
+  __wasm_import_portcullis_tool_tools_toolset_drop(handle.__handle);
+}
+
+portcullis_tool_tools_borrow_toolset_t portcullis_tool_tools_borrow_toolset(portcullis_tool_tools_own_toolset_t arg) {
+  return (portcullis_tool_tools_borrow_toolset_t) { arg.__handle };
+}
+
+void portcullis_tool_tools_list_summary_free(portcullis_tool_tools_list_summary_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_tools_summary_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_tools_summary_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_tools_option_callable_free(portcullis_tool_tools_option_callable_t *ptr) {
+  if (ptr->is_some) {
+    portcullis_tool_tools_callable_free(&ptr->val);
+  }
+}
+
+void portcullis_tool_tools_result_success_failure_free(portcullis_tool_tools_result_success_failure_t *ptr) {
+  if (!ptr->is_err) {
+    portcullis_tool_tools_success_free(&ptr->val.ok);
+  } else {
+    portcullis_tool_tools_failure_free(&ptr->val.err);
+  }
+}
+
+void portcullis_tool_tools_list_tool_call_free(portcullis_tool_tools_list_tool_call_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_tools_tool_call_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_tools_tool_call_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_tools_list_result_success_failure_free(portcullis_tool_tools_list_result_success_failure_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_tools_result_success_failure_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_tools_result_success_failure_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_tools_list_outlook_free(portcullis_tool_tools_list_outlook_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    portcullis_tool_tools_outlook_t *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+      portcullis_tool_tools_outlook_free(&list_ptr[i]);
+    }
+    free(list_ptr);
+  }
+}
+
+void plugin_list_bool_free(plugin_list_bool_t *ptr) {
+  size_t list_len = ptr->len;
+  if (list_len > 0) {
+    bool *list_ptr = ptr->ptr;
+    for (size_t i = 0; i < list_len; i++) {
+    }
+    free(list_ptr);
+  }
+}
+
+void portcullis_tool_tools_result_own_toolset_unavailable_free(portcullis_tool_tools_result_own_toolset_unavailable_t *ptr) {
+  if (!ptr->is_err) {
+  } else {
+  }
+}
+
 void portcullis_tool_output_option_own_output_stream_free(portcullis_tool_output_option_own_output_stream_t *ptr) {
   if (ptr->is_some) {
   }
@@ -1477,21 +1980,6 @@ void wasi_keyvalue_store_error_free(wasi_keyvalue_store_error_t *ptr) {
       break;
     }
   }
-}
-
-void plugin_list_string_free(plugin_list_string_t *ptr) {
-  size_t list_len = ptr->len;
-  if (list_len > 0) {
-    plugin_string_t *list_ptr = ptr->ptr;
-    for (size_t i = 0; i < list_len; i++) {
-      plugin_string_free(&list_ptr[i]);
-    }
-    free(list_ptr);
-  }
-}
-
-void wasi_keyvalue_store_key_response_free(wasi_keyvalue_store_key_response_t *ptr) {
-  plugin_list_string_free(&ptr->keys);
 }
 
 __attribute__((__import_module__("wasi:keyvalue/store@0.2.0-draft"), __import_name__("[resource-drop]bucket")))
@@ -1545,7 +2033,6 @@ void wasi_keyvalue_store_result_bool_error_free(wasi_keyvalue_store_result_bool_
 
 void wasi_keyvalue_store_result_key_response_error_free(wasi_keyvalue_store_result_key_response_error_t *ptr) {
   if (!ptr->is_err) {
-    wasi_keyvalue_store_key_response_free(&ptr->val.ok);
   } else {
     wasi_keyvalue_store_error_free(&ptr->val.err);
   }
@@ -1571,159 +2058,10 @@ void wasi_config_store_result_option_string_error_free(wasi_config_store_result_
   }
 }
 
-void plugin_tuple2_string_string_free(plugin_tuple2_string_string_t *ptr) {
-  plugin_string_free(&ptr->f0);
-  plugin_string_free(&ptr->f1);
-}
-
-void plugin_list_tuple2_string_string_free(plugin_list_tuple2_string_string_t *ptr) {
-  size_t list_len = ptr->len;
-  if (list_len > 0) {
-    plugin_tuple2_string_string_t *list_ptr = ptr->ptr;
-    for (size_t i = 0; i < list_len; i++) {
-      plugin_tuple2_string_string_free(&list_ptr[i]);
-    }
-    free(list_ptr);
-  }
-}
-
 void wasi_config_store_result_list_tuple2_string_string_error_free(wasi_config_store_result_list_tuple2_string_string_error_t *ptr) {
   if (!ptr->is_err) {
-    plugin_list_tuple2_string_string_free(&ptr->val.ok);
   } else {
     wasi_config_store_error_free(&ptr->val.err);
-  }
-}
-
-void portcullis_tool_types_definition_free(portcullis_tool_types_definition_t *ptr) {
-  plugin_string_free(&ptr->name);
-  plugin_option_string_free(&ptr->title);
-  plugin_string_free(&ptr->description);
-  plugin_string_free(&ptr->schema);
-  plugin_option_string_free(&ptr->output_schema);
-}
-
-void portcullis_tool_types_dependency_free(portcullis_tool_types_dependency_t *ptr) {
-  plugin_string_free(&ptr->key);
-  plugin_string_free(&ptr->reason);
-}
-
-void portcullis_tool_types_list_definition_free(portcullis_tool_types_list_definition_t *ptr) {
-  size_t list_len = ptr->len;
-  if (list_len > 0) {
-    portcullis_tool_types_definition_t *list_ptr = ptr->ptr;
-    for (size_t i = 0; i < list_len; i++) {
-      portcullis_tool_types_definition_free(&list_ptr[i]);
-    }
-    free(list_ptr);
-  }
-}
-
-void portcullis_tool_types_list_dependency_free(portcullis_tool_types_list_dependency_t *ptr) {
-  size_t list_len = ptr->len;
-  if (list_len > 0) {
-    portcullis_tool_types_dependency_t *list_ptr = ptr->ptr;
-    for (size_t i = 0; i < list_len; i++) {
-      portcullis_tool_types_dependency_free(&list_ptr[i]);
-    }
-    free(list_ptr);
-  }
-}
-
-void portcullis_tool_types_manifest_free(portcullis_tool_types_manifest_t *ptr) {
-  plugin_string_free(&ptr->name);
-  plugin_string_free(&ptr->version);
-  plugin_string_free(&ptr->description);
-  portcullis_tool_types_list_definition_free(&ptr->tools);
-  portcullis_tool_types_list_dependency_free(&ptr->dependencies);
-}
-
-void portcullis_tool_types_blob_free(portcullis_tool_types_blob_t *ptr) {
-  plugin_string_free(&ptr->media_type);
-}
-
-void portcullis_tool_types_part_free(portcullis_tool_types_part_t *ptr) {
-  switch ((int32_t) ptr->tag) {
-    case 0: {
-      plugin_string_free(&ptr->val.text);
-      break;
-    }
-    case 1: {
-      portcullis_tool_types_blob_free(&ptr->val.image);
-      break;
-    }
-    case 2: {
-      portcullis_tool_types_blob_free(&ptr->val.file);
-      break;
-    }
-  }
-}
-
-void portcullis_tool_types_list_part_free(portcullis_tool_types_list_part_t *ptr) {
-  size_t list_len = ptr->len;
-  if (list_len > 0) {
-    portcullis_tool_types_part_t *list_ptr = ptr->ptr;
-    for (size_t i = 0; i < list_len; i++) {
-      portcullis_tool_types_part_free(&list_ptr[i]);
-    }
-    free(list_ptr);
-  }
-}
-
-void portcullis_tool_types_output_free(portcullis_tool_types_output_t *ptr) {
-  switch ((int32_t) ptr->tag) {
-    case 0: {
-      plugin_string_free(&ptr->val.text);
-      break;
-    }
-    case 1: {
-      plugin_string_free(&ptr->val.json);
-      break;
-    }
-    case 2: {
-      portcullis_tool_types_list_part_free(&ptr->val.parts);
-      break;
-    }
-  }
-}
-
-void portcullis_tool_types_success_free(portcullis_tool_types_success_t *ptr) {
-  plugin_option_string_free(&ptr->title);
-  portcullis_tool_types_output_free(&ptr->output);
-  plugin_option_string_free(&ptr->metadata);
-}
-
-void portcullis_tool_types_failure_free(portcullis_tool_types_failure_t *ptr) {
-  switch ((int32_t) ptr->tag) {
-    case 0: {
-      plugin_string_free(&ptr->val.invalid_arguments);
-      break;
-    }
-    case 1: {
-      plugin_string_free(&ptr->val.denied);
-      break;
-    }
-    case 2: {
-      plugin_string_free(&ptr->val.unavailable);
-      break;
-    }
-    case 4: {
-      plugin_string_free(&ptr->val.failed);
-      break;
-    }
-  }
-}
-
-void portcullis_tool_types_verdict_free(portcullis_tool_types_verdict_t *ptr) {
-  switch ((int32_t) ptr->tag) {
-    case 1: {
-      plugin_string_free(&ptr->val.ask);
-      break;
-    }
-    case 2: {
-      plugin_string_free(&ptr->val.refuse);
-      break;
-    }
   }
 }
 
@@ -1851,6 +2189,44 @@ void portcullis_tool_context_report(portcullis_tool_context_progress_t *update) 
   __wasm_import_portcullis_tool_context_report(option, option1, option2, option5, option6, option7, option10, option11);
 }
 
+bool portcullis_tool_context_keep(portcullis_tool_context_blob_t *file, plugin_string_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(3*sizeof(void*))];
+  int32_t option;
+  uint8_t * option1;
+  size_t option2;
+  if (((*file).name).is_some) {
+    const plugin_string_t *payload0 = &((*file).name).val;
+    option = 1;
+    option1 = (uint8_t *) (*payload0).ptr;
+    option2 = (*payload0).len;
+  } else {
+    option = 0;
+    option1 = 0;
+    option2 = 0;
+  }
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_context_keep(option, option1, option2, (uint8_t *) ((*file).media_type).ptr, ((*file).media_type).len, (uint8_t *) ((*file).data).ptr, ((*file).data).len, ptr);
+  portcullis_tool_context_result_void_string_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      result.val.err = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) };
+      break;
+    }
+  }
+  if (!result.is_err) {
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
 bool portcullis_tool_context_is_cancelled(void) {
   int32_t ret = __wasm_import_portcullis_tool_context_is_cancelled();
   return ret;
@@ -1861,6 +2237,31 @@ bool portcullis_tool_context_ask(plugin_string_t *permission, plugin_string_t *r
   uint8_t ret_area[(3*sizeof(void*))];
   uint8_t *ptr = (uint8_t *) &ret_area;
   __wasm_import_portcullis_tool_context_ask((uint8_t *) (*permission).ptr, (*permission).len, (uint8_t *) (*resource).ptr, (*resource).len, (uint8_t *) (*reason).ptr, (*reason).len, ptr);
+  portcullis_tool_context_result_void_string_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      result.val.err = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) };
+      break;
+    }
+  }
+  if (!result.is_err) {
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
+bool portcullis_tool_context_ask_with_patterns(plugin_string_t *permission, plugin_string_t *resource, plugin_string_t *reason, plugin_list_string_t *patterns, plugin_string_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(3*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_context_ask_with_patterns((uint8_t *) (*permission).ptr, (*permission).len, (uint8_t *) (*resource).ptr, (*resource).len, (uint8_t *) (*reason).ptr, (*reason).len, (uint8_t *) (*patterns).ptr, (*patterns).len, ptr);
   portcullis_tool_context_result_void_string_t result;
   switch ((int32_t) *((uint8_t*) (ptr + 0))) {
     case 0: {
@@ -7636,6 +8037,486 @@ bool portcullis_tool_dependencies_names_host(plugin_string_t *key, plugin_string
   }
 }
 
+bool portcullis_tool_programs_method_running_stdin(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_own_output_stream_t *ret) {
+  __attribute__((__aligned__(4)))
+  uint8_t ret_area[8];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_programs_method_running_stdin((self).__handle, ptr);
+  portcullis_tool_programs_option_own_output_stream_t option;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      option.is_some = false;
+      break;
+    }
+    case 1: {
+      option.is_some = true;
+      option.val = (portcullis_tool_programs_own_output_stream_t) { *((int32_t*) (ptr + 4)) };
+      break;
+    }
+  }
+  *ret = option.val;
+  return option.is_some;
+}
+
+bool portcullis_tool_programs_method_running_stdout(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_own_input_stream_t *ret) {
+  __attribute__((__aligned__(4)))
+  uint8_t ret_area[8];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_programs_method_running_stdout((self).__handle, ptr);
+  portcullis_tool_programs_option_own_input_stream_t option;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      option.is_some = false;
+      break;
+    }
+    case 1: {
+      option.is_some = true;
+      option.val = (portcullis_tool_programs_own_input_stream_t) { *((int32_t*) (ptr + 4)) };
+      break;
+    }
+  }
+  *ret = option.val;
+  return option.is_some;
+}
+
+bool portcullis_tool_programs_method_running_stderr(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_own_input_stream_t *ret) {
+  __attribute__((__aligned__(4)))
+  uint8_t ret_area[8];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_programs_method_running_stderr((self).__handle, ptr);
+  portcullis_tool_programs_option_own_input_stream_t option;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      option.is_some = false;
+      break;
+    }
+    case 1: {
+      option.is_some = true;
+      option.val = (portcullis_tool_programs_own_input_stream_t) { *((int32_t*) (ptr + 4)) };
+      break;
+    }
+  }
+  *ret = option.val;
+  return option.is_some;
+}
+
+portcullis_tool_programs_own_pollable_t portcullis_tool_programs_method_running_subscribe(portcullis_tool_programs_borrow_running_t self) {
+  int32_t ret = __wasm_import_portcullis_tool_programs_method_running_subscribe((self).__handle);
+  return (portcullis_tool_programs_own_pollable_t) { ret };
+}
+
+bool portcullis_tool_programs_method_running_exit(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_exit_report_t *ret) {
+  __attribute__((__aligned__(8)))
+  uint8_t ret_area[(32+4*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_programs_method_running_exit((self).__handle, ptr);
+  portcullis_tool_programs_option_exit_report_t option;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      option.is_some = false;
+      break;
+    }
+    case 1: {
+      option.is_some = true;
+      portcullis_tool_programs_exit_t variant;
+      variant.tag = (int32_t) *((uint8_t*) (ptr + 8));
+      switch ((int32_t) variant.tag) {
+        case 0: {
+          variant.val.code = (uint8_t) ((int32_t) *((uint8_t*) (ptr + (8+1*sizeof(void*)))));
+          break;
+        }
+        case 1: {
+          variant.val.signal = (uint8_t) ((int32_t) *((uint8_t*) (ptr + (8+1*sizeof(void*)))));
+          break;
+        }
+        case 2: {
+          variant.val.stopped = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (8+1*sizeof(void*))))), (*((size_t*) (ptr + (8+2*sizeof(void*))))) };
+          break;
+        }
+      }
+
+      option.val = (portcullis_tool_programs_exit_report_t) {
+        (portcullis_tool_programs_exit_t) variant,
+        (uint64_t) (uint64_t) (*((int64_t*) (ptr + (16+2*sizeof(void*))))),
+        (uint32_t) (uint32_t) (*((int32_t*) (ptr + (24+2*sizeof(void*))))),
+        (plugin_list_string_t) (plugin_list_string_t) { (plugin_string_t*)(*((uint8_t **) (ptr + (24+3*sizeof(void*))))), (*((size_t*) (ptr + (24+4*sizeof(void*))))) },
+      };
+      break;
+    }
+  }
+  *ret = option.val;
+  return option.is_some;
+}
+
+void portcullis_tool_programs_method_running_kill(portcullis_tool_programs_borrow_running_t self) {
+  __wasm_import_portcullis_tool_programs_method_running_kill((self).__handle);
+}
+
+bool portcullis_tool_programs_method_program_start(portcullis_tool_programs_borrow_program_t self, portcullis_tool_programs_launch_t *launch, portcullis_tool_programs_own_running_t *ret, plugin_string_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(3*sizeof(void*))];
+  int32_t option;
+  uint8_t * option1;
+  size_t option2;
+  if (((*launch).directory).is_some) {
+    const plugin_string_t *payload0 = &((*launch).directory).val;
+    option = 1;
+    option1 = (uint8_t *) (*payload0).ptr;
+    option2 = (*payload0).len;
+  } else {
+    option = 0;
+    option1 = 0;
+    option2 = 0;
+  }
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_programs_method_program_start((self).__handle, (uint8_t *) ((*launch).arguments).ptr, ((*launch).arguments).len, (uint8_t *) ((*launch).environment).ptr, ((*launch).environment).len, option, option1, option2, (*launch).merge, ptr);
+  portcullis_tool_programs_result_own_running_string_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      result.val.ok = (portcullis_tool_programs_own_running_t) { *((int32_t*) (ptr + sizeof(void*))) };
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      result.val.err = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) };
+      break;
+    }
+  }
+  if (!result.is_err) {
+    *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
+bool portcullis_tool_programs_method_program_start_with(portcullis_tool_programs_borrow_program_t self, portcullis_tool_programs_launch_t *launch, portcullis_tool_programs_missing_t *missing, portcullis_tool_programs_own_running_t *ret, plugin_string_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(3*sizeof(void*))];
+  int32_t option;
+  uint8_t * option1;
+  size_t option2;
+  if (((*launch).directory).is_some) {
+    const plugin_string_t *payload0 = &((*launch).directory).val;
+    option = 1;
+    option1 = (uint8_t *) (*payload0).ptr;
+    option2 = (*payload0).len;
+  } else {
+    option = 0;
+    option1 = 0;
+    option2 = 0;
+  }
+  int32_t variant;
+  uint8_t * variant6;
+  size_t variant7;
+  switch ((int32_t) (*missing).tag) {
+    case 0: {
+      const plugin_string_t *payload3 = &(*missing).val.destination;
+      variant = 0;
+      variant6 = (uint8_t *) (*payload3).ptr;
+      variant7 = (*payload3).len;
+      break;
+    }
+    case 1: {
+      const plugin_string_t *payload4 = &(*missing).val.readable_directory;
+      variant = 1;
+      variant6 = (uint8_t *) (*payload4).ptr;
+      variant7 = (*payload4).len;
+      break;
+    }
+    case 2: {
+      const plugin_string_t *payload5 = &(*missing).val.writable_directory;
+      variant = 2;
+      variant6 = (uint8_t *) (*payload5).ptr;
+      variant7 = (*payload5).len;
+      break;
+    }
+  }
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_programs_method_program_start_with((self).__handle, (uint8_t *) ((*launch).arguments).ptr, ((*launch).arguments).len, (uint8_t *) ((*launch).environment).ptr, ((*launch).environment).len, option, option1, option2, (*launch).merge, variant, variant6, variant7, ptr);
+  portcullis_tool_programs_result_own_running_string_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      result.val.ok = (portcullis_tool_programs_own_running_t) { *((int32_t*) (ptr + sizeof(void*))) };
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      result.val.err = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) };
+      break;
+    }
+  }
+  if (!result.is_err) {
+    *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
+bool portcullis_tool_programs_open_program(plugin_string_t *key, portcullis_tool_programs_own_program_t *ret, portcullis_tool_programs_unavailable_t *err) {
+  __attribute__((__aligned__(4)))
+  uint8_t ret_area[8];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_programs_open_program((uint8_t *) (*key).ptr, (*key).len, ptr);
+  portcullis_tool_programs_result_own_program_unavailable_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      result.val.ok = (portcullis_tool_programs_own_program_t) { *((int32_t*) (ptr + 4)) };
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      result.val.err = (int32_t) *((uint8_t*) (ptr + 4));
+      break;
+    }
+  }
+  if (!result.is_err) {
+    *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
+void portcullis_tool_tools_method_toolset_list(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_summary_t *ret) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(2*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_method_toolset_list((self).__handle, ptr);
+  *ret = (portcullis_tool_tools_list_summary_t) { (portcullis_tool_tools_summary_t*)(*((uint8_t **) (ptr + 0))), (*((size_t*) (ptr + sizeof(void*)))) };
+}
+
+void portcullis_tool_tools_method_toolset_search(portcullis_tool_tools_borrow_toolset_t self, plugin_string_t *query, uint32_t limit, portcullis_tool_tools_list_summary_t *ret) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(2*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_method_toolset_search((self).__handle, (uint8_t *) (*query).ptr, (*query).len, (int32_t) (limit), ptr);
+  *ret = (portcullis_tool_tools_list_summary_t) { (portcullis_tool_tools_summary_t*)(*((uint8_t **) (ptr + 0))), (*((size_t*) (ptr + sizeof(void*)))) };
+}
+
+bool portcullis_tool_tools_method_toolset_definition(portcullis_tool_tools_borrow_toolset_t self, plugin_string_t *tool, portcullis_tool_tools_callable_t *ret) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(14*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_method_toolset_definition((self).__handle, (uint8_t *) (*tool).ptr, (*tool).len, ptr);
+  portcullis_tool_tools_option_callable_t option1;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      option1.is_some = false;
+      break;
+    }
+    case 1: {
+      option1.is_some = true;
+      plugin_option_string_t option;
+      switch ((int32_t) *((uint8_t*) (ptr + (3*sizeof(void*))))) {
+        case 0: {
+          option.is_some = false;
+          break;
+        }
+        case 1: {
+          option.is_some = true;
+          option.val = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (4*sizeof(void*))))), (*((size_t*) (ptr + (5*sizeof(void*))))) };
+          break;
+        }
+      }
+      plugin_option_string_t option0;
+      switch ((int32_t) *((uint8_t*) (ptr + (10*sizeof(void*))))) {
+        case 0: {
+          option0.is_some = false;
+          break;
+        }
+        case 1: {
+          option0.is_some = true;
+          option0.val = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (11*sizeof(void*))))), (*((size_t*) (ptr + (12*sizeof(void*))))) };
+          break;
+        }
+      }
+
+      option1.val = (portcullis_tool_tools_callable_t) {
+        (plugin_string_t) (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + sizeof(void*)))), (*((size_t*) (ptr + (2*sizeof(void*))))) },
+        (plugin_option_string_t) option,
+        (plugin_string_t) (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (6*sizeof(void*))))), (*((size_t*) (ptr + (7*sizeof(void*))))) },
+        (plugin_string_t) (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (8*sizeof(void*))))), (*((size_t*) (ptr + (9*sizeof(void*))))) },
+        (plugin_option_string_t) option0,
+        (portcullis_tool_tools_permissions_t) (int32_t) *((uint8_t*) (ptr + (13*sizeof(void*)))),
+        (portcullis_tool_tools_hints_t) (int32_t) *((uint8_t*) (ptr + (1+13*sizeof(void*)))),
+      };
+      break;
+    }
+  }
+  *ret = option1.val;
+  return option1.is_some;
+}
+
+bool portcullis_tool_tools_method_toolset_call(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_tool_call_t *call, portcullis_tool_tools_success_t *ret, portcullis_tool_tools_failure_t *err) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(10*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_method_toolset_call((self).__handle, (uint8_t *) ((*call).tool).ptr, ((*call).tool).len, (uint8_t *) ((*call).arguments).ptr, ((*call).arguments).len, ptr);
+  portcullis_tool_tools_result_success_failure_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      plugin_option_string_t option;
+      switch ((int32_t) *((uint8_t*) (ptr + sizeof(void*)))) {
+        case 0: {
+          option.is_some = false;
+          break;
+        }
+        case 1: {
+          option.is_some = true;
+          option.val = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) };
+          break;
+        }
+      }
+      portcullis_tool_types_output_t variant2;
+      variant2.tag = (int32_t) *((uint8_t*) (ptr + (4*sizeof(void*))));
+      switch ((int32_t) variant2.tag) {
+        case 0: {
+          variant2.val.text = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (5*sizeof(void*))))), (*((size_t*) (ptr + (6*sizeof(void*))))) };
+          break;
+        }
+        case 1: {
+          variant2.val.json = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (5*sizeof(void*))))), (*((size_t*) (ptr + (6*sizeof(void*))))) };
+          break;
+        }
+        case 2: {
+          variant2.val.parts = (portcullis_tool_types_list_part_t) { (portcullis_tool_types_part_t*)(*((uint8_t **) (ptr + (5*sizeof(void*))))), (*((size_t*) (ptr + (6*sizeof(void*))))) };
+          break;
+        }
+      }
+      plugin_option_string_t option3;
+      switch ((int32_t) *((uint8_t*) (ptr + (7*sizeof(void*))))) {
+        case 0: {
+          option3.is_some = false;
+          break;
+        }
+        case 1: {
+          option3.is_some = true;
+          option3.val = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (8*sizeof(void*))))), (*((size_t*) (ptr + (9*sizeof(void*))))) };
+          break;
+        }
+      }
+
+      result.val.ok = (portcullis_tool_types_success_t) {
+        (plugin_option_string_t) option,
+        (portcullis_tool_types_output_t) variant2,
+        (plugin_option_string_t) option3,
+      };
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      portcullis_tool_types_failure_t variant5;
+      variant5.tag = (int32_t) *((uint8_t*) (ptr + sizeof(void*)));
+      switch ((int32_t) variant5.tag) {
+        case 0: {
+          variant5.val.invalid_arguments = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) };
+          break;
+        }
+        case 1: {
+          variant5.val.denied = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) };
+          break;
+        }
+        case 2: {
+          plugin_option_u32_t option4;
+          switch ((int32_t) *((uint8_t*) (ptr + (4*sizeof(void*))))) {
+            case 0: {
+              option4.is_some = false;
+              break;
+            }
+            case 1: {
+              option4.is_some = true;
+              option4.val = (uint32_t) (*((int32_t*) (ptr + (4+4*sizeof(void*)))));
+              break;
+            }
+          }
+          variant5.val.unavailable = (portcullis_tool_types_outage_t) {
+            (plugin_string_t) (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) },
+            (plugin_option_u32_t) option4,
+          };
+          break;
+        }
+        case 3: {
+          break;
+        }
+        case 4: {
+          variant5.val.failed = (plugin_string_t) { (uint8_t*)(*((uint8_t **) (ptr + (2*sizeof(void*))))), (*((size_t*) (ptr + (3*sizeof(void*))))) };
+          break;
+        }
+      }
+
+      result.val.err = variant5;
+      break;
+    }
+  }
+  if (!result.is_err) {
+    *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
+void portcullis_tool_tools_method_toolset_call_all(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_tool_call_t *calls, portcullis_tool_tools_list_result_success_failure_t *ret) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(2*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_method_toolset_call_all((self).__handle, (uint8_t *) (*calls).ptr, (*calls).len, ptr);
+  *ret = (portcullis_tool_tools_list_result_success_failure_t) { (portcullis_tool_tools_result_success_failure_t*)(*((uint8_t **) (ptr + 0))), (*((size_t*) (ptr + sizeof(void*)))) };
+}
+
+void portcullis_tool_tools_method_toolset_foresee(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_tool_call_t *calls, portcullis_tool_tools_list_outlook_t *ret) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(2*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_method_toolset_foresee((self).__handle, (uint8_t *) (*calls).ptr, (*calls).len, ptr);
+  *ret = (portcullis_tool_tools_list_outlook_t) { (portcullis_tool_tools_outlook_t*)(*((uint8_t **) (ptr + 0))), (*((size_t*) (ptr + sizeof(void*)))) };
+}
+
+void portcullis_tool_tools_method_toolset_approve(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_tool_call_t *calls, plugin_list_bool_t *ret) {
+  __attribute__((__aligned__(sizeof(void*))))
+  uint8_t ret_area[(2*sizeof(void*))];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_method_toolset_approve((self).__handle, (uint8_t *) (*calls).ptr, (*calls).len, ptr);
+  *ret = (plugin_list_bool_t) { (bool*)(*((uint8_t **) (ptr + 0))), (*((size_t*) (ptr + sizeof(void*)))) };
+}
+
+bool portcullis_tool_tools_open_tools(plugin_string_t *key, portcullis_tool_tools_own_toolset_t *ret, portcullis_tool_tools_unavailable_t *err) {
+  __attribute__((__aligned__(4)))
+  uint8_t ret_area[8];
+  uint8_t *ptr = (uint8_t *) &ret_area;
+  __wasm_import_portcullis_tool_tools_open_tools((uint8_t *) (*key).ptr, (*key).len, ptr);
+  portcullis_tool_tools_result_own_toolset_unavailable_t result;
+  switch ((int32_t) *((uint8_t*) (ptr + 0))) {
+    case 0: {
+      result.is_err = false;
+      result.val.ok = (portcullis_tool_tools_own_toolset_t) { *((int32_t*) (ptr + 4)) };
+      break;
+    }
+    case 1: {
+      result.is_err = true;
+      result.val.err = (int32_t) *((uint8_t*) (ptr + 4));
+      break;
+    }
+  }
+  if (!result.is_err) {
+    *ret = result.val.ok;
+    return 1;
+  } else {
+    *err = result.val.err;
+    return 0;
+  }
+}
+
 bool portcullis_tool_output_open_text(portcullis_tool_output_own_output_stream_t *ret) {
   __attribute__((__aligned__(4)))
   uint8_t ret_area[8];
@@ -8506,7 +9387,7 @@ void wasi_logging_logging_log(wasi_logging_logging_level_t level, plugin_string_
   __wasm_import_wasi_logging_logging_log((int32_t) level, (uint8_t *) (*context).ptr, (*context).len, (uint8_t *) (*message).ptr, (*message).len);
 }
 
-__attribute__((__export_name__("portcullis:tool/handler@0.1.0#describe")))
+__attribute__((__export_name__("portcullis:tool/handler@0.2.0#describe")))
 uint8_t * __wasm_export_exports_portcullis_tool_handler_describe(void) {
   exports_portcullis_tool_handler_manifest_t ret;
   exports_portcullis_tool_handler_describe(&ret);
@@ -8524,7 +9405,7 @@ uint8_t * __wasm_export_exports_portcullis_tool_handler_describe(void) {
   return ptr;
 }
 
-__attribute__((__export_name__("portcullis:tool/handler@0.1.0#execute-raw")))
+__attribute__((__export_name__("portcullis:tool/handler@0.2.0#execute-raw")))
 uint8_t * __wasm_export_exports_portcullis_tool_handler_execute_raw(uint8_t * arg, size_t arg0, uint8_t * arg1, size_t arg2) {
   plugin_string_t arg3 = (plugin_string_t) { (uint8_t*)(arg), (arg0) };
   plugin_string_t arg4 = (plugin_string_t) { (uint8_t*)(arg1), (arg2) };
@@ -8540,27 +9421,34 @@ uint8_t * __wasm_export_exports_portcullis_tool_handler_execute_raw(uint8_t * ar
   }
   uint8_t *ptr = (uint8_t *) &RET_AREA;
   if ((ret).is_err) {
-    const exports_portcullis_tool_handler_failure_t *payload15 = &(ret).val.err;*((int8_t*)(ptr + 0)) = 1;
-    switch ((int32_t) (*payload15).tag) {
+    const exports_portcullis_tool_handler_failure_t *payload19 = &(ret).val.err;*((int8_t*)(ptr + 0)) = 1;
+    switch ((int32_t) (*payload19).tag) {
       case 0: {
-        const plugin_string_t *payload16 = &(*payload15).val.invalid_arguments;
+        const plugin_string_t *payload20 = &(*payload19).val.invalid_arguments;
         *((int8_t*)(ptr + sizeof(void*))) = 0;
-        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload16).len;
-        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload16).ptr;
+        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload20).len;
+        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload20).ptr;
         break;
       }
       case 1: {
-        const plugin_string_t *payload17 = &(*payload15).val.denied;
+        const plugin_string_t *payload21 = &(*payload19).val.denied;
         *((int8_t*)(ptr + sizeof(void*))) = 1;
-        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload17).len;
-        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload17).ptr;
+        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload21).len;
+        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload21).ptr;
         break;
       }
       case 2: {
-        const plugin_string_t *payload18 = &(*payload15).val.unavailable;
+        const portcullis_tool_types_outage_t *payload22 = &(*payload19).val.unavailable;
         *((int8_t*)(ptr + sizeof(void*))) = 2;
-        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload18).len;
-        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload18).ptr;
+        *((size_t*)(ptr + (3*sizeof(void*)))) = ((*payload22).message).len;
+        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) ((*payload22).message).ptr;
+        if (((*payload22).retry_after_seconds).is_some) {
+          const uint32_t *payload24 = &((*payload22).retry_after_seconds).val;
+          *((int8_t*)(ptr + (4*sizeof(void*)))) = 1;
+          *((int32_t*)(ptr + (4+4*sizeof(void*)))) = (int32_t) (*payload24);
+        } else {
+          *((int8_t*)(ptr + (4*sizeof(void*)))) = 0;
+        }
         break;
       }
       case 3: {
@@ -8568,10 +9456,10 @@ uint8_t * __wasm_export_exports_portcullis_tool_handler_execute_raw(uint8_t * ar
         break;
       }
       case 4: {
-        const plugin_string_t *payload20 = &(*payload15).val.failed;
+        const plugin_string_t *payload26 = &(*payload19).val.failed;
         *((int8_t*)(ptr + sizeof(void*))) = 4;
-        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload20).len;
-        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload20).ptr;
+        *((size_t*)(ptr + (3*sizeof(void*)))) = (*payload26).len;
+        *((uint8_t **)(ptr + (2*sizeof(void*)))) = (uint8_t *) (*payload26).ptr;
         break;
       }
     }
@@ -8609,10 +9497,10 @@ uint8_t * __wasm_export_exports_portcullis_tool_handler_execute_raw(uint8_t * ar
       }
     }
     if (((*payload).metadata).is_some) {
-      const plugin_string_t *payload14 = &((*payload).metadata).val;
+      const plugin_string_t *payload18 = &((*payload).metadata).val;
       *((int8_t*)(ptr + (7*sizeof(void*)))) = 1;
-      *((size_t*)(ptr + (9*sizeof(void*)))) = (*payload14).len;
-      *((uint8_t **)(ptr + (8*sizeof(void*)))) = (uint8_t *) (*payload14).ptr;
+      *((size_t*)(ptr + (9*sizeof(void*)))) = (*payload18).len;
+      *((uint8_t **)(ptr + (8*sizeof(void*)))) = (uint8_t *) (*payload18).ptr;
     } else {
       *((int8_t*)(ptr + (7*sizeof(void*)))) = 0;
     }

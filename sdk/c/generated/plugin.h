@@ -14,10 +14,236 @@ typedef struct plugin_string_t {
   size_t len;
 } plugin_string_t;
 
+// The permissions that a tool may use. They limit the handles of a call: without `write` every directory is
+// read-only, without `read` and `write` there is no directory at all.
+typedef uint8_t portcullis_tool_types_permissions_t;
+
+#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_READ (1 << 0)
+#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_WRITE (1 << 1)
+#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_EXECUTE (1 << 2)
+#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_NETWORK (1 << 3)
+
+// What a tool's author claims about its behaviour. Shown to people and models as a claim. A hint never makes the
+// host decide in the tool's favour.
+typedef uint8_t portcullis_tool_types_hints_t;
+
+// Changes nothing outside the sandbox.
+#define PORTCULLIS_TOOL_TYPES_HINTS_READ_ONLY (1 << 0)
+// May destroy or overwrite something.
+#define PORTCULLIS_TOOL_TYPES_HINTS_DESTRUCTIVE (1 << 1)
+// The same call twice has the effect of one.
+#define PORTCULLIS_TOOL_TYPES_HINTS_IDEMPOTENT (1 << 2)
+// Reaches things outside the host's control, such as the network.
+#define PORTCULLIS_TOOL_TYPES_HINTS_OPEN_WORLD (1 << 3)
+// Must not run at the same time as another call of the same session.
+#define PORTCULLIS_TOOL_TYPES_HINTS_SEQUENTIAL (1 << 4)
+
 typedef struct {
   bool is_some;
   plugin_string_t val;
 } plugin_option_string_t;
+
+// One tool.
+typedef struct portcullis_tool_types_definition_t {
+  // `[a-z][a-z0-9_-]{0,63}`, unique within the plugin. The host calls the tool `plugin.name`.
+  plugin_string_t   name;
+  // A few words for people.
+  plugin_option_string_t   title;
+  // What the tool does, for a model. Must not contain invisible or control characters other than line feeds.
+  plugin_string_t   description;
+  // JSON Schema 2020-12 of the arguments. Its root must have `"type": "object"`.
+  plugin_string_t   schema;
+  // JSON Schema 2020-12 of a `json` output. The host refuses any output that does not match it.
+  plugin_option_string_t   output_schema;
+  // Permissions that the tool needs.
+  portcullis_tool_types_permissions_t   required;
+  // Permissions that the tool can use but does not need.
+  portcullis_tool_types_permissions_t   optional;
+  portcullis_tool_types_hints_t   hints;
+} portcullis_tool_types_definition_t;
+
+// The kind of handle behind a key.
+typedef uint8_t portcullis_tool_types_dependency_kind_t;
+
+#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_DIRECTORY 0
+#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_HTTP 1
+#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_STORE 2
+#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_SERVICE 3
+#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_PROCESS 4
+#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_TOOLS 5
+
+// A handle that the plugin asks for. Asking grants nothing: a call gets the handle only if the policy binds the key.
+typedef struct portcullis_tool_types_dependency_t {
+  // `[a-z][a-z0-9_-]{0,63}`, unique within the plugin.
+  plugin_string_t   key;
+  portcullis_tool_types_dependency_kind_t   kind;
+  // If false, calls of this plugin are denied while the policy has no binding for the key.
+  bool   optional;
+  // Why, for the person who writes the policy.
+  plugin_string_t   reason;
+} portcullis_tool_types_dependency_t;
+
+typedef struct {
+  portcullis_tool_types_definition_t *ptr;
+  size_t len;
+} portcullis_tool_types_list_definition_t;
+
+typedef struct {
+  portcullis_tool_types_dependency_t *ptr;
+  size_t len;
+} portcullis_tool_types_list_dependency_t;
+
+// A plugin's description of itself.
+typedef struct portcullis_tool_types_manifest_t {
+  // `[a-z][a-z0-9_-]{0,63}`. Must be the name of the file without `.wasm`.
+  plugin_string_t   name;
+  // The author's version. The host identifies a plugin by the SHA-256 of its bytes, never by its version.
+  plugin_string_t   version;
+  plugin_string_t   description;
+  portcullis_tool_types_list_definition_t   tools;
+  portcullis_tool_types_list_dependency_t   dependencies;
+} portcullis_tool_types_manifest_t;
+
+typedef struct {
+  uint8_t *ptr;
+  size_t len;
+} plugin_list_u8_t;
+
+// Bytes and their media type (RFC 6838), such as `image/png`.
+typedef struct portcullis_tool_types_blob_t {
+  // The file name for people, such as `report.csv`: 1 to 255 bytes. It is never a path. These make the answer
+  // invalid: one of `/\:*?"<>|`, an invisible character, a space or `-` at the start, a space or `.` at the end, and
+  // the name of a Windows device such as `nul.txt`.
+  plugin_option_string_t   name;
+  plugin_string_t   media_type;
+  plugin_list_u8_t   data;
+} portcullis_tool_types_blob_t;
+
+// A piece of a composite output.
+typedef struct portcullis_tool_types_part_t {
+  uint8_t tag;
+  union {
+    plugin_string_t     text;
+    portcullis_tool_types_blob_t     image;
+    portcullis_tool_types_blob_t     file;
+  } val;
+} portcullis_tool_types_part_t;
+
+#define PORTCULLIS_TOOL_TYPES_PART_TEXT 0
+#define PORTCULLIS_TOOL_TYPES_PART_IMAGE 1
+#define PORTCULLIS_TOOL_TYPES_PART_FILE 2
+
+typedef struct {
+  portcullis_tool_types_part_t *ptr;
+  size_t len;
+} portcullis_tool_types_list_part_t;
+
+// The output of a tool.
+typedef struct portcullis_tool_types_output_t {
+  uint8_t tag;
+  union {
+    plugin_string_t     text;
+    plugin_string_t     json;
+    portcullis_tool_types_list_part_t     parts;
+  } val;
+} portcullis_tool_types_output_t;
+
+#define PORTCULLIS_TOOL_TYPES_OUTPUT_TEXT 0
+// One JSON document.
+#define PORTCULLIS_TOOL_TYPES_OUTPUT_JSON 1
+#define PORTCULLIS_TOOL_TYPES_OUTPUT_PARTS 2
+
+typedef struct portcullis_tool_types_success_t {
+  // A few words for people, such as `Read src/main.rs`.
+  plugin_option_string_t   title;
+  portcullis_tool_types_output_t   output;
+  // One JSON object for programs; a model does not see it.
+  plugin_option_string_t   metadata;
+} portcullis_tool_types_success_t;
+
+typedef struct {
+  bool is_some;
+  uint32_t val;
+} plugin_option_u32_t;
+
+// A failure of something outside the tool.
+typedef struct portcullis_tool_types_outage_t {
+  plugin_string_t   message;
+  // The number of seconds after which another try may help, if the tool knows it. The host passes it to the model,
+  // and does not retry by itself.
+  plugin_option_u32_t   retry_after_seconds;
+} portcullis_tool_types_outage_t;
+
+// Why a tool failed. The text is for the model, and should say what would help.
+typedef struct portcullis_tool_types_failure_t {
+  uint8_t tag;
+  union {
+    plugin_string_t     invalid_arguments;
+    plugin_string_t     denied;
+    portcullis_tool_types_outage_t     unavailable;
+    plugin_string_t     failed;
+  } val;
+} portcullis_tool_types_failure_t;
+
+// The arguments match the schema, but are still wrong.
+#define PORTCULLIS_TOOL_TYPES_FAILURE_INVALID_ARGUMENTS 0
+// A permission was missing.
+#define PORTCULLIS_TOOL_TYPES_FAILURE_DENIED 1
+// Something outside the tool did not work. Trying again later may help.
+#define PORTCULLIS_TOOL_TYPES_FAILURE_UNAVAILABLE 2
+// The tool stopped because the call was cancelled.
+#define PORTCULLIS_TOOL_TYPES_FAILURE_CANCELLED 3
+#define PORTCULLIS_TOOL_TYPES_FAILURE_FAILED 4
+
+// How one argument of a later call may differ from this call.
+typedef struct portcullis_tool_types_variation_t {
+  // The name of the argument.
+  plugin_string_t   argument;
+  // The directory in which the argument may then name any path, such as `src/**`. If none, the argument may have any
+  // value. That is not allowed for an argument that names a file or a resource.
+  plugin_option_string_t   within;
+} portcullis_tool_types_variation_t;
+
+typedef struct {
+  portcullis_tool_types_variation_t *ptr;
+  size_t len;
+} portcullis_tool_types_list_variation_t;
+
+typedef struct {
+  portcullis_tool_types_list_variation_t *ptr;
+  size_t len;
+} portcullis_tool_types_list_list_variation_t;
+
+// An approval request that proposes what a remembered approval may cover.
+typedef struct portcullis_tool_types_approval_request_t {
+  // What the approver should check.
+  plugin_string_t   reason;
+  // At most 4 patterns, the narrowest first. A pattern lists the arguments that may differ; every other argument
+  // must be the same as in this call. The host shows a pattern as the plugin's proposal. It drops a pattern that
+  // does not cover this call, or that is wider than a remembered approval may be. An approved pattern answers later
+  // requests of the plugin while the plugin proposes the same pattern. It never answers requests of the policy.
+  portcullis_tool_types_list_list_variation_t   patterns;
+} portcullis_tool_types_approval_request_t;
+
+// A plugin's own opinion of a call. It can only tighten what the policy decided.
+typedef struct portcullis_tool_types_verdict_t {
+  uint8_t tag;
+  union {
+    plugin_string_t     ask;
+    plugin_string_t     refuse;
+    portcullis_tool_types_approval_request_t     request;
+  } val;
+} portcullis_tool_types_verdict_t;
+
+#define PORTCULLIS_TOOL_TYPES_VERDICT_CLEAR 0
+// The call needs approval. The text tells the approver why. A remembered approval counts only if the approver saw
+// the same text.
+#define PORTCULLIS_TOOL_TYPES_VERDICT_ASK 1
+#define PORTCULLIS_TOOL_TYPES_VERDICT_REFUSE 2
+// Like `ask`, with patterns that a remembered approval may cover.
+#define PORTCULLIS_TOOL_TYPES_VERDICT_REQUEST 3
+
+typedef portcullis_tool_types_blob_t portcullis_tool_context_blob_t;
 
 typedef struct portcullis_tool_context_call_t {
   plugin_string_t   id;
@@ -48,6 +274,11 @@ typedef struct {
     plugin_string_t err;
   } val;
 } portcullis_tool_context_result_void_string_t;
+
+typedef struct {
+  plugin_string_t *ptr;
+  size_t len;
+} plugin_list_string_t;
 
 typedef struct wasi_io_error_own_error_t {
   int32_t __handle;
@@ -112,11 +343,6 @@ typedef struct wasi_io_streams_own_output_stream_t {
 typedef struct wasi_io_streams_borrow_output_stream_t {
   int32_t __handle;
 } wasi_io_streams_borrow_output_stream_t;
-
-typedef struct {
-  uint8_t *ptr;
-  size_t len;
-} plugin_list_u8_t;
 
 typedef struct {
   bool is_err;
@@ -616,11 +842,6 @@ typedef struct wasi_http_types_tls_alert_received_payload_t {
   plugin_option_string_t   alert_message;
 } wasi_http_types_tls_alert_received_payload_t;
 
-typedef struct {
-  bool is_some;
-  uint32_t val;
-} plugin_option_u32_t;
-
 // Defines the case payload type for `HTTP-response-{header,trailer}-size` above:
 typedef struct wasi_http_types_field_size_payload_t {
   plugin_option_string_t   field_name;
@@ -1077,6 +1298,239 @@ typedef struct {
   } val;
 } portcullis_tool_dependencies_result_bool_unavailable_t;
 
+typedef portcullis_tool_dependencies_unavailable_t portcullis_tool_programs_unavailable_t;
+
+typedef struct {
+  plugin_string_t f0;
+  plugin_string_t f1;
+} plugin_tuple2_string_string_t;
+
+typedef struct {
+  plugin_tuple2_string_string_t *ptr;
+  size_t len;
+} plugin_list_tuple2_string_string_t;
+
+// What to start a program with.
+typedef struct portcullis_tool_programs_launch_t {
+  // The arguments after the program's own name. No shell reads them.
+  plugin_list_string_t   arguments;
+  // More environment variables. A variable of the policy wins over one of the same name.
+  plugin_list_tuple2_string_string_t   environment;
+  // The directory to start in, such as `/workspace/src`: the key of a directory of the program's binding, and a path
+  // below it. The default is the first directory of the binding.
+  plugin_option_string_t   directory;
+  // Whether stderr goes to the stream of stdout, in the order of the writes.
+  bool   merge;
+} portcullis_tool_programs_launch_t;
+
+// How a program ended.
+typedef struct portcullis_tool_programs_exit_t {
+  uint8_t tag;
+  union {
+    uint8_t     code;
+    uint8_t     signal;
+    plugin_string_t     stopped;
+  } val;
+} portcullis_tool_programs_exit_t;
+
+// It ended by itself, with this code.
+#define PORTCULLIS_TOOL_PROGRAMS_EXIT_CODE 0
+// This signal ended it.
+#define PORTCULLIS_TOOL_PROGRAMS_EXIT_SIGNAL 1
+// The host ended it. The text says which limit it reached, for the model.
+#define PORTCULLIS_TOOL_PROGRAMS_EXIT_STOPPED 2
+
+typedef struct portcullis_tool_programs_exit_report_t {
+  portcullis_tool_programs_exit_t   exit;
+  // From start to end, in milliseconds.
+  uint64_t   milliseconds;
+  // The number of background processes that the host ended with the program.
+  uint32_t   left_processes;
+  // What the confinement refused and the host knows of, such as `GET http://a.example/`: for the model.
+  plugin_list_string_t   refused;
+} portcullis_tool_programs_exit_report_t;
+
+typedef struct portcullis_tool_programs_own_running_t {
+  int32_t __handle;
+} portcullis_tool_programs_own_running_t;
+
+typedef struct portcullis_tool_programs_borrow_running_t {
+  int32_t __handle;
+} portcullis_tool_programs_borrow_running_t;
+
+// What a program lacks for one run.
+typedef struct portcullis_tool_programs_missing_t {
+  uint8_t tag;
+  union {
+    plugin_string_t     destination;
+    plugin_string_t     readable_directory;
+    plugin_string_t     writable_directory;
+  } val;
+} portcullis_tool_programs_missing_t;
+
+// A host and a port, such as `files.example.org:443`.
+#define PORTCULLIS_TOOL_PROGRAMS_MISSING_DESTINATION 0
+// A directory to read, by its absolute path on the machine.
+#define PORTCULLIS_TOOL_PROGRAMS_MISSING_READABLE_DIRECTORY 1
+// A directory to read and write, by its absolute path on the machine.
+#define PORTCULLIS_TOOL_PROGRAMS_MISSING_WRITABLE_DIRECTORY 2
+
+typedef struct portcullis_tool_programs_own_program_t {
+  int32_t __handle;
+} portcullis_tool_programs_own_program_t;
+
+typedef struct portcullis_tool_programs_borrow_program_t {
+  int32_t __handle;
+} portcullis_tool_programs_borrow_program_t;
+
+typedef wasi_io_streams_own_output_stream_t portcullis_tool_programs_own_output_stream_t;
+
+typedef struct {
+  bool is_some;
+  portcullis_tool_programs_own_output_stream_t val;
+} portcullis_tool_programs_option_own_output_stream_t;
+
+typedef wasi_io_streams_own_input_stream_t portcullis_tool_programs_own_input_stream_t;
+
+typedef struct {
+  bool is_some;
+  portcullis_tool_programs_own_input_stream_t val;
+} portcullis_tool_programs_option_own_input_stream_t;
+
+typedef wasi_io_poll_own_pollable_t portcullis_tool_programs_own_pollable_t;
+
+typedef struct {
+  bool is_some;
+  portcullis_tool_programs_exit_report_t val;
+} portcullis_tool_programs_option_exit_report_t;
+
+typedef struct {
+  bool is_err;
+  union {
+    portcullis_tool_programs_own_running_t ok;
+    plugin_string_t err;
+  } val;
+} portcullis_tool_programs_result_own_running_string_t;
+
+typedef struct {
+  bool is_err;
+  union {
+    portcullis_tool_programs_own_program_t ok;
+    portcullis_tool_programs_unavailable_t err;
+  } val;
+} portcullis_tool_programs_result_own_program_unavailable_t;
+
+typedef portcullis_tool_dependencies_unavailable_t portcullis_tool_tools_unavailable_t;
+
+typedef portcullis_tool_types_permissions_t portcullis_tool_tools_permissions_t;
+
+typedef portcullis_tool_types_hints_t portcullis_tool_tools_hints_t;
+
+typedef portcullis_tool_types_success_t portcullis_tool_tools_success_t;
+
+typedef portcullis_tool_types_failure_t portcullis_tool_tools_failure_t;
+
+// A tool in a list.
+typedef struct portcullis_tool_tools_summary_t {
+  // The full name, such as `files.read`.
+  plugin_string_t   name;
+  plugin_option_string_t   title;
+  // The text of another plugin: not to be trusted.
+  plugin_string_t   description;
+} portcullis_tool_tools_summary_t;
+
+// The definition of a tool.
+typedef struct portcullis_tool_tools_callable_t {
+  plugin_string_t   name;
+  plugin_option_string_t   title;
+  plugin_string_t   description;
+  // JSON Schema 2020-12 of the arguments.
+  plugin_string_t   schema;
+  // JSON Schema 2020-12 of the output, if the tool returns `json`.
+  plugin_option_string_t   output_schema;
+  // Permissions that the tool may use.
+  portcullis_tool_tools_permissions_t   permissions;
+  // What the author of the tool claims.
+  portcullis_tool_tools_hints_t   hints;
+} portcullis_tool_tools_callable_t;
+
+// A call of a tool.
+typedef struct portcullis_tool_tools_tool_call_t {
+  // The full name of the tool.
+  plugin_string_t   tool;
+  // One JSON object.
+  plugin_string_t   arguments;
+} portcullis_tool_tools_tool_call_t;
+
+// What the host would do with a call.
+typedef struct portcullis_tool_tools_outlook_t {
+  uint8_t tag;
+  union {
+    portcullis_tool_tools_failure_t     fails;
+  } val;
+} portcullis_tool_tools_outlook_t;
+
+// The call would run.
+#define PORTCULLIS_TOOL_TOOLS_OUTLOOK_RUNS 0
+// An approver would be asked.
+#define PORTCULLIS_TOOL_TOOLS_OUTLOOK_NEEDS_APPROVAL 1
+// The call would fail like this.
+#define PORTCULLIS_TOOL_TOOLS_OUTLOOK_FAILS 2
+
+typedef struct portcullis_tool_tools_own_toolset_t {
+  int32_t __handle;
+} portcullis_tool_tools_own_toolset_t;
+
+typedef struct portcullis_tool_tools_borrow_toolset_t {
+  int32_t __handle;
+} portcullis_tool_tools_borrow_toolset_t;
+
+typedef struct {
+  portcullis_tool_tools_summary_t *ptr;
+  size_t len;
+} portcullis_tool_tools_list_summary_t;
+
+typedef struct {
+  bool is_some;
+  portcullis_tool_tools_callable_t val;
+} portcullis_tool_tools_option_callable_t;
+
+typedef struct {
+  bool is_err;
+  union {
+    portcullis_tool_tools_success_t ok;
+    portcullis_tool_tools_failure_t err;
+  } val;
+} portcullis_tool_tools_result_success_failure_t;
+
+typedef struct {
+  portcullis_tool_tools_tool_call_t *ptr;
+  size_t len;
+} portcullis_tool_tools_list_tool_call_t;
+
+typedef struct {
+  portcullis_tool_tools_result_success_failure_t *ptr;
+  size_t len;
+} portcullis_tool_tools_list_result_success_failure_t;
+
+typedef struct {
+  portcullis_tool_tools_outlook_t *ptr;
+  size_t len;
+} portcullis_tool_tools_list_outlook_t;
+
+typedef struct {
+  bool *ptr;
+  size_t len;
+} plugin_list_bool_t;
+
+typedef struct {
+  bool is_err;
+  union {
+    portcullis_tool_tools_own_toolset_t ok;
+    portcullis_tool_tools_unavailable_t err;
+  } val;
+} portcullis_tool_tools_result_own_toolset_unavailable_t;
+
 typedef wasi_io_streams_own_output_stream_t portcullis_tool_output_own_output_stream_t;
 
 typedef struct {
@@ -1120,11 +1574,6 @@ typedef struct wasi_keyvalue_store_error_t {
 #define WASI_KEYVALUE_STORE_ERROR_ACCESS_DENIED 1
 // Some implementation-specific error has occurred (e.g. I/O)
 #define WASI_KEYVALUE_STORE_ERROR_OTHER 2
-
-typedef struct {
-  plugin_string_t *ptr;
-  size_t len;
-} plugin_list_string_t;
 
 // A response to a `list-keys` operation.
 typedef struct wasi_keyvalue_store_key_response_t {
@@ -1217,16 +1666,6 @@ typedef struct {
 } wasi_config_store_result_option_string_error_t;
 
 typedef struct {
-  plugin_string_t f0;
-  plugin_string_t f1;
-} plugin_tuple2_string_string_t;
-
-typedef struct {
-  plugin_tuple2_string_string_t *ptr;
-  size_t len;
-} plugin_list_tuple2_string_string_t;
-
-typedef struct {
   bool is_err;
   union {
     plugin_list_tuple2_string_string_t ok;
@@ -1253,172 +1692,6 @@ typedef uint8_t wasi_logging_logging_level_t;
 // Describes messages indicating fatal errors.
 #define WASI_LOGGING_LOGGING_LEVEL_CRITICAL 5
 
-// The permissions that a tool may use. They limit the handles of a call: without `write` every directory is
-// read-only, without `read` and `write` there is no directory at all.
-typedef uint8_t portcullis_tool_types_permissions_t;
-
-#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_READ (1 << 0)
-#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_WRITE (1 << 1)
-#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_EXECUTE (1 << 2)
-#define PORTCULLIS_TOOL_TYPES_PERMISSIONS_NETWORK (1 << 3)
-
-// What a tool's author claims about its behaviour. Shown to people and models as a claim. A hint never makes the
-// host decide in the tool's favour.
-typedef uint8_t portcullis_tool_types_hints_t;
-
-// Changes nothing outside the sandbox.
-#define PORTCULLIS_TOOL_TYPES_HINTS_READ_ONLY (1 << 0)
-// May destroy or overwrite something.
-#define PORTCULLIS_TOOL_TYPES_HINTS_DESTRUCTIVE (1 << 1)
-// The same call twice has the effect of one.
-#define PORTCULLIS_TOOL_TYPES_HINTS_IDEMPOTENT (1 << 2)
-// Reaches things outside the host's control, such as the network.
-#define PORTCULLIS_TOOL_TYPES_HINTS_OPEN_WORLD (1 << 3)
-// Must not run at the same time as another call of the same session.
-#define PORTCULLIS_TOOL_TYPES_HINTS_SEQUENTIAL (1 << 4)
-
-// One tool.
-typedef struct portcullis_tool_types_definition_t {
-  // `[a-z][a-z0-9_-]{0,63}`, unique within the plugin. The host calls the tool `plugin.name`.
-  plugin_string_t   name;
-  // A few words for people.
-  plugin_option_string_t   title;
-  // What the tool does, for a model. Must not contain invisible or control characters other than line feeds.
-  plugin_string_t   description;
-  // JSON Schema 2020-12 of the arguments. Its root must have `"type": "object"`.
-  plugin_string_t   schema;
-  // JSON Schema 2020-12 of a `json` output. The host refuses any output that does not match it.
-  plugin_option_string_t   output_schema;
-  // Permissions that the tool needs.
-  portcullis_tool_types_permissions_t   required;
-  // Permissions that the tool can use but does not need.
-  portcullis_tool_types_permissions_t   optional;
-  portcullis_tool_types_hints_t   hints;
-} portcullis_tool_types_definition_t;
-
-// The kind of handle behind a key.
-typedef uint8_t portcullis_tool_types_dependency_kind_t;
-
-#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_DIRECTORY 0
-#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_HTTP 1
-#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_STORE 2
-#define PORTCULLIS_TOOL_TYPES_DEPENDENCY_KIND_SERVICE 3
-
-// A handle that the plugin asks for. Asking grants nothing: a call gets the handle only if the policy binds the key.
-typedef struct portcullis_tool_types_dependency_t {
-  // `[a-z][a-z0-9_-]{0,63}`, unique within the plugin.
-  plugin_string_t   key;
-  portcullis_tool_types_dependency_kind_t   kind;
-  // If false, calls of this plugin are denied while the policy has no binding for the key.
-  bool   optional;
-  // Why, for the person who writes the policy.
-  plugin_string_t   reason;
-} portcullis_tool_types_dependency_t;
-
-typedef struct {
-  portcullis_tool_types_definition_t *ptr;
-  size_t len;
-} portcullis_tool_types_list_definition_t;
-
-typedef struct {
-  portcullis_tool_types_dependency_t *ptr;
-  size_t len;
-} portcullis_tool_types_list_dependency_t;
-
-// A plugin's description of itself.
-typedef struct portcullis_tool_types_manifest_t {
-  // `[a-z][a-z0-9_-]{0,63}`. Must be the name of the file without `.wasm`.
-  plugin_string_t   name;
-  // The author's version. The host identifies a plugin by the SHA-256 of its bytes, never by its version.
-  plugin_string_t   version;
-  plugin_string_t   description;
-  portcullis_tool_types_list_definition_t   tools;
-  portcullis_tool_types_list_dependency_t   dependencies;
-} portcullis_tool_types_manifest_t;
-
-// Bytes and their media type (RFC 6838), such as `image/png`.
-typedef struct portcullis_tool_types_blob_t {
-  plugin_string_t   media_type;
-  plugin_list_u8_t   data;
-} portcullis_tool_types_blob_t;
-
-// A piece of a composite output.
-typedef struct portcullis_tool_types_part_t {
-  uint8_t tag;
-  union {
-    plugin_string_t     text;
-    portcullis_tool_types_blob_t     image;
-    portcullis_tool_types_blob_t     file;
-  } val;
-} portcullis_tool_types_part_t;
-
-#define PORTCULLIS_TOOL_TYPES_PART_TEXT 0
-#define PORTCULLIS_TOOL_TYPES_PART_IMAGE 1
-#define PORTCULLIS_TOOL_TYPES_PART_FILE 2
-
-typedef struct {
-  portcullis_tool_types_part_t *ptr;
-  size_t len;
-} portcullis_tool_types_list_part_t;
-
-// The output of a tool.
-typedef struct portcullis_tool_types_output_t {
-  uint8_t tag;
-  union {
-    plugin_string_t     text;
-    plugin_string_t     json;
-    portcullis_tool_types_list_part_t     parts;
-  } val;
-} portcullis_tool_types_output_t;
-
-#define PORTCULLIS_TOOL_TYPES_OUTPUT_TEXT 0
-// One JSON document.
-#define PORTCULLIS_TOOL_TYPES_OUTPUT_JSON 1
-#define PORTCULLIS_TOOL_TYPES_OUTPUT_PARTS 2
-
-typedef struct portcullis_tool_types_success_t {
-  // A few words for people, such as `Read src/main.rs`.
-  plugin_option_string_t   title;
-  portcullis_tool_types_output_t   output;
-  // One JSON object for programs; a model does not see it.
-  plugin_option_string_t   metadata;
-} portcullis_tool_types_success_t;
-
-// Why a tool failed. The text is for the model, and should say what would help.
-typedef struct portcullis_tool_types_failure_t {
-  uint8_t tag;
-  union {
-    plugin_string_t     invalid_arguments;
-    plugin_string_t     denied;
-    plugin_string_t     unavailable;
-    plugin_string_t     failed;
-  } val;
-} portcullis_tool_types_failure_t;
-
-// The arguments match the schema, but are still wrong.
-#define PORTCULLIS_TOOL_TYPES_FAILURE_INVALID_ARGUMENTS 0
-// A permission was missing.
-#define PORTCULLIS_TOOL_TYPES_FAILURE_DENIED 1
-// Something outside the tool did not work. Trying again later may help.
-#define PORTCULLIS_TOOL_TYPES_FAILURE_UNAVAILABLE 2
-// The tool stopped because the call was cancelled.
-#define PORTCULLIS_TOOL_TYPES_FAILURE_CANCELLED 3
-#define PORTCULLIS_TOOL_TYPES_FAILURE_FAILED 4
-
-// A plugin's own opinion of a call. It can only tighten what the policy decided.
-typedef struct portcullis_tool_types_verdict_t {
-  uint8_t tag;
-  union {
-    plugin_string_t     ask;
-    plugin_string_t     refuse;
-  } val;
-} portcullis_tool_types_verdict_t;
-
-#define PORTCULLIS_TOOL_TYPES_VERDICT_CLEAR 0
-// The call needs approval. The text tells the approver why.
-#define PORTCULLIS_TOOL_TYPES_VERDICT_ASK 1
-#define PORTCULLIS_TOOL_TYPES_VERDICT_REFUSE 2
-
 typedef portcullis_tool_types_manifest_t exports_portcullis_tool_handler_manifest_t;
 
 typedef portcullis_tool_types_success_t exports_portcullis_tool_handler_success_t;
@@ -1433,16 +1706,24 @@ typedef struct {
   } val;
 } exports_portcullis_tool_handler_result_success_failure_t;
 
-// Imported Functions from `portcullis:tool/context@0.1.0`
+// Imported Functions from `portcullis:tool/context@0.2.0`
 extern void portcullis_tool_context_current(portcullis_tool_context_call_t *ret);
 // Reports progress. The host drops reports over the call's quota.
 extern void portcullis_tool_context_report(portcullis_tool_context_progress_t *update);
+// Keeps a file for people beside the answer, such as a transcript. The caller gets its name, media type and size, and
+// a reference with which `output.read` reads it. Only a call that succeeds keeps its files. A tool cannot keep files
+// beside a text that it writes to `output`, or beside JSON with an output schema. The error is for the model.
+extern bool portcullis_tool_context_keep(portcullis_tool_context_blob_t *file, plugin_string_t *err);
 // Whether the caller has cancelled the call. The host stops the call shortly after this becomes true.
 extern bool portcullis_tool_context_is_cancelled(void);
 // Asks during a call whether an action is allowed. The policy or an approver answers. Approval gives the call no
 // handle that it does not have.
 // `permission` is the name of one of the tool's permissions. The error says why the action is not allowed.
 extern bool portcullis_tool_context_ask(plugin_string_t *permission, plugin_string_t *resource, plugin_string_t *reason, plugin_string_t *err);
+// Works like `ask`, and proposes what a remembered approval may cover: at most 4 directories that contain the
+// resource, the narrowest first, such as `payments/2026-11-23/**` for `payments/2026-11-23/acme`. The host shows
+// each as the plugin's proposal, and drops every other pattern.
+extern bool portcullis_tool_context_ask_with_patterns(plugin_string_t *permission, plugin_string_t *resource, plugin_string_t *reason, plugin_list_string_t *patterns, plugin_string_t *err);
 
 // Imported Functions from `wasi:io/error@0.2.12`
 // Returns a string that is suitable to assist humans in debugging
@@ -2199,7 +2480,7 @@ extern bool wasi_http_types_method_future_incoming_response_get(wasi_http_types_
 // http-related errors.
 extern bool wasi_http_types_http_error_code(wasi_http_types_borrow_io_error_t err_, wasi_http_types_error_code_t *ret);
 
-// Imported Functions from `portcullis:tool/dependencies@0.1.0`
+// Imported Functions from `portcullis:tool/dependencies@0.2.0`
 // Works as `wasi:http/outgoing-handler.handle`. A request that the policy does not cover fails with
 // `HTTP-request-denied`, and nothing of it leaves the host.
 extern bool portcullis_tool_dependencies_method_client_send(portcullis_tool_dependencies_borrow_client_t self, portcullis_tool_dependencies_own_outgoing_request_t request, portcullis_tool_dependencies_own_request_options_t *maybe_options, portcullis_tool_dependencies_own_future_incoming_response_t *ret, portcullis_tool_dependencies_error_code_t *err);
@@ -2219,9 +2500,56 @@ extern bool portcullis_tool_dependencies_open_service(plugin_string_t *key, port
 // Whether the policy's binding of an HTTP key names the host of a URL. Grants nothing, and also works in a review.
 extern bool portcullis_tool_dependencies_names_host(plugin_string_t *key, plugin_string_t *url, bool *ret, portcullis_tool_dependencies_unavailable_t *err);
 
-// Imported Functions from `portcullis:tool/output@0.1.0`
+// Imported Functions from `portcullis:tool/programs@0.2.0`
+// The stream to stdin. Dropping it ends the input. Returns none from the second time on.
+extern bool portcullis_tool_programs_method_running_stdin(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_own_output_stream_t *ret);
+// The stream of stdout. Returns none from the second time on.
+extern bool portcullis_tool_programs_method_running_stdout(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_own_input_stream_t *ret);
+// The stream of stderr. Returns none from the second time on, and if stderr goes to stdout.
+extern bool portcullis_tool_programs_method_running_stderr(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_own_input_stream_t *ret);
+// Becomes ready when the program has ended.
+extern portcullis_tool_programs_own_pollable_t portcullis_tool_programs_method_running_subscribe(portcullis_tool_programs_borrow_running_t self);
+// How the program ended; none while it runs.
+extern bool portcullis_tool_programs_method_running_exit(portcullis_tool_programs_borrow_running_t self, portcullis_tool_programs_exit_report_t *ret);
+// Ends the program and everything that it started. What it wrote before can still be read.
+extern void portcullis_tool_programs_method_running_kill(portcullis_tool_programs_borrow_running_t self);
+// Starts the program. The error is for the model.
+extern bool portcullis_tool_programs_method_program_start(portcullis_tool_programs_borrow_program_t self, portcullis_tool_programs_launch_t *launch, portcullis_tool_programs_own_running_t *ret, plugin_string_t *err);
+// Asks an approver for what the program lacks, and starts it with that, once. Only a person can allow it, who reads
+// the program and its arguments. The error is for the model; the policy may not let the program ask.
+extern bool portcullis_tool_programs_method_program_start_with(portcullis_tool_programs_borrow_program_t self, portcullis_tool_programs_launch_t *launch, portcullis_tool_programs_missing_t *missing, portcullis_tool_programs_own_running_t *ret, plugin_string_t *err);
+// Opens a program. Nothing runs yet.
+extern bool portcullis_tool_programs_open_program(plugin_string_t *key, portcullis_tool_programs_own_program_t *ret, portcullis_tool_programs_unavailable_t *err);
+
+// Imported Functions from `portcullis:tool/tools@0.2.0`
+// The tools that a call could reach now, sorted by name.
+extern void portcullis_tool_tools_method_toolset_list(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_summary_t *ret);
+// The tools that fit a need best, the best first. `query` describes the need in words.
+extern void portcullis_tool_tools_method_toolset_search(portcullis_tool_tools_borrow_toolset_t self, plugin_string_t *query, uint32_t limit, portcullis_tool_tools_list_summary_t *ret);
+// The definition of a tool; none if no call could reach it.
+extern bool portcullis_tool_tools_method_toolset_definition(portcullis_tool_tools_borrow_toolset_t self, plugin_string_t *tool, portcullis_tool_tools_callable_t *ret);
+// Calls a tool and waits for its answer. The time of the tool counts for this call, and the time in which it waits
+// for an approver or for its turn does not.
+extern bool portcullis_tool_tools_method_toolset_call(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_tool_call_t *call, portcullis_tool_tools_success_t *ret, portcullis_tool_tools_failure_t *err);
+// Calls several tools at the same time, and returns their answers in order. A tool that may change something runs
+// alone.
+extern void portcullis_tool_tools_method_toolset_call_all(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_tool_call_t *calls, portcullis_tool_tools_list_result_success_failure_t *ret);
+// Says what the host would do with each call now. Nothing runs, no approver is asked, and nothing is
+// recorded.
+extern void portcullis_tool_tools_method_toolset_foresee(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_tool_call_t *calls, portcullis_tool_tools_list_outlook_t *ret);
+// Asks an approver about calls together, before they are made. The approver reads the exact arguments of each, and
+// approves all, some or none. Says for each call whether it can now be made without a request of its own.
+// 
+// An approval is for exactly these arguments, until this call ends, and each counts once. A call that the approver
+// left out or denied fails when it is made. The host does not ask about a single call, or where no approver can
+// answer now: such calls ask by themselves. The time of the approver does not count for this call.
+extern void portcullis_tool_tools_method_toolset_approve(portcullis_tool_tools_borrow_toolset_t self, portcullis_tool_tools_list_tool_call_t *calls, plugin_list_bool_t *ret);
+// Opens the tools of a key. The host makes no call yet.
+extern bool portcullis_tool_tools_open_tools(plugin_string_t *key, portcullis_tool_tools_own_toolset_t *ret, portcullis_tool_tools_unavailable_t *err);
+
+// Imported Functions from `portcullis:tool/output@0.2.0`
 // Opens the beginning of the call's text answer for writing. Returns none if there is no answer to write,
-// because the plugin describes itself or reviews a call.
+// because the plugin describes itself, or reviews or previews a call.
 // 
 // Invalid UTF-8 is replaced by U+FFFD. A tool that has written must return `text` with the rest of the answer, which
 // may be empty; the host refuses JSON or parts. If opened again, the stream appends to the text. A write over the
@@ -2315,13 +2643,53 @@ extern bool wasi_config_store_get_all(plugin_list_tuple2_string_string_t *ret, w
 // text.
 extern void wasi_logging_logging_log(wasi_logging_logging_level_t level, plugin_string_t *context, plugin_string_t *message);
 
-// Exported Functions from `portcullis:tool/handler@0.1.0`
+// Exported Functions from `portcullis:tool/handler@0.2.0`
 void exports_portcullis_tool_handler_describe(exports_portcullis_tool_handler_manifest_t *ret);
 bool exports_portcullis_tool_handler_execute_raw(plugin_string_t *tool, plugin_string_t *arguments, exports_portcullis_tool_handler_success_t *ret, exports_portcullis_tool_handler_failure_t *err);
 
 // Helper Functions
 
 void plugin_option_string_free(plugin_option_string_t *ptr);
+
+void portcullis_tool_types_definition_free(portcullis_tool_types_definition_t *ptr);
+
+void portcullis_tool_types_dependency_free(portcullis_tool_types_dependency_t *ptr);
+
+void portcullis_tool_types_list_definition_free(portcullis_tool_types_list_definition_t *ptr);
+
+void portcullis_tool_types_list_dependency_free(portcullis_tool_types_list_dependency_t *ptr);
+
+void portcullis_tool_types_manifest_free(portcullis_tool_types_manifest_t *ptr);
+
+void plugin_list_u8_free(plugin_list_u8_t *ptr);
+
+void portcullis_tool_types_blob_free(portcullis_tool_types_blob_t *ptr);
+
+void portcullis_tool_types_part_free(portcullis_tool_types_part_t *ptr);
+
+void portcullis_tool_types_list_part_free(portcullis_tool_types_list_part_t *ptr);
+
+void portcullis_tool_types_output_free(portcullis_tool_types_output_t *ptr);
+
+void portcullis_tool_types_success_free(portcullis_tool_types_success_t *ptr);
+
+void plugin_option_u32_free(plugin_option_u32_t *ptr);
+
+void portcullis_tool_types_outage_free(portcullis_tool_types_outage_t *ptr);
+
+void portcullis_tool_types_failure_free(portcullis_tool_types_failure_t *ptr);
+
+void portcullis_tool_types_variation_free(portcullis_tool_types_variation_t *ptr);
+
+void portcullis_tool_types_list_variation_free(portcullis_tool_types_list_variation_t *ptr);
+
+void portcullis_tool_types_list_list_variation_free(portcullis_tool_types_list_list_variation_t *ptr);
+
+void portcullis_tool_types_approval_request_free(portcullis_tool_types_approval_request_t *ptr);
+
+void portcullis_tool_types_verdict_free(portcullis_tool_types_verdict_t *ptr);
+
+void portcullis_tool_context_blob_free(portcullis_tool_context_blob_t *ptr);
 
 void portcullis_tool_context_call_free(portcullis_tool_context_call_t *ptr);
 
@@ -2330,6 +2698,8 @@ void plugin_option_f32_free(plugin_option_f32_t *ptr);
 void portcullis_tool_context_progress_free(portcullis_tool_context_progress_t *ptr);
 
 void portcullis_tool_context_result_void_string_free(portcullis_tool_context_result_void_string_t *ptr);
+
+void plugin_list_string_free(plugin_list_string_t *ptr);
 
 extern void wasi_io_error_error_drop_own(wasi_io_error_own_error_t handle);
 
@@ -2360,8 +2730,6 @@ extern void wasi_io_streams_output_stream_drop_own(wasi_io_streams_own_output_st
 extern void wasi_io_streams_output_stream_drop_borrow(wasi_io_streams_borrow_output_stream_t handle);
 
 extern wasi_io_streams_borrow_output_stream_t wasi_io_streams_borrow_output_stream(wasi_io_streams_own_output_stream_t handle);
-
-void plugin_list_u8_free(plugin_list_u8_t *ptr);
 
 void wasi_io_streams_result_list_u8_stream_error_free(wasi_io_streams_result_list_u8_stream_error_t *ptr);
 
@@ -2430,10 +2798,6 @@ void wasi_http_types_dns_error_payload_free(wasi_http_types_dns_error_payload_t 
 void plugin_option_u8_free(plugin_option_u8_t *ptr);
 
 void wasi_http_types_tls_alert_received_payload_free(wasi_http_types_tls_alert_received_payload_t *ptr);
-
-void plugin_option_u32_free(plugin_option_u32_t *ptr);
-
-void wasi_http_types_field_size_payload_free(wasi_http_types_field_size_payload_t *ptr);
 
 void plugin_option_u64_free(plugin_option_u64_t *ptr);
 
@@ -2587,6 +2951,74 @@ void portcullis_tool_dependencies_result_own_service_unavailable_free(portcullis
 
 void portcullis_tool_dependencies_result_bool_unavailable_free(portcullis_tool_dependencies_result_bool_unavailable_t *ptr);
 
+void plugin_tuple2_string_string_free(plugin_tuple2_string_string_t *ptr);
+
+void plugin_list_tuple2_string_string_free(plugin_list_tuple2_string_string_t *ptr);
+
+void portcullis_tool_programs_launch_free(portcullis_tool_programs_launch_t *ptr);
+
+void portcullis_tool_programs_exit_free(portcullis_tool_programs_exit_t *ptr);
+
+void portcullis_tool_programs_exit_report_free(portcullis_tool_programs_exit_report_t *ptr);
+
+extern void portcullis_tool_programs_running_drop_own(portcullis_tool_programs_own_running_t handle);
+
+extern void portcullis_tool_programs_running_drop_borrow(portcullis_tool_programs_borrow_running_t handle);
+
+extern portcullis_tool_programs_borrow_running_t portcullis_tool_programs_borrow_running(portcullis_tool_programs_own_running_t handle);
+
+void portcullis_tool_programs_missing_free(portcullis_tool_programs_missing_t *ptr);
+
+extern void portcullis_tool_programs_program_drop_own(portcullis_tool_programs_own_program_t handle);
+
+extern void portcullis_tool_programs_program_drop_borrow(portcullis_tool_programs_borrow_program_t handle);
+
+extern portcullis_tool_programs_borrow_program_t portcullis_tool_programs_borrow_program(portcullis_tool_programs_own_program_t handle);
+
+void portcullis_tool_programs_option_own_output_stream_free(portcullis_tool_programs_option_own_output_stream_t *ptr);
+
+void portcullis_tool_programs_option_own_input_stream_free(portcullis_tool_programs_option_own_input_stream_t *ptr);
+
+void portcullis_tool_programs_option_exit_report_free(portcullis_tool_programs_option_exit_report_t *ptr);
+
+void portcullis_tool_programs_result_own_running_string_free(portcullis_tool_programs_result_own_running_string_t *ptr);
+
+void portcullis_tool_programs_result_own_program_unavailable_free(portcullis_tool_programs_result_own_program_unavailable_t *ptr);
+
+void portcullis_tool_tools_success_free(portcullis_tool_tools_success_t *ptr);
+
+void portcullis_tool_tools_failure_free(portcullis_tool_tools_failure_t *ptr);
+
+void portcullis_tool_tools_summary_free(portcullis_tool_tools_summary_t *ptr);
+
+void portcullis_tool_tools_callable_free(portcullis_tool_tools_callable_t *ptr);
+
+void portcullis_tool_tools_tool_call_free(portcullis_tool_tools_tool_call_t *ptr);
+
+void portcullis_tool_tools_outlook_free(portcullis_tool_tools_outlook_t *ptr);
+
+extern void portcullis_tool_tools_toolset_drop_own(portcullis_tool_tools_own_toolset_t handle);
+
+extern void portcullis_tool_tools_toolset_drop_borrow(portcullis_tool_tools_borrow_toolset_t handle);
+
+extern portcullis_tool_tools_borrow_toolset_t portcullis_tool_tools_borrow_toolset(portcullis_tool_tools_own_toolset_t handle);
+
+void portcullis_tool_tools_list_summary_free(portcullis_tool_tools_list_summary_t *ptr);
+
+void portcullis_tool_tools_option_callable_free(portcullis_tool_tools_option_callable_t *ptr);
+
+void portcullis_tool_tools_result_success_failure_free(portcullis_tool_tools_result_success_failure_t *ptr);
+
+void portcullis_tool_tools_list_tool_call_free(portcullis_tool_tools_list_tool_call_t *ptr);
+
+void portcullis_tool_tools_list_result_success_failure_free(portcullis_tool_tools_list_result_success_failure_t *ptr);
+
+void portcullis_tool_tools_list_outlook_free(portcullis_tool_tools_list_outlook_t *ptr);
+
+void plugin_list_bool_free(plugin_list_bool_t *ptr);
+
+void portcullis_tool_tools_result_own_toolset_unavailable_free(portcullis_tool_tools_result_own_toolset_unavailable_t *ptr);
+
 void portcullis_tool_output_option_own_output_stream_free(portcullis_tool_output_option_own_output_stream_t *ptr);
 
 void wasi_http_outgoing_handler_error_code_free(wasi_http_outgoing_handler_error_code_t *ptr);
@@ -2596,10 +3028,6 @@ void wasi_http_outgoing_handler_option_own_request_options_free(wasi_http_outgoi
 void wasi_http_outgoing_handler_result_own_future_incoming_response_error_code_free(wasi_http_outgoing_handler_result_own_future_incoming_response_error_code_t *ptr);
 
 void wasi_keyvalue_store_error_free(wasi_keyvalue_store_error_t *ptr);
-
-void plugin_list_string_free(plugin_list_string_t *ptr);
-
-void wasi_keyvalue_store_key_response_free(wasi_keyvalue_store_key_response_t *ptr);
 
 extern void wasi_keyvalue_store_bucket_drop_own(wasi_keyvalue_store_own_bucket_t handle);
 
@@ -2623,35 +3051,7 @@ void wasi_config_store_error_free(wasi_config_store_error_t *ptr);
 
 void wasi_config_store_result_option_string_error_free(wasi_config_store_result_option_string_error_t *ptr);
 
-void plugin_tuple2_string_string_free(plugin_tuple2_string_string_t *ptr);
-
-void plugin_list_tuple2_string_string_free(plugin_list_tuple2_string_string_t *ptr);
-
 void wasi_config_store_result_list_tuple2_string_string_error_free(wasi_config_store_result_list_tuple2_string_string_error_t *ptr);
-
-void portcullis_tool_types_definition_free(portcullis_tool_types_definition_t *ptr);
-
-void portcullis_tool_types_dependency_free(portcullis_tool_types_dependency_t *ptr);
-
-void portcullis_tool_types_list_definition_free(portcullis_tool_types_list_definition_t *ptr);
-
-void portcullis_tool_types_list_dependency_free(portcullis_tool_types_list_dependency_t *ptr);
-
-void portcullis_tool_types_manifest_free(portcullis_tool_types_manifest_t *ptr);
-
-void portcullis_tool_types_blob_free(portcullis_tool_types_blob_t *ptr);
-
-void portcullis_tool_types_part_free(portcullis_tool_types_part_t *ptr);
-
-void portcullis_tool_types_list_part_free(portcullis_tool_types_list_part_t *ptr);
-
-void portcullis_tool_types_output_free(portcullis_tool_types_output_t *ptr);
-
-void portcullis_tool_types_success_free(portcullis_tool_types_success_t *ptr);
-
-void portcullis_tool_types_failure_free(portcullis_tool_types_failure_t *ptr);
-
-void portcullis_tool_types_verdict_free(portcullis_tool_types_verdict_t *ptr);
 
 void exports_portcullis_tool_handler_manifest_free(exports_portcullis_tool_handler_manifest_t *ptr);
 

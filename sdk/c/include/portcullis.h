@@ -5,6 +5,8 @@
 #define PORTCULLIS_H
 
 #include "portcullis/host.h"
+#include "portcullis/program.h"
+#include "portcullis/toolset.h"
 #include "yyjson.h"
 
 #ifdef __cplusplus

@@ -27,6 +27,9 @@
 #include "portcullis.h"
 #include "portcullis/failure.hpp"
 #include "portcullis/json.hpp"
+#include "portcullis/part.hpp"
+#include "portcullis/program.hpp"
+#include "portcullis/toolset.hpp"
 
 namespace portcullis {
 
@@ -35,21 +38,6 @@ using Plugin = portcullis_plugin;
 using Dependency = portcullis_dependency;
 
 // ---- Answers ----
-
-// A piece of an answer.
-struct Part {
-    portcullis_part_kind kind;
-    std::string media_type;
-    std::string data;
-
-    static Part text(std::string text) { return {PORTCULLIS_PART_TEXT, {}, std::move(text)}; }
-    static Part image(std::string media_type, std::string data) {
-        return {PORTCULLIS_PART_IMAGE, std::move(media_type), std::move(data)};
-    }
-    static Part file(std::string media_type, std::string data) {
-        return {PORTCULLIS_PART_FILE, std::move(media_type), std::move(data)};
-    }
-};
 
 // An answer: text, JSON or parts, with a title for people. If the JSON cannot be written, the call fails.
 class Success {
@@ -72,15 +60,17 @@ class Success {
         const auto &kept = *new std::vector<Part>(std::move(parts));
         auto &list = *new std::vector<portcullis_part>;
         for (const Part &part : kept) {
-            // A media type that is cut at a NUL would be a different one.
-            if (auto type = whole("a media type", part.media_type); !type) {
+            if (auto type = part.check(); !type) {
                 fail(type.error());
                 return;
             }
-            list.push_back({part.kind, part.media_type.c_str(), part.data.data(), part.data.size()});
+            list.push_back(part.raw());
         }
         answer_ = portcullis_parts(list.data(), list.size());
     }
+
+    // The answer of a called tool as one's own.
+    Success(ToolAnswer answer) : answer_(std::move(answer).release()) {}
 
     // A few words for people.
     Success &&title(std::string title) && {
@@ -125,7 +115,10 @@ portcullis_answer run(yyjson_val *arguments) {
         else return function();
     }();
     if (result) return result->raw();
-    return portcullis_fail_of(result.error().kind, view(keep(std::move(result.error().message))));
+    Failure &failure = result.error();
+    portcullis_answer answer = portcullis_fail_of(failure.kind, view(keep(std::move(failure.message))));
+    answer.failure.retry_after_seconds = failure.retry_after_seconds;
+    return answer;
 }
 
 // ---- The call ----
@@ -134,13 +127,6 @@ struct Call {
     std::string id, session;
     std::optional<std::string> message, agent;  // if the caller named them
 };
-
-inline std::optional<std::string> taken(portcullis_bytes bytes) {
-    if (!bytes.data) return std::nullopt;
-    std::string text(bytes.data, bytes.length);
-    std::free(bytes.data);
-    return text;
-}
 
 inline Call current_call() {
     portcullis_call call = portcullis_current_call();
@@ -177,6 +163,16 @@ inline bool is_cancelled() {
 inline Expected<void> ask(std::string_view permission, std::string_view resource, std::string_view reason) {
     portcullis_failure failure;
     if (!portcullis_ask_of(view(permission), view(resource), view(reason), &failure)) return refused(failure);
+    return {};
+}
+
+// Keeps a file for people beside the answer, such as a transcript. Only a call that succeeds keeps its files. A tool
+// cannot keep files beside a text that it writes with `write`, or beside JSON with an output schema.
+inline Expected<void> keep_file(const Part &file) {
+    if (auto plain = file.check(); !plain) return plain;
+    portcullis_failure failure;
+    const portcullis_part raw = file.raw();
+    if (!portcullis_keep_file(raw.name, raw.media_type, raw.data, raw.length, &failure)) return refused(failure);
     return {};
 }
 

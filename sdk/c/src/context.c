@@ -1,18 +1,14 @@
 // The running call: its caller, progress, questions, log and answer.
 #include "text.h"
 
-static portcullis_bytes take_optional(plugin_option_string_t option) {
-    return option.is_some ? portcullis_take(option.val.ptr, option.val.len) : (portcullis_bytes){0};
-}
-
 portcullis_call portcullis_current_call(void) {
     portcullis_tool_context_call_t call;
     portcullis_tool_context_current(&call);
     return (portcullis_call){
         .id = portcullis_take(call.id.ptr, call.id.len),
         .session = portcullis_take(call.session.ptr, call.session.len),
-        .message = take_optional(call.message),
-        .agent = take_optional(call.agent),
+        .message = portcullis_take_optional(call.message),
+        .agent = portcullis_take_optional(call.agent),
     };
 }
 
@@ -47,6 +43,19 @@ bool portcullis_ask_of(portcullis_view permission, portcullis_view resource, por
     return false;
 }
 
+bool portcullis_keep_file(const char *name, const char *media_type, const void *data, size_t length,
+                          portcullis_failure *failure) {
+    portcullis_tool_context_blob_t file = {.name.is_some = name != NULL, .data = portcullis_lend_bytes(data, length)};
+    if (!portcullis_mean(portcullis_view_of(name), "the name of the file", &file.name.val, failure) ||
+        !portcullis_mean(portcullis_view_of(media_type), "the media type", &file.media_type, failure)) {
+        return false;
+    }
+    plugin_string_t no;
+    if (portcullis_tool_context_keep(&file, &no)) return true;
+    *failure = portcullis_words(PORTCULLIS_FAILED, no);
+    return false;
+}
+
 portcullis_bytes portcullis_setting(const char *key) {
     return portcullis_setting_of(portcullis_view_of(key));
 }
@@ -57,7 +66,7 @@ portcullis_bytes portcullis_setting_of(portcullis_view key) {
     plugin_option_string_t value;
     wasi_config_store_error_t error;
     if (!wasi_config_store_get(&name, &value, &error)) return (portcullis_bytes){0};
-    return take_optional(value);
+    return portcullis_take_optional(value);
 }
 
 // The stream of the call's answer, once it has been opened.

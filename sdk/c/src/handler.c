@@ -16,7 +16,9 @@ void __component_type_object_force_link_plugin(void) {}
 // Gives informational text to the host. Invalid UTF-8 is replaced.
 static plugin_string_t give_said(portcullis_view text) {
     plugin_string_t said = portcullis_say(text);
-    return portcullis_give((portcullis_view){(const char *)said.ptr, said.len});
+    plugin_string_t given = portcullis_give((portcullis_view){(const char *)said.ptr, said.len});
+    portcullis_unsay(said, text);
+    return given;
 }
 
 static plugin_option_string_t give_optional(portcullis_view text) {
@@ -82,6 +84,7 @@ static bool is_utf8(const portcullis_answer *answer) {
         bool is_text = part->kind == PORTCULLIS_PART_TEXT;
         is = is && portcullis_is_utf8(is_text ? (portcullis_view){part->data, part->length}
                                               : portcullis_view_of(part->media_type));
+        is = is && portcullis_is_utf8(portcullis_view_of(part->name));
     }
     return is;
 }
@@ -96,7 +99,11 @@ static portcullis_tool_types_list_part_t give_parts(const portcullis_part *parts
             given[i].val.text = data;
         } else {
             // Images and files have the same layout.
-            given[i].val.file = (portcullis_tool_types_blob_t){give(part->media_type), {data.ptr, data.len}};
+            given[i].val.file = (portcullis_tool_types_blob_t){
+                .name = give_optional(portcullis_view_of(part->name)),
+                .media_type = give(part->media_type),
+                .data = {data.ptr, data.len},
+            };
         }
     }
     return (portcullis_tool_types_list_part_t){given, count};
@@ -118,9 +125,17 @@ static void give_success(const portcullis_answer *answer, portcullis_tool_types_
 
 static void give_failure(portcullis_failure from, portcullis_tool_types_failure_t *failure) {
     *failure = (portcullis_tool_types_failure_t){.tag = (uint8_t)from.kind};
-    // All kinds with a message have it in the same place.
     if (from.kind == PORTCULLIS_CANCELLED) return;
-    failure->val.failed = give_said(portcullis_view_to(from.message, from.message_length));
+    plugin_string_t message = give_said(portcullis_view_to(from.message, from.message_length));
+    if (from.kind == PORTCULLIS_UNAVAILABLE) {
+        failure->val.unavailable = (portcullis_tool_types_outage_t){
+            .message = message,
+            .retry_after_seconds = {from.retry_after_seconds > 0, from.retry_after_seconds},
+        };
+    } else {
+        // The other kinds have the same layout.
+        failure->val.failed = message;
+    }
 }
 
 bool exports_portcullis_tool_handler_execute_raw(plugin_string_t *name, plugin_string_t *arguments,

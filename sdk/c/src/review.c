@@ -1,10 +1,12 @@
 // The optional export `reviewer`. It is not in the bindings, so its result is laid out here.
 #include "text.h"
 
-// `variant verdict` in memory.
+// `variant verdict` in memory. The list belongs to `request`, which this library does not return. It is here because
+// the host reads a verdict of this size.
 typedef struct verdict {
     uint8_t tag;
     plugin_string_t text;
+    plugin_list_u8_t patterns;
 } verdict;
 
 void *portcullis_review_by(portcullis_reviewer *reviewer, char *tool, size_t tool_length, char *arguments,

@@ -11,6 +11,22 @@ void *portcullis_allocate(size_t bytes) {
     return memory;
 }
 
+void *portcullis_allocate_list(size_t count, size_t bytes) {
+    size_t total;
+    if (__builtin_mul_overflow(count, bytes, &total)) abort();
+    return portcullis_allocate(total);
+}
+
+void portcullis_append(portcullis_bytes *text, portcullis_view more) {
+    size_t total;
+    if (__builtin_add_overflow(text->length, more.length, &total) || __builtin_add_overflow(total, 1, &total)) abort();
+    text->data = realloc(text->data, total);
+    if (!text->data) abort();
+    if (more.length > 0) memcpy(text->data + text->length, more.data, more.length);
+    text->length += more.length;
+    text->data[text->length] = '\0';
+}
+
 portcullis_view portcullis_view_of(const char *text) {
     return (portcullis_view){text, text ? strlen(text) : 0};
 }
@@ -45,6 +61,18 @@ portcullis_bytes portcullis_take(uint8_t *data, size_t length) {
     if (!text) abort();
     text[length] = '\0';
     return (portcullis_bytes){text, length};
+}
+
+portcullis_bytes portcullis_take_optional(plugin_option_string_t option) {
+    return option.is_some ? portcullis_take(option.val.ptr, option.val.len) : (portcullis_bytes){0};
+}
+
+portcullis_bytes portcullis_to_utf8(portcullis_view bytes) {
+    plugin_string_t said = portcullis_say(bytes);
+    if (said.ptr != (const uint8_t *)bytes.data) return portcullis_take(said.ptr, said.len);
+    portcullis_bytes copy = {0};
+    portcullis_append(&copy, bytes);
+    return copy;
 }
 
 static char *format_list(const char *format, va_list list) {
@@ -100,7 +128,8 @@ portcullis_answer portcullis_fail(portcullis_failure_kind kind, const char *form
 
 portcullis_answer portcullis_fail_of(portcullis_failure_kind kind, portcullis_view message) {
     // A length of 0 means NUL-terminated, but an empty view may have no NUL.
-    return portcullis_fail_with((portcullis_failure){kind, message.length > 0 ? message.data : "", message.length});
+    return portcullis_fail_with((portcullis_failure){
+        .kind = kind, .message = message.length > 0 ? message.data : "", .message_length = message.length});
 }
 
 portcullis_answer portcullis_fail_with(portcullis_failure failure) {
@@ -119,12 +148,12 @@ void portcullis_log(portcullis_level level, const char *format, ...) {
 void portcullis_log_of(portcullis_level level, portcullis_view text) {
     plugin_string_t context = {0}, message = portcullis_say(text);
     wasi_logging_logging_log((wasi_logging_logging_level_t)level, &context, &message);
-    if (message.ptr != (const uint8_t *)text.data) free(message.ptr);
+    portcullis_unsay(message, text);
 }
 
 portcullis_failure portcullis_words(portcullis_failure_kind kind, plugin_string_t words) {
     portcullis_bytes message = portcullis_take(words.ptr, words.len);
-    return (portcullis_failure){kind, message.data, message.length};
+    return (portcullis_failure){.kind = kind, .message = message.data, .message_length = message.length};
 }
 
 bool portcullis_refuse(portcullis_failure *failure, portcullis_failure_kind kind, const char *format, ...) {

@@ -8,6 +8,12 @@
 // malloc that aborts the call if there is no memory.
 void *portcullis_allocate(size_t bytes);
 
+// The same for a list. Aborts the call if the size is beyond all memory.
+void *portcullis_allocate_list(size_t count, size_t bytes);
+
+// Adds text to allocated text, and a NUL behind it.
+void portcullis_append(portcullis_bytes *text, portcullis_view more);
+
 // Returns a view of text. A length of 0 means that the text is NUL-terminated.
 portcullis_view portcullis_view_to(const char *text, size_t length);
 
@@ -23,12 +29,16 @@ plugin_string_t portcullis_give(portcullis_view text);
 // Lends informational text. Invalid UTF-8 is replaced in a copy.
 plugin_string_t portcullis_say(portcullis_view text);
 plugin_option_string_t portcullis_say_optional(portcullis_view text);
+// Frees the copy, if there is one.
+void portcullis_unsay(plugin_string_t said, portcullis_view text);
 
 // Lends text whose exact bytes matter. If it is not UTF-8, returns false with a failure about `what`.
 bool portcullis_mean(portcullis_view text, const char *what, plugin_string_t *lent, portcullis_failure *failure);
 
 // Returns text from the host as NUL-terminated text. Takes ownership of the memory.
 portcullis_bytes portcullis_take(uint8_t *data, size_t length);
+// The same for text that may be absent.
+portcullis_bytes portcullis_take_optional(plugin_option_string_t option);
 
 // Fills in a failure with the host's text. Takes ownership of the memory.
 portcullis_failure portcullis_words(portcullis_failure_kind kind, plugin_string_t words);

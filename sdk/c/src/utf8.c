@@ -1,4 +1,5 @@
 // Checks text for UTF-8, as the Unicode standard defines it, and replaces invalid bytes.
+#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
@@ -53,4 +54,9 @@ plugin_string_t portcullis_say(portcullis_view text) {
         at += size;
     }
     return (plugin_string_t){said, (size_t)(out - said)};
+}
+
+void portcullis_unsay(plugin_string_t said, portcullis_view text) {
+    // An empty text has no copy.
+    if (text.length > 0 && said.ptr != (const uint8_t *)text.data) free(said.ptr);
 }

@@ -36,6 +36,8 @@ type Host struct {
 	Tools map[string]func(tool, arguments string) (*portcullis.Answer, error)
 	// Definitions are those of the played tools, for List, Search and Definition.
 	Definitions map[string][]portcullis.CallableTool
+	// Foresee says what the host would do with a call of a tool. If nil, every call runs.
+	Foresee func(tool, arguments string) portcullis.Outlook
 
 	// Reported and Logged are the reports and log lines of the tool, Written is what it wrote of its answer.
 	Reported []portcullis.Progress
@@ -45,6 +47,10 @@ type Host struct {
 	Started []Started
 	// Called are the calls of other tools.
 	Called []Called
+	// Planned are the calls that each Approve asked about.
+	Planned [][]Called
+	// Kept are the files that the tool kept beside its answer.
+	Kept []portcullis.File
 }
 
 // Call runs a tool of the registered plugin, from JSON to the answer. The tool gets only handles that its permissions
@@ -61,8 +67,20 @@ func Call(t testing.TB, played *Host, tool, arguments string) (*portcullis.Answe
 		played.Written = script.Written.String()
 		played.Started = started(script.Started)
 		played.Called = called(script.Called)
+		played.Planned = planned(script.Planned)
+		played.Kept = kept(script.Kept)
 	}()
 	return portcullis.Registered().Call(tool, arguments)
+}
+
+// Generate makes the tools of the registered plugin's generator. Call runs them.
+func Generate(t testing.TB, played *Host) ([]portcullis.GeneratedTool, error) {
+	t.Helper()
+	if played == nil {
+		played = &Host{}
+	}
+	defer host.Play(played.script())()
+	return portcullis.Registered().Generate()
 }
 
 // declares says which permissions a tool of the registered plugin declares. What is no tool is refused elsewhere.
@@ -103,7 +121,7 @@ func (h *Host) script() *host.Script {
 		script.Programs[key] = func(launch *host.Launch) (*host.Execution, string) { return execution(play(raised(launch))) }
 	}
 	for key, play := range h.Tools {
-		script.Tools[key] = playedTools(h.Definitions[key], play)
+		script.Tools[key] = playedTools(h.Definitions[key], play, h.Foresee)
 	}
 	return script
 }

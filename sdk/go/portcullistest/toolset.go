@@ -28,6 +28,7 @@ func called(calls []host.Called) []Called {
 
 func playedTools(
 	definitions []portcullis.CallableTool, play func(tool, arguments string) (*portcullis.Answer, error),
+	foresee func(tool, arguments string) portcullis.Outlook,
 ) host.PlayedTools {
 	played := host.PlayedTools{Call: func(call host.ToolCall) host.ToolResult {
 		answer, err := play(call.Tool, call.Arguments)
@@ -37,10 +38,43 @@ func playedTools(
 		}
 		return host.ToolResult{Success: success(answer)}
 	}}
+	if foresee != nil {
+		played.Outlook = func(call host.ToolCall) host.Outlook { return outlook(foresee(call.Tool, call.Arguments)) }
+	}
 	for _, definition := range definitions {
 		played.Definitions = append(played.Definitions, callable(definition))
 	}
 	return played
+}
+
+// outlook returns an outlook as a host gives it.
+func outlook(outlook portcullis.Outlook) host.Outlook {
+	switch {
+	case outlook.Err != nil:
+		failure := portcullis.FailureOf(outlook.Err)
+		return host.Outlook{
+			Kind:    host.OutlookFails,
+			Failure: &host.ToolFailure{Kind: host.FailureKind(failure.Kind), Text: failure.Text},
+		}
+	case outlook.NeedsApproval:
+		return host.Outlook{Kind: host.OutlookNeedsApproval}
+	default:
+		return host.Outlook{}
+	}
+}
+
+func planned(plans [][]host.Called) (all [][]Called) {
+	for _, plan := range plans {
+		all = append(all, called(plan))
+	}
+	return all
+}
+
+func kept(files []host.KeptFile) (all []portcullis.File) {
+	for _, file := range files {
+		all = append(all, portcullis.File{MediaType: file.MediaType, Data: file.Data, Name: file.Name})
+	}
+	return all
 }
 
 // callable returns a definition as a host gives it.

@@ -1,8 +1,9 @@
 // The running call, as its tool sees it.
 
-import { ask as askHost, current, isCancelled, report } from "portcullis:tool/context";
-import { Cancelled, Denied, payload } from "./failure.ts";
-import { kindOf, sendable, sendableIfAny, sendableJson } from "./sendable.ts";
+import { ask as askHost, current, isCancelled, keep as keepOnHost, report } from "portcullis:tool/context";
+import { Cancelled, Denied, Failed, payload } from "./failure.ts";
+import type { FilePart } from "./output.ts";
+import { kindOf, sendable, sendableBytes, sendableIfAny, sendableJson } from "./sendable.ts";
 
 /** A permission that a tool can declare, and that `ask` can request. */
 export type Permission = "read" | "write" | "execute" | "network";
@@ -39,6 +40,13 @@ export interface Context {
    * The permission must be one that the tool declares.
    */
   ask(question: { permission: Permission; resource: string; reason: string }): void;
+  /**
+   * Keeps a file for people beside the answer, such as a transcript. The caller gets its name, media type and size, and
+   * a reference to read it with. Only a call that succeeds keeps its files. A tool cannot keep files beside a text that
+   * it writes with `answerWriter`, or beside JSON with an output schema. Throws `Failed` if the host does not keep the
+   * file.
+   */
+  keep(file: FilePart): void;
 }
 
 export const context: Context = {
@@ -73,6 +81,19 @@ export const context: Context = {
       askHost(right, what, why);
     } catch (error) {
       throw new Denied(String(payload(error) ?? error), { cause: error });
+    }
+  },
+
+  keep({ name, mediaType, data }) {
+    const file = {
+      name: sendableIfAny(name, "a file name") ?? null,
+      mediaType: sendable(mediaType, "a media type"),
+      data: sendableBytes(data, "what a file holds"),
+    };
+    try {
+      keepOnHost(file);
+    } catch (error) {
+      throw new Failed(String(payload(error) ?? error), { cause: error });
     }
   },
 };

@@ -5,10 +5,11 @@ import { sendableJson } from "./sendable.ts";
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
+/** An image or a file. */
+export type FilePart = { type: "image" | "file"; mediaType: string; data: Uint8Array; name?: string | undefined };
+
 /** One part of an answer with several parts. */
-export type Part =
-  | { type: "text"; text: string }
-  | { type: "image" | "file"; mediaType: string; data: Uint8Array; name?: string | undefined };
+export type Part = { type: "text"; text: string } | FilePart;
 
 /** The title and metadata of an answer. */
 export interface Extras {
@@ -44,13 +45,13 @@ export function parts(pieces: readonly (string | Part)[], extras: Extras = {}): 
   return new Answer({ tag: "parts", val: all }, extras);
 }
 
-/** Creates an image for `parts`. `name` is the file name for people, never a path. */
-export function image(mediaType: string, data: Uint8Array, name?: string): Part {
+/** Creates an image for `parts` and `context.keep`. `name` is the file name for people, never a path. */
+export function image(mediaType: string, data: Uint8Array, name?: string): FilePart {
   return { type: "image", mediaType, data, name };
 }
 
-/** Creates a file for `parts`. `name` is the file name for people, never a path. */
-export function file(mediaType: string, data: Uint8Array, name?: string): Part {
+/** Creates a file for `parts` and `context.keep`. `name` is the file name for people, never a path. */
+export function file(mediaType: string, data: Uint8Array, name?: string): FilePart {
   return { type: "file", mediaType, data, name };
 }
 

@@ -1,7 +1,8 @@
 // Tools of other plugins that the policy lets this plugin call.
 
 import { openTools, type Toolset as Handle } from "portcullis:tool/tools";
-import type { Callable, Failure as HostFailure, HostPart, Success, Summary } from "portcullis:tool/tools";
+import type { Callable, Failure as HostFailure, HostPart, Outlook as HostOutlook } from "portcullis:tool/tools";
+import type { Success, Summary } from "portcullis:tool/tools";
 import type { Permission } from "./context.ts";
 import { Cancelled, Denied, Failed, type Failure, InvalidArguments, payload, Unavailable } from "./failure.ts";
 import { noHandle } from "./handles.ts";
@@ -68,6 +69,9 @@ export class ToolAnswer extends Answer {
   }
 }
 
+/** What the host would do with a call. A failure says that the call would fail like this. */
+export type Outlook = "runs" | "needs-approval" | Failure;
+
 /**
  * The tools that the policy binds to a key. Each call takes all the steps of a call by a caller: the host checks,
  * decides, limits and records it, and asks an approver where the policy says so.
@@ -91,6 +95,17 @@ export interface Toolset {
    * the answer. A tool that may change something runs alone.
    */
   callAll(calls: readonly ToolCall[]): (ToolAnswer | Failure)[];
+  /** Returns what the host would do with each call now, at most 100. Nothing runs, and no approver is asked. */
+  foresee(calls: readonly ToolCall[]): Outlook[];
+  /**
+   * Asks an approver about calls together before they are made, at most 100. The approver reads the exact arguments of
+   * each, and approves all, some or none. Returns for each call whether it can now be made without a request of its
+   * own.
+   *
+   * Each approval counts once, for exactly these arguments, until this call ends. A call that the approver did not
+   * approve fails when it is made. The host does not ask about a single call, or where no approver can answer now.
+   */
+  approve(calls: readonly ToolCall[]): boolean[];
 }
 
 /** Opens the tools of a dependency key. Nothing is called yet. */
@@ -123,6 +138,8 @@ export function tools(key: string): Toolset {
       const results = handle.callAll(calls.map(callOf));
       return results.map((result) => (result.tag === "ok" ? answerOf(result.val) : failureOf(result.val)));
     },
+    foresee: (calls) => handle.foresee(calls.map(callOf)).map(outlookOf),
+    approve: (calls) => Array.from(handle.approve(calls.map(callOf)), Boolean),
   };
 }
 
@@ -140,6 +157,10 @@ function callOf({ tool, arguments: input = {} }: ToolCall): { tool: string; argu
     throw new TypeError(`the arguments of ${name} have to be an object, and are ${kindOf(input)}`);
   }
   return { tool: name, arguments: sendableJson(input, `the arguments of ${name}`) };
+}
+
+function outlookOf(outlook: HostOutlook): Outlook {
+  return outlook.tag === "fails" ? failureOf(outlook.val) : outlook.tag;
 }
 
 function summaryOf({ name, title, description }: Summary): ToolSummary {

@@ -18,6 +18,7 @@
 
 from .context import Call, Context, Directory, Level
 from .failures import Cancelled, DefinitionError, Denied, Failed, Failure, InvalidArguments, Unavailable
+from .generate import GeneratedCall, GeneratedTool
 from .handles import Client, Response, Service, Store, Writer
 from .hints import Field
 from .outputs import File, Image, Part, Success
@@ -39,7 +40,7 @@ from .programs import (
     WritableDirectory,
 )
 from .review import Ask, Clear, Refuse, Review, Verdict
-from .toolset import CallableTool, ToolAnswer, ToolCall, Toolset, ToolSummary
+from .toolset import CallableTool, Outlook, ToolAnswer, ToolCall, Toolset, ToolSummary
 
 __all__ = [
     "Ask",
@@ -61,11 +62,14 @@ __all__ = [
     "Failure",
     "Field",
     "File",
+    "GeneratedCall",
+    "GeneratedTool",
     "Image",
     "InvalidArguments",
     "Launch",
     "Level",
     "Missing",
+    "Outlook",
     "Part",
     "Permission",
     "Plugin",

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from . import values
 from .failures import Failure
 from .outputs import File, Image, Success
-from .toolset import Answers, CallableTool, ToolAnswer, ToolCall, ToolSummary
+from .toolset import Answers, Approvals, CallableTool, Outlook, Outlooks, ToolAnswer, ToolCall, ToolSummary
 
 _Summaries: TypeAlias = list[ToolSummary]
 
@@ -15,11 +15,18 @@ class ToolsetHandle:
     """A played set of tools."""
 
     def __init__(
-        self, tools: Callable[[ToolCall], Any], definitions: Sequence[CallableTool], called: list[ToolCall]
+        self,
+        tools: Callable[[ToolCall], Any],
+        definitions: Sequence[CallableTool],
+        called: list[ToolCall],
+        outlook: Callable[[ToolCall], Outlook],
+        planned: list[list[ToolCall]],
     ) -> None:
         self._tools = tools
         self._definitions = definitions
         self._called = called
+        self._outlook = outlook
+        self._planned = planned
 
     def list(self) -> _Summaries:
         return [_summary(tool) for tool in sorted(self._definitions, key=lambda tool: tool.name)]
@@ -46,6 +53,19 @@ class ToolsetHandle:
             except Failure as failure:
                 answers.append(failure)
         return answers
+
+    def foresee(self, calls: Sequence[tuple[str, str]]) -> Outlooks:
+        return [self._outlook(call) for call in _calls(calls)]
+
+    def approve(self, calls: Sequence[tuple[str, str]]) -> Approvals:
+        """Approves the calls that need it. A call that would fail is not approved."""
+        plan = _calls(calls)
+        self._planned.append(plan)
+        return [not isinstance(self._outlook(call), Failure) for call in plan]
+
+
+def _calls(calls: Sequence[tuple[str, str]]) -> list[ToolCall]:
+    return [ToolCall(tool, values.loads(arguments)) for tool, arguments in calls]
 
 
 def _summary(tool: CallableTool) -> ToolSummary:

@@ -11,6 +11,7 @@ from typing import Any
 from . import _sqlite, values
 from .context import Context, Level
 from .failures import Failed, Failure
+from .generate import GeneratedCall, GeneratedTool
 from .handles import Writer
 from .host import Host
 from .outputs import File, Image, Part, Success
@@ -45,13 +46,37 @@ def run(plugin: Plugin, tool: str, arguments: str, host: Host) -> Answer:
         Failure: The tool raised it. Any other exception becomes a `Failed`, with its traceback in the log.
     """
     try:
-        if tool not in plugin.tools:
-            raise Failed(f"the plugin has no tool `{tool}`")
         context = Context(host)
-        called = plugin.tools[tool]
+        called = plugin.tools.get(tool)
         with _sqlite.during(host):
-            value = called.run(values.loads(arguments), context)
-            return _answer(value, context, called.output_schema is not None)
+            if called is not None:
+                value = called.run(values.loads(arguments), context)
+                return _answer(value, context, called.output_schema is not None)
+            if plugin.run_generated is None:
+                raise Failed(f"the plugin has no tool `{tool}`")
+            value = plugin.run_generated(GeneratedCall(tool, values.loads(arguments), context))
+            return _answer(value, context, has_schema=False)
+    except Failure:
+        raise
+    except BaseException as error:
+        raise _uncaught(error, host) from None
+
+
+def generate(plugin: Plugin, host: Host) -> list[GeneratedTool]:
+    """Lets the plugin make more tools.
+
+    Raises:
+        Failure: The generator raised it. Any other exception becomes a `Failed`, with its traceback in the log.
+    """
+    if plugin.generate is None:
+        return []
+    try:
+        with _sqlite.during(host):
+            made = list(plugin.generate(Context(host)))
+        wrong = next((tool for tool in made if not isinstance(tool, GeneratedTool)), None)
+        if wrong is not None:
+            raise TypeError(f"a generator must return a list of GeneratedTool, not of {type(wrong).__name__}")
+        return made
     except Failure:
         raise
     except BaseException as error:

@@ -16,6 +16,7 @@ from .toolset import Toolset
 
 if TYPE_CHECKING:
     from .host import Host
+    from .outputs import File, Image
     from .plugin import Permission
 
 Directory: TypeAlias = Path
@@ -99,6 +100,18 @@ class Context:
         """
         with _sqlite.asking():
             self._host.ask(permission, resource, reason)
+
+    def keep(self, file: Image | File) -> None:
+        """Keeps a file for people beside the answer, such as a transcript.
+
+        The caller gets its name, media type and size, and a reference to read it with. Only a call that succeeds keeps
+        its files. A tool cannot keep files beside a text that it writes with `writer`, or beside JSON with an output
+        schema.
+
+        Raises:
+            Failed: There are already 8 files, or the answer cannot have any.
+        """
+        self._host.keep(file)
 
     def directory(self, key: str) -> Directory:
         """Returns the directory that the policy binds to a key of the plugin.

@@ -11,6 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 from . import docstrings, schemas, values
 from .context import Context
 from .failures import DefinitionError, InvalidArguments
+from .generate import Generate, RunGenerated
 from .outputs import File, Image, Success
 from .review import Review, Verdict
 from .toolset import ToolAnswer
@@ -93,6 +94,8 @@ class Plugin:
         self.tools: dict[str, Tool] = {}
         self.dependencies: dict[str, Dependency] = {}
         self.review: Reviewer | None = None
+        self.generate: Generate | None = None
+        self.run_generated: RunGenerated | None = None
 
     def tool(
         self,
@@ -186,6 +189,27 @@ class Plugin:
         if self.review is not None:
             raise DefinitionError("a plugin has one reviewer")
         self.review = function
+        return function
+
+    def generator(self, function: Generate) -> Generate:
+        """Sets the function that makes more tools when the plugin loads.
+
+        It takes a `Context` with the plugin's settings and the directories that the policy binds, read-only. It must
+        return the same tools each time. `generated` runs them.
+        """
+        if self.generate is not None:
+            raise DefinitionError("a plugin has one generator")
+        self.generate = function
+        return function
+
+    def generated(self, function: RunGenerated) -> RunGenerated:
+        """Sets the function that runs the tools of the generator.
+
+        It takes a `GeneratedCall`, and returns as a tool does.
+        """
+        if self.run_generated is not None:
+            raise DefinitionError("one function runs the tools of the generator")
+        self.run_generated = function
         return function
 
     def _depend(self, kind: Kind, key: str, reason: str, optional: bool) -> None:

@@ -18,13 +18,14 @@ from ._played_program import Execution, ProgramHandle, Started
 from ._played_toolset import ToolsetHandle
 from .context import Call, Level
 from .failures import Denied, Failed, Unavailable
-from .outputs import Part
+from .generate import GeneratedTool
+from .outputs import File, Image, Part
 from .plugin import Permission, Plugin
 from .programs import Launch
 from .review import Verdict
-from .toolset import CallableTool, ToolCall
+from .toolset import CallableTool, Outlook, ToolCall
 
-__all__ = ["Answer", "Execution", "Host", "Played", "Sent", "Started", "call", "problems", "review"]
+__all__ = ["Answer", "Execution", "Host", "Played", "Sent", "Started", "call", "generate", "problems", "review"]
 
 T = TypeVar("T")
 
@@ -68,6 +69,7 @@ class Host:
         programs: The function that plays each program. It raises `Failed` if the program does not start.
         tools: The function that plays the tools of each key. It returns what a tool may return, or raises a `Failure`.
         definitions: The definitions of the tools of each key, for `list`, `search` and `definition`.
+        outlook: The function that says what the host would do with a call of a tool. By default every call runs.
         settings: The settings of the policy's `config`.
         named_hosts: For each HTTP key, the hosts that the policy names.
         answer: The reason to deny questions during a call. None allows them.
@@ -79,6 +81,8 @@ class Host:
         sent: The requests.
         started: The starts of programs.
         called: The calls of other tools.
+        planned: The calls that each `approve` asked about.
+        kept: The files that the tool kept beside its answer.
         written: The bytes written with `context.writer()`.
     """
 
@@ -89,6 +93,7 @@ class Host:
     programs: Mapping[str, Callable[[Launch], Execution]] = field(default_factory=dict)
     tools: Mapping[str, Callable[[ToolCall], Any]] = field(default_factory=dict)
     definitions: Mapping[str, Sequence[CallableTool]] = field(default_factory=dict)
+    outlook: Callable[[ToolCall], Outlook] = lambda call: "runs"
     settings: Mapping[str, str] = field(default_factory=dict)
     named_hosts: Mapping[str, Iterable[str]] = field(default_factory=dict)
     answer: str | None = None
@@ -100,6 +105,8 @@ class Host:
     sent: list[Sent] = field(default_factory=list)
     started: list[Started] = field(default_factory=list)
     called: list[ToolCall] = field(default_factory=list)
+    planned: list[list[ToolCall]] = field(default_factory=list)
+    kept: list[Image | File] = field(default_factory=list)
     written: bytearray = field(default_factory=bytearray)
     _declared: frozenset[Permission] | None = field(default=None, init=False, repr=False)
 
@@ -119,6 +126,9 @@ class Host:
         self.asked.append((permission, resource, reason))
         if self.answer is not None:
             raise Denied(self.answer)
+
+    def keep(self, file: Image | File) -> None:
+        self.kept.append(file)
 
     def directory(self, key: str) -> str:
         self._check_declared(("read", "write"), "directory", key)
@@ -140,7 +150,8 @@ class Host:
         return ProgramHandle(key, _granted("program", key, self.programs), self.started)
 
     def toolset(self, key: str) -> ToolsetHandle:
-        return ToolsetHandle(_granted("set of tools", key, self.tools), self.definitions.get(key, ()), self.called)
+        tools, definitions = _granted("set of tools", key, self.tools), self.definitions.get(key, ())
+        return ToolsetHandle(tools, definitions, self.called, self.outlook, self.planned)
 
     def names_host(self, key: str, url: str) -> bool:
         return any(f"//{host}" in url for host in _granted("HTTP client", key, self.named_hosts))
@@ -219,6 +230,15 @@ def review(plugin: Plugin, tool: str, arguments: Mapping[str, Any], host: Host |
     return answers.review(plugin, tool, values.dumps(arguments), host or Host())
 
 
+def generate(plugin: Plugin, host: Host | None = None) -> list[GeneratedTool]:
+    """Lets the plugin make more tools, as a host does when it loads the plugin. `call` runs them.
+
+    Raises:
+        Failure: As for a host: any other exception becomes a `Failed`.
+    """
+    return answers.generate(plugin, host or Host())
+
+
 def problems(plugin: Plugin) -> list[str]:
     """Returns the reasons for which a host would refuse the plugin, beyond what its declaration has checked."""
     texts = {plugin.name: plugin.description} | {tool.name: tool.description for tool in plugin.tools.values()}
@@ -228,7 +248,7 @@ def problems(plugin: Plugin) -> list[str]:
         for name, text in texts.items()
         if not all(character.isprintable() or character == "\n" for character in text)
     ]
-    if not plugin.tools:
+    if not plugin.tools and plugin.generate is None:
         found.append("the plugin has no tool")
     return found
 

@@ -97,6 +97,12 @@ class ToolAnswer(Success):
                 return "\n".join(part for part in self.output if isinstance(part, str))
 
 
+Outlook: TypeAlias = Literal["runs", "needs-approval"] | Failure
+"""What the host would do with a call. A failure says that the call would fail like this."""
+
+PLANNED_CALLS_MAX = 100
+"""Maximum number of calls that `foresee` and `approve` take at once. It is the host's limit."""
+
 _Summaries: TypeAlias = list[ToolSummary]
 
 
@@ -151,13 +157,51 @@ class Toolset:
         Returns:
             The answers in the order of the calls. A failed call has its failure in place of the answer.
         """
-        documents = [(sendable(tool), _document(tool, arguments)) for tool, arguments in calls]
+        documents = _documents(calls)
         with _sqlite.asking():
             return self._handle.call_all(documents)
+
+    def foresee(self, calls: Iterable[ToolCall | tuple[str, Mapping[str, Any]]]) -> Outlooks:
+        """Says what the host would do with each call now. Nothing runs, and no approver is asked.
+
+        Args:
+            calls: At most `PLANNED_CALLS_MAX` calls.
+
+        Returns:
+            The outlooks in the order of the calls.
+        """
+        documents = _documents(calls)
+        with _sqlite.asking():
+            return self._handle.foresee(documents)
+
+    def approve(self, calls: Iterable[ToolCall | tuple[str, Mapping[str, Any]]]) -> Approvals:
+        """Asks an approver about calls together, before they are made.
+
+        The approver reads the exact arguments of each, and approves all, some or none. Each approval counts once, for
+        exactly these arguments, until this call ends. A call that the approver did not approve fails when it is made.
+        The host does not ask about a single call, or where no approver can answer now.
+
+        Args:
+            calls: At most `PLANNED_CALLS_MAX` calls.
+
+        Returns:
+            For each call, whether it can now be made without a request of its own.
+        """
+        documents = _documents(calls)
+        with _sqlite.asking():
+            return self._handle.approve(documents)
 
 
 Answers: TypeAlias = list[ToolAnswer | Failure]
 """The answers of several calls."""
+Outlooks: TypeAlias = list[Outlook]
+"""The outlooks of several calls."""
+Approvals: TypeAlias = list[bool]
+"""For each of several calls, whether it is approved."""
+
+
+def _documents(calls: Iterable[ToolCall | tuple[str, Mapping[str, Any]]]) -> list[tuple[str, str]]:
+    return [(sendable(tool), _document(tool, arguments)) for tool, arguments in calls]
 
 
 def _document(tool: str, arguments: Mapping[str, Any]) -> str:

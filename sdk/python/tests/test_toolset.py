@@ -13,6 +13,7 @@ from portcullis import (
     File,
     Image,
     InvalidArguments,
+    Outlook,
     Plugin,
     Success,
     ToolAnswer,
@@ -125,6 +126,20 @@ class Tools(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "cannot be negative"):
             found.search("page", -1)
 
+    def test_calls_are_foreseen_and_approved_together(self) -> None:
+        def outlook(called: ToolCall) -> Outlook:
+            return Denied("not this one") if called.tool == "a.a" else "needs-approval"
+
+        host = Host(tools={"others": lambda called: ""}, outlook=outlook)
+        found = Context(host).tools("others")
+        calls = [("a.a", {}), ToolCall("b.b", {"n": 1})]
+        outlooks = found.foresee(calls)
+        self.assertEqual((str(outlooks[0]), outlooks[1]), ("not this one", "needs-approval"))
+        self.assertEqual(host.planned, [])
+        self.assertEqual(found.approve(calls), [False, True])
+        self.assertEqual((host.planned, host.called), ([[("a.a", {}), ("b.b", {"n": 1})]], []))
+        self.assertEqual((tools(lambda called: "").foresee(calls), found.foresee([])), (["runs", "runs"], []))
+
     def test_arguments_that_are_no_object_are_an_error(self) -> None:
         played: Any = tools(lambda called: "")
         for wrong in (["a"], "path", 1, object()):
@@ -132,6 +147,10 @@ class Tools(unittest.TestCase):
                 played.call("any.tool", wrong)
             with self.assertRaises(TypeError):
                 played.call_all([("any.tool", wrong)])
+            with self.assertRaises(TypeError):
+                played.foresee([("any.tool", wrong)])
+            with self.assertRaises(TypeError):
+                played.approve([("any.tool", wrong)])
 
 
 def tools(plays: Any) -> Any:

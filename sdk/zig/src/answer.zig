@@ -1,5 +1,6 @@
 //! The answers of tools.
 
+const std = @import("std");
 const Context = @import("context.zig").Context;
 const json = @import("json.zig");
 
@@ -10,7 +11,12 @@ pub const Part = union(enum) {
     file: Blob,
 
     /// Bytes and their media type, such as `image/png`.
-    pub const Blob = struct { media_type: [:0]const u8, data: []const u8 };
+    pub const Blob = struct {
+        media_type: [:0]const u8,
+        data: []const u8,
+        /// The file name for people, such as `report.csv`. It is never a path.
+        name: ?[:0]const u8 = null,
+    };
 };
 
 /// An answer with a title or metadata. A tool that needs neither returns the output itself.
@@ -27,6 +33,22 @@ pub const Answer = struct {
         json: []const u8,
         parts: []const Part,
     };
+
+    /// Returns the output as text: a text itself, a JSON document as it is written, and of parts their texts, one line
+    /// each.
+    pub fn text(answer: Answer, context: *Context) ![]const u8 {
+        switch (answer.output) {
+            .text, .json => |content| return content,
+            .parts => |parts| {
+                var texts: std.ArrayList([]const u8) = .empty;
+                for (parts) |part| switch (part) {
+                    .text => |content| try texts.append(context.arena, content),
+                    .image, .file => {},
+                };
+                return std.mem.join(context.arena, "\n", texts.items);
+            },
+        }
+    }
 
     /// Converts the result of a tool to an answer.
     pub fn of(context: *Context, result: anytype) !Answer {

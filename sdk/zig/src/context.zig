@@ -5,7 +5,10 @@ const host = @import("host.zig");
 const http = @import("http.zig");
 const json_text = @import("json.zig");
 const View = host.View;
+const Blob = @import("answer.zig").Part.Blob;
+const Program = @import("program.zig").Program;
 const Store = @import("store.zig").Store;
+const Toolset = @import("toolset.zig").Toolset;
 
 /// The errors that have their own kind of failure. Any other error is a `failed` one, with its name as the message.
 pub const Error = error{ InvalidArguments, Denied, Unavailable, Cancelled, Failed };
@@ -70,7 +73,7 @@ pub const Context = struct {
     /// An allocator for memory that lives as long as the call. There is no need to free it.
     arena: std.mem.Allocator,
     /// The message of the last failure.
-    failure: ?struct { kind: FailureKind, message: []const u8 } = null,
+    failure: ?struct { kind: FailureKind, message: []const u8, retry_after_seconds: u32 = 0 } = null,
 
     /// Returns the `std.Io` that the standard library needs for files, clocks, sleep and random numbers. If no tool
     /// calls this function, the component imports none of them.
@@ -86,6 +89,24 @@ pub const Context = struct {
         return kind.toError();
     }
 
+    /// Creates an `unavailable` failure that says after how many seconds another try may help.
+    pub fn failUntil(
+        context: *Context,
+        retry_after_seconds: u32,
+        comptime format: []const u8,
+        arguments: anytype,
+    ) Error {
+        const raised = context.fail(.unavailable, format, arguments);
+        if (context.failure) |*last| last.retry_after_seconds = retry_after_seconds;
+        return raised;
+    }
+
+    /// Returns after how many seconds another try may help, for the error of the last failure. 0 means unknown.
+    pub fn retryAfterSecondsOf(context: *const Context, failure: anyerror) u32 {
+        const last = context.failure orelse return 0;
+        return if (failure == last.kind.toError()) last.retry_after_seconds else 0;
+    }
+
     /// Returns the message for an error: that of its failure, or the error's name.
     pub fn messageOf(context: *const Context, failure: anyerror) []const u8 {
         if (context.failure) |last| {
@@ -96,7 +117,9 @@ pub const Context = struct {
 
     /// Converts a failure of the host to an error.
     pub fn refused(context: *Context, failure: host.Failure) Error {
-        return context.fail(@fromBackingInt(@intCast(failure.kind)), "{s}", .{failure.text()});
+        const raised = context.fail(@fromBackingInt(@intCast(failure.kind)), "{s}", .{failure.text()});
+        if (context.failure) |*last| last.retry_after_seconds = failure.retry_after_seconds;
+        return raised;
     }
 
     /// Copies a text with a final NUL, which some host functions need. Refuses a NUL in the text, which would cut it.
@@ -154,6 +177,16 @@ pub const Context = struct {
         }
     }
 
+    /// Keeps a file for people beside the answer, such as a transcript. Only a call that succeeds keeps its files. A
+    /// tool cannot keep files beside a text that it writes with `write`, or beside a struct.
+    pub fn keep(context: *Context, file: Blob) !void {
+        var failure: host.Failure = undefined;
+        const name = if (file.name) |text| text.ptr else null;
+        if (!host.portcullis_keep_file(name, file.media_type, file.data.ptr, file.data.len, &failure)) {
+            return context.refused(failure);
+        }
+    }
+
     /// Writes a line to the log of the call.
     pub fn log(context: *const Context, level: Level, comptime format: []const u8, arguments: anytype) void {
         const text = std.fmt.allocPrint(context.arena, format, arguments) catch @errorName(error.OutOfMemory);
@@ -183,6 +216,16 @@ pub const Context = struct {
     /// Opens the store of a key.
     pub fn store(context: *Context, key: []const u8) !Store {
         return Store.open(context, key);
+    }
+
+    /// Opens the program of a key. Nothing runs yet.
+    pub fn program(context: *Context, key: []const u8) !Program {
+        return Program.open(context, key);
+    }
+
+    /// Opens the tools of other plugins that the policy binds to a key. Nothing is called yet.
+    pub fn tools(context: *Context, key: []const u8) !Toolset {
+        return Toolset.open(context, key);
     }
 
     /// Sends a request through the HTTP client of a key. Every answer of a server is a response, whatever its status.

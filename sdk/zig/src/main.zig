@@ -85,7 +85,9 @@ export fn portcullis_run(tool: *const host.Tool, arguments: host.Bytes) host.Ans
 
 fn failed(context: *portcullis.Context, failure: anyerror) host.Answer {
     const message = host.View.of(context.messageOf(failure));
-    return host.portcullis_fail_of(@backingInt(portcullis.FailureKind.of(failure)), message);
+    var answer = host.portcullis_fail_of(@backingInt(portcullis.FailureKind.of(failure)), message);
+    answer.failure.retry_after_seconds = context.retryAfterSecondsOf(failure);
+    return answer;
 }
 
 fn lower(context: *portcullis.Context, answer: portcullis.Answer) !host.Answer {
@@ -123,7 +125,17 @@ fn orEmpty(text: []const u8) []const u8 {
 fn lowerPart(part: portcullis.Part) host.Part {
     return switch (part) {
         .text => |text| .{ .kind = 0, .media_type = null, .data = text.ptr, .length = text.len },
-        .image => |blob| .{ .kind = 1, .media_type = blob.media_type, .data = blob.data.ptr, .length = blob.data.len },
-        .file => |blob| .{ .kind = 2, .media_type = blob.media_type, .data = blob.data.ptr, .length = blob.data.len },
+        .image => |blob| lowerBlob(1, blob),
+        .file => |blob| lowerBlob(2, blob),
+    };
+}
+
+fn lowerBlob(kind: c_int, blob: portcullis.Part.Blob) host.Part {
+    return .{
+        .kind = kind,
+        .media_type = blob.media_type,
+        .data = blob.data.ptr,
+        .length = blob.data.len,
+        .name = if (blob.name) |name| name.ptr else null,
     };
 }

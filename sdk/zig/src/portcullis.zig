@@ -13,6 +13,21 @@ pub const Call = @import("context.zig").Call;
 pub const Progress = @import("context.zig").Progress;
 pub const Level = @import("context.zig").Level;
 pub const Store = @import("store.zig").Store;
+pub const Program = @import("program.zig").Program;
+pub const Launch = @import("program.zig").Launch;
+pub const Need = @import("program.zig").Need;
+pub const Running = @import("program.zig").Running;
+pub const Chunk = @import("program.zig").Chunk;
+pub const Exit = @import("program.zig").Exit;
+pub const ExitReport = @import("program.zig").ExitReport;
+pub const ProgramOutput = @import("program.zig").ProgramOutput;
+pub const Toolset = @import("toolset.zig").Toolset;
+pub const ToolSummary = @import("toolset.zig").ToolSummary;
+pub const CallableTool = @import("toolset.zig").CallableTool;
+pub const ToolCall = @import("toolset.zig").ToolCall;
+pub const ToolResult = @import("toolset.zig").ToolResult;
+pub const ToolFailure = @import("toolset.zig").ToolFailure;
+pub const Outlook = @import("toolset.zig").Outlook;
 pub const Header = @import("http.zig").Header;
 pub const Request = @import("http.zig").Request;
 pub const Response = @import("http.zig").Response;
@@ -30,36 +45,15 @@ pub const Plugin = struct {
 /// A dependency of a plugin. Declaring it grants nothing: the call gets a handle only if the policy binds its key.
 pub const Dependency = struct {
     key: [:0]const u8,
-    kind: enum { directory, http, store, service },
+    kind: enum { directory, http, store, service, process, tools },
     /// If false, calls are denied unless the policy binds the key.
     optional: bool = false,
     /// Why the plugin needs it, for the author of the policy.
     reason: [:0]const u8,
 };
 
-/// The permissions that a tool can use.
-pub const Permissions = packed struct(u8) {
-    read: bool = false,
-    write: bool = false,
-    execute: bool = false,
-    network: bool = false,
-    unused: u4 = 0,
-};
-
-/// The author's claims about a tool's behaviour.
-pub const Hints = packed struct(u8) {
-    /// Changes nothing outside the sandbox.
-    read_only: bool = false,
-    /// May destroy or overwrite something.
-    destructive: bool = false,
-    /// Repeating a call has no further effect.
-    idempotent: bool = false,
-    /// Reaches things outside the host's control.
-    open_world: bool = false,
-    /// Must not run at the same time as another call of the session.
-    sequential: bool = false,
-    unused: u3 = 0,
-};
+pub const Permissions = @import("flags.zig").Permissions;
+pub const Hints = @import("flags.zig").Hints;
 
 /// A tool. Create it with `tool`.
 pub const Tool = struct {
@@ -133,6 +127,11 @@ fn Payload(comptime Returned: type) type {
         .error_union => |result| result.payload,
         else => Returned,
     };
+}
+
+/// Returns text in which invalid UTF-8 is replaced by U+FFFD, for bytes that may be anything.
+pub fn toUtf8(bytes: []const u8) []const u8 {
+    return host.portcullis_to_utf8(host.View.of(bytes)).slice();
 }
 
 /// Writes a line to the log of the running call. `std.log` writes there too.

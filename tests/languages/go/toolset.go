@@ -11,6 +11,7 @@ func toolset() []*portcullis.Tool {
 	return []*portcullis.Tool{
 		portcullis.NewTool("delegate", "Calls another tool, and answers as that tool does.", delegate),
 		portcullis.NewTool("delegate-all", "Calls several tools with a text each at the same time, and answers with the text or the failure of each.", delegateAll),
+		portcullis.NewTool("plan", "Says what would happen to calls of other tools with a text each, and asks for them together.", plan, portcullis.ReadOnly),
 		portcullis.NewTool("lookup", "Lists and searches other tools, and says how one of them is defined.", lookup, portcullis.ReadOnly, portcullis.Idempotent),
 	}
 }
@@ -35,17 +36,44 @@ type delegateAllArguments struct {
 	Texts []string `json:"texts" description:"The argument of each."`
 }
 
+func (a *delegateAllArguments) calls() (calls []portcullis.ToolCall) {
+	for index, tool := range a.Tools[:min(len(a.Tools), len(a.Texts))] {
+		text := a.Texts[index]
+		calls = append(calls, portcullis.ToolCall{Tool: tool, Arguments: map[string]string{"text": text}})
+	}
+	return calls
+}
+
+func plan(ctx *portcullis.Context, arguments delegateAllArguments) (map[string]any, error) {
+	others, err := ctx.Tools(arguments.Key)
+	if err != nil {
+		return nil, err
+	}
+	foreseen, err := others.Foresee(arguments.calls())
+	if err != nil {
+		return nil, err
+	}
+	outlooks := make([]string, 0, len(foreseen))
+	for _, outlook := range foreseen {
+		switch {
+		case outlook.Err != nil:
+			outlooks = append(outlooks, "fails: "+outlook.Err.Error())
+		case outlook.NeedsApproval:
+			outlooks = append(outlooks, "needs-approval")
+		default:
+			outlooks = append(outlooks, "runs")
+		}
+	}
+	approved, err := others.Approve(arguments.calls())
+	return map[string]any{"outlooks": outlooks, "approved": approved}, err
+}
+
 func delegateAll(ctx *portcullis.Context, arguments delegateAllArguments) (map[string]any, error) {
 	others, err := ctx.Tools(arguments.Key)
 	if err != nil {
 		return nil, err
 	}
-	var calls []portcullis.ToolCall
-	for index, tool := range arguments.Tools[:min(len(arguments.Tools), len(arguments.Texts))] {
-		text := arguments.Texts[index]
-		calls = append(calls, portcullis.ToolCall{Tool: tool, Arguments: map[string]string{"text": text}})
-	}
-	results, err := others.CallAll(calls)
+	results, err := others.CallAll(arguments.calls())
 	if err != nil {
 		return nil, err
 	}

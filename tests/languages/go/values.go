@@ -18,6 +18,7 @@ func values() []*portcullis.Tool {
 		portcullis.NewTool("measure", "Counts the bytes and the characters of a text.", measure, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("add", "Adds two whole numbers.", add, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("picture", "Shows a picture of one pixel, and a file.", picture, portcullis.ReadOnly, portcullis.Idempotent),
+		portcullis.NewTool("keep", "Keeps a text as a file beside its answer.", keep, portcullis.ReadOnly, portcullis.Idempotent),
 		portcullis.NewTool("write-out", "Writes its answer piece by piece while it works.", writeOut, portcullis.ReadOnly, portcullis.Idempotent),
 	}
 }
@@ -92,4 +93,14 @@ func picture(*portcullis.Context, none) (portcullis.Success[portcullis.Parts], e
 
 type writeOutArguments struct {
 	Pieces int `json:"pieces" minimum:"1" maximum:"1000" description:"How many pieces come before the end."`
+}
+
+type keepArguments struct {
+	Name string `json:"name" description:"The name of the file."`
+	Text string `json:"text" description:"Its content."`
+}
+
+func keep(ctx *portcullis.Context, arguments keepArguments) (string, error) {
+	file := portcullis.File{MediaType: "text/plain", Data: []byte(arguments.Text), Name: arguments.Name}
+	return "kept", ctx.Keep(file)
 }

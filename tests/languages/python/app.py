@@ -424,6 +424,20 @@ def delegate_all(key: str, tools: list[str], texts: list[str], context: Context)
     }
 
 
+@plugin.tool(read_only=True)
+def plan(key: str, tools: list[str], texts: list[str], context: Context) -> dict[str, Any]:
+    """Says what would happen to calls of other tools with a text each, and asks for them together.
+
+    Args:
+        key: The key of the tools.
+        tools: The full names of the tools.
+        texts: The argument of each.
+    """
+    others, calls = context.tools(key), [(tool, {"text": text}) for tool, text in zip(tools, texts)]
+    outlooks = [f"fails: {one.text}" if isinstance(one, Failure) else one for one in others.foresee(calls)]
+    return {"outlooks": outlooks, "approved": others.approve(calls)}
+
+
 @plugin.tool(read_only=True, idempotent=True)
 def lookup(
     key: str, query: str, limit: Annotated[int, Field(minimum=0, maximum=100)], tool: str, context: Context
@@ -515,6 +529,18 @@ def write_out(pieces: Annotated[int, Field(minimum=1, maximum=1000)], context: C
     for piece in range(1, pieces + 1):
         print(f"piece {piece}", file=answer)
     return "end"
+
+
+@plugin.tool(read_only=True, idempotent=True)
+def keep(name: str, text: str, context: Context) -> str:
+    """Keeps a text as a file beside its answer.
+
+    Args:
+        name: The name of the file.
+        text: Its content.
+    """
+    context.keep(File(text.encode(), "text/plain", name))
+    return "kept"
 
 
 @plugin.tool(read_only=True, idempotent=True)

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Allows all calls, and answers that are larger than by default.
-const ALLOW: &str = "[limits]\noutput = \"16 MiB\"\n[[rule]]\ntool = \"conformance.*\"\ndecision = \"allow\"\n";
+/// Allows all calls.
+const ALLOW: &str = "[[rule]]\ntool = \"conformance.*\"\ndecision = \"allow\"\n";
 
 /// A folder with a policy, for the conformance plugin of one language.
 pub(crate) struct Desk {
@@ -20,18 +20,34 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(row: Row, policy: &str) -> Self {
+        Self::limited(row, policy, "")
+    }
+
+    /// Limits the calls. Answers may be larger than by default.
+    pub(crate) fn limited(row: Row, policy: &str, limits: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
         fs::write(folder.path().join("work/poem.txt"), "roses are red\nviolets are blue\n").unwrap();
-        fs::write(folder.path().join("policy.toml"), format!("{policy}{ALLOW}")).unwrap();
+        fs::write(folder.path().join("policy.toml"), format!("{policy}[limits]\noutput = \"16 MiB\"\n{limits}{ALLOW}"))
+            .unwrap();
         Self { row, folder }
     }
 
-    /// Makes one call. Its arguments go through stdin, because they may be too large for a command line.
+    /// Makes one call, without an approver.
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Ran {
+        self.call_with(&["--no-ask"], tool, arguments)
+    }
+
+    /// Makes one call. An approver in another process could answer its requests.
+    pub(crate) fn call_with_approver(&self, tool: &str, arguments: &Value) -> Ran {
+        self.call_with(&[], tool, arguments)
+    }
+
+    /// Makes one call. Its arguments go through stdin, because they may be too large for a command line.
+    fn call_with(&self, options: &[&str], tool: &str, arguments: &Value) -> Ran {
         let mut command = Command::new(program());
         command.args(["call", &format!("conformance.{tool}"), "-", "--json", "--policy", "policy.toml", "--plugins"]);
-        command.arg(self.plugins()).arg("--no-ask").current_dir(self.folder.path());
+        command.arg(self.plugins()).args(options).current_dir(self.folder.path());
         command.env("PORTCULLIS_STATE", built("state")).env("XDG_CONFIG_HOME", built("none"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(arguments.to_string().as_bytes()).unwrap();

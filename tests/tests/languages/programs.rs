@@ -128,6 +128,14 @@ fn large_output_is_passed_on_or_cut(row: Row) {
     }
 }
 
+/// A library that is compiled, and has no garbage collector, keeps nothing of what it has passed on.
+fn large_output_takes_little_memory(row: Row) {
+    let desk = Desk::limited(row, BOUND, "memory = \"4 MiB\"\nhandles = 32\n");
+    let command = format!("seq -f %07.0f 0 {} | head -c {}", 2 * LARGE_BYTES / 8, 2 * LARGE_BYTES);
+    let text = desk.stream(&command, &json!({}));
+    assert!(text.strip_suffix("[exit code 0]") == Some(&numbered(2 * LARGE_BYTES)), "{} bytes differ", text.len());
+}
+
 fn a_tool_talks_to_a_program(row: Row) {
     let desk = Desk::bound(row);
     let command = "while read -r line; do echo \"got ${#line}\"; done; echo last; exit 5";
@@ -234,4 +242,19 @@ macro_rules! each {
     };
 }
 
-each! { rust quickjs starlingmonkey python go }
+each! { rust quickjs starlingmonkey python go c cpp zig }
+
+macro_rules! without_a_garbage_collector {
+    ($($row:ident)*) => {
+        mod without_a_garbage_collector {
+            use crate::row::Row;
+
+            $(#[test]
+            fn $row() {
+                super::large_output_takes_little_memory(Row::of(stringify!($row)));
+            })*
+        }
+    };
+}
+
+without_a_garbage_collector! { rust c cpp zig }

@@ -126,7 +126,7 @@ fn watched(place: &Path, name: &str, code: &str) -> (Ran, bool) {
 }
 
 /// Writes a project with this module and these packages.
-fn written(place: &Path, name: &str, module: &str, packages: &str) -> PathBuf {
+pub(crate) fn written(place: &Path, name: &str, module: &str, packages: &str) -> PathBuf {
     let (project, sdk) = (place.join(name), repository().join("sdk/python"));
     fs::create_dir(&project).unwrap();
     let about = format!("name = \"{name}\"\nlanguage = \"python\"\nsdk = \"{}\"\n", sdk.display());

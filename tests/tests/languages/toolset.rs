@@ -3,6 +3,7 @@
 
 use crate::desk::Desk;
 use crate::row::Row;
+use portcullis_tests::Ran;
 use serde_json::{Value, json};
 
 /// Binds all tools of the plugin.
@@ -135,6 +136,24 @@ fn tools_are_listed_searched_and_defined(row: Row) {
     assert_eq!(desk.lookup("reverse", 1, "conformance.echo")["definition"], Value::Null, "it is not bound");
 }
 
+fn calls_are_foreseen_and_approved_together(row: Row) {
+    let asks = "[[rule]]\ntool = \"conformance.measure\"\ndecision = \"ask\"\n";
+    let desk = Desk::new(row, &format!("{BOUND}{asks}"));
+    let tools = ["reverse", "none", "measure"].map(|tool| format!("conformance.{tool}"));
+    let arguments = json!({ "key": "others", "tools": tools, "texts": ["a", "b", "c"] });
+    let planned = |reply: Ran| reply.ends(0).document()["output"]["value"].clone();
+    let plan = planned(desk.call_with_approver("plan", &arguments));
+    let outlooks = plan["outlooks"].as_array().unwrap();
+    assert_eq!((outlooks.len(), &outlooks[0], &outlooks[2]), (3, &json!("runs"), &json!("needs-approval")), "{plan}");
+    let fails = outlooks[1].as_str().unwrap();
+    assert!(fails.starts_with("fails: ") && fails.contains("no tool conformance.none"), "{fails}");
+    // Only one of them needs approval, so it asks by itself.
+    assert_eq!(plan["approved"], json!([true, false, false]), "{plan}");
+    let plan = planned(desk.call("plan", &arguments));
+    let fails = plan["outlooks"][2].as_str().unwrap();
+    assert!(fails.starts_with("fails: ") && fails.contains("was not approved"), "without an approver: {fails}");
+}
+
 macro_rules! each {
     ($($row:ident)*) => {
         $(mod $row {
@@ -165,4 +184,25 @@ macro_rules! each {
     };
 }
 
-each! { rust quickjs starlingmonkey python go }
+each! { rust quickjs starlingmonkey python go c cpp zig }
+
+macro_rules! each_that_plans {
+    ($($row:ident)*) => {
+        mod planned {
+            use crate::row::Row;
+
+            $(#[test]
+            fn $row() {
+                super::calls_are_foreseen_and_approved_together(Row::of(stringify!($row)));
+            })*
+        }
+
+        #[test]
+        fn every_row_that_plans_is_tested() {
+            let with = crate::row::ROWS.into_iter().filter(|row| !row.gaps().contains_key("plan"));
+            assert_eq!(with.map(|row| row.name).collect::<Vec<_>>(), [$(stringify!($row)),*]);
+        }
+    };
+}
+
+each_that_plans! { rust quickjs starlingmonkey python go c cpp zig }

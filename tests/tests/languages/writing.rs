@@ -1,4 +1,4 @@
-//! The plugins in `docs/writing.md` are those that `portcullis new` writes.
+//! The plugins in `docs/writing.md` are those that `portcullis new` writes, and the examples of READMEs compile.
 
 use crate::row::repository;
 use std::fs;
@@ -22,5 +22,28 @@ fn the_page_shows_the_templates() {
         assert!(!block.is_empty() && head.lines().all(|line| line.is_empty() || line.starts_with("//!")), "{head}");
         assert!(tail.trim().is_empty() || tail.trim_start().starts_with("#[cfg(test)]"), "{tail}");
         assert!(block.lines().count() < LINES_MAX, "{fence} takes {} lines", block.lines().count());
+    }
+}
+
+/// The examples of programs and tools in the READMEs of C and Zig are in the plugins that
+/// `table::sdks_hold_at_their_edges` builds.
+#[test]
+fn the_readmes_show_examples_that_compile() {
+    for (readme, fence, source) in [
+        ("sdk/c/README.md", "c", "c/edges/src/plugin.c"),
+        ("sdk/c/README.md", "cpp", "cpp/edges/src/plugin.cpp"),
+        ("sdk/zig/README.md", "zig", "zig/edges/src/plugin.zig"),
+    ] {
+        let page = fs::read_to_string(repository().join(readme)).unwrap();
+        let built = fs::read_to_string(repository().join("tests/languages").join(source)).unwrap();
+        for section in ["Programs", "Tools of other plugins"] {
+            let shown = page.split_once(&format!("\n### {section}\n")).unwrap().1.split_once("\n### ").unwrap().0;
+            let block = shown.split_once(&format!("```{fence}\n")).unwrap_or_else(|| panic!("{section}: no {fence}")).1;
+            let block = block.split_once("```").unwrap().0;
+            assert!(
+                !block.is_empty() && built.contains(block),
+                "{source} does not have the example of {section}:\n{block}"
+            );
+        }
     }
 }

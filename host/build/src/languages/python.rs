@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
 use self::modules::Modules;
 use crate::pip::{self, Requirements};
@@ -110,7 +110,7 @@ impl Inputs {
             modules: vec![entry, modules, sdk],
             packages: None,
             wit,
-            world: if reviews(&project.source)? { "reviewing-plugin" } else { "plugin" },
+            world: world(&project.source)?,
             work: work.to_owned(),
         })
     }
@@ -175,15 +175,22 @@ fn entry_module(source: &Path) -> Result<String> {
     ensure!(source.is_file(), "there is no {}", source.display());
     Ok(format!(
         "import sys\n\nsys.dont_write_bytecode = True\n\nfrom portcullis._component import load\n\n\
-         Handler, Reviewer = load({name:?})\n"
+         Handler, Reviewer, Generator = load({name:?})\n"
     ))
 }
 
-/// Returns whether the author's module has a reviewer, which the component then exports.
-fn reviews(source: &Path) -> Result<bool> {
+/// Returns the world of the contract for the author's module. A component exports a reviewer or a generator only if the
+/// module has one.
+fn world(source: &Path) -> Result<&'static str> {
     let text = project_file::read_text(source, project_file::SOURCE_BYTES_MAX)
         .with_context(|| format!("cannot read {}", source.display()))?;
-    Ok(text.lines().any(|line| line.starts_with('@') && line.trim_end().ends_with(".reviewer")))
+    let decorates = |name: &str| text.lines().any(|line| line.starts_with('@') && line.trim_end().ends_with(name));
+    match (decorates(".reviewer"), decorates(".generator")) {
+        (false, false) => Ok("plugin"),
+        (true, false) => Ok("reviewing-plugin"),
+        (false, true) => Ok("generating-plugin"),
+        (true, true) => bail!("{}: a plugin has a reviewer or a generator, but not both", source.display()),
+    }
 }
 
 /// Returns the folder of the project's packages. Installs them with pip if they are not in the cache.
@@ -242,6 +249,23 @@ mod tests {
         for name in ["my-app.py", "1st.py", "app.txt", "none.py"] {
             assert!(entry_module(&folder.join(name)).is_err(), "{name}");
         }
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_world_has_what_the_module_decorates() {
+        let folder = std::env::temp_dir().join(format!("portcullis-python-world-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let source = folder.join("app.py");
+        let world_of = |text: &str| {
+            fs::write(&source, text).unwrap();
+            world(&source)
+        };
+        assert_eq!(world_of("@plugin.tool()\n").unwrap(), "plugin");
+        assert_eq!(world_of("@plugin.reviewer\n").unwrap(), "reviewing-plugin");
+        assert_eq!(world_of("@plugin.generator  \n@plugin.generated\n").unwrap(), "generating-plugin");
+        assert_eq!(world_of("    @plugin.generator\n# @plugin.generator\n").unwrap(), "plugin");
+        assert!(world_of("@plugin.generator\n@plugin.reviewer\n").unwrap_err().to_string().contains("not both"));
         fs::remove_dir_all(folder).unwrap();
     }
 

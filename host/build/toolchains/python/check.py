@@ -244,7 +244,7 @@ def check_module(modules, source, shown, plugins):
         return
     if len(plugins) == 0 and "Plugin" not in names | attributes and not any_other_imports(tree):
         raise Found(f'{shown} declares 0 plugins: write plugin = Plugin("name", ...) once')
-    if len(plugins) == 1 and not {"tool", "tools"} & attributes and len(modules) == 1 and not any_other_imports(tree):
+    if len(plugins) == 1 and not {"tool", "tools", "generator"} & attributes and len(modules) == 1 and not any_other_imports(tree):
         raise Found(f"{shown} declares no tool: put @plugin.tool() above a function")
 
 

@@ -45,6 +45,12 @@ typedef struct portcullis_view {
 // Returns a view of NUL-terminated text.
 portcullis_view portcullis_view_of(const char *text);
 
+// The view of a string literal, as an initializer: static const portcullis_view ARGUMENTS[] = {PORTCULLIS_VIEW("log")};
+#define PORTCULLIS_VIEW(literal) {"" literal, sizeof(literal) - 1}
+
+// Returns text in which invalid UTF-8 is replaced by U+FFFD, for bytes that may be anything.
+portcullis_bytes portcullis_to_utf8(portcullis_view bytes);
+
 // ---- The manifest ----
 
 // Permissions that a tool may use; combined with `|`.
@@ -69,6 +75,8 @@ typedef enum portcullis_dependency_kind {
     PORTCULLIS_HTTP,
     PORTCULLIS_STORE,
     PORTCULLIS_SERVICE,
+    PORTCULLIS_PROCESS,  // a program of the system, see program.h
+    PORTCULLIS_TOOLS,    // tools of other plugins, see toolset.h
 } portcullis_dependency_kind;
 
 // A handle that the plugin asks for. Asking grants nothing: a call gets it only if the policy binds the key.
@@ -122,6 +130,7 @@ typedef struct portcullis_failure {
     portcullis_failure_kind kind;
     const char *message;
     size_t message_length;  // 0: the message is NUL-terminated
+    uint32_t retry_after_seconds;  // of UNAVAILABLE: when trying again may help; 0: unknown
 } portcullis_failure;
 
 typedef enum portcullis_part_kind { PORTCULLIS_PART_TEXT, PORTCULLIS_PART_IMAGE, PORTCULLIS_PART_FILE } portcullis_part_kind;
@@ -132,6 +141,7 @@ typedef struct portcullis_part {
     const char *media_type;  // such as "image/png"; NULL for a text
     const void *data;
     size_t length;
+    const char *name;  // the file name for people, such as "report.csv", never a path; NULL: none
 } portcullis_part;
 
 typedef enum portcullis_answer_kind {
@@ -194,6 +204,12 @@ bool portcullis_ask(const char *permission, const char *resource, const char *re
 bool portcullis_ask_of(portcullis_view permission, portcullis_view resource, portcullis_view reason,
                        portcullis_failure *failure);
 
+// Keeps a file for people beside the answer, such as a transcript. The caller gets its name, media type and size, and a
+// reference to read it with. Only a call that succeeds keeps its files. A tool cannot keep files beside a text that it
+// writes with portcullis_write, or beside JSON with an output schema. The name may be NULL.
+bool portcullis_keep_file(const char *name, const char *media_type, const void *data, size_t length,
+                          portcullis_failure *failure);
+
 typedef enum portcullis_level {
     PORTCULLIS_TRACE,
     PORTCULLIS_DEBUG,
@@ -230,7 +246,7 @@ typedef portcullis_verdict portcullis_reviewer(const char *tool, const char *arg
 
 // Makes a function the plugin's reviewer. Use it once, outside of functions.
 #define PORTCULLIS_REVIEWER(function)                                                                     \
-    __attribute__((export_name("portcullis:tool/reviewer@0.1.0#review"))) void *portcullis_export_review( \
+    __attribute__((export_name("portcullis:tool/reviewer@0.2.0#review"))) void *portcullis_export_review( \
         char *tool, size_t tool_length, char *arguments, size_t arguments_length);                        \
     void *portcullis_export_review(char *tool, size_t tool_length, char *arguments, size_t length) {      \
         return portcullis_review_by(function, tool, tool_length, arguments, length);                      \

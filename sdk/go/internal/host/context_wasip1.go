@@ -1,5 +1,7 @@
 package host
 
+import "unsafe"
+
 //go:wasmimport portcullis:tool/context@0.2.0 current
 func contextCurrent(result *area)
 
@@ -13,6 +15,11 @@ func contextIsCancelled() bool
 
 //go:wasmimport portcullis:tool/context@0.2.0 ask
 func contextAsk(permission, resource, reason string, result *area)
+
+//go:wasmimport portcullis:tool/context@0.2.0 keep
+func contextKeep(
+	hasName bool, name, mediaType string, data unsafe.Pointer, dataBytes uint32, result *area,
+)
 
 //go:wasmimport wasi:config/store@0.2.0-rc.1 get
 func configGet(key string, result *area)
@@ -49,6 +56,16 @@ func IsCancelled() bool {
 func Ask(permission, resource, reason string) (no string, ok bool) {
 	result := new(area)
 	contextAsk(permission, resource, reason, result)
+	if result.tag(0) == 0 {
+		return "", true
+	}
+	return result.string(4), false
+}
+
+// KeepFile keeps a file beside the answer of the call. All texts are UTF-8. A refusal comes with its reason.
+func KeepFile(name, mediaType string, data []byte) (no string, ok bool) {
+	result := new(area)
+	contextKeep(name != "", name, mediaType, unsafe.Pointer(unsafe.SliceData(data)), uint32(len(data)), result)
 	if result.tag(0) == 0 {
 		return "", true
 	}

@@ -24,11 +24,19 @@ type Script struct {
 	Started     []*Started
 	Tools       map[string]PlayedTools
 	Called      []Called
+	Planned     [][]Called
+	Kept        []KeptFile
 	Report      func(Progress)
 	Log         func(level uint8, message string)
 	Written     bytes.Buffer
 	// Declares reports whether the running tool declares a permission. If nil, the tool declares all of them.
 	Declares func(permission string) bool
+}
+
+// KeptFile is a file that a tool keeps beside its answer.
+type KeptFile struct {
+	Name, MediaType string
+	Data            []byte
 }
 
 // declares reports whether the running tool declares a permission.
@@ -87,6 +95,13 @@ func Ask(permission, resource, reason string) (no string, ok bool) {
 		return "no approver answers", false
 	}
 	return answer(permission, resource, reason)
+}
+
+// KeepFile keeps a file beside the answer of the call.
+func KeepFile(name, mediaType string, data []byte) (no string, ok bool) {
+	script := script()
+	script.Kept = append(script.Kept, KeptFile{name, mediaType, slices.Clone(data)})
+	return "", true
 }
 
 // Setting returns a setting from the policy's config.

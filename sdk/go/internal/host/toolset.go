@@ -82,6 +82,22 @@ type ToolFailure struct {
 	RetryAfterSeconds *uint32
 }
 
+// OutlookKind is a case of an outlook, with the number that it has in the contract.
+type OutlookKind uint8
+
+const (
+	OutlookRuns OutlookKind = iota
+	OutlookNeedsApproval
+	OutlookFails
+)
+
+// Outlook is what the host would do with a call.
+type Outlook struct {
+	Kind OutlookKind
+	// Failure is set if the call would fail.
+	Failure *ToolFailure
+}
+
 // ToolResult is how a call of a tool ended: one of its fields is set.
 type ToolResult struct {
 	Success *ToolSuccess

@@ -48,6 +48,10 @@ type (
 		hasRetry     uint8
 		retrySeconds uint32
 	}
+	outlookForm struct {
+		kind    uint8
+		payload [5]uint32
+	}
 	// A result takes the space of its larger case, which is a success.
 	resultForm struct {
 		failed  uint8
@@ -135,6 +139,14 @@ func (l lifter) failure(form failureForm) *ToolFailure {
 		failure.RetryAfterSeconds = &form.retrySeconds
 	}
 	return failure
+}
+
+func (l lifter) outlook(form outlookForm) Outlook {
+	outlook := Outlook{Kind: OutlookKind(form.kind)}
+	if outlook.Kind == OutlookFails {
+		outlook.Failure = l.failure(*(*failureForm)(unsafe.Pointer(&form.payload)))
+	}
+	return outlook
 }
 
 func permissionNames(flags uint8) (names []string) {

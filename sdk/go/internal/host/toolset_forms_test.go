@@ -113,6 +113,7 @@ func TestTheFormsHaveTheLayoutOfTheABI(t *testing.T) {
 		"part":              {unsafe.Sizeof(partForm{}), 32},
 		"success":           {unsafe.Sizeof(successForm{}), 36},
 		"failure":           {unsafe.Sizeof(failureForm{}), 20},
+		"outlook":           {unsafe.Sizeof(outlookForm{}), 24},
 		"result":            {unsafe.Sizeof(resultForm{}), 40},
 		"hints":             {unsafe.Offsetof(callableForm{}.hints), 49},
 		"retry":             {unsafe.Offsetof(failureForm{}.retrySeconds), 16},
@@ -213,6 +214,26 @@ func TestAFailureIsLifted(t *testing.T) {
 		}
 		memory.checkAllRead()
 	}
+}
+
+func TestAnOutlookIsLifted(t *testing.T) {
+	memory := newHostMemory(t)
+	for kind, want := range map[uint8]Outlook{
+		0: {Kind: OutlookRuns},
+		1: {Kind: OutlookNeedsApproval},
+		2: {Kind: OutlookFails, Failure: &ToolFailure{Kind: FailureDenied, Text: "no"}},
+	} {
+		outlook := unwritten(24)
+		outlook[0] = kind
+		if kind == 2 {
+			outlook[4] = uint8(FailureDenied)
+			putPlace(outlook[8:], memory.text("no"))
+		}
+		if got := memory.lifter().outlook(formOf[outlookForm](outlook)); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	memory.checkAllRead()
 }
 
 func TestADefinitionIsLifted(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 type PlayedTools struct {
 	Definitions []Callable
 	Call        func(ToolCall) ToolResult
+	// Outlook says what the host would do with a call. If nil, every call runs.
+	Outlook func(ToolCall) Outlook
 }
 
 // Called is a call of a played tool.
@@ -76,6 +78,29 @@ func (t *Toolset) Definition(tool string) *Callable {
 func (t *Toolset) Call(call ToolCall) ToolResult {
 	t.script.Called = append(t.script.Called, Called{t.key, call})
 	return t.tools.Call(call)
+}
+
+// Foresee returns the played outlooks.
+func (t *Toolset) Foresee(calls []ToolCall) (outlooks []Outlook) {
+	for _, call := range calls {
+		var outlook Outlook
+		if t.tools.Outlook != nil {
+			outlook = t.tools.Outlook(call)
+		}
+		outlooks = append(outlooks, outlook)
+	}
+	return outlooks
+}
+
+// Approve approves every call that would not fail.
+func (t *Toolset) Approve(calls []ToolCall) (approved []bool) {
+	var plan []Called
+	for index, outlook := range t.Foresee(calls) {
+		plan = append(plan, Called{t.key, calls[index]})
+		approved = append(approved, outlook.Kind != OutlookFails)
+	}
+	t.script.Planned = append(t.script.Planned, plan)
+	return approved
 }
 
 // CallAll calls played tools one after the other.

@@ -20,6 +20,12 @@ func toolsetCall(toolset uint32, tool, arguments string, result *area)
 //go:wasmimport portcullis:tool/tools@0.2.0 [method]toolset.call-all
 func toolsetCallAll(toolset uint32, calls unsafe.Pointer, count uint32, result *area)
 
+//go:wasmimport portcullis:tool/tools@0.2.0 [method]toolset.foresee
+func toolsetForesee(toolset uint32, calls unsafe.Pointer, count uint32, result *area)
+
+//go:wasmimport portcullis:tool/tools@0.2.0 [method]toolset.approve
+func toolsetApprove(toolset uint32, calls unsafe.Pointer, count uint32, result *area)
+
 //go:wasmimport portcullis:tool/tools@0.2.0 [resource-drop]toolset
 func dropToolset(toolset uint32)
 
@@ -85,6 +91,35 @@ func (t *Toolset) Call(call ToolCall) ToolResult {
 
 // CallAll calls several tools at the same time. All texts are UTF-8.
 func (t *Toolset) CallAll(calls []ToolCall) []ToolResult {
+	results := make([]ToolResult, 0, len(calls))
+	for _, form := range elements[resultForm](t.ofCalls(calls, toolsetCallAll), 0) {
+		results = append(results, taken.result(form))
+	}
+	return results
+}
+
+// Foresee returns what the host would do with each call. All texts are UTF-8.
+func (t *Toolset) Foresee(calls []ToolCall) []Outlook {
+	outlooks := make([]Outlook, 0, len(calls))
+	for _, form := range elements[outlookForm](t.ofCalls(calls, toolsetForesee), 0) {
+		outlooks = append(outlooks, taken.outlook(form))
+	}
+	return outlooks
+}
+
+// Approve asks an approver about calls together. All texts are UTF-8.
+func (t *Toolset) Approve(calls []ToolCall) []bool {
+	approved := make([]bool, 0, len(calls))
+	for _, yes := range elements[uint8](t.ofCalls(calls, toolsetApprove), 0) {
+		approved = append(approved, yes != 0)
+	}
+	return approved
+}
+
+// ofCalls gives calls to a function of the host.
+func (t *Toolset) ofCalls(
+	calls []ToolCall, function func(toolset uint32, calls unsafe.Pointer, count uint32, result *area),
+) *area {
 	size := 0
 	for _, call := range calls {
 		size += len(call.Tool) + len(call.Arguments)
@@ -96,10 +131,6 @@ func (t *Toolset) CallAll(calls []ToolCall) []ToolResult {
 		list = append(list, struct{ tool, arguments Place }{texts.place(call.Tool), texts.place(call.Arguments)})
 	}
 	result := new(area)
-	toolsetCallAll(t.handle, unsafe.Pointer(unsafe.SliceData(list)), uint32(len(list)), result)
-	results := make([]ToolResult, 0, len(calls))
-	for _, form := range elements[resultForm](result, 0) {
-		results = append(results, taken.result(form))
-	}
-	return results
+	function(t.handle, unsafe.Pointer(unsafe.SliceData(list)), uint32(len(list)), result)
+	return result
 }

@@ -16,6 +16,7 @@ declare module "portcullis:tool/context" {
   export function report(update: Update): void;
   export function isCancelled(): boolean;
   export function ask(permission: string, resource: string, reason: string): void;
+  export function keep(file: { name: string | null; mediaType: string; data: Uint8Array }): void;
 }
 
 declare module "portcullis:tool/dependencies" {
@@ -106,12 +107,15 @@ declare module "portcullis:tool/tools" {
     | { tag: "invalid-arguments" | "denied" | "failed"; val: string }
     | { tag: "unavailable"; val: Outage }
     | { tag: "cancelled" };
+  export type Outlook = { tag: "runs" | "needs-approval" } | { tag: "fails"; val: Failure };
   export interface Toolset {
     list(): Summary[];
     search(query: string, limit: number): Summary[];
     definition(tool: string): Callable | null | undefined;
     call(call: ToolCall): Success;
     callAll(calls: ToolCall[]): ({ tag: "ok"; val: Success } | { tag: "err"; val: Failure })[];
+    foresee(calls: ToolCall[]): Outlook[];
+    approve(calls: ToolCall[]): boolean[];
   }
   export function openTools(key: string): Toolset;
 }

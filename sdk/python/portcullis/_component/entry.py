@@ -10,6 +10,7 @@ from wit_world.imports import portcullis_tool_types as contract
 
 from .. import answers, values
 from ..failures import Cancelled, DefinitionError, Denied, Failure, InvalidArguments, Unavailable
+from ..generate import GeneratedTool
 from ..outputs import File, Image, Part
 from ..plugin import Dependency, Plugin, Tool
 from ..review import Ask, Clear, Refuse
@@ -17,20 +18,20 @@ from . import imports, network, record
 from .host import ComponentHost, Err, names_host
 
 
-def load(name: str) -> tuple[type, type]:
-    """Imports the author's module. Returns the classes `Handler` and `Reviewer`."""
+def load(name: str) -> tuple[type, type, type]:
+    """Imports the author's module. Returns the classes `Handler`, `Reviewer` and `Generator`."""
     network.watch()
     plugin = _plugin_of(_import(name))
     host = ComponentHost()
     network.install(plugin)
     record.install(host)
-    handler, reviewer = _handler(plugin, host), _reviewer(plugin)
+    handler, reviewer, generator = _handler(plugin, host), _reviewer(plugin), _generator(plugin, host)
     imports.close()
     # Everything up to now is permanent. Freezing it keeps the garbage collector from touching its pages, so they stay
     # shared.
     gc.collect()
     gc.freeze()
-    return handler, reviewer
+    return handler, reviewer, generator
 
 
 def _import(name: str) -> ModuleType:
@@ -46,7 +47,7 @@ def _plugin_of(module: ModuleType) -> Plugin:
         raise DefinitionError(
             f'{module.__name__}.py declares {len(found)} plugins: write plugin = Plugin("name", ...) once'
         )
-    if not found[0].tools:
+    if not found[0].tools and found[0].generate is None:
         raise DefinitionError(f"{module.__name__}.py declares no tool: put @plugin.tool() above a function")
     return found[0]
 
@@ -94,6 +95,43 @@ def _reviewer(plugin: Plugin) -> type:
                     return contract.Verdict_Refuse(text)
 
     return Reviewer
+
+
+def _generator(plugin: Plugin, host: ComponentHost) -> type:
+    if plugin.generate is not None and not hasattr(exports, "Generator"):
+        # The build searches the source for this line before it imports the plugin.
+        raise DefinitionError(
+            "put @plugin.generator at the beginning of a line, in the module that declares the plugin"
+        )
+    if (plugin.generate is None) != (plugin.run_generated is None):
+        raise DefinitionError("@plugin.generator makes tools, and @plugin.generated runs them: write both")
+
+    class Generator:
+        def generate(self) -> list[contract.Definition]:
+            try:
+                return [_generated(tool) for tool in answers.generate(plugin, host)]
+            except Failure as failure:
+                raise Err(values.sendable(failure.text)) from None
+            except BaseException as error:
+                # Such as a schema that JSON cannot represent. An exception that leaves this method ends the instance.
+                raise Err(values.sendable(f"{type(error).__name__}: {error}")) from None
+            finally:
+                answers.flush()
+
+    return Generator
+
+
+def _generated(tool: GeneratedTool) -> contract.Definition:
+    return contract.Definition(
+        values.sendable(tool.name),
+        None if tool.title is None else values.sendable(tool.title),
+        values.sendable(tool.description),
+        values.dumps(tool.schema),
+        None if tool.output_schema is None else values.dumps(tool.output_schema),
+        _flags(contract.Permissions, frozenset(tool.requires)),
+        _flags(contract.Permissions, frozenset(tool.optional)),
+        _flags(contract.Hints, frozenset(tool.hints)),
+    )
 
 
 class _Names:

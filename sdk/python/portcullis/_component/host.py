@@ -14,10 +14,12 @@ from wit_world.imports import (
     wasi_config_store,
     wasi_keyvalue_store,
 )
+from wit_world.imports import portcullis_tool_types as contract
 
 from .. import values
 from ..context import Call, Level
 from ..failures import Denied, Failed, Failure, Unavailable
+from ..outputs import File, Image
 from ..values import sendable
 from .exchange import Gate
 from .program import ProgramHandle
@@ -52,6 +54,13 @@ class ComponentHost:
             context.ask(sendable(permission), sendable(resource), sendable(reason))
         except Err as error:
             raise Denied(error.value) from None
+
+    def keep(self, file: Image | File) -> None:
+        name = None if file.name is None else sendable(file.name)
+        try:
+            context.keep(contract.Blob(name, sendable(file.media_type), bytes(file.data)))
+        except Err as error:
+            raise Failed(error.value) from None
 
     def directory(self, key: str) -> str:
         try:

@@ -11,7 +11,7 @@ from .. import values
 from ..failures import Cancelled, Denied, Failed, Failure, InvalidArguments, Unavailable
 from ..outputs import File, Image, Part
 from ..plugin import Permission
-from ..toolset import Answers, CallableTool, ToolAnswer, ToolSummary
+from ..toolset import Answers, Approvals, CallableTool, Outlook, Outlooks, ToolAnswer, ToolSummary
 
 _Summaries: typing.TypeAlias = list[ToolSummary]
 
@@ -53,8 +53,28 @@ class ToolsetHandle:
             raise _failure(error.value) from None
 
     def call_all(self, calls: Sequence[tuple[str, str]]) -> Answers:
-        results = self._toolset.call_all([tools.ToolCall(tool, arguments) for tool, arguments in calls])
+        results = self._toolset.call_all(_calls(calls))
         return [_answer(result.value) if isinstance(result, Ok) else _failure(result.value) for result in results]
+
+    def foresee(self, calls: Sequence[tuple[str, str]]) -> Outlooks:
+        return [_outlook(outlook) for outlook in self._toolset.foresee(_calls(calls))]
+
+    def approve(self, calls: Sequence[tuple[str, str]]) -> Approvals:
+        return self._toolset.approve(_calls(calls))
+
+
+def _calls(calls: Sequence[tuple[str, str]]) -> list[tools.ToolCall]:
+    return [tools.ToolCall(tool, arguments) for tool, arguments in calls]
+
+
+def _outlook(outlook: tools.Outlook) -> Outlook:
+    match outlook:
+        case tools.Outlook_Runs():
+            return "runs"
+        case tools.Outlook_NeedsApproval():
+            return "needs-approval"
+        case fails:
+            return _failure(fails.value)
 
 
 def _summary(tool: tools.Summary) -> ToolSummary:

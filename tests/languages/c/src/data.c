@@ -20,6 +20,22 @@ int64_t number_of(yyjson_val *arguments, const char *name) {
     return number;
 }
 
+const char *key_of(yyjson_val *arguments) {
+    const char *key = portcullis_string(yyjson_obj_get(arguments, "key"));
+    return key ? key : "";
+}
+
+portcullis_view *texts_of(yyjson_val *arguments, const char *name, size_t *count) {
+    yyjson_val *list = yyjson_obj_get(arguments, name);
+    *count = yyjson_arr_size(list);
+    portcullis_view *texts = calloc(*count + 1, sizeof *texts);
+    for (size_t i = 0; i < *count; i++) {
+        yyjson_val *text = yyjson_arr_get(list, i);
+        texts[i] = (portcullis_view){yyjson_get_str(text), yyjson_get_len(text)};
+    }
+    return texts;
+}
+
 portcullis_answer echo(yyjson_val *arguments) {
     yyjson_mut_doc *answer = portcullis_new_object();
     yyjson_mut_val *value = yyjson_val_mut_copy(answer, yyjson_obj_get(arguments, "value"));
@@ -111,4 +127,13 @@ portcullis_answer write_out(yyjson_val *arguments) {
         free(piece);
     }
     return portcullis_text("end");
+}
+
+portcullis_answer keep_text(yyjson_val *arguments) {
+    const char *name = portcullis_string(yyjson_obj_get(arguments, "name"));
+    if (!name) return portcullis_fail(PORTCULLIS_INVALID_ARGUMENTS, "a name has no NUL in it");
+    portcullis_view text = text_of(arguments, "text");
+    portcullis_failure failure;
+    if (!portcullis_keep_file(name, "text/plain", text.data, text.length, &failure)) return portcullis_fail_with(failure);
+    return portcullis_text("kept");
 }

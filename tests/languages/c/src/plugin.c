@@ -330,12 +330,146 @@ static const portcullis_tool TOOLS[] = {
         .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
         .run = recurse,
     },
+    {
+        .name = "run",
+        .description = "Runs a program to its end, and answers with what it wrote.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the program."},
+                "arguments": {"type": "array", "items": {"type": "string"}, "description": "Its arguments."},
+                "input": {"type": "string", "description": "What it reads from stdin."},
+                "directory": {"type": "string", "description": "The directory to start in."},
+                "merge": {"type": "boolean", "default": false, "description": "Whether stderr goes to the stream of stdout."},
+                "needs_host": {"type": "string", "description": "A host and a port that the program lacks."},
+                "needs_read": {"type": "string", "description": "A directory of the machine that the program has to read."},
+                "needs_write": {"type": "string", "description": "A directory of the machine that the program has to write."}
+            },
+            "required": ["key", "arguments"],
+            "additionalProperties": false
+        }),
+        .required = PORTCULLIS_READ | PORTCULLIS_WRITE | PORTCULLIS_EXECUTE,
+        .run = run_program,
+    },
+    {
+        .name = "stream",
+        .description = "Passes on what a program writes, and ends the program once it has written a text.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the program."},
+                "arguments": {"type": "array", "items": {"type": "string"}, "description": "Its arguments."},
+                "input": {"type": "string", "description": "What it reads from stdin."},
+                "until": {"type": "string", "description": "The text that ends the program."}
+            },
+            "required": ["key", "arguments"],
+            "additionalProperties": false
+        }),
+        .required = PORTCULLIS_READ | PORTCULLIS_WRITE | PORTCULLIS_EXECUTE,
+        .run = stream,
+    },
+    {
+        .name = "converse",
+        .description = "Writes lines to a program, and reads its answer to each.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the program."},
+                "arguments": {"type": "array", "items": {"type": "string"}, "description": "Its arguments."},
+                "lines": {"type": "array", "items": {"type": "string"}, "description": "What to write."}
+            },
+            "required": ["key", "arguments", "lines"],
+            "additionalProperties": false
+        }),
+        .required = PORTCULLIS_READ | PORTCULLIS_WRITE | PORTCULLIS_EXECUTE,
+        .run = converse,
+    },
+    {
+        .name = "delegate",
+        .description = "Calls another tool, and answers as that tool does.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the tools."},
+                "tool": {"type": "string", "description": "The full name of the tool."},
+                "arguments": {"type": "object", "description": "Its arguments."}
+            },
+            "required": ["key", "tool", "arguments"],
+            "additionalProperties": false
+        }),
+        .run = delegate,
+    },
+    {
+        .name = "delegate-all",
+        .description = "Calls several tools with a text each at the same time, and answers with the text or the failure of each.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the tools."},
+                "tools": {"type": "array", "items": {"type": "string"}, "description": "The full names of the tools."},
+                "texts": {"type": "array", "items": {"type": "string"}, "description": "The argument of each."}
+            },
+            "required": ["key", "tools", "texts"],
+            "additionalProperties": false
+        }),
+        .run = delegate_all,
+    },
+    {
+        .name = "lookup",
+        .description = "Lists and searches other tools, and says how one of them is defined.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the tools."},
+                "query": {"type": "string", "description": "What the search is for."},
+                "limit": {"type": "integer", "minimum": 0, "maximum": 100, "description": "How many tools the search may find."},
+                "tool": {"type": "string", "description": "The full name of the tool to define."}
+            },
+            "required": ["key", "query", "limit", "tool"],
+            "additionalProperties": false
+        }),
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = lookup,
+    },
+    {
+        .name = "plan",
+        .description = "Says what would happen to calls of other tools with a text each, and asks for them together.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "key": {"type": "string", "description": "The key of the tools."},
+                "tools": {"type": "array", "items": {"type": "string"}, "description": "The full names of the tools."},
+                "texts": {"type": "array", "items": {"type": "string"}, "description": "The argument of each."}
+            },
+            "required": ["key", "tools", "texts"],
+            "additionalProperties": false
+        }),
+        .hints = PORTCULLIS_READ_ONLY,
+        .run = plan,
+    },
+    {
+        .name = "keep",
+        .description = "Keeps a text as a file beside its answer.",
+        .schema = PORTCULLIS_JSON({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "The name of the file."},
+                "text": {"type": "string", "description": "Its content."}
+            },
+            "required": ["name", "text"],
+            "additionalProperties": false
+        }),
+        .hints = PORTCULLIS_READ_ONLY | PORTCULLIS_IDEMPOTENT,
+        .run = keep_text,
+    },
 };
 
 static const portcullis_dependency DEPENDENCIES[] = {
     {"workspace", PORTCULLIS_DIRECTORY, true, "Files that the tools read and write."},
     {"web", PORTCULLIS_HTTP, true, "What the tools fetch."},
     {"notes", PORTCULLIS_STORE, true, "What the tools remember."},
+    {"sh", PORTCULLIS_PROCESS, true, "What the tools run."},
+    {"others", PORTCULLIS_TOOLS, true, "What the tools call."},
 };
 
 const portcullis_plugin portcullis_this_plugin = {

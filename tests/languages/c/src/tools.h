@@ -7,6 +7,10 @@
 // Arguments that the schema says are there, and within its bounds.
 portcullis_view text_of(yyjson_val *arguments, const char *name);
 int64_t number_of(yyjson_val *arguments, const char *name);
+// The key of a handle: a text of C, which a key with a NUL is not.
+const char *key_of(yyjson_val *arguments);
+// A list of texts.
+portcullis_view *texts_of(yyjson_val *arguments, const char *name, size_t *count);
 
 // data.c: what goes in and out.
 portcullis_answer echo(yyjson_val *arguments);
@@ -16,6 +20,7 @@ portcullis_answer measure(yyjson_val *arguments);
 portcullis_answer add(yyjson_val *arguments);
 portcullis_answer picture(yyjson_val *arguments);
 portcullis_answer write_out(yyjson_val *arguments);
+portcullis_answer keep_text(yyjson_val *arguments);
 
 // endings.c: how a call ends.
 portcullis_answer fail(yyjson_val *arguments);
@@ -41,5 +46,16 @@ portcullis_answer recall(yyjson_val *arguments);
 portcullis_answer setting(yyjson_val *arguments);
 portcullis_answer print(yyjson_val *arguments);
 portcullis_answer surroundings(yyjson_val *arguments);
+
+// programs.c: programs of the system.
+portcullis_answer run_program(yyjson_val *arguments);
+portcullis_answer stream(yyjson_val *arguments);
+portcullis_answer converse(yyjson_val *arguments);
+
+// toolset.c: tools of other plugins.
+portcullis_answer delegate(yyjson_val *arguments);
+portcullis_answer delegate_all(yyjson_val *arguments);
+portcullis_answer lookup(yyjson_val *arguments);
+portcullis_answer plan(yyjson_val *arguments);
 
 #endif

@@ -77,3 +77,10 @@ Result write_out(Value arguments) {
     }
     return "end";
 }
+
+Result keep_text(Value arguments) {
+    const auto kept =
+        portcullis::keep_file(Part::file("text/plain", arguments["text"].string(), arguments["name"].string()));
+    if (!kept) return kept.error();
+    return "kept";
+}

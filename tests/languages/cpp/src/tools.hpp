@@ -2,6 +2,9 @@
 #ifndef TOOLS_HPP
 #define TOOLS_HPP
 
+#include <string>
+#include <vector>
+
 #include <portcullis.hpp>
 
 using portcullis::Json;
@@ -13,6 +16,13 @@ inline std::int64_t number_of(Value arguments, std::string_view name) {
     return arguments[name].integer().value_or(0);
 }
 
+// A list of texts.
+inline std::vector<std::string> texts_of(Value arguments, std::string_view name) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < arguments[name].size(); i++) texts.push_back(arguments[name][i].string());
+    return texts;
+}
+
 // data.cpp: what goes in and out.
 Result echo(Value arguments);
 Result reverse(Value arguments);
@@ -21,6 +31,7 @@ Result measure(Value arguments);
 Result add(Value arguments);
 Result picture();
 Result write_out(Value arguments);
+Result keep_text(Value arguments);
 
 // endings.cpp: how a call ends.
 Result fail(Value arguments);
@@ -46,5 +57,16 @@ Result recall(Value arguments);
 Result setting(Value arguments);
 Result print(Value arguments);
 Result surroundings();
+
+// programs.cpp: programs of the system.
+Result run_program(Value arguments);
+Result stream(Value arguments);
+Result converse(Value arguments);
+
+// toolset.cpp: tools of other plugins.
+Result delegate(Value arguments);
+Result delegate_all(Value arguments);
+Result lookup(Value arguments);
+Result plan(Value arguments);
 
 #endif

@@ -141,3 +141,19 @@ pub(crate) fn write_out(arguments: WriteOut, context: &Context) -> Result<&'stat
     answer.flush()?;
     Ok("end")
 }
+
+/// What to keep.
+#[arguments]
+pub(crate) struct Keep {
+    /// The name of the file.
+    name: String,
+    /// Its content.
+    text: String,
+}
+
+/// Keeps a text as a file beside its answer.
+#[tool(read_only, idempotent)]
+pub(crate) fn keep(arguments: Keep, context: &Context) -> Result<String, Failure> {
+    context.keep(Blob { name: Some(arguments.name), ..Blob::new("text/plain", arguments.text) })?;
+    Ok("kept".to_owned())
+}

@@ -2,7 +2,7 @@
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
-use portcullis_sdk::{Hint, ToolSummary};
+use portcullis_sdk::{Hint, Outlook, ToolSummary};
 
 /// What to call.
 #[arguments]
@@ -43,6 +43,21 @@ pub(crate) fn delegate_all(arguments: DelegateAll, context: &Context) -> Result<
         Err(failure) => json!({ "failure": failure.text() }),
     });
     Ok(json!({ "answers": answers.collect::<Vec<_>>() }))
+}
+
+/// Says what would happen to calls of other tools with a text each, and asks for them together.
+#[tool(read_only)]
+pub(crate) fn plan(arguments: DelegateAll, context: &Context) -> Result<Value, Failure> {
+    let DelegateAll { key, tools, texts } = arguments;
+    let calls = tools.iter().zip(&texts).map(|(tool, text)| ToolCall::new(tool, &json!({ "text": text })));
+    let calls: Vec<_> = calls.collect::<Result<_, _>>()?;
+    let others = context.tools(&key)?;
+    let outlooks = others.foresee(&calls).into_iter().map(|outlook| match outlook {
+        Outlook::Runs => "runs".to_owned(),
+        Outlook::NeedsApproval => "needs-approval".to_owned(),
+        Outlook::Fails(failure) => format!("fails: {}", failure.text()),
+    });
+    Ok(json!({ "outlooks": outlooks.collect::<Vec<_>>(), "approved": others.approve(&calls) }))
 }
 
 /// What to look up.

@@ -4,8 +4,8 @@ import { list, read, remove, write } from "./files.ts";
 import { fail, hog, late, recurse, spin, throwTool, trap } from "./failures.ts";
 import { fetchTool, recall, remember, setting } from "./handles.ts";
 import { converse, run, stream } from "./programs.ts";
-import { picture, print, surroundings, writeOut } from "./surroundings.ts";
-import { delegate, delegateAll, lookup } from "./toolset.ts";
+import { keep, picture, print, surroundings, writeOut } from "./surroundings.ts";
+import { delegate, delegateAll, lookup, plan } from "./toolset.ts";
 import type {} from "./types.ts";
 import { add, echo, measure, repeat, reverse } from "./values.ts";
 
@@ -20,8 +20,8 @@ export default plugin({
     read, write, list, remove,
     fetchTool, remember, recall, setting,
     run, stream, converse,
-    delegate, delegateAll, lookup,
-    print, surroundings, picture, writeOut,
+    delegate, delegateAll, lookup, plan,
+    print, surroundings, picture, writeOut, keep,
     spin, hog, recurse, late,
   ],
   dependencies: {

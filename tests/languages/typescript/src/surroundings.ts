@@ -64,3 +64,17 @@ export const writeOut = tool({
     return "end";
   },
 });
+
+export const keep = tool({
+  name: "keep",
+  description: "Keeps a text as a file beside its answer.",
+  arguments: z.object({
+    name: z.string().describe("The name of the file."),
+    text: z.string().describe("Its content."),
+  }),
+  hints: ["read-only", "idempotent"],
+  execute({ name, text }, context) {
+    context.keep(file("text/plain", new TextEncoder().encode(text), name));
+    return "kept";
+  },
+});

@@ -32,6 +32,25 @@ export const delegateAll = tool({
   },
 });
 
+export const plan = tool({
+  name: "plan",
+  description: "Says what would happen to calls of other tools with a text each, and asks for them together.",
+  arguments: z.object({
+    key,
+    tools: z.array(z.string()).describe("The full names of the tools."),
+    texts: z.array(z.string()).describe("The argument of each."),
+  }),
+  hints: ["read-only"],
+  execute({ key, tools: names, texts }) {
+    const others = tools(key);
+    const calls = texts.map((text, index) => ({ tool: names[index] ?? "", arguments: { text } }));
+    const outlooks = others.foresee(calls).map((outlook) => {
+      return outlook instanceof Failure ? `fails: ${outlook.message}` : outlook;
+    });
+    return { outlooks, approved: others.approve(calls) };
+  },
+});
+
 export const lookup = tool({
   name: "lookup",
   description: "Lists and searches other tools, and says how one of them is defined.",

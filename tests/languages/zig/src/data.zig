@@ -124,3 +124,16 @@ pub fn writeOut(arguments: WriteOut, context: *Context) ![]const u8 {
     }
     return "end";
 }
+
+const Keep = struct {
+    name: []const u8,
+    text: []const u8,
+
+    pub const descriptions = .{ .name = "The name of the file.", .text = "Its content." };
+};
+
+pub fn keep(arguments: Keep, context: *Context) ![]const u8 {
+    const name = try context.terminated(arguments.name);
+    try context.keep(.{ .media_type = "text/plain", .data = arguments.text, .name = name });
+    return "kept";
+}

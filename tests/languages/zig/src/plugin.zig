@@ -6,10 +6,13 @@ const data = @import("data.zig");
 const endings = @import("endings.zig");
 const files = @import("files.zig");
 const host = @import("host.zig");
+const programs = @import("programs.zig");
+const toolset = @import("toolset.zig");
 const tool = portcullis.tool;
 
 const Hints = portcullis.Hints;
 const pure: Hints = .{ .read_only = true, .idempotent = true };
+const executes: portcullis.Permissions = .{ .read = true, .write = true, .execute = true };
 
 pub const plugin: portcullis.Plugin = .{
     .name = "conformance",
@@ -24,6 +27,8 @@ pub const plugin: portcullis.Plugin = .{
         },
         .{ .key = "web", .kind = .http, .optional = true, .reason = "What the tools fetch." },
         .{ .key = "notes", .kind = .store, .optional = true, .reason = "What the tools remember." },
+        .{ .key = "sh", .kind = .process, .optional = true, .reason = "What the tools run." },
+        .{ .key = "others", .kind = .tools, .optional = true, .reason = "What the tools call." },
     },
     .tools = &.{
         tool("echo", "Gives back a value as it came.", data.echo, .{
@@ -36,6 +41,7 @@ pub const plugin: portcullis.Plugin = .{
         tool("add", "Adds two whole numbers.", data.add, .{ .hints = pure }),
         tool("picture", "Shows a picture of one pixel, and a file beside it.", data.picture, .{ .hints = pure }),
         tool("write-out", "Writes its answer in pieces while it works.", data.writeOut, .{ .hints = pure }),
+        tool("keep", "Keeps a text as a file beside its answer.", data.keep, .{ .hints = pure }),
 
         tool("fail", "Ends with a failure of the kind that is asked for.", endings.fail, .{ .hints = pure }),
         tool("trap", "Breaks off in the middle.", endings.trap, .{ .hints = pure }),
@@ -75,6 +81,27 @@ pub const plugin: portcullis.Plugin = .{
         tool("print", "Writes a text to both outputs and to the log.", host.print, .{ .hints = pure }),
         tool("surroundings", "Says what is around the plugin: clocks, randomness, environment.", host.surroundings, .{
             .hints = .{ .read_only = true },
+        }),
+
+        tool("run", "Runs a program to its end, and answers with what it wrote.", programs.run, .{
+            .requires = executes,
+        }),
+        tool("stream", "Passes on what a program writes, and ends the program once it has written a text.", programs.stream, .{
+            .requires = executes,
+        }),
+        tool("converse", "Writes lines to a program, and reads its answer to each.", programs.converse, .{
+            .requires = executes,
+        }),
+
+        tool("delegate", "Calls another tool, and answers as that tool does.", toolset.delegate, .{
+            .exact_numbers = true,
+        }),
+        tool("delegate-all", "Calls several tools with a text each at the same time, and answers with the text or the failure of each.", toolset.delegateAll, .{}),
+        tool("plan", "Says what would happen to calls of other tools with a text each, and asks for them together.", toolset.plan, .{
+            .hints = .{ .read_only = true },
+        }),
+        tool("lookup", "Lists and searches other tools, and says how one of them is defined.", toolset.lookup, .{
+            .hints = pure,
         }),
     },
 };

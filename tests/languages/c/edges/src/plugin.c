@@ -52,6 +52,48 @@ static portcullis_answer latin_key(yyjson_val *) {
     return portcullis_text("kept");
 }
 
+static portcullis_answer latin_name(yyjson_val *) {
+    static const portcullis_part PART = {PORTCULLIS_PART_FILE, "text/csv", "a", 1, LATIN};
+    return portcullis_parts(&PART, 1);
+}
+
+static portcullis_answer named(yyjson_val *) {
+    static const portcullis_part PARTS[] = {
+        {PORTCULLIS_PART_IMAGE, "image/png", "a", 1, "plot.png"},
+        {PORTCULLIS_PART_FILE, "text/csv", "a", 1, "report.csv"},
+    };
+    return portcullis_parts(PARTS, PORTCULLIS_COUNT(PARTS));
+}
+
+static portcullis_answer later(yyjson_val *) {
+    portcullis_answer answer = portcullis_fail(PORTCULLIS_UNAVAILABLE, "the queue is full");
+    answer.failure.retry_after_seconds = 90;
+    return answer;
+}
+
+static portcullis_answer keeps(yyjson_val *) {
+    portcullis_failure failure;
+    if (portcullis_keep_file(LATIN, "text/plain", "a", 1, &failure)) return portcullis_text("it was kept");
+    if (!portcullis_keep_file("notes.txt", "text/plain", "one\ntwo", 7, &failure) ||
+        !portcullis_keep_file(NULL, "text/csv", "a", 1, &failure)) {
+        return portcullis_fail_with(failure);
+    }
+    return portcullis_text("done");
+}
+
+static portcullis_answer keeps_too_much(yyjson_val *) {
+    portcullis_failure failure;
+    do failure.message = NULL;
+    while (portcullis_keep_file("notes.txt", "text/plain", "a", 1, &failure));
+    return portcullis_fail_with(failure);
+}
+
+static portcullis_answer to_utf8(yyjson_val *) {
+    portcullis_bytes none = portcullis_to_utf8((portcullis_view){NULL, 0});
+    portcullis_bytes whole = portcullis_to_utf8(portcullis_view_of("grüß")), cut = portcullis_to_utf8(portcullis_view_of(LATIN));
+    return portcullis_textf("%zu|%s|%s|%s", none.length, none.data, whole.data, cut.data);
+}
+
 static portcullis_answer whole(yyjson_val *arguments) {
     int64_t number;
     if (!portcullis_integer(yyjson_obj_get(arguments, "value"), &number)) {
@@ -84,6 +126,42 @@ static portcullis_answer fetch_often(yyjson_val *arguments) {
     return portcullis_text("done");
 }
 
+// The examples of the SDK's README.
+
+static portcullis_answer history(yyjson_val *) {
+    static const portcullis_view ARGUMENTS[] = {PORTCULLIS_VIEW("log"), PORTCULLIS_VIEW("-5"), PORTCULLIS_VIEW("--oneline")};
+    const portcullis_launch launch = {
+        .arguments = ARGUMENTS,
+        .argument_count = PORTCULLIS_COUNT(ARGUMENTS),
+        .directory = PORTCULLIS_VIEW("/workspace"),
+    };
+    portcullis_program git;
+    portcullis_program_output output;
+    portcullis_failure failure;
+    if (!portcullis_open_program("git", &git, &failure) ||
+        !portcullis_run_program(git, &launch, 64 * 1024, &output, &failure)) {
+        return portcullis_fail_with(failure);
+    }
+    if (!portcullis_is_success(&output.report)) {
+        return portcullis_fail(PORTCULLIS_FAILED, "git: %s", portcullis_exit_text(&output.report));
+    }
+    return portcullis_text(portcullis_to_utf8((portcullis_view){output.out.data, output.out.length}).data);
+}
+
+static portcullis_answer lines(yyjson_val *) {
+    portcullis_toolset others;
+    portcullis_answer readme;
+    portcullis_failure failure;
+    if (!portcullis_open_tools("others", &others, &failure) ||
+        !portcullis_call_tool(others, "files.read", "{\"path\":\"README.md\"}", &readme, &failure)) {
+        return portcullis_fail_with(failure);
+    }
+    portcullis_bytes text = portcullis_answer_text(&readme);
+    size_t count = 0;
+    for (size_t i = 0; i < text.length; i++) count += text.data[i] == '\n';
+    return portcullis_textf("%zu", count);
+}
+
 #define ANY PORTCULLIS_JSON({ \
     "type": "object", \
     "properties": {"value": {"description": "What is tried."}}, \
@@ -100,6 +178,14 @@ static const portcullis_tool TOOLS[] = {
     {.name = "latin-failure", .description = "Fails with words that are no UTF-8.", .run = latin_failure},
     {.name = "latin-key", .description = "Keeps a value by a key that is no UTF-8.", .required = PORTCULLIS_WRITE,
      .run = latin_key},
+    {.name = "latin-name", .description = "Names a file with no UTF-8.", .run = latin_name},
+    {.name = "named", .description = "Names an image and a file.", .run = named},
+    {.name = "later", .description = "Says when to try again.", .run = later},
+    {.name = "keeps", .description = "Keeps files beside its answer.", .run = keeps},
+    {.name = "keeps-too-much", .description = "Keeps more files than a call may.", .run = keeps_too_much},
+    {.name = "to-utf8", .description = "Makes text of any bytes.", .run = to_utf8},
+    {.name = "history", .description = "Shows the last commits.", .required = PORTCULLIS_EXECUTE, .run = history},
+    {.name = "lines", .description = "Counts the lines of the readme.", .run = lines},
     {.name = "whole", .description = "Reads a whole number.", .schema = ANY, .run = whole},
     {.name = "plain", .description = "Reads a text as C has it.", .schema = ANY, .run = plain},
     {.name = "encode", .description = "Encodes a text for a URL.", .schema = ANY, .run = encode},
@@ -110,6 +196,8 @@ static const portcullis_tool TOOLS[] = {
 static const portcullis_dependency DEPENDENCIES[] = {
     {"notes", PORTCULLIS_STORE, true, "where a key is tried"},
     {"web", PORTCULLIS_HTTP, true, "what is fetched"},
+    {"git", PORTCULLIS_PROCESS, true, "reads the commits"},
+    {"others", PORTCULLIS_TOOLS, true, "reads the file"},
 };
 
 const portcullis_plugin portcullis_this_plugin = {

@@ -1,4 +1,5 @@
 // What stands at the edges of the SDK: JSON that cannot be written, and texts with NUL.
+#include <algorithm>
 #include <limits>
 
 #include <portcullis.hpp>
@@ -59,8 +60,47 @@ static Result long_type() {
     return std::vector{Part::file(std::string("text/plain\0x", 12), "a")};
 }
 
+static Result long_file_name() {
+    return std::vector{Part::file("text/plain", "a", LONG)};
+}
+
+static Result named() {
+    return std::vector{Part::image("image/png", "a", "plot.png"), Part::file("text/csv", "a", "report.csv")};
+}
+
+static Result later() {
+    return Failure::unavailable("the queue is full", 90);
+}
+
+static Result keeps() {
+    if (portcullis::keep_file(Part::file("text/plain", "a", LONG))) return "it was kept";
+    const auto kept = portcullis::keep_file(Part::file("text/plain", "one\ntwo", "notes.txt"));
+    if (!kept) return kept.error();
+    return "done";
+}
+
 static Result whole(Value arguments) {
     return Json::object({{"whole", arguments["value"].integer()}});
+}
+
+// The examples of the SDK's README.
+
+static portcullis::Result history() {
+    const auto git = portcullis::Program::open("git");
+    if (!git) return git.error();
+    const auto output = git->run({.arguments = {"log", "-5", "--oneline"}, .directory = "/workspace"}, 64 * 1024);
+    if (!output) return output.error();
+    if (!output->report.is_success()) return portcullis::Failure::failed("git: " + output->report.text);
+    return portcullis::to_utf8(output->out);
+}
+
+static portcullis::Result lines() {
+    const auto others = portcullis::Toolset::open("others");
+    if (!others) return others.error();
+    const auto readme = others->call("files.read", portcullis::Json::object({{"path", "README.md"}}));
+    if (!readme) return readme.error();
+    const std::string text = readme->text();
+    return std::to_string(std::count(text.begin(), text.end(), '\n'));
 }
 
 static constexpr portcullis::Tool TOOLS[] = {
@@ -74,6 +114,14 @@ static constexpr portcullis::Tool TOOLS[] = {
     {.name = "long-names", .description = "Names what has a NUL in it.", .optional = PORTCULLIS_NETWORK,
      .run = portcullis::run<long_names>},
     {.name = "long-type", .description = "Has a media type with a NUL.", .run = portcullis::run<long_type>},
+    {.name = "long-file-name", .description = "Has a file name with a NUL.",
+     .run = portcullis::run<long_file_name>},
+    {.name = "named", .description = "Names an image and a file.", .run = portcullis::run<named>},
+    {.name = "later", .description = "Says when to try again.", .run = portcullis::run<later>},
+    {.name = "keeps", .description = "Keeps a file beside its answer.", .run = portcullis::run<keeps>},
+    {.name = "history", .description = "Shows the last commits.", .required = PORTCULLIS_EXECUTE,
+     .run = portcullis::run<history>},
+    {.name = "lines", .description = "Counts the lines of the readme.", .run = portcullis::run<lines>},
     {.name = "whole",
      .description = "Reads a whole number.",
      .schema = R"({
@@ -88,6 +136,8 @@ static constexpr portcullis::Tool TOOLS[] = {
 static constexpr portcullis::Dependency DEPENDENCIES[] = {
     {"notes", PORTCULLIS_STORE, true, "what a name is cut to"},
     {"web", PORTCULLIS_HTTP, true, "what is fetched"},
+    {"git", PORTCULLIS_PROCESS, true, "reads the commits"},
+    {"others", PORTCULLIS_TOOLS, true, "reads the file"},
 };
 
 const portcullis::Plugin portcullis_this_plugin = {

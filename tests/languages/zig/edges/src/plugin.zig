@@ -14,6 +14,8 @@ pub const plugin: portcullis.Plugin = .{
     .dependencies = &.{
         .{ .key = "notes", .kind = .store, .optional = true, .reason = "what is opened" },
         .{ .key = "web", .kind = .http, .optional = true, .reason = "what is fetched" },
+        .{ .key = "git", .kind = .process, .optional = true, .reason = "reads the commits" },
+        .{ .key = "others", .kind = .tools, .optional = true, .reason = "reads the file" },
     },
     .tools = &.{
         tool("shapes", "Gives back arguments of many shapes.", shapes, .{}),
@@ -26,6 +28,11 @@ pub const plugin: portcullis.Plugin = .{
         tool("long-words", "Says what has a NUL in it.", longWords, .{}),
         tool("long-failure", "Fails with words that have a NUL.", longFailure, .{}),
         tool("long-names", "Names what has a NUL in it.", longNames, .{ .optional = .{ .network = true } }),
+        tool("named", "Names an image and a file.", named, .{}),
+        tool("later", "Says when to try again.", later, .{}),
+        tool("keeps", "Keeps a file beside its answer.", keeps, .{}),
+        tool("history", "Shows the last commits.", history, .{ .requires = .{ .execute = true } }),
+        tool("lines", "Counts the lines of the readme.", lines, .{}),
         tool("open-often", "Opens many stores, one after the other.", openOften, .{}),
         tool("panics", "Panics with words that are no UTF-8.", panics, .{}),
     },
@@ -123,6 +130,38 @@ fn longNames(context: *Context) ![]const u8 {
         try said.print(context.arena, "{t}", .{failure});
     }
     return said.items;
+}
+
+fn named() []const portcullis.Part {
+    return &.{
+        .{ .image = .{ .media_type = "image/png", .data = "a", .name = "plot.png" } },
+        .{ .file = .{ .media_type = "text/csv", .data = "a", .name = "report.csv" } },
+    };
+}
+
+fn later(context: *Context) portcullis.Error![]const u8 {
+    return context.failUntil(90, "the queue is full", .{});
+}
+
+fn keeps(context: *Context) ![]const u8 {
+    try context.keep(.{ .media_type = "text/plain", .data = "one\ntwo", .name = "notes.txt" });
+    return "done";
+}
+
+// The examples of the SDK's README.
+
+fn history(context: *portcullis.Context) ![]const u8 {
+    const git = try context.program("git");
+    const output = try git.run(.{ .arguments = &.{ "log", "-5", "--oneline" }, .directory = "/workspace" }, 64 * 1024);
+    if (!output.report.isSuccess()) return context.fail(.failed, "git: {f}", .{output.report.exit});
+    return portcullis.toUtf8(output.stdout);
+}
+
+fn lines(context: *portcullis.Context) ![]const u8 {
+    const others = try context.tools("others");
+    const readme = try others.call("files.read", .{ .path = "README.md" });
+    const count = std.mem.countScalar(u8, try readme.text(context), '\n');
+    return std.fmt.allocPrint(context.arena, "{d}", .{count});
 }
 
 fn openOften(context: *Context) ![]const u8 {
