@@ -51,7 +51,11 @@ fn tool(document: &Document, operation: &Operation<'_>) -> Result<GeneratedTool,
         },
         DESCRIPTION_BYTES_MAX,
     );
-    description.push_str(&line(&format!("\n{} {}", operation.method.name(), operation.path), DESCRIPTION_BYTES_MAX));
+    if !description.is_empty() {
+        description.push('\n');
+    }
+    let request = format!("{} {}", operation.method.name(), operation.path);
+    description.push_str(&line(&request, DESCRIPTION_BYTES_MAX));
     if is_trimmed {
         description.push_str("\nParts of the schema are left out, because it is too large. The server checks them.");
     }
