@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "mcp/client.rs"]
-mod client;
+pub(crate) mod client;
 
 #[path = "mcp/office.rs"]
 mod office;

@@ -3,6 +3,7 @@
 //! program and the plugins; nothing here uses a network.
 
 #![allow(clippy::disallowed_methods, reason = "tests start programs, listen, connect and lay out files")]
+#![allow(clippy::print_stdout, reason = "a measurement is read by a person")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "clients/office.rs"]
@@ -31,6 +32,9 @@ mod browser;
 
 #[path = "clients/tokens.rs"]
 mod tokens;
+
+#[path = "clients/code_mode.rs"]
+mod code_mode;
 
 #[path = "clients/console.rs"]
 mod console;

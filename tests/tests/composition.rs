@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "composition/desk.rs"]
-mod desk;
+pub(crate) mod desk;
 
 #[path = "composition/decisions.rs"]
 mod decisions;
@@ -16,8 +16,14 @@ mod approvals;
 #[path = "composition/bounds.rs"]
 mod bounds;
 
+#[path = "composition/quotas.rs"]
+mod quotas;
+
 #[path = "composition/ending.rs"]
 mod ending;
+
+#[path = "composition/progress.rs"]
+mod progress;
 
 #[path = "composition/listing.rs"]
 mod listing;
@@ -27,3 +33,6 @@ mod planned;
 
 #[path = "composition/script.rs"]
 mod script;
+
+#[path = "composition/toolsets.rs"]
+mod toolsets;

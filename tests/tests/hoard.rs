@@ -34,7 +34,7 @@ const TABLE: &str = include_str!("../data/host-memory.txt");
 const WORDS: [&str; 5] = ["nothing", "no-handle", "connection", "program", "answers"];
 
 /// The guests that reach the budget of host memory, and no other limit before it.
-const CHARGED: [&str; 21] = [
+const CHARGED: [&str; 22] = [
     "fields-append",
     "fields-clone",
     "fields-from-list",
@@ -46,6 +46,7 @@ const CHARGED: [&str; 21] = [
     "incoming-headers",
     "incoming-heads",
     "incoming-responses",
+    "keeps",
     "listings",
     "request-bodies",
     "request-headers",
@@ -275,7 +276,7 @@ async fn open_guest(name: &str, text: &str, limits: &str) -> (Host, Beside) {
         .needs(DependencyKind::Service, "search", false)
         .tool(|tool| tool.required = 15);
     // Some functions exist only in a later version of the contract.
-    let contract = if name == "asks-with-patterns" { Contract::V0_2 } else { usual_contract() };
+    let contract = if ["asks-with-patterns", "keeps"].contains(&name) { Contract::V0_2 } else { usual_contract() };
     site.plugin(name, &component(&module_of(contract, &format!("{text}{RING}"), &manifest)));
     let builder = site.builder(&format!("{}{}", portcullis_tests::allow_all(limits), grants(name, &server)));
     let echo: Arc<dyn Service> = Arc::new(Echo);

@@ -16,6 +16,9 @@ mod messages;
 #[path = "mcp/tools.rs"]
 mod tools;
 
+#[path = "mcp/toolsets.rs"]
+mod toolsets;
+
 #[path = "mcp/results.rs"]
 mod results;
 

@@ -8,7 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "network/lab.rs"]
-mod lab;
+pub(crate) mod lab;
 
 #[path = "network/encode.rs"]
 mod encode;

@@ -18,6 +18,9 @@ mod grep;
 #[path = "outputs/held.rs"]
 mod held;
 
+#[path = "outputs/media.rs"]
+mod media;
+
 #[path = "outputs/whose.rs"]
 mod whose;
 

@@ -172,23 +172,25 @@ impl TerminalApprover {
 
     /// Asks for the numbers of the calls that are approved.
     async fn selection(&self, tty: &Tty) -> io::Result<String> {
-        self.terminal.say(WHICH_CALLS);
-        let line = tty.line().await?;
-        if !line.as_deref().is_some_and(|line| line.ends_with('\n')) {
-            self.terminal.say("\n");
-        }
+        let line = self.line(tty, WHICH_CALLS).await?;
         // Without numbers, this selects nothing, and not everything.
         Ok(line.filter(|line| !line.trim().is_empty()).unwrap_or_else(|| "none".to_owned()))
     }
 
     /// Asks why the call is denied. The end of input is no reason.
     async fn reason(&self, tty: &Tty) -> io::Result<String> {
-        self.terminal.say("Why? The model reads this; press Enter for no reason: ");
+        let line = self.line(tty, "Why? The model reads this; press Enter for no reason: ").await?;
+        Ok(line.unwrap_or_default())
+    }
+
+    /// Reads a line below a prompt. The next output starts on a new line.
+    async fn line(&self, tty: &Tty, prompt: &str) -> io::Result<Option<String>> {
+        self.terminal.say(prompt);
         let line = tty.line().await?;
         if !line.as_deref().is_some_and(|line| line.ends_with('\n')) {
             self.terminal.say("\n");
         }
-        Ok(line.unwrap_or_default())
+        Ok(line)
     }
 }
 

@@ -183,6 +183,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListToolsArguments {
+    /// List only the tools of this toolset of the policy, such as read-only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) toolset: Option<String>,
     /// Estimate how many tokens a model reads for each tool, and for the short list of `serve --search`
     #[arg(long)]
     pub(crate) tokens: bool,

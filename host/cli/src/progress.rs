@@ -232,6 +232,8 @@ mod tests {
                 targets,
                 started: at,
                 code,
+                arguments: None,
+                result: None,
                 at,
                 kind,
             }

@@ -14,7 +14,9 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
              only",
         ),
         LoadError::Unstable => Some("remove clocks, randomness and state from `describe`"),
-        LoadError::Generation(GenerationError::Failed(_)) => Some("see what it says about its settings and its directories"),
+        LoadError::Generation(GenerationError::Failed(_)) => {
+            Some("see what it says about its settings and its directories")
+        }
         LoadError::Generation(GenerationError::Unstable) => Some("remove clocks, randomness and state from `generate`"),
         LoadError::Generation(GenerationError::Definition(errors)) => errors.iter().find_map(of_definition),
         LoadError::Generation(GenerationError::NoTools) => Some("define or generate at least one tool"),
@@ -31,7 +33,7 @@ fn of_file(error: &FileError) -> Option<&'static str> {
     match error {
         FileError::TooLarge => Some("strip it, or remove what the tool does not need"),
         FileError::Name | FileError::Reserved | FileError::NotRegular | FileError::Exposed => None,
-        FileError::NoPlugin { .. } | FileError::Shadowed { .. } | FileError::Io(_) => None,
+        FileError::NoPlugin { .. } | FileError::Shadowed { .. } | FileError::Registered | FileError::Io(_) => None,
     }
 }
 

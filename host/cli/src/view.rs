@@ -23,6 +23,9 @@ pub(crate) struct PluginView {
     /// Whether it is built into the host and has no file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) standard: bool,
+    /// Whether its tools are functions of an application, without a sandbox.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) native: bool,
     /// The version of the contract that it implements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contract: Option<&'static str>,
@@ -96,6 +99,7 @@ impl PluginView {
             sha256: HEXLOWER.encode(&plugin.sha256()),
             bytes: plugin.bytes(),
             standard: plugin.is_standard(),
+            native: plugin.is_native(),
             contract: plugin.contract().map(Contract::as_str),
             imports: plugin.imports().to_vec(),
             reviews: plugin.reviews(),
@@ -135,6 +139,7 @@ impl PluginView {
             sha256: HEXLOWER.encode(&file.sha256()),
             bytes: file.bytes.len() as u64,
             standard: false,
+            native: false,
             contract: portcullis::plugins::check_component(&file.bytes).ok().map(Contract::as_str),
             imports,
             reviews,

@@ -89,7 +89,8 @@ async fn answer_one(
     }
 }
 
-/// Returns the answer of a form that selects some of several calls. None if it selects none of them by their numbers.
+/// Returns the answer of a form that selects some of several calls by their numbers. Returns `None` if it names no
+/// number.
 async fn selected(
     state: &ConsoleState,
     session: &ConsoleSession,

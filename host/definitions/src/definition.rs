@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// Maximum tools of one plugin. A model could not choose from more.
 const TOOLS_MAX: usize = 256;
 
-/// Maximum tools that one plugin generates. The largest public API descriptions have about a thousand operations. A model
-/// picks from them by search.
+/// Maximum tools that one plugin generates. The largest public API descriptions have about a thousand operations. A
+/// model picks from them by search.
 pub const GENERATED_TOOLS_MAX: usize = 2000;
 
 /// Maximum problems of generated tools that are reported. A mistake of a generator is in all of its tools.

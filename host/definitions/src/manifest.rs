@@ -102,8 +102,10 @@ pub struct Blob {
     pub name: Option<String>,
     /// The media type, such as `image/png`, unchecked.
     pub media_type: String,
-    /// The content is not an acceptable plugin.
+    /// The bytes, unchecked.
     pub data: Vec<u8>,
+    /// Whether the host keeps it, and passes on only what it is and a reference.
+    pub is_kept: bool,
 }
 
 /// Why a tool could not answer. Its texts are untrusted text of the guest.
@@ -124,6 +126,39 @@ pub enum Failure {
     Cancelled,
     /// Creates any other error.
     Failed(String),
+}
+
+impl Output {
+    /// Returns the length of everything in it, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Json(text) => text.len(),
+            Self::Parts(parts) => parts.iter().map(Part::bytes).sum(),
+        }
+    }
+}
+
+impl Part {
+    /// Returns the length of everything in it, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Image(blob) | Self::File(blob) => {
+                blob.name.as_ref().map_or(0, String::len) + blob.media_type.len() + blob.data.len()
+            }
+        }
+    }
+}
+
+impl Failure {
+    /// Returns what went wrong. Untrusted text of the guest.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::InvalidArguments(text) | Self::Denied(text) | Self::Failed(text) => text,
+            Self::Unavailable { message, .. } => message,
+            Self::Cancelled => "it was cancelled",
+        }
+    }
 }
 
 impl Blob {

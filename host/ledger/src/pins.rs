@@ -1,5 +1,5 @@
-//! Pins of generated tools: which tools a plugin made under one policy, by the hashes of their definitions. Each pin is a
-//! file of the state directory with a seal, so that only a host with this key can have written it.
+//! Pins of generated tools: which tools a plugin made under one policy, by the hashes of their definitions. Each pin
+//! is a file of the state directory with a seal, so that only a host with this key can have written it.
 
 use crate::mac::keyed;
 use crate::state_directory::{HostDirectories, PlaceError};

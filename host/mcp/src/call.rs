@@ -36,7 +36,7 @@ pub(crate) async fn call(
             None => Named::find(server, &params, &cx)?,
         },
     };
-    let request = named.request(&params, &cx);
+    let request = named.request(server, &params, &cx);
     let called = match &named.voice {
         None => until_unwanted(server, request, &named, &params, &cx).await,
         Some(voice) => {
@@ -72,7 +72,7 @@ async fn refused(
     params: &CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
 ) -> CallToolResponse {
-    let reply = server.inner().host.call(request(tool, &McpCaller::of(server, cx), params, cx)).await;
+    let reply = server.inner().host.call(request(server, tool, &McpCaller::of(server, cx), params, cx)).await;
     let shape = result::Shape::of(server, cx.protocol_version().as_ref());
     CallToolResponse::Complete(result::of(&reply, None, shape))
 }

@@ -9,6 +9,9 @@ pub enum ServerError {
     /// Two tools would have the same name.
     #[error("{0}; or use full tool names")]
     NameCollision(#[from] portcullis::plugins::NameCollision),
+    /// The policy has no toolset of the name in the options.
+    #[error(transparent)]
+    UnknownToolset(#[from] portcullis::policy::UnknownToolset),
     /// The system's random number generator fails, so ids could be guessed.
     #[error("the system gives no randomness")]
     NoRandomness,

@@ -4,7 +4,7 @@
 use crate::server::Server;
 use crate::tools::{ToolListing, loading};
 use portcullis::plugins::{EXPLAIN_TOOL, Tool};
-use portcullis::{Code, Request};
+use portcullis::{Code, OfferedTools, Request};
 use rmcp::model::JsonObject;
 
 /// The argument that names the tool.
@@ -24,6 +24,7 @@ impl ExplainTarget {
     pub(crate) fn of(
         server: &Server,
         listing: &ToolListing,
+        offered: &OfferedTools,
         tool: &Tool,
         arguments: Option<&JsonObject>,
     ) -> Option<Self> {
@@ -31,7 +32,7 @@ impl ExplainTarget {
             return None;
         }
         let name = arguments?.get(NAME)?.as_str()?;
-        let listed = listing.find(name).map(|listed| listed.tool.name().to_string());
+        let listed = listing.find_offered(name, offered).map(|listed| listed.tool.name().to_string());
         Some(match listed.or_else(|| loading::tool(server, name)) {
             Some(full) => Self::Tool(full),
             None => Self::Unknown(loading::unknown(server).message.into_owned()),

@@ -14,6 +14,7 @@ mod handler;
 pub mod http;
 mod identity;
 mod judge;
+mod offered;
 mod options;
 mod progress;
 mod resources;

@@ -21,6 +21,9 @@ pub struct ServerOptions {
     pub tool_names: ToolNames,
     /// Which tools are listed.
     pub list_tools: ListTools,
+    /// The toolset that every client is limited to. Other tools do not exist for them. The offers of the policy narrow
+    /// it further.
+    pub toolset: Option<String>,
     /// Whether to list tools that can never run under the policy.
     pub denied_tools: DeniedTools,
     /// Whether a truncated result links to the kept output. Some clients cannot read a link.
@@ -73,6 +76,7 @@ impl Default for ServerOptions {
             client_answers: ClientAnswers::default(),
             tool_names: ToolNames::default(),
             list_tools: ListTools::default(),
+            toolset: None,
             denied_tools: DeniedTools::default(),
             resource_links: true,
             approval_wait: APPROVAL_WAIT_DEFAULT,

@@ -10,6 +10,7 @@ use crate::cursor;
 use crate::server::Server;
 use address::Address;
 use page::contents;
+use portcullis::OfferedTools;
 use portcullis::outputs::{KeptOutput, OutputError, Reference};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -83,9 +84,14 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 ///
 /// # Errors
 /// There is no such output for this caller, or it cannot be read.
-pub(crate) async fn read(server: &Server, caller: McpCaller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) async fn read(
+    server: &Server,
+    caller: McpCaller,
+    offered: &OfferedTools,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
     if uri == plugins::URI {
-        return Ok(plugins::read(server));
+        return Ok(plugins::read(server, offered));
     }
     let Some(address) = Address::parse(uri) else { return Err(unknown(uri)) };
     let (outputs, reader) = (server.inner().host.outputs(), caller.reader());

@@ -48,6 +48,9 @@ impl Server {
             Some(session) => Session::Said(Arc::from(session.as_str())),
             None => Session::Process(Arc::from(random_id()?)),
         };
+        if let Some(toolset) = &options.toolset {
+            host.policy().toolset(toolset)?;
+        }
         let listed = ListingOptions { list: options.list_tools, denied: options.denied_tools };
         let listings = Listings::new(&host, options.tool_names, listed)?;
         let (approvals, tasks) = (approval::ParkedCalls::default(), Tasks::default());

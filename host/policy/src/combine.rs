@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use crate::approvals::Approvals;
 use crate::decision::Decision;
@@ -21,6 +22,8 @@ use crate::pause::Pause;
 use crate::policy::{PluginPolicy, Policy, default_reason};
 use crate::policy_size::POLICY_RULES;
 use crate::record_keeping::RecordKeeping;
+use crate::toolset::Toolsets;
+use crate::toolset_layers;
 
 /// One parsed layer.
 struct PolicyPart<'t> {
@@ -67,6 +70,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
         }
     }
     check_references(&parts, scope)?;
+    let toolsets = combine_toolsets(&parts, scope)?;
     let default = combine_default(&parts);
     let (mut approvals, mut record) = (Approvals::default(), RecordKeeping::default());
     for PolicyPart { trust, sections, .. } in &parts {
@@ -93,6 +97,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
         own_confinement: combine_own_confinement(&parts),
         name_servers: combine_name_servers(&parts),
         paused: combine_pause(&parts),
+        toolsets: Arc::new(toolsets),
         rules: parts.iter_mut().flat_map(|part| std::mem::take(&mut part.sections.rules)).collect(),
     })
 }
@@ -220,6 +225,20 @@ fn check_references(parts: &[PolicyPart<'_>], scope: KeyScope) -> Result<(), Lay
         }
     }
     Ok(())
+}
+
+/// Returns the toolsets and offers of all layers. A layer only narrows, so its trust does not matter.
+fn combine_toolsets(parts: &[PolicyPart<'_>], scope: KeyScope) -> Result<Toolsets, LayerError> {
+    let mut toolsets = Toolsets::default();
+    for part in parts {
+        let mut faults = toolset_layers::add(&mut toolsets, part.layer, &part.sections, scope);
+        faults.sort_by_key(|fault| fault.offset);
+        faults.truncate(POLICY_ERRORS_MAX);
+        if let Some(error) = part.place.errors(faults) {
+            return Err(LayerError { layer: part.layer, error });
+        }
+    }
+    Ok(toolsets)
 }
 
 /// Returns the value of a word in a plugin's section: the one of the last trusted layer, or a smaller one of an

@@ -162,6 +162,21 @@ pub enum PolicyFault {
         /// The key of that kind that was probably meant.
         nearest: Option<String>,
     },
+    /// The list has too many elements.
+    #[error("there are more than {most} entries")]
+    TooMany {
+        /// The maximum.
+        most: usize,
+    },
+    /// There is no toolset of this name.
+    #[error("there is no toolset of this name")]
+    UnknownToolset {
+        /// The toolset that was probably meant.
+        nearest: Option<String>,
+    },
+    /// A toolset includes itself, directly or through others.
+    #[error("the toolset includes itself")]
+    ToolsetCycle,
     /// The value is not one of the valid words.
     #[error("unknown value")]
     Word {
@@ -264,6 +279,11 @@ impl PolicyFault {
             Self::NotBound { kind, .. } => {
                 format!("add `{}.KEY` to the same plugin, in this policy or in an earlier layer", kind.as_str())
             }
+            Self::TooMany { .. } => "write patterns that cover several tools, or remove entries".to_owned(),
+            Self::UnknownToolset { .. } => {
+                "add `[toolset.NAME]` to this policy or to an earlier layer, or write `all` or `read-only`".to_owned()
+            }
+            Self::ToolsetCycle => "remove the name from one of the toolsets".to_owned(),
             Self::Word { known } => format!("write one of {}", list(known)),
             Self::AllowByHint => "name the tools instead; only ask and deny rules can use `hint`".to_owned(),
             Self::OverWithoutAllow => "remove `over`, or write `decision = \"allow\"`".to_owned(),

@@ -13,6 +13,7 @@ mod plugin;
 mod record;
 mod rules;
 mod subject;
+mod toolset;
 mod when;
 
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ use crate::error::{PolicyError, PolicyFault};
 use crate::excerpt::Excerpt;
 use crate::layer::{Layer, Trust};
 use crate::limit::LimitSettings;
-use crate::name::PluginName;
+use crate::name::{PluginName, ToolsetName};
 use crate::own_confinement::OwnConfinement;
 use crate::policy_size::POLICY_BYTES;
 use crate::record_keeping::RecordSettings;
@@ -38,10 +39,12 @@ use faults::FaultLog;
 pub(crate) use faults::Misplaced;
 use node::TomlNode;
 pub(crate) use place::PolicyText;
-pub(crate) use plugin::{KeyReference, PluginSection};
+pub(crate) use plugin::{KeyReference, PlacedValue, PluginSection};
+pub(crate) use toolset::{OfferSection, ToolsetSection};
 
 /// The sections of a policy.
-const SECTIONS: &[&str] = &["approvals", "defaults", "host", "limits", "network", "paused", "plugin", "record", "rule"];
+const SECTIONS: &[&str] =
+    &["approvals", "defaults", "host", "limits", "network", "offer", "paused", "plugin", "record", "rule", "toolset"];
 
 /// The parsed content of one policy text.
 #[derive(Debug, Default)]
@@ -57,6 +60,8 @@ pub(crate) struct Sections {
     pub(crate) own_confinement: Option<OwnConfinement>,
     pub(crate) name_servers: Option<Vec<SocketAddr>>,
     pub(crate) paused: Option<Arc<str>>,
+    pub(crate) toolsets: BTreeMap<ToolsetName, ToolsetSection>,
+    pub(crate) offers: Vec<OfferSection>,
 }
 
 /// Parses one text. It is accepted or refused as a whole, whatever its trust. The error has every independent fault.
@@ -102,6 +107,8 @@ fn read_sections(
         own_confinement: table.read("host", read_host).flatten(),
         name_servers: table.read("network", network::read).flatten(),
         paused: table.read("paused", rules::read_reason),
+        toolsets: table.read("toolset", toolset::read).unwrap_or_default(),
+        offers: table.read("offer", toolset::read_offers).unwrap_or_default(),
     })
 }
 

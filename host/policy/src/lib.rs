@@ -88,6 +88,10 @@ mod key_references;
 
 mod combine;
 
+// Named groups of tools, and who is offered them.
+mod toolset;
+mod toolset_layers;
+
 // The policy itself.
 mod policy;
 
@@ -121,7 +125,7 @@ pub use limit::Limit;
 pub use limits::Limits;
 pub use mask::{MASKS_MAX, Mask, MaskError, MaskTrail, Masks};
 pub use matcher::When;
-pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName};
+pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName, ToolsetName};
 pub use own_confinement::OwnConfinement;
 pub use pattern::{
     EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, PROPOSALS_MAX, Pattern, PatternError, RESOURCE_PATH_BYTES, Variation,
@@ -137,3 +141,6 @@ pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
 pub use rule_gap::RuleGap;
 pub use targets::{TARGET_BYTES, TARGETS_MAX, Targets};
 pub use text::{LiteralError, MATCHED_TEXT_BYTES};
+pub use toolset::{
+    ALL_TOOLS, Audience, READ_ONLY_TOOLS, TOOLSET_OFFERS, TOOLSET_PATTERNS, TOOLSETS_MAX, ToolSelection, UnknownToolset,
+};

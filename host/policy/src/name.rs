@@ -125,6 +125,11 @@ name! {
     DependencyKey, "a dependency's key"
 }
 
+name! {
+    /// The name of a toolset: `coding` in `[toolset.coding]`.
+    ToolsetName, "a toolset's name"
+}
+
 /// A tool's full name, `plugin.tool`. A clone copies two pointers.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -15,13 +15,14 @@ use crate::hint::Hint;
 use crate::layer::Layer;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
-use crate::name::{DependencyKey, PluginName, ToolName};
+use crate::name::{DependencyKey, PluginName, ToolName, ToolsetName};
 use crate::own_confinement::OwnConfinement;
 use crate::pause::Pause;
 use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
 use crate::record_keeping::RecordKeeping;
-use crate::rule::Rule;
+use crate::rule::{Rule, ToolPattern};
+use crate::toolset::{Audience, ToolSelection, Toolsets, UnknownToolset};
 
 /// Maximum bytes of a resource that a tool may request. The approver has to read it.
 pub const RESOURCE_BYTES: usize = 4096;
@@ -46,6 +47,7 @@ pub struct Policy {
     pub(crate) own_confinement: OwnConfinement,
     pub(crate) name_servers: Vec<SocketAddr>,
     pub(crate) paused: Option<Pause>,
+    pub(crate) toolsets: Arc<Toolsets>,
 }
 
 /// The policy for one plugin.
@@ -77,6 +79,7 @@ impl Policy {
             own_confinement: OwnConfinement::default(),
             name_servers: Vec::new(),
             paused: None,
+            toolsets: Arc::default(),
         }
     }
 
@@ -233,6 +236,35 @@ impl Policy {
     /// Returns whether a rule denies every call of a tool. Other rules cannot lift that.
     pub fn forbids(&self, tool: &ToolName, permissions: Permissions, hints: &[Hint]) -> bool {
         self.rules.iter().any(|rule| rule.denies_everything() && rule.concerns(tool, permissions, hints))
+    }
+
+    /// Returns the tools that a caller is offered. Each layer narrows what the others offer, whatever its trust. The
+    /// selection grants nothing: [`Policy::decide`] decides on every call.
+    ///
+    /// # Errors
+    ///
+    /// There is no toolset of the chosen name.
+    pub fn offered(&self, audience: &Audience<'_>) -> Result<ToolSelection, UnknownToolset> {
+        self.toolsets.select(audience)
+    }
+
+    /// Returns the tools of one toolset, without regard to the offers.
+    ///
+    /// # Errors
+    ///
+    /// There is no toolset of this name.
+    pub fn toolset(&self, name: &str) -> Result<ToolSelection, UnknownToolset> {
+        self.toolsets.one(name)
+    }
+
+    /// Returns the names of the toolsets that a text defines.
+    pub fn defined_toolsets(&self) -> impl Iterator<Item = &ToolsetName> {
+        self.toolsets.defined()
+    }
+
+    /// Returns the patterns of the toolsets: the tools that they name and the tools that they leave out.
+    pub fn toolset_patterns(&self) -> impl Iterator<Item = &ToolPattern> {
+        self.toolsets.patterns()
     }
 
     /// Returns the pause, if a layer sets one. [`Policy::decide`] then denies every call.

@@ -227,7 +227,7 @@ impl ToolPattern {
     }
 
     /// Returns whether the pattern spells out every plugin that it matches.
-    pub(crate) fn names_every_plugin(&self) -> bool {
+    pub fn names_every_plugin(&self) -> bool {
         self.plugin.single_segments().all(|literal| literal.is_some())
     }
 

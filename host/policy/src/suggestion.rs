@@ -12,7 +12,7 @@ use crate::permission::Permission;
 /// Returns the known word that is nearest to the written key or value. `written` may have the quotes of TOML.
 pub(crate) fn suggestion(fault: &PolicyFault, written: &str) -> Option<String> {
     let known: Vec<&str> = match fault {
-        PolicyFault::NotBound { nearest, .. } => return nearest.clone(),
+        PolicyFault::NotBound { nearest, .. } | PolicyFault::UnknownToolset { nearest } => return nearest.clone(),
         PolicyFault::UnknownKey { known } | PolicyFault::Word { known } => known.clone(),
         PolicyFault::Decision(_) => Decision::ALL.map(Decision::as_str).to_vec(),
         PolicyFault::Permission(_) => Permission::ALL.map(Permission::as_str).to_vec(),

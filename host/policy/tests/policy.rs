@@ -17,4 +17,5 @@ mod callers;
 mod hindsight;
 mod invariants;
 mod pattern;
+mod toolsets;
 mod url_approvals;

@@ -27,8 +27,8 @@ impl Host {
         self.catalog().refusal(plugin)?.error.generated_change().cloned()
     }
 
-    /// Accepts generated tools, exactly as in the change. They take effect at the next [`reload`](Host::reload), and at
-    /// the next start. Other hosts of the state directory that [watch](Host::watch) reload by themselves.
+    /// Accepts generated tools, exactly as in the change. They take effect at the next [`reload`](Host::reload), and
+    /// at the next start. Other hosts of the state directory that [watch](Host::watch) reload by themselves.
     ///
     /// # Errors
     /// The audit log or the state directory cannot be written. Nothing is accepted then.

@@ -4,7 +4,8 @@ use portcullis_policy::recovery::RecoverMutex;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// Maximum decisions that a call holds. Only a person's answer adds some. Each takes about 250 bytes, so all take 250 kB.
+/// Maximum decisions that a call holds. Only a person's answer adds some. Each takes about 250 bytes, so all take
+/// 250 kB.
 const DECISIONS_MAX: usize = 1_000;
 
 /// What an approver decided about one call.

@@ -75,6 +75,20 @@ impl Caller {
         self
     }
 
+    /// Sets the model that makes the calls.
+    #[must_use]
+    pub fn model(mut self, model: &str) -> Self {
+        self.origin.model = Some(Arc::from(model));
+        self
+    }
+
+    /// Limits the calls to the tools of a toolset, as [`Request::toolset`] does.
+    #[must_use]
+    pub fn toolset(mut self, toolset: &str) -> Self {
+        self.origin.toolset = Some(Arc::from(toolset));
+        self
+    }
+
     /// Sets the trace that the calls are part of, as [`Request::trace`] does.
     #[must_use]
     pub fn trace(mut self, traceparent: &str) -> Self {

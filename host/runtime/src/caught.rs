@@ -15,13 +15,13 @@ pub(crate) async fn caught<'a, T>(begin: impl FnOnce() -> BoxFuture<'a, T>) -> R
     // A future that panicked is not polled again. Its state belongs to the application, so unwind safety is not an
     // issue here.
     let mut begin = Some(begin);
-    let mut future: Option<BoxFuture<'a, T>> = None;
+    let mut future = CaughtFuture::<'a, T>(None);
     poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             if let Some(begin) = begin.take() {
-                future = Some(begin());
+                future.0 = Some(begin());
             }
-            future.as_mut().map_or(Poll::Pending, |future| future.as_mut().poll(context))
+            future.0.as_mut().map_or(Poll::Pending, |future| future.as_mut().poll(context))
         }));
         match polled {
             Ok(polled) => polled.map(Ok),
@@ -29,6 +29,16 @@ pub(crate) async fn caught<'a, T>(begin: impl FnOnce() -> BoxFuture<'a, T>) -> R
         }
     })
     .await
+}
+
+/// A future of the application. A panic while it is dropped, such as at a time limit, ends here.
+struct CaughtFuture<'a, T>(Option<BoxFuture<'a, T>>);
+
+impl<T> Drop for CaughtFuture<'_, T> {
+    fn drop(&mut self) {
+        // Nothing is lost: the future has already ended, or no caller waits for it.
+        let _ = caught_now(|| drop(self.0.take()));
+    }
 }
 
 /// Runs a function that does not wait. Returns the text of its panic if it panics.

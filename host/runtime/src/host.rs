@@ -7,11 +7,12 @@ use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
 use crate::catalog::{Catalog, Plugin, Tool};
 use crate::concurrency::CALLS_MAX;
-use crate::events::Events;
+use crate::events::{EventFilter, Events};
 use crate::explain::Explained;
 use crate::inner::HostState;
 use crate::kept_outputs::KeptOutputs;
 use crate::ledger::{CallLedger, LedgerError, LedgerPeek, blocking};
+use crate::offered::OfferedTools;
 use crate::open::OpenError;
 use crate::places::HostDirectories;
 use crate::policy_in_force::PolicyStatus;
@@ -19,8 +20,9 @@ use crate::policy_warning::{self, PolicyWarning};
 use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::Reply;
 use crate::request::Request;
+use crate::results::Results;
 use crate::rule_gaps::rule_gaps;
-use portcullis_policy::{DependencyKey, Permission, PluginName, Policy, RuleGap};
+use portcullis_policy::{Audience, DependencyKey, Permission, PluginName, Policy, RuleGap, UnknownToolset};
 use portcullis_sandbox::{Cancellation, Footprint};
 use std::fmt;
 use std::io;
@@ -105,6 +107,12 @@ impl Host {
         self.0.events.subscribe()
     }
 
+    /// Subscribes to the events that a filter passes, from now on. They carry arguments and results if the filter asks
+    /// for them.
+    pub fn events_with(&self, filter: EventFilter) -> Events {
+        self.0.events.subscribe_with(filter)
+    }
+
     /// Returns why the calls of this host are not shared, although [`HostBuilder::share_live`](crate::HostBuilder) was
     /// set.
     pub fn live_fault(&self) -> Option<&io::Error> {
@@ -127,6 +135,24 @@ impl Host {
     /// Returns the current catalog of loaded and refused plugins.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.0.catalog()
+    }
+
+    /// Returns the tools that a caller is offered under the policy in force. The calls of the same caller can reach no
+    /// others, if its requests have the same client, model, principal and toolset.
+    ///
+    /// # Errors
+    /// The policy has no toolset of the chosen name.
+    pub fn offered_tools(&self, audience: &Audience<'_>) -> Result<OfferedTools, UnknownToolset> {
+        OfferedTools::of(&self.policy(), audience)
+    }
+
+    /// Returns the tools of one toolset, without regard to the offers. Like every selection, it has the host's own
+    /// tools.
+    ///
+    /// # Errors
+    /// The policy has no toolset of this name.
+    pub fn tools_of(&self, toolset: &str) -> Result<OfferedTools, UnknownToolset> {
+        OfferedTools::of_toolset(&self.policy(), toolset)
     }
 
     /// Returns whether a tool can be called at all. A tool without a schema cannot, unless the policy allows that for
@@ -181,6 +207,12 @@ impl Host {
     /// Returns the kept outputs, which were too large for a reply.
     pub fn outputs(&self) -> KeptOutputs {
         KeptOutputs::new(self.0.outputs.clone())
+    }
+
+    /// Returns which results of a conversation are to be replaced, if the host has a budget for them
+    /// ([`HostBuilder::results_budget`](crate::HostBuilder)).
+    pub fn results(&self) -> Results {
+        Results::new(self.0.results.clone())
     }
 
     /// Returns the policy in force now.

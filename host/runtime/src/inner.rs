@@ -15,6 +15,7 @@ use crate::places::HostDirectories;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
 use crate::request::Request;
+use crate::results::ResultHistory;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
 use portcullis_policy::{PluginName, Policy};
@@ -36,6 +37,8 @@ pub(crate) struct HostState {
     pub(crate) state: HostDirectories,
     pub(crate) stores: Stores,
     pub(crate) outputs: OutputKeeper,
+    /// The results of each conversation, if the host has a budget for them.
+    pub(crate) results: Option<Arc<ResultHistory>>,
     pub(crate) injection: Arc<Injection>,
     /// The time that guests see, if it is not the system's.
     pub(crate) time: Option<Arc<dyn TimeSource>>,

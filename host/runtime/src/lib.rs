@@ -98,6 +98,9 @@
 //! ([`services::service_fn`]) gives plugins methods of the application. [`HostBuilder::provide`] injects what the
 //! service needs.
 //!
+//! [`Host::register`] adds plugins to a running host: the bytes of a component ([`ComponentPlugin`]), or functions of
+//! the application ([`native::NativePlugin`]). A native tool runs without a sandbox, and takes all the other steps.
+//!
 //! # Cargo features
 //!
 //! All features are on by default. To leave some out, name the others: `default-features = false, features = ["http"]`.
@@ -148,9 +151,12 @@ pub mod hooks;
 mod host;
 mod inject;
 mod inner;
+mod inner_quota;
 mod kept_outputs;
 mod known_tool;
 pub mod live;
+pub mod native;
+mod offered;
 mod open;
 mod origin;
 mod outlook;
@@ -166,10 +172,12 @@ mod policy_warning;
 mod project_policy;
 pub mod provenance;
 mod question_words;
+mod registration;
 mod reload;
 mod reply;
 mod request;
 mod reserved;
+mod results;
 mod rule_gaps;
 mod secret_file;
 mod standard;
@@ -179,6 +187,7 @@ mod stores;
 mod stream;
 pub mod text;
 mod tool_outlook;
+mod trimmed_result;
 mod turn;
 mod under_way;
 mod valid_call;
@@ -200,15 +209,18 @@ pub use file_watch::FileWatch;
 pub use hooks::{Hook, HookCall, Hooked, hook_fn};
 pub use host::{Host, open_approvals, open_audit};
 pub use kept_outputs::KeptOutputs;
+pub use offered::OfferedTools;
 pub use open::{HostBuilder, OpenError};
 pub use outlook::Outlook;
 pub use portcullis_policy::json::{JsonError, parse as parse_json};
-pub use reload::{ReloadError, Reloaded};
+pub use reload::{ComponentPlugin, RegisterError, Registration, ReloadError, Reloaded, UnregisterError};
 pub use reply::{CallUsage, Code, Outcome, Reply};
 pub use request::Request;
+pub use results::{ConversationResults, Results, ResultsBudget};
 pub use started::Call;
 pub use steering::Steering;
 pub use tool_outlook::ToolOutlook;
+pub use trimmed_result::TrimmedResult;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 
@@ -230,8 +242,8 @@ pub use portcullis_sandbox::{
 /// Plugins and their tools: the catalog of a host, and how a component is checked and loaded outside of a host.
 pub mod plugins {
     pub use crate::catalog::{
-        Catalog, DescriptionError, DescriptionFault, FileError, GeneratedChange, GenerationError, LoadError, Observer, Offer, Plugin, RefusedPlugin,
-        Silent, ToolNames, check, describe_beside, forget_refusal,
+        Catalog, DescriptionError, DescriptionFault, FileError, GeneratedChange, GenerationError, LoadError, Observer,
+        Offer, Plugin, RefusedPlugin, Silent, ToolNames, check, describe_beside, forget_refusal,
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
     pub use crate::known_tool::known as known_tool;

@@ -1,6 +1,6 @@
 //! The origin of a request.
 
-use portcullis_policy::{Caller, Principal};
+use portcullis_policy::{Audience, Caller, Principal};
 use std::sync::Arc;
 
 /// The origin of a request. Cheap to clone.
@@ -12,6 +12,10 @@ pub(crate) struct RequestOrigin {
     pub(crate) automated: bool,
     pub(crate) message: Option<Arc<str>>,
     pub(crate) agent: Option<Arc<str>>,
+    /// The model that makes the call.
+    pub(crate) model: Option<Arc<str>>,
+    /// The toolset that the caller is limited to.
+    pub(crate) toolset: Option<Arc<str>>,
     /// The trace that the call belongs to.
     pub(crate) trace: Option<Arc<str>>,
 }
@@ -20,6 +24,16 @@ impl RequestOrigin {
     /// Sets the trace if the text is a `traceparent`, and removes it otherwise.
     pub(crate) fn set_trace(&mut self, traceparent: &str) {
         self.trace = is_traceparent(traceparent).then(|| Arc::from(traceparent));
+    }
+
+    /// Returns the caller for the offers of the policy.
+    pub(crate) fn audience(&self) -> Audience<'_> {
+        Audience {
+            client: self.agent.as_deref(),
+            model: self.model.as_deref(),
+            principal: &self.principal,
+            toolset: self.toolset.as_deref(),
+        }
     }
 
     /// Returns the caller for the policy.
@@ -32,7 +46,16 @@ impl Default for RequestOrigin {
     fn default() -> Self {
         let session = Arc::from("default");
         let principal = Principal::default();
-        Self { session, principal, automated: false, message: None, agent: None, trace: None }
+        Self {
+            session,
+            principal,
+            automated: false,
+            message: None,
+            agent: None,
+            model: None,
+            toolset: None,
+            trace: None,
+        }
     }
 }
 

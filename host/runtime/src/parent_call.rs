@@ -3,17 +3,25 @@
 
 use crate::call_plan::CallPlan;
 use crate::catalog::Catalog;
+use crate::inner_quota::{InnerQuota, QuotaPool};
 use crate::origin::RequestOrigin;
+use crate::text::{OneLine, cut};
 use crate::valid_call::ValidCall;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{
     Binding, Decision, DependencyKey, Limits, Principal, TOOLS_DEPTH_CEILING, ToolName, ToolsBinding,
 };
-use portcullis_sandbox::Effects;
-use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use portcullis_sandbox::Progress;
+use std::fmt::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// Maximum length of the line that announces an inner call, in bytes: about two lines of a terminal.
+const ANNOUNCEMENT_BYTES_MAX: usize = 160;
+
+/// Publishes progress of a call, as long as the call runs.
+pub(crate) type ProgressReport = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// A running call, as the calls that it makes through one key see it.
 pub(crate) struct ParentCall {
@@ -22,12 +30,12 @@ pub(crate) struct ParentCall {
     origin: RequestOrigin,
     key: DependencyKey,
     parent: Option<Arc<Self>>,
+    report: ProgressReport,
     /// How many levels of calls may be below a call that it makes.
     depth_left: u32,
     calls_left: AtomicU32,
     /// What all calls that it makes may write together.
-    written_left: AtomicU64,
-    created_left: AtomicU64,
+    quota: Arc<QuotaPool>,
     round: Mutex<Round>,
     /// What an approver decided about calls before they are made.
     pub(crate) plan: CallPlan,
@@ -52,6 +60,8 @@ pub(crate) struct CallingCall<'a> {
     pub(crate) call: &'a Arc<ValidCall>,
     pub(crate) origin: &'a RequestOrigin,
     pub(crate) parent: Option<&'a Arc<ParentCall>>,
+    pub(crate) quota: &'a Arc<QuotaPool>,
+    pub(crate) report: ProgressReport,
 }
 
 impl fmt::Debug for ParentCall {
@@ -62,21 +72,20 @@ impl fmt::Debug for ParentCall {
 
 impl ParentCall {
     /// Makes the parent of the calls through a key. `None` if the chain of calls is already as long as it may be.
-    pub(crate) fn new(calling: &CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
-        let CallingCall { id, call, origin, parent } = calling;
+    pub(crate) fn new(calling: CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
+        let CallingCall { id, call, origin, parent, quota, report } = calling;
         let ceiling = u32::try_from(TOOLS_DEPTH_CEILING).unwrap_or(u32::MAX);
         let depth = parent.map_or(ceiling, |parent| parent.depth_left).min(binding.depth);
-        let limits = call.policy.policy.limits(&call.plugin.name);
         Some(Self {
-            id: Arc::from(*id),
+            id: Arc::from(id),
             call: Arc::clone(call),
-            origin: (*origin).clone(),
+            origin: origin.clone(),
             key,
             parent: parent.map(Arc::clone),
+            report,
             depth_left: depth.checked_sub(1)?,
             calls_left: AtomicU32::new(binding.calls),
-            written_left: AtomicU64::new(limits.written_bytes as u64),
-            created_left: AtomicU64::new(limits.created_entries as u64),
+            quota: Arc::clone(quota),
             round: Mutex::default(),
             plan: CallPlan::default(),
         })
@@ -93,6 +102,20 @@ impl ParentCall {
 
     pub(crate) fn tool(&self) -> &ToolName {
         self.call.tool.name()
+    }
+
+    /// Shows a call that it makes in its own progress: the tool, and the places that the arguments name.
+    pub(crate) fn announce(&self, made: &ValidCall) {
+        let mut line = format!("Calls {}", made.tool.name());
+        let (targets, mut mark) = (made.recorded_targets(), " ");
+        for (_, target) in targets.iter() {
+            // Writing to a string cannot fail. Escape before the line is cut, because escapes are longer.
+            let _ = write!(line, "{mark}{}", OneLine(target));
+            mark = ", ";
+        }
+        let shown = cut(&line, ANNOUNCEMENT_BYTES_MAX);
+        let more = if shown.len() < line.len() { "…" } else { "" };
+        (self.report)(Progress { title: Some(format!("{shown}{more}")), ..Progress::default() });
     }
 
     /// Returns the calls from this one up to the one that no tool made.
@@ -152,25 +175,13 @@ impl ParentCall {
     }
 
     /// Takes what a call may use from what this call has left: its time, and its share of the quotas. What it does not
-    /// use of the quotas is returned by [`InnerQuota::settle`].
-    pub(crate) fn limited(self: &Arc<Self>, limits: Limits) -> (Limits, InnerQuota) {
-        let mut limits = limits;
-        let mut quota =
-            InnerQuota { parent: Arc::clone(self), written: limits.written_bytes, created: limits.created_entries };
+    /// use of the quotas is returned when the quota is dropped or settled.
+    pub(crate) fn limited(&self, mut limits: Limits) -> (Limits, InnerQuota) {
         for calling in self.lineage() {
-            let mut round = calling.round.lock_recovered();
+            let round = calling.round.lock_recovered();
             limits.time = limits.time.min(round.time_left.saturating_sub(round.ran()));
-            let shares = u64::from(round.shares.max(1));
-            round.shares = round.shares.saturating_sub(1);
-            let part = |left: &AtomicU64| usize::try_from(left.load(Ordering::Acquire) / shares).unwrap_or(usize::MAX);
-            quota.written = quota.written.min(part(&calling.written_left));
-            quota.created = quota.created.min(part(&calling.created_left));
         }
-        for calling in self.lineage() {
-            take(&calling.written_left, quota.written);
-            take(&calling.created_left, quota.created);
-        }
-        (limits.written_bytes, limits.created_entries) = (quota.written, quota.created);
+        let quota = self.quota.take(&mut limits, self.round.lock_recovered().next_share());
         (limits, quota)
     }
 
@@ -195,33 +206,15 @@ impl ParentCall {
 }
 
 impl Round {
+    /// Returns how many calls of the round share the quotas that are left, with the one that takes its share now.
+    fn next_share(&mut self) -> u64 {
+        let shares = u64::from(self.shares.max(1));
+        self.shares = self.shares.saturating_sub(1);
+        shares
+    }
+
     fn ran(&self) -> Duration {
         self.ran + self.since.map(|since| since.elapsed()).unwrap_or_default()
-    }
-}
-
-fn take(left: &AtomicU64, amount: usize) {
-    let taken = |left: u64| Some(left.saturating_sub(amount as u64));
-    let _ = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, taken);
-}
-
-/// What a call has taken from the quotas of the calls above it. If it is dropped, all of it counts as used, because a
-/// call that was killed may have used it.
-pub(crate) struct InnerQuota {
-    parent: Arc<ParentCall>,
-    written: usize,
-    created: usize,
-}
-
-impl InnerQuota {
-    /// Returns what the call did not use.
-    pub(crate) fn settle(self, effects: &Effects) {
-        let created = effects.created + effects.directories;
-        for calling in self.parent.lineage() {
-            let unused = (self.written as u64).saturating_sub(effects.written_bytes);
-            calling.written_left.fetch_add(unused, Ordering::AcqRel);
-            calling.created_left.fetch_add((self.created as u64).saturating_sub(created), Ordering::AcqRel);
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use portcullis_definitions::nearest::nearest;
-use portcullis_policy::{PluginName, Policy};
+use portcullis_policy::{PluginName, Policy, ToolPattern, ToolsetName};
 use std::fmt;
 
 /// Something in the policy that the operator should look at.
@@ -15,6 +15,29 @@ pub enum PolicyWarning {
         /// An installed plugin with almost the same name.
         similar: Option<PluginName>,
     },
+    /// No installed tool is in a toolset that the policy defines.
+    EmptyToolset {
+        /// The toolset.
+        toolset: ToolsetName,
+    },
+    /// A toolset names a tool that its plugin does not have.
+    UnknownTool {
+        /// The pattern in the policy.
+        pattern: String,
+        /// A tool with almost the same name.
+        similar: Option<String>,
+    },
+}
+
+impl PolicyWarning {
+    /// Returns how to fix it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::UnknownPlugin { .. } => "install the plugin, or correct the name",
+            Self::EmptyToolset { .. } => "add tools to the toolset; `portcullis list` shows their names",
+            Self::UnknownTool { .. } => "correct the name; `portcullis list` shows the tools",
+        }
+    }
 }
 
 impl fmt::Display for PolicyWarning {
@@ -31,6 +54,16 @@ impl fmt::Display for PolicyWarning {
                     None => Ok(()),
                 }
             }
+            Self::EmptyToolset { toolset } => {
+                write!(formatter, "no installed tool is in the toolset `{toolset}`, so it offers none")
+            }
+            Self::UnknownTool { pattern, similar } => {
+                write!(formatter, "a toolset names `{pattern}`, but the plugin has no such tool")?;
+                match similar {
+                    Some(similar) => write!(formatter, ". Did you mean `{similar}`?"),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }
@@ -39,9 +72,36 @@ impl fmt::Display for PolicyWarning {
 pub(crate) fn warnings(policy: &Policy, catalog: &Catalog, loading: Vec<PluginName>) -> Vec<PolicyWarning> {
     let installed = installed(catalog, loading);
     let unknown = policy.plugins().filter(|plugin| !installed.contains(plugin));
-    unknown
-        .map(|plugin| PolicyWarning::UnknownPlugin { plugin: plugin.clone(), similar: similar(plugin, &installed) })
-        .collect()
+    let unknown = unknown
+        .map(|plugin| PolicyWarning::UnknownPlugin { plugin: plugin.clone(), similar: similar(plugin, &installed) });
+    unknown.chain(unknown_tools(policy, catalog)).chain(empty_toolsets(policy, catalog)).collect()
+}
+
+/// Returns a warning for each pattern of a toolset that names only loaded plugins and matches none of their tools.
+fn unknown_tools(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning> {
+    let names: Vec<String> = catalog.tools().map(|(_, tool)| tool.name().to_string()).collect();
+    let is_loaded = |plugin: PluginName| catalog.plugin(plugin.as_str()).is_some();
+    let is_unknown = |pattern: &&ToolPattern| {
+        pattern.names_every_plugin()
+            && pattern.named_plugins().all(is_loaded)
+            && !catalog.tools().any(|(_, tool)| pattern.matches(tool.name()))
+    };
+    let warning = |pattern: &ToolPattern| {
+        let pattern = pattern.to_string();
+        let similar = nearest(&pattern, names.iter().map(String::as_str)).map(str::to_owned);
+        PolicyWarning::UnknownTool { pattern, similar }
+    };
+    policy.toolset_patterns().filter(is_unknown).map(warning).collect()
+}
+
+/// Returns a warning for each toolset without an installed tool. The toolsets that always exist are left out.
+fn empty_toolsets(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning> {
+    let is_empty = |toolset: &&ToolsetName| {
+        let Ok(selection) = policy.toolset(toolset.as_str()) else { return false };
+        !catalog.tools().any(|(_, tool)| selection.contains(tool.name(), tool.permissions()))
+    };
+    let empty = policy.defined_toolsets().filter(is_empty);
+    empty.map(|toolset| PolicyWarning::EmptyToolset { toolset: toolset.clone() }).collect()
 }
 
 /// Returns the loaded plugins, and those that load or whose file was refused: their grants apply once they load.

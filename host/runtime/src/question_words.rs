@@ -65,8 +65,8 @@ impl Question {
         })
     }
 
-    /// Describes the calls that a running call plans to make, such as `make 40 calls of files.write`. None if the request
-    /// is about something else.
+    /// Describes the calls that a running call plans to make, such as `make 40 calls of files.write`. Returns `None` if
+    /// the request is about something else.
     pub fn planned_calls(&self) -> Option<String> {
         let Subject::Calls(calls) = &self.subject else { return None };
         let mut counts: Vec<(&ToolName, usize)> = Vec::new();

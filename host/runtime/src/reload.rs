@@ -6,9 +6,12 @@ mod change;
 mod error;
 mod look;
 mod policy;
+mod register;
 mod reloaded;
 
 pub use error::ReloadError;
+pub use register::{ComponentPlugin, RegisterError, Registration, UnregisterError};
+pub(crate) use register::{register, unregister};
 pub use reloaded::Reloaded;
 
 use crate::call::redecide_left;

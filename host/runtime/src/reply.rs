@@ -1,6 +1,7 @@
 //! The reply to a call: an outcome, a stable code, and a message that a model can act on.
 
 use crate::outputs::Reference;
+use crate::trimmed_result::TrimmedResult;
 use data_encoding::BASE64;
 use portcullis_definitions::manifest::{Output, Part};
 use portcullis_sandbox::{LimitKind, Usage};
@@ -231,6 +232,9 @@ pub struct Reply {
     pub approval_request: Option<String>,
     /// The resource usage of the call.
     pub usage: CallUsage,
+    /// The older results of the conversation that are to be replaced from now on, if the host has a
+    /// [`ResultsBudget`](crate::ResultsBudget). They are not part of the JSON.
+    pub trimmed: Vec<TrimmedResult>,
 }
 
 impl Reply {
@@ -253,6 +257,7 @@ impl Reply {
             retry_after: None,
             approval_request: None,
             usage: CallUsage::default(),
+            trimmed: Vec::new(),
         }
     }
 
@@ -264,6 +269,14 @@ impl Reply {
     /// Returns how the call ended.
     pub fn outcome(&self) -> Outcome {
         self.code.outcome()
+    }
+}
+
+impl From<&TrimmedResult> for Reply {
+    /// Makes a reply of the trimmed form, which can be converted to a provider's message like the first one.
+    fn from(trimmed: &TrimmedResult) -> Self {
+        let TrimmedResult { call, tool, text } = trimmed;
+        Self::completed(call.clone(), tool.clone(), Output::Text(text.clone()), text.clone())
     }
 }
 

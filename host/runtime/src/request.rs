@@ -124,10 +124,25 @@ impl Request {
         self
     }
 
-    /// The agent that makes the call.
+    /// The agent that makes the call. An `[[offer]]` of the policy can name it as the client.
     #[must_use]
     pub fn agent(mut self, agent: &str) -> Self {
         self.origin.agent = Some(Arc::from(agent));
+        self
+    }
+
+    /// Sets the model that makes the call. An `[[offer]]` of the policy can name it.
+    #[must_use]
+    pub fn model(mut self, model: &str) -> Self {
+        self.origin.model = Some(Arc::from(model));
+        self
+    }
+
+    /// Limits the call, and the calls that its tool makes, to the tools of a toolset. Other tools do not exist for it.
+    /// If the policy has no such toolset, only the host's own tools exist.
+    #[must_use]
+    pub fn toolset(mut self, toolset: &str) -> Self {
+        self.origin.toolset = Some(Arc::from(toolset));
         self
     }
 

@@ -61,7 +61,8 @@ impl Drop for Watch {
     }
 }
 
-/// Returns the files of the policy, and of the secrets that it names, and the directory of the accepted generated tools.
+/// Returns the files of the policy, and of the secrets that it names, and the directory of the accepted generated
+/// tools.
 fn files(host: &HostState) -> Vec<PathBuf> {
     let policy = host.policy();
     let secrets = policy.secrets.iter().map(|secret| secret.path.clone());

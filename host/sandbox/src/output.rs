@@ -5,31 +5,43 @@ mod shared_text;
 mod stream;
 
 use crate::context::{CallHost, OutputFull};
+use crate::host_memory::{HostMemory, HostMemoryFull, MemoryCharge};
 use crate::http::NetworkCall;
-use portcullis_definitions::manifest::{Output, Success};
+use portcullis_definitions::manifest::{Blob, Output, Part, Success};
 use portcullis_policy::Limits;
 use shared_text::{SharedText, Taker};
 use std::sync::Arc;
 use stream::OutputTextStream;
 use wasmtime_wasi::p2::DynOutputStream;
 
+/// Maximum files that a call keeps beside its answer. A person would not look at more.
+const KEPT_FILES_MAX: usize = 8;
+
 /// The answer of one run, as far as the guest writes it while it runs.
 pub(crate) struct OutputContext {
     /// The receiver of the text, or `None` if the run has no text answer.
     taker: Option<Taker>,
     text: Option<SharedText>,
+    kept: Vec<KeptFile>,
+}
+
+/// A file that the host keeps beside the answer.
+struct KeptFile {
+    file: Blob,
+    /// Holds the file's bytes in the budget of the call.
+    _charge: MemoryCharge,
 }
 
 impl OutputContext {
     /// Returns a context for a run without a text answer: a description, a review or a preview.
     pub(crate) fn closed() -> Self {
-        Self { taker: None, text: None }
+        Self { taker: None, text: None, kept: Vec::new() }
     }
 
     /// Returns a context for a call of a tool.
     pub(crate) fn new(limits: &Limits, host: Arc<dyn CallHost>) -> Self {
         let taker = Taker { host, bytes_max: limits.kept_output_bytes };
-        Self { taker: Some(taker), text: None }
+        Self { taker: Some(taker), text: None, kept: Vec::new() }
     }
 
     /// Opens a stream that appends to the answer. It removes the secrets of `call`.
@@ -42,13 +54,48 @@ impl OutputContext {
     /// Appends the text that the tool returned to the text that it wrote, if it wrote any. Both go through one
     /// redactor, because a secret may span them.
     pub(crate) fn append(&mut self, success: Success) -> Result<Success, OutputFull> {
-        match (&self.text, success.output) {
+        let output = match (&self.text, success.output) {
             (Some(text), Output::Text(rest)) if text.lock().is_begun => {
                 text.write(rest.as_bytes())?;
-                Ok(Success { output: Output::Text(String::new()), ..success })
+                Output::Text(String::new())
             }
-            (_, output) => Ok(Success { output, ..success }),
+            (_, output) => output,
+        };
+        Ok(Success { output: self.beside(output), ..success })
+    }
+
+    /// Keeps a file beside the answer. The inner error is for the model. The outer one ends the guest.
+    pub(crate) fn keep(&mut self, file: Blob, memory: &HostMemory) -> Result<Result<(), String>, HostMemoryFull> {
+        if self.taker.is_none() {
+            return Ok(Err("there is no answer to keep a file beside".to_owned()));
         }
+        if self.text.is_some() {
+            return Ok(Err("a tool that writes its answer cannot keep files".to_owned()));
+        }
+        // The rest of the media type is checked with the answer.
+        if !file.media_type.contains('/') {
+            return Ok(Err("the file has no media type, such as text/plain".to_owned()));
+        }
+        if self.kept.len() == KEPT_FILES_MAX {
+            return Ok(Err(format!("a call can keep at most {KEPT_FILES_MAX} files")));
+        }
+        let name_bytes = file.name.as_ref().map_or(0, String::len);
+        let charge = memory.charge(file.data.len() + file.media_type.len() + name_bytes)?;
+        self.kept.push(KeptFile { file: Blob { is_kept: true, ..file }, _charge: charge });
+        Ok(Ok(()))
+    }
+
+    /// Adds the kept files to an output.
+    fn beside(&mut self, output: Output) -> Output {
+        if self.kept.is_empty() {
+            return output;
+        }
+        let mut parts = match output {
+            Output::Text(text) | Output::Json(text) => vec![Part::Text(text)],
+            Output::Parts(parts) => parts,
+        };
+        parts.extend(self.kept.drain(..).map(|kept| Part::File(kept.file)));
+        Output::Parts(parts)
     }
 
     /// Passes on the held-back bytes at the end. Returns how many bytes were passed on in all, and whether there was

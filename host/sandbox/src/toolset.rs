@@ -151,13 +151,18 @@ fn weight(answer: &Answer) -> usize {
             };
             output + text(&success.title) + text(&success.metadata)
         }
-        Err(
-            Failure::InvalidArguments(text)
-            | Failure::Denied(text)
-            | Failure::Failed(text)
-            | Failure::Unavailable { message: text, .. },
-        ) => text.len(),
-        Err(Failure::Cancelled) => 0,
+        Err(failure) => failure_bytes(failure),
+    }
+}
+
+/// Returns the length of a failure's text, in bytes.
+pub(crate) fn failure_bytes(failure: &Failure) -> usize {
+    match failure {
+        Failure::InvalidArguments(text)
+        | Failure::Denied(text)
+        | Failure::Failed(text)
+        | Failure::Unavailable { message: text, .. } => text.len(),
+        Failure::Cancelled => 0,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Runs a script so that an approver is asked once about all its calls that need approval.
 //!
-//! The first pass plans: calls that need no approval are made, and one that needs approval is noted and answered with an
-//! empty text. When the plan ends, an approver is asked about the noted calls. The second pass makes them. It takes the
-//! answers of the first pass up to the first noted call, so that nothing with an effect runs twice. A script that needs
-//! no approval has one pass.
+//! The first pass plans: calls that need no approval are made, and one that needs approval is noted and answered with
+//! an empty text. When the plan ends, an approver is asked about the noted calls. The second pass makes them. It takes
+//! the answers of the first pass up to the first noted call, so that nothing with an effect runs twice. A script that
+//! needs no approval has one pass.
 //!
 //! The plan is a guess, because the script does not see real answers. It never decides: the host lets a call run only
 //! with exactly the arguments that were approved, and asks again about any other.

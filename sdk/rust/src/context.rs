@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::host;
 use crate::http::Client;
 use crate::log::Level;
-use crate::{Directory, Failure, Permission, Program, Service, Store, Toolset, Writer};
+use crate::{Blob, Directory, Failure, Permission, Program, Service, Store, Toolset, Writer};
 
 /// Who asked for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,6 +171,16 @@ impl Context {
     /// As [`Context::directory`].
     pub fn tools(&self, key: &str) -> Result<Toolset, Failure> {
         self.host.tools(key).map(Toolset::new)
+    }
+
+    /// Keeps a file for people beside the answer, such as a transcript. The caller gets its name, media type and size,
+    /// and a reference to read it with. Only a call that succeeds keeps its files. A tool cannot keep files beside a
+    /// text that it writes with [`Context::writer`], or beside JSON with an output schema.
+    ///
+    /// # Errors
+    /// There are already 8 files, or the answer cannot have any.
+    pub fn keep(&self, file: Blob) -> Result<(), Failure> {
+        self.host.keep(file).map_err(Failure::Failed)
     }
 
     /// Opens the call's text answer for writing while the tool runs. If opened again, the writer appends to the text.

@@ -100,7 +100,8 @@
 ///
 ///     fn execute(call: &GeneratedCall) -> Result<Success, Failure> {
 ///         let arguments: Value = call.parse()?;
-///         Ok(Success::text(format!("{}, {}!", call.tool(), arguments["name"].as_str().unwrap_or("you"))))
+///         let name = arguments["name"].as_str().unwrap_or("you");
+///         Ok(Success::new(Output::Text(format!("{}, {name}!", call.tool()))))
 ///     }
 /// }
 ///

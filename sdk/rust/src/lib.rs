@@ -87,8 +87,8 @@ pub mod prelude {
     pub use crate::http::{Client, Request, Response};
     pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
     pub use crate::{Exit, Launch, Program, Running};
-    pub use crate::{GeneratedCall, GeneratedTool, Generator, Hint};
     pub use crate::{FileChange, Pattern, Preview, Review, Service, Store, ToolCall, Toolset, Verdict, Writer};
+    pub use crate::{GeneratedCall, GeneratedTool, Generator, Hint, Output};
     pub use crate::{arguments, output, plugin, tool};
     pub use serde_json::json;
 }

@@ -47,7 +47,9 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::http::{Request, Url};
-use crate::{Call, Directory, Failure, FileChange, Launch, Level, Permission, Plugin, Progress, Success, Verdict};
+use crate::{
+    Blob, Call, Directory, Failure, FileChange, Launch, Level, Permission, Plugin, Progress, Success, Verdict,
+};
 use crate::{CallableTool, ToolCall};
 use declared::Declared;
 use network::{Server, ServiceLogic};
@@ -328,6 +330,12 @@ impl Context {
         String::from_utf8_lossy(&self.script().written.borrow()).into_owned()
     }
 
+    /// Returns the files that the tool has kept.
+    #[must_use]
+    pub fn kept(&self) -> Vec<Blob> {
+        self.script().kept.borrow().clone()
+    }
+
     fn script(&self) -> &Host {
         self.context.host()
     }
@@ -370,6 +378,7 @@ pub(crate) struct Host {
     settings: RefCell<HashMap<String, String>>,
     lines: RefCell<Vec<(Level, String)>>,
     written: Rc<RefCell<Vec<u8>>>,
+    kept: RefCell<Vec<Blob>>,
     declared: Declared,
     /// Whether a review is running.
     reviewing: Cell<bool>,
@@ -398,6 +407,7 @@ impl Default for Host {
             settings: RefCell::default(),
             lines: RefCell::default(),
             written: Rc::default(),
+            kept: RefCell::default(),
             declared: Declared::default(),
             reviewing: Cell::default(),
         }
@@ -439,6 +449,11 @@ impl Host {
         let question = Question { permission, resource: resource.to_owned(), reason: reason.to_owned(), patterns };
         self.questions.borrow_mut().push(question);
         self.answers.borrow_mut().pop_front().unwrap_or_else(|| Err("the test has no answer to this".to_owned()))
+    }
+
+    pub(crate) fn keep(&self, file: Blob) -> Result<(), String> {
+        self.kept.borrow_mut().push(file);
+        Ok(())
     }
 
     pub(crate) fn setting(&self, key: &str) -> Option<String> {

@@ -151,8 +151,8 @@ impl Toolset {
         self.handle.call_all(calls)
     }
 
-    /// Returns what the host would do with each call now, at most [`PLANNED_CALLS_MAX`]. Nothing runs, and nobody is
-    /// asked.
+    /// Returns what the host would do with each call now, at most [`PLANNED_CALLS_MAX`]. Nothing runs, and
+    /// no approver is asked.
     #[must_use]
     pub fn foresee(&self, calls: &[ToolCall]) -> Vec<Outlook> {
         self.handle.foresee(calls)

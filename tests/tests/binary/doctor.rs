@@ -32,7 +32,8 @@ fn doctor_finds_nothing_after_init() {
     let text = installed.run(&["doctor"]).ends(0).out;
     assert!(text.ends_with("0 errors, 0 warnings\n"), "{text}");
     assert!(
-        text.contains(".mcp.json starts this program") && text.contains("files, memory, script, shell, todo, web load"),
+        text.contains(".mcp.json starts this program")
+            && text.contains("agent, files, memory, script, shell, todo, web load"),
         "{text}"
     );
 }

@@ -1,6 +1,8 @@
 //! JSON output: one document on one line, with the documented members and no others.
 
 use crate::binary::desk::{Desk, OPEN};
+use portcullis::plugins::Contract;
+use portcullis_tests::{allow_all, built_guest_of};
 use serde_json::{Value, json};
 
 fn members(document: &Value) -> Vec<&str> {
@@ -99,4 +101,19 @@ fn arguments_are_read_from_stdin() {
     desk.run_with(&call, &vec![b' '; 17 << 20]).ends(6);
     let explained = desk.run_with(&["--json", "explain", "hello.greet", "-"], br#""{\"name\":\"B\"}""#).ends(0);
     assert_eq!(explained.document()["arguments"], r#"{"name":"B"}"#);
+}
+
+#[test]
+fn a_kept_image_is_read_with_its_bytes() {
+    let scribe = built_guest_of(Contract::V0_2, "output");
+    let desk = Desk::with(&allow_all("output = \"4 KiB\""), &[("scribe", scribe)]);
+    let part = json!({ "media_type": "image/png", "bytes": 9000 });
+    let kept = desk.call("scribe.parts", &json!({ "parts": [part] }), 0);
+    let arguments = json!({ "reference": kept["reference"]["id"] });
+    let read = desk.call("output.read", &arguments, 0);
+    let image = &read["output"]["parts"][0];
+    assert_eq!((&image["type"], &image["media_type"]), (&json!("image"), &json!("image/png")), "{read}");
+    assert_eq!(image["data"].as_str().unwrap().len(), 12_000);
+    let shown = desk.run(&["call", "output.read", &arguments.to_string()]);
+    assert!(shown.out.starts_with("[image, image/png, "), "{}", shown.out);
 }

@@ -122,3 +122,19 @@ fn losses_are_shown_on_one_line_each() {
     let ran = desk.run(&["export", "--format", "gemini", "--tool", "odd.run"]).ends(0);
     assert_eq!(ran.err, "lost: odd__run: maxLength at /properties/é~1~0 \"x\": moved to the description\n");
 }
+
+#[test]
+fn a_toolset_selects_what_export_and_list_print() {
+    let offers = "[toolset.some]\ntools = [\"hello.*\"]\n[[offer]]\nmodel = \"gpt-*\"\ntoolset = \"some\"\n";
+    let desk = Desk::new(&format!("{OPEN}{offers}"));
+    for option in [["--toolset", "some"], ["--model", "gpt-5"]] {
+        let out = desk.run(&["export", "--format", "openai-chat", option[0], option[1]]).ends(0).out;
+        assert!(out.contains("hello__greet") && !out.contains("files__read"), "{out}");
+    }
+    let all = desk.run(&["export", "--format", "openai-chat", "--model", "other"]).ends(0).out;
+    assert!(all.contains("files__read"), "{all}");
+    let listed = desk.run(&["list", "--toolset", "some"]).ends(0).out;
+    assert!(listed.contains("hello.greet") && !listed.contains("files.read"), "{listed}");
+    let unknown = desk.run(&["list", "--toolset", "sme"]).ends(2);
+    assert!(unknown.err.contains("did you mean `some`?"), "{}", unknown.err);
+}

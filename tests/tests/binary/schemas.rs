@@ -17,7 +17,7 @@ const OF_AUTHORS: [&str; 2] = ["build", "dev"];
 const OTHERWISE: [&str; 6] = ["init", "doctor", "uninstall", "serve", "console", "watch"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
-const LINES: [(&[&str], i32, &str); 51] = [
+const LINES: [(&[&str], i32, &str); 53] = [
     (&["list"], 0, "list"),
     (&["list", "--tokens"], 0, "list-tokens"),
     (&["inspect", "files"], 0, "inspect"),
@@ -57,6 +57,8 @@ const LINES: [(&[&str], i32, &str); 51] = [
     (&["trust", "portcullis.toml", "--yes"], 0, "trust"),
     (&["trust", "portcullis.toml", "--remove"], 0, "trust"),
     (&["trust", "nowhere.toml", "--yes"], 2, "error"),
+    (&["accept", "files"], 0, "accept"),
+    (&["accept", "nowhere"], 6, "error"),
     (&["audit", "show"], 0, "audit-entry"),
     (&["audit", "verify"], 0, "audit-verify"),
     (&["new", "notes", "--lang", "c"], 0, "new"),

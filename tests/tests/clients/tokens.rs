@@ -20,7 +20,7 @@ const FEW_PERCENT: u64 = 10;
 const ALONE_PERCENT: u64 = 15;
 
 /// Counts the tokens of each text.
-fn counted(office: &Office, texts: &[String]) -> Vec<u64> {
+pub(crate) fn counted(office: &Office, texts: &[String]) -> Vec<u64> {
     let file = office.path("texts.json");
     fs::write(&file, json!(texts).to_string()).unwrap();
     let ran = script(office, PROVIDERS, "tokens", &json!({ "texts": file })).output().unwrap();
@@ -34,7 +34,7 @@ fn is_within(estimate: u64, count: u64, percent: u64, what: &str) {
 }
 
 /// Returns the definitions of a provider's request, each as the model sees it.
-fn definitions(exported: &Value) -> Vec<String> {
+pub(crate) fn definitions(exported: &Value) -> Vec<String> {
     exported.as_array().unwrap_or_else(|| panic!("{exported}")).iter().map(Value::to_string).collect()
 }
 

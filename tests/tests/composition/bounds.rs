@@ -1,9 +1,10 @@
 //! What bounds inner calls: their number, the depth of the chain, the time and the quotas of the calls above.
 
 use crate::composition::desk::{
-    ALLOW, Desk, EVERY_TOOL, answers, inner_outcomes, innermost, nested, policy, relayed, relays, together, wanted,
+    ALLOW, ASK_MARKS, Desk, EVERY_TOOL, answers, inner_outcomes, innermost, nested, policy, relayed, relays, together,
+    wanted,
 };
-use portcullis::{Code, Request};
+use portcullis::{Answer, Request, approver_fn};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -140,19 +141,23 @@ async fn the_time_of_inner_calls_counts_for_the_call_above() {
     assert!(began.elapsed() < Duration::from_secs(10));
 }
 
-/// The quotas of the call above bound what all its inner calls write together.
-#[tokio::test]
-async fn inner_calls_share_the_quota_of_the_call_above() {
+/// A called tool waits for an approver, and so spends none of its own time. Meanwhile another one uses up the time of
+/// the call above both. The call that the first one then makes gets only the rest of that time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_time_of_all_calls_above_bounds_an_inner_call() {
     let desk = Desk::new();
-    let quota = "[plugin.relay.limits]\ncreated-entries = 2\n";
-    let host = desk.open(&format!("{quota}{ALLOW}"), EVERY_TOOL).await;
-    let mark = |number: usize| wanted("marks.run", &json!({ "n": number }));
-    let made = relayed(&host, &[mark(1), mark(2), mark(3)]).await;
-    assert_eq!(desk.marks().len(), 2, "{made:?}");
-    assert!(made[2].get("failed").is_some(), "{made:?}");
-    // A file that exists takes nothing.
-    assert_eq!(host.call(relays(&[mark(1), mark(2)])).await.code, Code::Completed);
-    assert_eq!(desk.marks()["{\"n\":1}"], 2);
+    let slow = approver_fn(async |_| {
+        tokio::time::sleep(Duration::from_millis(2700)).await;
+        Answer::Yes
+    });
+    let policy = policy(ASK_MARKS, EVERY_TOOL).replace("time = \"20 s\"", "time = \"3 s\"");
+    let host = desk.site.builder(&policy).approver(slow).open().await.unwrap();
+    let computes = |ms: u64| wanted("relay.run", &json!({ "calls": [], "computes_ms": ms }));
+    let waits = wanted("relay.run", &json!({ "calls": [wanted("marks.run", &json!({})), computes(2000)] }));
+    host.call(together(&[computes(2500), waits])).await;
+    let outcomes = inner_outcomes(&host);
+    let last = outcomes.iter().find(|call| call["tool"] == "relay.run" && call["principal"] == "local/relay/relay");
+    assert_eq!(last.map(|call| &call["code"]), Some(&json!("limit-time")), "{outcomes:?}");
 }
 
 /// The answers are charged to the host memory of the call.

@@ -69,28 +69,3 @@ async fn all_cancelled(host: &Host, number: usize) {
     assert!(codes.iter().all(|code| code == "cancelled"), "{codes:?}");
     assert_verifies(host);
 }
-
-/// A subscriber sees each inner call with its parent, and the progress of the caller names it.
-#[tokio::test]
-async fn inner_calls_are_events_and_progress_of_the_call_above() {
-    let desk = Desk::new();
-    let host = desk.open(ALLOW, EVERY_TOOL).await;
-    let mut events = host.events();
-    let reply = host.call(relays(&[wanted("good.run", &json!({}))])).await;
-    let (mut inner, mut titles) = (Vec::new(), Vec::new());
-    while let Some(event) = events.try_next() {
-        match &event.kind {
-            EventKind::State(state) if &*event.tool == "good.run" => {
-                assert_eq!(event.parent.as_deref(), Some(reply.id.as_str()));
-                inner.push(state.as_str());
-            }
-            EventKind::Progress(progress) => {
-                assert_eq!((&*event.call, event.parent.as_deref()), (reply.id.as_str(), None));
-                titles.push(progress.title.clone().unwrap());
-            }
-            EventKind::State(_) | EventKind::Lagged => {}
-        }
-    }
-    assert_eq!(inner, ["pending", "running", "completed"]);
-    assert_eq!(titles, ["Calls good.run"]);
-}

@@ -1,4 +1,4 @@
-//! One approval request for many calls: a person reads all of them, approves all, some or none, and each approval counts
+//! One approval request for many calls: a person reads all of them, approves all, some or none. Each approval counts
 //! once, for exactly the call that was read.
 
 use crate::composition::desk::inner_outcomes;
@@ -35,7 +35,7 @@ impl PlannedRun {
 
     /// Returns the numbers of the files that were written.
     fn written(&self) -> Vec<usize> {
-        (0..60).filter(|number| self.site.path(&format!("work/out-{number}.txt")).exists()).collect()
+        (0..60).filter(|number| self.site.path(format!("work/out-{number}.txt")).exists()).collect()
     }
 
     /// Returns how many calls each request was about.
@@ -77,7 +77,11 @@ async fn a_part_of_the_calls_can_be_approved() {
     let reply = run(&planned.host, FORTY_WRITES).await;
     assert_eq!(planned.written(), [0, 1, 2, 6]);
     assert_eq!(planned.asked(), [40], "a call that was left out is not asked about again");
-    assert!(reply.message.contains("39: Denied:") && reply.message.contains("only the first ones"), "{}", reply.message);
+    assert!(
+        reply.message.contains("39: Denied:") && reply.message.contains("only the first ones"),
+        "{}",
+        reply.message
+    );
     assert_verifies(&planned.host);
 }
 

@@ -97,18 +97,22 @@ async fn a_misspelt_export_of_the_contract_is_refused() {
     }
 }
 
-/// In a version without previewers, a previewer would never be called. A previewer with other types is invalid.
+/// In version 0.1, a previewer or a generator would never be called. In 0.2, one with other types is invalid.
 #[tokio::test]
-async fn a_previewer_that_would_never_be_called_is_refused() {
-    let previewing = |contract| {
-        let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
-        let text = wasmprinter::print_bytes(guest).unwrap();
-        wat::parse_str(text.replace("portcullis:tool/reviewer@", "portcullis:tool/previewer@")).unwrap()
-    };
-    let (refused, says) = refused_unseen(&previewing(Contract::V0_1)).await;
-    assert_eq!(refused, Refusal::UnknownExports(vec!["portcullis:tool/previewer@0.1.0".to_owned()]), "{says}");
-    let (refused, says) = refusal(&previewing(Contract::V0_2), Compiler::InProcess).await;
-    assert!(matches!(refused, Refusal::Mismatch(_)), "{says}");
+async fn an_export_that_would_never_be_called_is_refused() {
+    for interface in ["previewer", "generator"] {
+        let exporting = |contract| {
+            let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
+            let text = wasmprinter::print_bytes(guest).unwrap();
+            let exported = format!("portcullis:tool/{interface}@");
+            wat::parse_str(text.replace("portcullis:tool/reviewer@", &exported)).unwrap()
+        };
+        let (refused, says) = refused_unseen(&exporting(Contract::V0_1)).await;
+        let unknown = vec![format!("portcullis:tool/{interface}@0.1.0")];
+        assert_eq!(refused, Refusal::UnknownExports(unknown), "{says}");
+        let (refused, says) = refusal(&exporting(Contract::V0_2), Compiler::InProcess).await;
+        assert!(matches!(refused, Refusal::Mismatch(_)), "{says}");
+    }
 }
 
 /// With two handlers, the plugin's behaviour would depend on its caller.

@@ -110,22 +110,26 @@ const PROGRAMS: [&str; 9] = [
 ];
 
 /// The functions of other tools, which only 0.2 has.
-const TOOLS: [&str; 6] = [
+const TOOLS: [&str; 8] = [
+    "[method]toolset.approve",
     "[method]toolset.call",
     "[method]toolset.call-all",
     "[method]toolset.definition",
+    "[method]toolset.foresee",
     "[method]toolset.list",
     "[method]toolset.search",
     "open-tools",
 ];
 
 /// A plugin that moves to 0.2 changes only the results of its exports, and none of its imports. It may also preview its
-/// calls, propose patterns, run programs and call other tools.
+/// calls, generate tools, propose patterns, keep files, run programs and call other tools.
 #[test]
 fn only_the_result_types_differ() {
     let (one, mut other) = (functions(Contract::V0_1), functions(Contract::V0_2));
     assert!(other.remove("portcullis:tool/previewer#preview").is_some());
+    assert!(other.remove("portcullis:tool/generator#generate").is_some());
     assert!(other.remove("portcullis:tool/context#ask-with-patterns").is_some());
+    assert!(other.remove("portcullis:tool/context#keep").is_some());
     for name in PROGRAMS {
         assert!(other.remove(&format!("portcullis:tool/programs#{name}")).is_some(), "{name}");
     }

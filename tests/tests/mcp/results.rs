@@ -1,7 +1,8 @@
 //! Results: their type, size and metadata, and a text for every failure that a model can act on.
 
 use crate::mcp::wire::{Desk, ERAS, Era, OPEN, text};
-use portcullis_tests::{Manifest, guest};
+use portcullis::plugins::Contract;
+use portcullis_tests::{Manifest, built_guest_of, guest};
 use serde_json::{Value, json};
 
 /// More than a result passes on, and less than the host keeps: the guest's text has 4,096 lines of 256 bytes.
@@ -152,4 +153,41 @@ fn structured_output_that_is_too_large_is_an_error() {
     let result = desk.client(Era::Modern).call("long__run", json!({}));
     assert!(result.get("structuredContent").is_none());
     assert_eq!(result["isError"], true, "otherwise a client that validates the schema would hide the text");
+}
+
+/// Returns the arguments of the call that a notice names.
+fn named(text: &str) -> Value {
+    let call = "output__read ";
+    let at = text.find(call).unwrap_or_else(|| panic!("no call: {text}")) + call.len();
+    serde_json::Deserializer::from_str(&text[at..]).into_iter().next().unwrap().unwrap()
+}
+
+#[test]
+fn a_kept_image_or_document_is_read_as_a_content_block() {
+    let desk = Desk::new(OPEN);
+    desk.site.plugin("scribe", &built_guest_of(Contract::V0_2, "output"));
+    let bytes = 300_000;
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        let mut read = |media_type: &str, begins: &[u8]| {
+            let part = json!({ "media_type": media_type, "begins": begins, "bytes": bytes });
+            let result = wire.call("scribe__parts", json!({ "parts": [part] }));
+            assert_eq!(result["content"][0]["type"], "text", "{result}");
+            let read = wire.call("output__read", named(text(&result)));
+            assert_eq!(read["isError"], false, "{read}");
+            read["content"][0].clone()
+        };
+        let image = read("image/png", b"\x89PNG\r\n\x1a\n");
+        assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/png")));
+        let data = image["data"].as_str().unwrap();
+        assert!(data.starts_with("iVBORw0KGgo") && data.len() == bytes / 3 * 4, "{} {data:.20}", data.len());
+        let document = read("application/pdf", b"%PDF-1.7");
+        assert_eq!(document["type"], "resource", "{document:.200}");
+        let resource = &document["resource"];
+        assert_eq!(resource["mimeType"], "application/pdf");
+        assert_eq!(resource["blob"].as_str().unwrap().len(), bytes / 3 * 4);
+        let sheet = read("text/csv", b"a,b\n");
+        assert_eq!(sheet["type"], "text", "{sheet:.200}");
+        assert!(sheet["text"].as_str().unwrap().starts_with("     1\ta,b\n     2\t"), "{sheet:.200}");
+    }
 }

@@ -103,6 +103,16 @@ impl Desk {
         wire
     }
 
+    /// Starts the program and a client with this name.
+    pub(crate) fn client_named(&self, era: Era, name: &'static str) -> Wire {
+        let mut wire = self.stranger(era, &[]);
+        wire.name = name;
+        if era == Era::Legacy {
+            wire.shake_hands("2025-11-25");
+        }
+        wire
+    }
+
     /// Starts the program and a client that has sent nothing yet.
     pub(crate) fn stranger(&self, era: Era, arguments: &[&str]) -> Wire {
         self.told(era, arguments, Stdio::null())
@@ -129,6 +139,8 @@ pub(crate) struct Wire {
     heard: VecDeque<Value>,
     next: i64,
     era: Era,
+    /// The name that the client gives itself.
+    name: &'static str,
 }
 
 impl Wire {
@@ -146,7 +158,7 @@ impl Wire {
             }
         });
         let input = child.stdin.take();
-        Self { child, input, lines, heard: VecDeque::new(), next: 1, era }
+        Self { child, input, lines, heard: VecDeque::new(), next: 1, era, name: "wire" }
     }
 
     /// Does the handshake with this version. Returns the response.
@@ -154,7 +166,7 @@ impl Wire {
         let params = json!({
             "protocolVersion": version,
             "capabilities": {},
-            "clientInfo": { "name": "wire", "version": "1" },
+            "clientInfo": { "name": self.name, "version": "1" },
         });
         let answer = self.ask_raw("initialize", &params);
         self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
@@ -180,7 +192,7 @@ impl Wire {
             let meta = &mut params["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
-            meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "wire", "version": "1" });
+            meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": self.name, "version": "1" });
         }
         params
     }

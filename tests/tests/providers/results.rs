@@ -294,6 +294,27 @@ async fn content_that_a_message_cannot_contain_is_replaced_with_a_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_kept_image_is_read_in_the_providers_form() {
+    let (_site, host) = host().await;
+    let part = json!({ "media_type": "image/gif", "begins": GIF, "bytes": 9000 });
+    for (format, place) in [
+        (Format::Anthropic, "/0/content/0/content/0/source/data"),
+        (Format::OpenAiChat, "/1/content/2/image_url/url"),
+        (Format::OpenAiResponses, "/0/output/0/image_url"),
+        // Gemini accepts no GIF.
+    ] {
+        let (_, replies) = replied(&host, format, &[("scribe__parts", json!({ "parts": [part] }))]).await;
+        assert!(replies[0].message.contains("this image is not shown"), "{format}: {}", replies[0].message);
+        let reference = replies[0].reference.as_ref().unwrap().id.clone();
+        let (hydrated, replies) = replied(&host, format, &[("output__read", json!({ "reference": reference }))]).await;
+        let messages = Value::from(hydrated.results(&replies));
+        let image =
+            messages.pointer(place).and_then(Value::as_str).unwrap_or_else(|| panic!("{format}: {messages:.500}"));
+        assert!(image.contains("R0lGODlh") && image.len() >= 12_000, "{format}: {} {image:.60}", image.len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_image_over_the_providers_limit_is_replaced_with_a_line() {
     let site = Site::new();
     // A megabyte over the limit, as base64. The guest's memory has space for it at its end.

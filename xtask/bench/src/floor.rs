@@ -25,7 +25,7 @@ mod bindings {
 
 use bindings::exports::portcullis::tool::handler::{Failure, Success};
 use bindings::portcullis::tool::dependencies::{Client, Service};
-use bindings::portcullis::tool::{context, dependencies};
+use bindings::portcullis::tool::{context, dependencies, types};
 use bindings::wasi::http::types as http;
 
 /// A component compiled with one engine configuration.
@@ -99,6 +99,10 @@ impl context::Host for State {
 
     fn report(&mut self, _: context::Progress) -> wasmtime::Result<()> {
         Ok(())
+    }
+
+    fn keep(&mut self, _: types::Blob) -> wasmtime::Result<Result<(), String>> {
+        Ok(Ok(()))
     }
 
     fn is_cancelled(&mut self) -> wasmtime::Result<bool> {

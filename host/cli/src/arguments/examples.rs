@@ -46,6 +46,7 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
             "  portcullis trust portcullis.toml\n  \
              portcullis trust portcullis.toml --remove"
         }
+        "accept" => "  portcullis accept petstore\n  portcullis accept petstore --yes --json",
         "audit show" => {
             "  portcullis audit show --limit 20\n  \
              portcullis audit show --call 1c9a03b7\n  \

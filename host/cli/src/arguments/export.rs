@@ -16,6 +16,15 @@ pub(crate) struct ExportArguments {
     /// Export only these tools, such as files.* or git.log; can be repeated
     #[arg(long = "tool", value_name = "PATTERN", value_parser = pattern)]
     pub(crate) tools: Vec<ToolPattern>,
+    /// Export only the tools of this toolset of the policy, such as read-only
+    #[arg(long, value_name = "NAME")]
+    pub(crate) toolset: Option<String>,
+    /// Export what the policy offers to this model
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// Export what the policy offers to this client
+    #[arg(long, value_name = "NAME")]
+    pub(crate) client: Option<String>,
     /// Export only tools that can work with these permissions, such as read,network
     #[arg(long, value_name = "PERMISSIONS", value_delimiter = ',', value_parser = permission)]
     pub(crate) permissions: Option<Vec<Permission>>,

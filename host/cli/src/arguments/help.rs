@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Use", &["init", "list", "inspect", "call", "serve", "export"]),
     ("Approve", &["watch", "console", "approvals"]),
     ("Look back", &["log", "audit"]),
-    ("Policy", &["explain", "allow", "ask", "deny", "grant", "pause", "resume", "suggest", "trust"]),
+    ("Policy", &["explain", "allow", "ask", "deny", "grant", "pause", "resume", "suggest", "trust", "accept"]),
     ("Write tools", &["new", "build", "test", "dev", "check"]),
     (OTHER, &["doctor", "uninstall", "completions", "man", "help", "version"]),
 ];

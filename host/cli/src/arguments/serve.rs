@@ -33,6 +33,9 @@ pub(crate) struct ServeArguments {
     /// How tools are named
     #[arg(long, value_enum, value_name = "HOW", default_value_t = ToolNaming::Full)]
     pub(crate) tool_names: ToolNaming,
+    /// Serve only the tools of this toolset of the policy; for clients, other tools do not exist
+    #[arg(long, value_name = "NAME")]
+    pub(crate) toolset: Option<String>,
     /// List two tools instead of all: one to find the others, and one to call them
     #[arg(long)]
     pub(crate) search: bool,

@@ -1,5 +1,5 @@
-//! `portcullis accept`: shows how the tools that a plugin generates differ from those that were accepted, and accepts the
-//! new ones.
+//! `portcullis accept`: shows how the tools that a plugin generates differ from those that were accepted, and accepts
+//! the new ones.
 
 use super::Context;
 use super::no_result::fail_as;
@@ -12,9 +12,9 @@ use crate::opening;
 use crate::style::{Style, TextStyle};
 use crate::wrap::wrapped;
 use anyhow::bail;
+use portcullis::Host;
 use portcullis::plugins::{GeneratedChange, Tool};
 use portcullis::text::{Lines, OneLine, WithCauses};
-use portcullis::Host;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -93,11 +93,17 @@ fn text(change: &GeneratedChange, style: Style) -> Result<String, std::fmt::Erro
         let plugin = change.plugin();
         writeln!(text, "The stored list of the tools of {plugin} is damaged, so every tool counts as new.\n")?;
     }
-    for (look, what, tools) in [(TextStyle::Good, "new", &change.added), (TextStyle::Doubtful, "changed", &change.changed)]
+    for (look, what, tools) in
+        [(TextStyle::Good, "new", &change.added), (TextStyle::Doubtful, "changed", &change.changed)]
     {
         for tool in tools {
             let permissions = crate::view::permissions(tool.permissions());
-            writeln!(text, "{} {} [{permissions}]", style.paint(look, what), style.paint(TextStyle::Strong, tool.name()))?;
+            writeln!(
+                text,
+                "{} {} [{permissions}]",
+                style.paint(look, what),
+                style.paint(TextStyle::Strong, tool.name())
+            )?;
             for line in Lines(tool.description().trim_end()).to_string().lines() {
                 writeln!(text, "    {line}")?;
             }

@@ -3,19 +3,28 @@
 use super::Context;
 use crate::arguments::ExportArguments;
 use crate::exit_code::Exit;
+use crate::failure::{FailureCode, WithCode};
 use crate::json::{self, DocumentKind};
 use crate::opening;
 use crate::style::TextStyle;
-use portcullis::Host;
 use portcullis::plugins::Offer;
-use portcullis::policy::Permissions;
+use portcullis::policy::{Audience, Permissions, Principal};
 use portcullis::text::OneLine;
+use portcullis::{Host, OfferedTools};
 use portcullis_providers::{Definitions, Export, Loss};
 use serde_json::json;
 
 pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyhow::Result<Exit> {
     let host = opening::open(context).await?;
-    let export = Definitions::of(offers(&host, arguments))?.export(arguments.format);
+    let principal = Principal::default();
+    let audience = Audience {
+        client: arguments.client.as_deref(),
+        model: arguments.model.as_deref(),
+        principal: &principal,
+        toolset: arguments.toolset.as_deref(),
+    };
+    let offered = host.offered_tools(&audience).code(FailureCode::Usage)?;
+    let export = Definitions::of(offers(&host, arguments, &offered))?.export(arguments.format);
     let denied = arguments.deny_lossy && !export.losses.is_empty();
     if context.json {
         context.terminal.print(&json::document(DocumentKind::Export, &document(&export, denied))?)?;
@@ -37,14 +46,15 @@ pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyho
 }
 
 /// Returns the callable tools that the options select: with `--pick` the best first, otherwise by name.
-fn offers(host: &Host, arguments: &ExportArguments) -> Vec<Offer> {
+fn offers(host: &Host, arguments: &ExportArguments, offered: &OfferedTools) -> Vec<Offer> {
     let catalog = host.catalog();
     let permissions = arguments.permissions.as_ref().map(|named| named.iter().copied().collect::<Permissions>());
     let fits = |offer: &Offer| permissions.is_none_or(|permissions| offer.tool.works_with(permissions));
     let named = |offer: &Offer| {
         arguments.tools.is_empty() || arguments.tools.iter().any(|pattern| pattern.matches(offer.tool.name()))
     };
-    let wanted = |offer: &Offer| host.is_callable(&offer.tool) && fits(offer) && named(offer);
+    let is_offered = |offer: &Offer| offered.contains(&offer.plugin, &offer.tool);
+    let wanted = |offer: &Offer| is_offered(offer) && host.is_callable(&offer.tool) && fits(offer) && named(offer);
     match &arguments.pick {
         // The limit applies after the other filters.
         Some(need) => catalog.pick(need, usize::MAX).into_iter().filter(wanted).take(arguments.limit).collect(),

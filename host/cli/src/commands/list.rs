@@ -6,6 +6,7 @@ use super::Context;
 use crate::arguments::ListToolsArguments;
 use crate::environment::{PluginPlaces, PolicyPlaces};
 use crate::exit_code::Exit;
+use crate::failure::{FailureCode, WithCode};
 use crate::json::{self, DocumentKind};
 use crate::opening;
 use crate::pause_note::pause_note;
@@ -15,26 +16,30 @@ use crate::view;
 use portcullis::plugins::{Catalog, Plugin, Tool};
 use portcullis::policy::Decision;
 use portcullis::text::{OneLine, WithCauses};
-use portcullis::{Host, ToolOutlook};
+use portcullis::{Host, OfferedTools, ToolOutlook};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> anyhow::Result<Exit> {
     let host = opening::open(context).await?;
+    let listed = match &arguments.toolset {
+        None => OfferedTools::everything(),
+        Some(toolset) => host.tools_of(toolset).code(FailureCode::Usage)?,
+    };
     if arguments.tokens {
-        return tokens::show(&host, context);
+        return tokens::show(&host, &listed, context);
     }
     if context.json {
-        context.terminal.print(&json::document(DocumentKind::Tools, &document(&host, context))?)?;
+        context.terminal.print(&json::document(DocumentKind::Tools, &document(&host, &listed, context))?)?;
     } else {
-        context.terminal.show(&text(&host, context))?;
+        context.terminal.show(&text(&host, &listed, context))?;
     }
     Ok(Exit::Completed)
 }
 
-fn document(host: &Host, context: &Context) -> Value {
+fn document(host: &Host, listed: &OfferedTools, context: &Context) -> Value {
     let catalog = host.catalog();
-    let plugins: Vec<Value> = catalog.plugins().map(|plugin| plugin_document(host, plugin)).collect();
+    let plugins: Vec<Value> = catalog.plugins().map(|plugin| plugin_document(host, listed, plugin)).collect();
     let refused = catalog.refused().iter();
     let refused: Vec<Value> = refused
         .map(|refused| json!({ "file": refused.file, "reason": WithCauses(&*refused.error).to_string() }))
@@ -53,8 +58,9 @@ fn policy_document(context: &Context) -> Value {
     }
 }
 
-fn plugin_document(host: &Host, plugin: &Plugin) -> Value {
-    let tools: Vec<Value> = plugin.tools().map(|tool| tool_document(host, plugin, tool)).collect();
+fn plugin_document(host: &Host, listed: &OfferedTools, plugin: &Plugin) -> Value {
+    let tools = plugin.tools().filter(|tool| listed.contains(plugin, tool));
+    let tools: Vec<Value> = tools.map(|tool| tool_document(host, plugin, tool)).collect();
     json!({
         "name": plugin.name(),
         "version": plugin.version(),
@@ -78,13 +84,13 @@ fn tool_document(host: &Host, plugin: &Plugin, tool: &Tool) -> Value {
     })
 }
 
-fn text(host: &Host, context: &Context) -> String {
+fn text(host: &Host, listed: &OfferedTools, context: &Context) -> String {
     let catalog = host.catalog();
     let (style, width) = (context.terminal.style(), context.terminal.width());
     let mut table = Table::default();
     let heading = |text| TableCell::new(TextStyle::Quiet, text);
     table.row([heading("TOOL"), heading("DECISION"), heading("PERMISSIONS"), heading("DESCRIPTION")]);
-    for (plugin, tool) in catalog.tools() {
+    for (plugin, tool) in catalog.tools().filter(|(plugin, tool)| listed.contains(plugin, tool)) {
         table.row([
             TableCell::new(TextStyle::Strong, &tool.name().to_string()),
             fate(&ToolOutlook::of(host, plugin, tool)),

@@ -43,6 +43,9 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     let following = Following::begin(&host, gaps, hangup, context);
     let options = options(&arguments);
     let operator = options.principal.clone();
+    if let Some(toolset) = &options.toolset {
+        host.policy().toolset(toolset).code(FailureCode::Usage)?;
+    }
     let server = Server::new(host.clone(), options)?;
     let _watch = host.watch();
     let served = match arguments.transport.http {
@@ -69,6 +72,7 @@ fn options(arguments: &ServeArguments) -> ServerOptions {
             ToolNaming::Short => ToolNames::Short,
         },
         list_tools: if arguments.search { ListTools::Search } else { ListTools::All },
+        toolset: arguments.toolset.clone(),
         denied_tools: if arguments.list_denied { DeniedTools::List } else { DeniedTools::Hide },
         resource_links: !arguments.no_resource_links,
         approval_wait: arguments.approval_wait,

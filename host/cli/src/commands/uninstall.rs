@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 const KEY_FILE: &str = "key";
 
 /// What a host keeps in its state directory. Anything else there, such as plugins, is not the host's and stays.
-const STATE_NAMES: [&str; 13] = [
+const STATE_NAMES: [&str; 14] = [
     "audit.head",
     "audit.jsonl",
     "cache",
     "console-token",
+    "generated",
     "ledger.sqlite",
     "ledger.sqlite-shm",
     "ledger.sqlite-wal",

@@ -55,6 +55,7 @@ fn one(host: &Host, plugin: &Plugin) -> Markup {
             h2 { (shown(plugin.name().as_str())) " " small { (cell(plugin.version())) } }
             p.byline {
                 @if plugin.is_standard() { "built into the host" }
+                @else if plugin.is_native() { "native: runs inside the application, without a sandbox" }
                 @else {
                     "sha256 " code title=(sha256) { (hash(&sha256)) }
                     " · " (size(usize::try_from(plugin.bytes()).unwrap_or(usize::MAX)))

@@ -2,6 +2,7 @@
 
 use crate::caller::McpCaller;
 use crate::explained::ExplainTarget;
+use crate::offered;
 use crate::progress::Voice;
 use crate::server::Server;
 use crate::tools::loading;
@@ -38,25 +39,32 @@ impl Named {
         cx: &RequestContext<RoleServer>,
     ) -> Result<Self, ErrorData> {
         let listing = server.listing();
-        let listed = listing.find(&params.name).ok_or_else(|| loading::unknown(server))?;
+        let offered = offered::of(server, cx);
+        let listed = listing.find_offered(&params.name, &offered).ok_or_else(|| loading::unknown(server))?;
         let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
-        let explained = ExplainTarget::of(server, &listing, &tool, params.arguments.as_ref());
+        let explained = ExplainTarget::of(server, &listing, &offered, &tool, params.arguments.as_ref());
         Ok(Self { plugin, tool, caller: McpCaller::of(server, cx), voice: Voice::of(cx).map(Arc::new), explained })
     }
 
     /// Returns the request to the host.
-    pub(crate) fn request(&self, params: &CallToolRequestParams, cx: &RequestContext<RoleServer>) -> Request {
+    pub(crate) fn request(
+        &self,
+        server: &Server,
+        params: &CallToolRequestParams,
+        cx: &RequestContext<RoleServer>,
+    ) -> Request {
         let tool = self.tool.name().to_string();
-        let Some(explained) = &self.explained else { return request(tool, &self.caller, params, cx) };
+        let Some(explained) = &self.explained else { return request(server, tool, &self.caller, params, cx) };
         let mut params = params.clone();
         if let Some(arguments) = &mut params.arguments {
             explained.name_in(arguments);
         }
-        explained.check(request(tool, &self.caller, &params, cx))
+        explained.check(request(server, tool, &self.caller, &params, cx))
     }
 }
 
 pub(super) fn request(
+    server: &Server,
     tool: String,
     caller: &McpCaller,
     params: &CallToolRequestParams,
@@ -72,6 +80,9 @@ pub(super) fn request(
     }
     if let Some(client) = cx.client_info() {
         request = request.agent(&client.name);
+    }
+    if let Some(toolset) = &server.inner().options.toolset {
+        request = request.toolset(toolset);
     }
     request
 }

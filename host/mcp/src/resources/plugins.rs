@@ -5,10 +5,10 @@
 
 use crate::server::Server;
 use crate::tools::loading;
-use portcullis::Host;
 use portcullis::plugins::{LoadError, RefusedPlugin};
 use portcullis::policy::PluginName;
 use portcullis::text::{OneLine, WithCauses};
+use portcullis::{Host, OfferedTools};
 use rmcp::model::{CacheScope, ReadResourceResult, Resource, ResourceContents};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -72,8 +72,8 @@ pub(super) fn resource() -> Resource {
 }
 
 /// Returns the current states of the plugins.
-pub(super) fn read(server: &Server) -> ReadResourceResult {
-    let mut states = states(server);
+pub(super) fn read(server: &Server, offered: &OfferedTools) -> ReadResourceResult {
+    let mut states = states(server, offered);
     let left_out = states.len().saturating_sub(PLUGINS_MAX);
     while states.len() > PLUGINS_MAX {
         states.pop_last();
@@ -85,12 +85,12 @@ pub(super) fn read(server: &Server) -> ReadResourceResult {
     ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private)
 }
 
-fn states(server: &Server) -> BTreeMap<PluginName, PluginState> {
+fn states(server: &Server, offered: &OfferedTools) -> BTreeMap<PluginName, PluginState> {
     let host: &Host = &server.inner().host;
     // Read the loading plugins before the listing, so that a plugin which becomes ready in between is in at least one.
     let compiling = host.loading();
     let listing = server.listing();
-    let ready = listing.shown_plugins().into_iter();
+    let ready = listing.shown_plugins(offered).into_iter();
     let mut states: BTreeMap<PluginName, PluginState> =
         ready.map(|(plugin, tools)| (plugin.clone(), PluginState::of(PluginReadiness::Ready, tools))).collect();
     let catalog = host.catalog();

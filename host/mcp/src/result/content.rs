@@ -2,13 +2,13 @@
 
 use data_encoding::BASE64;
 use portcullis::text::is_text_type;
-use portcullis::{Blob, Part};
+use portcullis::{Blob, Part, wording};
 use rmcp::model::{ContentBlock, EmbeddedResource, ResourceContents};
 
 /// Returns the content blocks of an answer, in the order of its parts.
 pub(super) fn of(parts: &[Part], call: &str) -> Vec<ContentBlock> {
     let block = |(number, part): (usize, &Part)| match part {
-        Part::Text(text) => ContentBlock::text(text.clone()),
+        Part::Text(text) => ContentBlock::text(wording::answer(text)),
         Part::Image(image) => ContentBlock::image(BASE64.encode(&image.data), image.media_type.clone()),
         Part::File(file) if file.media_type.starts_with("audio/") => {
             ContentBlock::audio(BASE64.encode(&file.data), file.media_type.clone())
@@ -47,7 +47,12 @@ mod tests {
     #[test]
     fn the_uri_of_a_file_ends_with_its_name() {
         let of = |name: Option<&str>| {
-            let file = Blob { name: name.map(str::to_owned), media_type: "text/csv".to_owned(), data: b"a".to_vec() };
+            let file = Blob {
+                name: name.map(str::to_owned),
+                media_type: "text/csv".to_owned(),
+                is_kept: false,
+                data: b"a".to_vec(),
+            };
             match embedded(&file, "c0", 2) {
                 ResourceContents::TextResourceContents { uri, .. } => uri,
                 other => panic!("{other:?}"),

@@ -8,11 +8,14 @@ use crate::options::{DeniedTools, ListTools};
 use portcullis::plugins::{Catalog, Offer, Plugin, ToolNames};
 use portcullis::policy::PluginName;
 use portcullis::policy::recovery::RecoverRwLock;
-use portcullis::{Host, Reach};
-use rmcp::model::{JsonObject, Tool};
+use portcullis::{Host, OfferedTools, Reach};
+use rmcp::model::{JsonObject, MetaObject, Tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, RwLock};
+
+/// The key of the metadata that marks a native tool.
+const NATIVE_KEY: &str = "portcullis/native";
 
 /// The tools of one catalog, in the order of their full names.
 pub(crate) struct ToolListing {
@@ -37,6 +40,16 @@ pub(crate) struct ListedTool {
 }
 
 impl ListedTool {
+    /// Returns whether a client is offered the tool.
+    pub(crate) fn is_offered(&self, offered: &OfferedTools) -> bool {
+        offered.contains(&self.plugin, &self.tool)
+    }
+
+    /// Returns whether a client is shown the tool.
+    pub(super) fn is_shown_in(&self, offered: &OfferedTools) -> bool {
+        self.shown && self.is_offered(offered)
+    }
+
     /// Returns the definition for a client of this era.
     pub(crate) fn definition(&self, legacy: bool) -> &Tool {
         match &self.legacy {
@@ -47,15 +60,32 @@ impl ListedTool {
 }
 
 impl ToolListing {
+    /// Finds a tool that a client is offered, by its listed name or its full name.
+    pub(crate) fn find_offered(&self, name: &str, offered: &OfferedTools) -> Option<&ListedTool> {
+        self.find(name).filter(|listed| listed.is_offered(offered))
+    }
+
+    /// Returns the two tools of the short list for a client, if there is one. Its index has only offered tools.
+    pub(super) fn short_for(&self, offered: &OfferedTools) -> Option<[Tool; 2]> {
+        let short = self.short.as_ref()?;
+        if offered.is_everything() {
+            return Some(short.clone());
+        }
+        let is_shown = |plugin: &Plugin, tool: &portcullis::plugins::Tool| {
+            offered.contains(plugin, tool) && self.find(&tool.name().to_string()).is_some_and(|listed| listed.shown)
+        };
+        Some(short_list(&self.catalog, is_shown).map(defined))
+    }
+
     /// Finds a tool by its listed name or its full name.
-    pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
+    fn find(&self, name: &str) -> Option<&ListedTool> {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 
     /// Returns the plugins that have listed tools, with the number of those tools. The host's own plugins are left out.
-    pub(crate) fn shown_plugins(&self) -> BTreeMap<&PluginName, usize> {
+    pub(crate) fn shown_plugins(&self, offered: &OfferedTools) -> BTreeMap<&PluginName, usize> {
         let mut plugins = BTreeMap::new();
-        for listed in self.tools.iter().filter(|listed| listed.shown && !listed.plugin.is_standard()) {
+        for listed in self.tools.iter().filter(|listed| listed.is_shown_in(offered) && !listed.plugin.is_standard()) {
             *plugins.entry(listed.plugin.name()).or_default() += 1;
         }
         plugins
@@ -63,8 +93,8 @@ impl ToolListing {
 
     /// Returns the tools that match a query, the best first. Leaves out tools that are not shown, and the host's own
     /// tools, which are always listed.
-    pub(super) fn search(&self, query: &str, limit: usize) -> Vec<&ListedTool> {
-        let is_found = |listed: &&ListedTool| listed.shown && !listed.plugin.is_standard();
+    pub(super) fn search(&self, query: &str, limit: usize, offered: &OfferedTools) -> Vec<&ListedTool> {
+        let is_found = |listed: &&ListedTool| listed.is_shown_in(offered) && !listed.plugin.is_standard();
         let left_out = self.tools.iter().filter(|listed| !is_found(listed)).count();
         let found = self.catalog.pick(query, limit + left_out);
         let found = found.iter().filter_map(|offer| self.find(&offer.tool.name().to_string()));
@@ -119,6 +149,9 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: Deni
     if let Some(title) = tool.title() {
         definition = definition.with_title(title);
     }
+    if plugin.is_native() {
+        definition = definition.with_meta(native_meta());
+    }
     let legacy = tool.output_schema().map(|_| definition.clone());
     let schema = tool.output_schema().map(portcullis::plugins::Schema::document);
     if let Some(schema) = schema {
@@ -126,6 +159,13 @@ fn listed(host: &Host, Offer { plugin, tool }: Offer, name: String, denied: Deni
     }
     let is_object = schema.is_some_and(|schema| schema.get("type").and_then(Value::as_str) == Some("object"));
     ListedTool { plugin, tool, definition, shown, legacy: legacy.filter(|_| !is_object) }
+}
+
+/// Returns the metadata of a native tool, which runs in the server's process without a sandbox.
+fn native_meta() -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.insert(NATIVE_KEY.to_owned(), Value::Bool(true));
+    meta
 }
 
 /// Returns a schema as an object. Converts a boolean schema to the equivalent object.

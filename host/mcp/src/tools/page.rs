@@ -2,6 +2,7 @@
 
 use super::ToolListing;
 use crate::cursor;
+use portcullis::OfferedTools;
 use portcullis::policy::ToolName;
 use rmcp::ErrorData;
 use rmcp::model::{CacheScope, ListToolsResult, Tool};
@@ -17,9 +18,14 @@ const FRESH_MS: u64 = 0;
 ///
 /// # Errors
 /// The cursor is not from this server.
-pub(crate) fn list(listing: &ToolListing, after: Option<&str>, legacy: bool) -> Result<ListToolsResult, ErrorData> {
-    if let Some(short) = &listing.short {
-        return short_page(listing, short, after, legacy);
+pub(crate) fn list(
+    listing: &ToolListing,
+    offered: &OfferedTools,
+    after: Option<&str>,
+    legacy: bool,
+) -> Result<ListToolsResult, ErrorData> {
+    if let Some(short) = listing.short_for(offered) {
+        return short_page(listing, &short, after, legacy);
     }
     let start = match after {
         None => 0,
@@ -29,7 +35,7 @@ pub(crate) fn list(listing: &ToolListing, after: Option<&str>, legacy: bool) -> 
             listing.tools.partition_point(|listed| *listed.tool.name() <= after)
         }
     };
-    let rest: Vec<_> = listing.tools.iter().skip(start).filter(|listed| listed.shown).collect();
+    let rest: Vec<_> = listing.tools.iter().skip(start).filter(|listed| listed.is_shown_in(offered)).collect();
     let page = rest.get(..PAGE_TOOLS).unwrap_or(&rest);
     let definitions = page.iter().map(|listed| listed.definition(legacy).clone()).collect();
     let mut result = page_of(definitions);

@@ -5,6 +5,7 @@ use super::loading;
 use super::short::{CALL, FOUND_DEFAULT, FOUND_MAX, SEARCH};
 use crate::options::ListTools;
 use crate::server::Server;
+use portcullis::OfferedTools;
 use portcullis::text::OneLine;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject};
 use serde::Deserialize;
@@ -47,14 +48,19 @@ fn found_default() -> u8 {
 
 impl Route {
     /// Routes a call of a client of this era. Without a short list, the two names are unknown tools.
-    pub(crate) async fn of(server: &Server, params: CallToolRequestParams, legacy: bool) -> Self {
+    pub(crate) async fn of(
+        server: &Server,
+        params: CallToolRequestParams,
+        offered: &OfferedTools,
+        legacy: bool,
+    ) -> Self {
         match (server.inner().options.list_tools, short_name(&params.name)) {
             (ListTools::All, _) | (ListTools::Search, None) => Self::Call(params),
             (ListTools::Search, Some(Short::Search)) => Self::Answered(
-                search(server, params.arguments, legacy).await.unwrap_or_else(|problem| refused(&problem)),
+                search(server, params.arguments, offered, legacy).await.unwrap_or_else(|problem| refused(&problem)),
             ),
             (ListTools::Search, Some(Short::Call)) => {
-                call(server, params).map_or_else(|problem| Self::Answered(refused(&problem)), Self::Call)
+                call(server, params, offered).map_or_else(|problem| Self::Answered(refused(&problem)), Self::Call)
             }
         }
     }
@@ -77,12 +83,16 @@ fn short_name(name: &str) -> Option<Short> {
 
 /// Converts a call of `tools__call` to a call of the tool itself. The rest of the request, such as its progress token
 /// and its request state, is unchanged.
-fn call(server: &Server, mut params: CallToolRequestParams) -> Result<CallToolRequestParams, String> {
+fn call(
+    server: &Server,
+    mut params: CallToolRequestParams,
+    offered: &OfferedTools,
+) -> Result<CallToolRequestParams, String> {
     let RoutedCall { name, arguments } = read(CALL, params.arguments.take())?;
     if short_name(&name).is_some() {
         return Err(format!("{CALL} cannot call itself or {SEARCH}; call {SEARCH} directly"));
     }
-    let is_listed = || server.listing().find(&name).is_some();
+    let is_listed = || server.listing().find_offered(&name, offered).is_some();
     // The listing is checked again last, so that a plugin which became ready between the checks is found.
     if !is_listed() && loading::tool(server, &name).is_none() && !is_listed() {
         return Err(format!("there is no tool with this name; use {SEARCH} to find the exact name"));
@@ -92,15 +102,20 @@ fn call(server: &Server, mut params: CallToolRequestParams) -> Result<CallToolRe
     Ok(params)
 }
 
-async fn search(server: &Server, arguments: Option<JsonObject>, legacy: bool) -> Result<CallToolResult, String> {
+async fn search(
+    server: &Server,
+    arguments: Option<JsonObject>,
+    offered: &OfferedTools,
+    legacy: bool,
+) -> Result<CallToolResult, String> {
     let RoutedSearch { query, limit } = read(SEARCH, arguments)?;
     if !(1..=FOUND_MAX).contains(&limit) {
         return Err(format!("limit must be from 1 to {FOUND_MAX}"));
     }
-    let listing = server.listing();
+    let (listing, offered) = (server.listing(), offered.clone());
     // The first search of a catalog builds its index, which takes too long for an async task.
     let found = spawn_blocking(move || {
-        let found = listing.search(&query, usize::from(limit)).into_iter();
+        let found = listing.search(&query, usize::from(limit), &offered).into_iter();
         found.filter_map(|listed| serde_json::to_value(listed.definition(legacy)).ok()).collect::<Vec<Value>>()
     });
     let found = found.await.map_err(|_| "the search failed; try again".to_owned())?;

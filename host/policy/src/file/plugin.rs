@@ -25,7 +25,7 @@ use crate::leniency::Leniency;
 use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
 pub(crate) use reference::KeyReference;
-use value::PlacedValue;
+pub(crate) use value::PlacedValue;
 
 /// The keys of a section besides the kinds of dependencies.
 const SETTINGS: [&str; 5] = ["config", "clock", "limits", "repair", "unvalidated"];

@@ -15,9 +15,14 @@ use crate::text::TextPattern;
 pub(super) fn read(section: &TomlTable<'_, '_>) -> RuleSubject {
     RuleSubject {
         session: section.read("session", read_session),
-        principals: section.read("principal", |node| read_all(node, read_principal)),
+        principals: section.read("principal", read_principals),
         origins: section.read("origin", |node| read_all(node, read_origin)),
     }
+}
+
+/// Parses one or more patterns for principals.
+pub(super) fn read_principals(node: &TomlNode<'_>) -> Result<Vec<TextPattern>, Misplaced> {
+    read_all(node, read_principal)
 }
 
 fn read_all<T>(

@@ -101,7 +101,7 @@ mod tests {
             (b"", None),
         ];
         for (data, form) in cases {
-            let blob = Blob { name: None, media_type: "image/jpeg".to_owned(), data: data.to_vec() };
+            let blob = Blob { name: None, media_type: "image/jpeg".to_owned(), data: data.to_vec(), is_kept: false };
             assert_eq!(of(&blob).map(|media| media.form), form, "{data:?}");
         }
     }

@@ -6,6 +6,7 @@ use super::body::QuestionBody;
 use super::concern::{Asker, Concern};
 use super::error::ApprovalError;
 use super::line::AnswerLine;
+use super::note::NOTE_BYTES_MAX;
 use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::approver::{Answer, Covers, Subject};
@@ -16,9 +17,6 @@ use crate::ledger::{
 use crate::text::cut;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
-
-/// Maximum length of an approver's note, in bytes.
-pub(crate) const NOTE_BYTES_MAX: usize = 1024;
 
 /// Where an answered call continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,19 +93,14 @@ impl Approvals {
         let held = held(&row, &body, answer)?;
         let line = AnswerLine { by: self.answerer(), ..line(&row, &body, answer, held.as_ref()) };
         match answer {
-            Answer::Yes | Answer::Session(_) | Answer::Always(_) => {
+            Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::Part { .. } => {
                 if let Some(held) = &held {
                     change.remember(held)?;
                 }
-                change.step(id, StatusStep::Approve, None)?.map_err(ApprovalError::from)?;
+                let part = ApprovedPart::of(answer).map(|part| part.text());
+                change.step(id, StatusStep::Approve, part.as_deref())?.map_err(ApprovalError::from)?;
                 announcer.announce(Kind::Answer, &line)?;
                 Ok(Ok(if alive { Onward::There } else { Onward::Here }))
-            }
-            Answer::Part { calls, note } => {
-                let part = ApprovedPart { calls: calls.clone(), note: note.clone() }.text();
-                change.step(id, StatusStep::Approve, Some(&part))?.map_err(ApprovalError::from)?;
-                announcer.announce(Kind::Answer, &line)?;
-                Ok(Ok(if alive { Onward::There } else { Onward::Ended }))
             }
             Answer::No { note } => {
                 let note = note.as_deref().map(|note| cut(note, NOTE_BYTES_MAX));

@@ -1,13 +1,14 @@
-//! The part of a request about several calls that an approver approved, as the ledger keeps it until the call spends it.
+//! The part of a request about several calls that an approver approved. The ledger keeps it until the call spends it.
 
-use super::answer::NOTE_BYTES_MAX;
+use super::note::NOTE_BYTES_MAX;
+use crate::approver::Answer;
 use crate::call_selection::CallSelection;
 use crate::text::cut;
 
 /// How the text begins. A ledger that has a seal for each row contains no other note of an approved request.
 const PREFIX: &str = "calls ";
 
-/// What lies between the calls and the note.
+/// What separates the calls from the note.
 const NOTE: &str = "; ";
 
 /// The approved calls, and a note for the model about the others.
@@ -17,6 +18,14 @@ pub(super) struct ApprovedPart {
 }
 
 impl ApprovedPart {
+    /// Returns the part that an answer approves. `None` if it is about the whole request.
+    pub(super) fn of(answer: &Answer) -> Option<Self> {
+        match answer {
+            Answer::Part { calls, note } => Some(Self { calls: calls.clone(), note: note.clone() }),
+            Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::No { .. } => None,
+        }
+    }
+
     /// Returns the text for the ledger, such as `calls 1-3, 7; the others are in vendor/`.
     pub(super) fn text(&self) -> String {
         let note = self.note.as_deref().map(|note| format!("{NOTE}{}", cut(note, NOTE_BYTES_MAX)));

@@ -22,6 +22,12 @@ pub(crate) struct QuestionBody {
     pub(crate) automated: bool,
     pub(crate) message: Option<String>,
     pub(crate) agent: Option<String>,
+    /// The model that made the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// The toolset that the caller is limited to. It limits the calls that an approved call makes later, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) toolset: Option<String>,
     /// Whether the policy keeps payloads. Hosts of an earlier version read it.
     pub(crate) keeps_payloads: bool,
     /// What a remembered approval of exactly this shows to people: the beginning, without secrets. Requests of an
@@ -65,6 +71,8 @@ impl QuestionBody {
             automated: self.automated,
             message: self.message.as_deref().map(Arc::from),
             agent: self.agent.as_deref().map(Arc::from),
+            model: self.model.as_deref().map(Arc::from),
+            toolset: self.toolset.as_deref().map(Arc::from),
             trace: None,
         })
     }

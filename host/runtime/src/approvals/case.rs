@@ -33,6 +33,8 @@ pub(crate) struct ApprovalCase {
     pub(crate) automated: bool,
     pub(crate) message: Option<String>,
     pub(crate) agent: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) toolset: Option<String>,
     pub(crate) keeps_payloads: bool,
     /// What removes secrets from the difference for the audit log. `None` if the policy keeps no texts.
     pub(crate) difference_redactor: Option<Network>,

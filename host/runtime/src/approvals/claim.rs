@@ -1,10 +1,11 @@
 //! Spends approvals: for the call that waited for one, or later for a call whose process has ended.
 
-use super::answer::{NOTE_BYTES_MAX, covered};
+use super::answer::covered;
 use super::binding::ApprovalBinding;
 use super::body::QuestionBody;
 use super::concern::{Concern, unseen};
 use super::error::ApprovalError;
+use super::note::NOTE_BYTES_MAX;
 use super::shared::Approvals;
 use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking, now};
 use crate::origin::RequestOrigin;

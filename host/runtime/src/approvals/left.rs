@@ -1,11 +1,12 @@
 //! Approval requests that no call waits for. The host keeps what a later policy needs to decide on their calls again.
 
-use super::answer::{NOTE_BYTES_MAX, covered};
+use super::answer::covered;
 use super::asked_under::{AskedUnder, Observed};
 use super::binding::ApprovalBinding;
 use super::body::QuestionBody;
 use super::error::ApprovalError;
 use super::line::WithdrawalLine;
+use super::note::NOTE_BYTES_MAX;
 use super::shared::Approvals;
 use crate::approver::Question;
 use crate::audit::Kind;

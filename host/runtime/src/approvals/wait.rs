@@ -67,7 +67,7 @@ impl RequestWait {
         self.settled = true;
         let question = self.id().to_owned();
         if waits_for == WaitingFor::Caller {
-            let binding = self.case.binding.digest(&self.case.covered, &self.case.question.session);
+            let binding = self.case.digest();
             self.approvals.shared.left.put(&self.case.question.principal, binding, question.clone());
         }
         AskOutcome::Pending { question, waits_for }

@@ -2,9 +2,10 @@
 //! tighten its decision. If the decision is `ask`, an approver has the last word.
 
 use super::approved::ApprovedCall;
+use super::decided_before::decided_before;
+use super::disapproval::disapproved;
 use super::grant;
 use super::hooks;
-use super::plan;
 use super::question::{self, Reasons};
 use super::record::CallRecord;
 use super::redecide::redecide_left;
@@ -13,8 +14,7 @@ use super::unwanted::unwanted;
 use super::verdict_text::verdict_text;
 use crate::alone;
 use crate::approvals::{
-    ApprovalCase, ApprovalError, AskOutcome, AskedUnder, Asker, Concern, NOTE_BYTES_MAX, Observed, RepetitionRow,
-    Ticket, WaitingFor,
+    ApprovalCase, ApprovalError, AskOutcome, AskedUnder, Asker, Concern, Observed, RepetitionRow, Ticket, WaitingFor,
 };
 use crate::inner::HostState;
 use crate::ledger::{QuestionSubject, blocking};
@@ -206,7 +206,7 @@ impl ValidCall {
         reasons: Reasons,
     ) -> Result<ApprovedCall, Rejection> {
         let case = self.case(request, record.id(), observed, reasons)?;
-        if let Some(approved) = plan::decided_before(self, request, record, &case).await? {
+        if let Some(approved) = decided_before(self, request, record, &case).await? {
             return Ok(approved);
         }
         let channel = host.channel_of(request, &self.policy.policy);
@@ -288,7 +288,7 @@ impl ValidCall {
         request: &Request,
         record: &CallRecord,
     ) -> Result<Review, Rejection> {
-        if reserved::is_reserved(&self.plugin.name) {
+        if !self.plugin.is_component() {
             return Ok(Review::Clear);
         }
         let code = host.code(&self.plugin).await?;
@@ -368,14 +368,6 @@ fn pending(host: &HostState, call: &ValidCall, question: &str, waits_for: Waitin
         ),
     };
     Rejection::new(Code::ApprovalPending, message)
-}
-
-pub(super) fn disapproved(call: &ValidCall, note: Option<&str>) -> Rejection {
-    let mut message = format!("The call of {} was not approved.", call.tool.name());
-    if let Some(note) = note {
-        message.push_str(&format!(" Note: {}", OneLine(cut(note, NOTE_BYTES_MAX))));
-    }
-    Rejection::new(Code::ApprovalDenied, message)
 }
 
 fn refused(call: &ValidCall, reason: &str) -> Rejection {

@@ -7,9 +7,10 @@ use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::running_answer::RunningAnswer;
 use super::verdict_text::verdict_text;
-use crate::approvals::{AskOutcome, NOTE_BYTES_MAX};
+use crate::approvals::{ApprovalCase, ApproverChannel, AskOutcome, CallPreview, NOTE_BYTES_MAX};
 use crate::inner::HostState;
-use crate::parent_call::{InnerRun, ParentCall};
+use crate::inner_quota::QuotaPool;
+use crate::parent_call::{InnerRun, ParentCall, ProgressReport};
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::Code;
 use crate::request::Request;
@@ -30,11 +31,19 @@ pub(super) struct GuestLink {
     record: CallRecord,
     pub(super) request: Request,
     pub(super) call: Arc<ValidCall>,
-    answer: Option<RunningAnswer>,
+    /// `None` for a review or a preview, which writes no answer and makes no calls.
+    pub(super) run: Option<OwnRun>,
     /// The run of a call that a tool made.
     inner_run: Option<InnerRun>,
     /// The parents of the calls that this call makes, one for each key of tools.
     pub(super) parents: Mutex<Vec<Arc<ParentCall>>>,
+}
+
+/// What only the run of a call has.
+pub(super) struct OwnRun {
+    pub(super) answer: RunningAnswer,
+    /// What the calls that it makes may write together.
+    pub(super) inner_quotas: Arc<QuotaPool>,
 }
 
 impl CallRecord {
@@ -45,7 +54,7 @@ impl CallRecord {
         request: &Request,
         call: &Arc<ValidCall>,
         limits: &Limits,
-        answer: Option<RunningAnswer>,
+        run: Option<OwnRun>,
     ) -> CallContext {
         let record = self.of_the_run();
         CallContext {
@@ -53,7 +62,7 @@ impl CallRecord {
             session: Arc::clone(&request.origin.session),
             message: request.origin.message.clone(),
             agent: request.origin.agent.clone(),
-            host: Arc::new(GuestLink::new(Arc::clone(host), record, request, Arc::clone(call), answer)),
+            host: Arc::new(GuestLink::new(Arc::clone(host), record, request, Arc::clone(call), run)),
             approval_time: limits.approval_time,
         }
     }
@@ -113,18 +122,17 @@ impl CallHost for GuestLink {
     }
 
     fn write_output(&self, piece: &[u8]) -> Result<(), OutputFull> {
-        // A review has no answer to write.
-        self.answer.as_ref().map_or(Err(OutputFull), |answer| answer.write(piece))
+        self.run.as_ref().map_or(Err(OutputFull), |run| run.answer.write(piece))
     }
 
     fn has_output_room(&self) -> bool {
-        self.answer.as_ref().is_none_or(RunningAnswer::has_room)
+        self.run.as_ref().is_none_or(|run| run.answer.has_room())
     }
 
     fn output_room(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async {
-            if let Some(answer) = &self.answer {
-                answer.room().await;
+            if let Some(run) = &self.run {
+                run.answer.room().await;
             }
         })
     }
@@ -144,16 +152,15 @@ impl GuestLink {
         record: CallRecord,
         request: &Request,
         call: Arc<ValidCall>,
-        answer: Option<RunningAnswer>,
+        run: Option<OwnRun>,
     ) -> Self {
-        // Only a run has an answer; a review or a preview makes no calls.
-        let inner_run = request.parent.as_ref().filter(|_| answer.is_some()).map(InnerRun::begin);
+        let inner_run = request.parent.as_ref().filter(|_| run.is_some()).map(InnerRun::begin);
         let request = Request {
             overrides: request.overrides.clone(),
             approval_wait: request.approval_wait,
             ..request.without_arguments()
         };
-        Self { host, record, request, call, answer, inner_run, parents: Mutex::default() }
+        Self { host, record, request, call, run, inner_run, parents: Mutex::default() }
     }
 
     pub(super) fn record_id(&self) -> &str {
@@ -165,8 +172,9 @@ impl GuestLink {
         self.record.note_detail(Some(detail));
     }
 
-    pub(super) fn report_progress(&self, progress: Progress) {
-        self.record.progressed(progress);
+    /// Returns a publisher of this call's progress, for the calls that it makes.
+    pub(super) fn progress_report(&self) -> ProgressReport {
+        self.record.progress_report()
     }
 
     /// Releases the call's slots while it waits for calls that it makes. Returns false if too many calls already wait,
@@ -197,14 +205,14 @@ impl GuestLink {
     }
 
     /// Releases the call's slots, so that other calls can run while this one waits for an approver.
-    pub(super) fn let_go(&self) {
+    fn let_go(&self) {
         self.record.waiting();
         // If too many calls already wait, this one waits with its slots.
         let _ = self.suspend();
     }
 
     /// Waits until this call has its slots again.
-    pub(super) async fn go_on(&self) -> Result<(), String> {
+    async fn go_on(&self) -> Result<(), String> {
         let continued = self.continue_run().await;
         self.record.resumed();
         continued
@@ -278,29 +286,41 @@ impl GuestLink {
         resource: &AskedResource,
         reason: String,
     ) -> Result<AskOutcome, String> {
-        let (host, origin) = (&self.host, &self.request.origin);
         let refused = |rejection: Rejection| rejection.message;
         // What a person grants to a program is another handle than those of the tool.
         if !resource.by_person {
             grant::check_writable(&self.call.plugin, &self.call.tool, resource.permission.into()).map_err(refused)?;
         }
+        let origin = &self.request.origin;
         let case = question::about_resource(origin, &self.call, self.record.id(), resource.clone(), reason);
-        let mut case = case.map_err(refused)?;
+        let channel = self.host.channel_of(&self.request, &policy.policy);
+        let redecided = self.redecided(policy, resource);
+        self.ask_in_the_middle(&channel, case.map_err(refused)?, || ready(None), redecided).await
+    }
+
+    /// Asks an approver while the call runs, and gives its slots to others meanwhile. The wait ends when the call is
+    /// cancelled, or with `redecided`, which ends when a new policy makes the answer unnecessary. A call that has
+    /// started cannot be superseded.
+    pub(super) async fn ask_in_the_middle<P: Future<Output = Option<CallPreview>> + Send>(
+        &self,
+        channel: &ApproverChannel,
+        mut case: ApprovalCase,
+        preview: impl Fn() -> P + Send,
+        redecided: impl Future<Output = ()> + Send,
+    ) -> Result<AskOutcome, String> {
         case.question.called_by = self.request.called_by();
-        // A call that has started cannot be superseded. Only its cancellation and a new policy end the wait.
         let stopped = async {
             tokio::select! {
                 biased;
                 () = self.request.cancellation.cancelled() => {
                     Err(Rejection::new(Code::Cancelled, "The call was cancelled."))
                 }
-                () = self.redecided(policy, resource) => Ok(AskOutcome::Redecided),
+                () = redecided => Ok(AskOutcome::Redecided),
             }
         };
-        let channel = host.channel_of(&self.request, &policy.policy);
-        let asked = host.approvals.ask(&channel, case, || ready(None), || self.let_go(), stopped).await;
+        let asked = self.host.approvals.ask(channel, case, preview, || self.let_go(), stopped).await;
         self.go_on().await?;
-        asked.map_err(|error| refused(error.into()))
+        asked.map_err(|error| Rejection::from(error).message)
     }
 
     /// Waits until a policy is in force that decides without an approver.

@@ -1,25 +1,28 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
 use super::answer::{AnswerText, Keeper};
+use super::caller::OwnRun;
 use super::effects;
 use super::foresee;
 use super::grant::{self, GrantedCall};
 use super::instantiate::{ReadyCall, Runnable};
 use super::question;
 use super::record::CallRecord;
-use super::rejection::Rejection;
+use super::rejection::{FAILURE_LABEL, Rejection};
 use super::running_answer::RunningAnswer;
 use crate::admission::Admitted;
 use crate::catalog::Tool;
 use crate::inner::HostState;
+use crate::inner_quota::InnerQuota;
 use crate::ledger::OutputOrigin;
+use crate::native::{self, NativeFacts, NativeFunction, NativeRun, ProgressSender};
 use crate::reply::{CallUsage, Code};
 use crate::request::Request;
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure, Success};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{Code as PluginCode, Effects, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
+use portcullis_sandbox::{CallContext, Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -54,14 +57,13 @@ impl ReadyCall {
         record: &mut CallRecord,
     ) -> Result<RawOutcome, Rejection> {
         let Self { mut granted, code, admitted } = self;
-        // A tool of the host writes no files, so it uses nothing of the quotas of the calls above it.
-        if !matches!(code, Runnable::Plugin(_))
-            && let Some(quota) = granted.quota.take()
-        {
-            quota.settle(&Effects::default());
+        // Only a plugin in a sandbox writes files through handles. Other tools use nothing of the quotas above them.
+        if !matches!(code, Runnable::Plugin(_)) {
+            granted.quota = None;
         }
         let (tool, limits) = (Arc::clone(&granted.call.tool), granted.limits);
         let bytes_in = granted.call.canonical.len() as u64;
+        let output_bytes_max = code.answer_bytes_max(&limits);
         let answer = running_answer(host, request, record, &granted);
         record.running();
         let ran = match code {
@@ -71,6 +73,11 @@ impl ReadyCall {
                 ran
             }
             Runnable::Standard(standard) => run_standard(standard, host, request, granted, admitted).await,
+            Runnable::Native(function) => {
+                let ran = run_native(&function, host, request, record, granted).await;
+                drop(admitted);
+                ran
+            }
             Runnable::Explanation => {
                 let (result, usage) = foresee::run(host, request, &granted).await;
                 drop(admitted);
@@ -82,7 +89,6 @@ impl ReadyCall {
         let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
         let rejection = match ran.result.and_then(|answer| kept.map(|()| answer).map_err(full)) {
             Ok(Ok(success)) => {
-                let output_bytes_max = limits.output_bytes;
                 return Ok(RawOutcome { tool, success, written, usage, bytes_in, output_bytes_max });
             }
             Ok(Err(failure)) => failed(&failure),
@@ -139,15 +145,17 @@ async fn run_plugin(
     granted: GrantedCall,
     answer: &RunningAnswer,
 ) -> FinishedRun {
-    let GrantedCall { call, limits, handles, quota } = granted;
-    let context = record.context(host, request, &call, &limits, Some(answer.clone()));
+    let GrantedCall { call, limits, handles, quota, inner_quotas } = granted;
+    let run = OwnRun { answer: answer.clone(), inner_quotas: Arc::clone(&inner_quotas) };
+    let context = record.context(host, request, &call, &limits, Some(run));
     let opened = handles.refused_keys();
     let tool_call = ToolCall { tool: call.tool.name().tool.as_str(), arguments: &call.canonical };
     let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
+    let quota = quota.map(InnerQuota::start);
     let ran = host.loader.engine.execute(tool_call, setup).await;
     record.printed(&ran.log);
     if let Some(quota) = quota {
-        quota.settle(&ran.effects);
+        quota.settle(&ran.effects, &inner_quotas);
     }
     let done = effects::told(&ran.effects, &ran.traffic);
     record.traffic(ran.traffic);
@@ -177,6 +185,32 @@ async fn run_standard(
     FinishedRun { result, usage, done: None, undeclared: None }
 }
 
+async fn run_native(
+    function: &NativeFunction,
+    host: &Arc<HostState>,
+    request: &Request,
+    record: &CallRecord,
+    granted: GrantedCall,
+) -> FinishedRun {
+    let GrantedCall { call, limits, .. } = granted;
+    let CallContext { id, session, agent, host: link, .. } = record.context(host, request, &call, &limits, None);
+    let network = &call.policy.network;
+    let run = NativeRun {
+        facts: NativeFacts { id, session, principal: request.origin.principal.clone(), agent },
+        progress: ProgressSender { host: link, network: network.clone(), reports_left: limits.progress_reports },
+        arguments: call.arguments.clone(),
+        limits,
+        cancellation: request.cancellation.clone(),
+    };
+    let (result, usage) = native::run(function, run).await;
+    let result = result.map(|answer| {
+        let (answer, traffic) = network.redact_answer(answer);
+        record.traffic(traffic);
+        answer
+    });
+    FinishedRun { result, usage, done: None, undeclared: None }
+}
+
 /// Reports a tool's failure. Labels the guest's text, and escapes anything that could pass for a notice of the host.
 fn failed(failure: &Failure) -> Rejection {
     let mut retry = None;
@@ -193,7 +227,7 @@ fn failed(failure: &Failure) -> Rejection {
     let more = if text.len() > FAILURE_BYTES_MAX { " [cut]" } else { "" };
     let text = crate::text::Lines(cut(text, FAILURE_BYTES_MAX));
     let when = retry.map(|after| format!(" The tool suggests a retry in {} s.", after.as_secs()));
-    let message = format!("Error executing tool: {text}{more}{}", when.unwrap_or_default());
+    let message = format!("{FAILURE_LABEL}{text}{more}{}", when.unwrap_or_default());
     Rejection { retry_after: retry, ..Rejection::new(code, message) }
 }
 
@@ -202,16 +236,18 @@ fn stopped(stop: Stop, limits: &Limits) -> Rejection {
         Stop::Limit(kind) => limit(kind, limits),
         Stop::Trapped(detail) => Rejection::new(
             Code::Trapped,
-            "Error executing tool: the tool crashed. The same call will probably crash again.",
+            format!("{FAILURE_LABEL}the tool crashed. The same call will probably crash again."),
         )
         .with_detail(OneLine(&detail).to_string()),
         Stop::Exited(status) => {
-            Rejection::new(Code::Exited, "Error executing tool: the tool exited without an answer.")
+            Rejection::new(Code::Exited, format!("{FAILURE_LABEL}the tool exited without an answer."))
                 .with_detail(format!("the guest exited with status {status}"))
         }
         Stop::Cancelled => Rejection::new(Code::Cancelled, "The call was cancelled."),
-        Stop::HostPanic => Rejection::new(Code::HostPanic, "Error executing tool: the host failed while the tool ran.")
-            .with_detail("a panic was caught; its text is on stderr"),
+        Stop::HostPanic => {
+            Rejection::new(Code::HostPanic, format!("{FAILURE_LABEL}the host failed while the tool ran."))
+                .with_detail("a panic was caught; its text is on stderr")
+        }
     }
 }
 
@@ -236,6 +272,6 @@ fn limit(kind: LimitKind, limits: &Limits) -> Rejection {
         | LimitKind::Resources
         | LimitKind::Random => format!("its limit on {}", kind.name()),
     };
-    let message = format!("Error executing tool: it was stopped because it reached {most}. Request less per call.");
+    let message = format!("{FAILURE_LABEL}it was stopped because it reached {most}. Request less per call.");
     Rejection::new(Code::Limit(kind), message)
 }

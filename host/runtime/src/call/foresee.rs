@@ -2,7 +2,7 @@
 //! and no approver is asked. The plugin's reviewer runs in its sandbox. The hooks run too, and see that the call is
 //! only explained.
 
-use super::authorize::disapproved;
+use super::disapproval::disapproved;
 use super::grant::{self, GrantedCall};
 use super::parse::ParsedCall;
 use super::record::CallRecord;
@@ -14,7 +14,6 @@ use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::outlook::Outlook;
 use crate::request::Request;
-use crate::reserved;
 use crate::valid_call::ValidCall;
 use portcullis_definitions::manifest::{Answer, Output, Success};
 use portcullis_sandbox::{LimitKind, Stop, Usage};
@@ -97,7 +96,7 @@ impl ValidCall {
     /// Checks what an approved call still needs: its handles and its code.
     async fn would_run(&self, host: &HostState, approvals: Vec<String>) -> Result<Foresight, Rejection> {
         grant::check(self)?;
-        if !reserved::is_reserved(&self.plugin.name) {
+        if self.plugin.is_component() {
             host.code(&self.plugin).await?;
         }
         Ok(Foresight::Runs { approvals })

@@ -1,13 +1,15 @@
 //! Makes the calls of a running tool to other tools. Each takes all the steps of a call. The running call gives up its
 //! turn and its run slot meanwhile, so nested calls cannot wait for each other.
 
-use super::caller::GuestLink;
+use super::caller::{GuestLink, OwnRun};
 use super::grant::missing_keys;
+use super::rejection::FAILURE_LABEL;
 use super::steps;
 use super::together::together;
 use super::validate::is_callable;
 use crate::catalog::{Catalog, Plugin, Tool};
 use crate::grants::Grant;
+use crate::offered::OfferedTools;
 use crate::origin::RequestOrigin;
 use crate::parent_call::{CallingCall, ParentCall};
 use crate::reply::{Code, Outcome, Reply};
@@ -17,9 +19,7 @@ use crate::text::cut;
 use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Binding, DependencyKey, Policy, ToolName, ToolsBinding};
-use portcullis_sandbox::{
-    CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, Progress, ToolSummary,
-};
+use portcullis_sandbox::{CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,9 +42,10 @@ impl GuestLink {
     pub(super) fn reachable_tools(&self, key: &str) -> Vec<ToolSummary> {
         let catalog = self.host.catalog();
         let Some(binding) = tools_binding(&catalog, &self.call.plugin, key) else { return Vec::new() };
+        let offered = self.offered(&catalog);
         catalog
             .tools()
-            .filter(|(plugin, tool)| reaches(&catalog, binding, plugin, tool))
+            .filter(|(plugin, tool)| reaches(&catalog, binding, plugin, tool) && offered.contains(plugin, tool))
             .map(|(_, tool)| summary(tool))
             .collect()
     }
@@ -53,11 +54,14 @@ impl GuestLink {
     /// too long for an async worker.
     pub(super) async fn search_reachable(&self, key: &str, query: String, limit: usize) -> Vec<ToolSummary> {
         let (catalog, plugin, key) = (self.host.catalog(), Arc::clone(&self.call.plugin), key.to_owned());
+        let offered = self.offered(&catalog);
         let found = tokio::task::spawn_blocking(move || {
             let Some(binding) = tools_binding(&catalog, &plugin, &key) else { return Vec::new() };
             // Tools that cannot be reached must not take the places of those that can.
             let best = catalog.pick(&query, usize::MAX).into_iter();
-            let reached = best.filter(|offer| reaches(&catalog, binding, &offer.plugin, &offer.tool));
+            let reached = best.filter(|offer| {
+                reaches(&catalog, binding, &offer.plugin, &offer.tool) && offered.contains(&offer.plugin, &offer.tool)
+            });
             reached.take(limit).map(|offer| summary(&offer.tool)).collect()
         });
         found.await.unwrap_or_default()
@@ -68,7 +72,8 @@ impl GuestLink {
         let catalog = self.host.catalog();
         let binding = tools_binding(&catalog, &self.call.plugin, key)?;
         let (plugin, tool) = catalog.find(&tool.parse().ok()?)?;
-        reaches(&catalog, binding, plugin, tool).then(|| CallableTool {
+        let is_offered = self.offered(&catalog).contains(plugin, tool);
+        (is_offered && reaches(&catalog, binding, plugin, tool)).then(|| CallableTool {
             name: tool.name().to_string(),
             title: tool.title().map(str::to_owned),
             description: tool.description().to_owned(),
@@ -77,6 +82,11 @@ impl GuestLink {
             permissions: tool.permissions(),
             hints: tool.hints().to_vec(),
         })
+    }
+
+    /// Returns the tools that the caller of this call is offered. Its inner calls reach no others.
+    fn offered(&self, catalog: &Catalog) -> OfferedTools {
+        OfferedTools::to_caller(&catalog.policy.policy, &self.request.origin)
     }
 
     /// Makes calls at the same time, and waits for their answers.
@@ -106,7 +116,6 @@ impl GuestLink {
         }
         parent.begin_round(time_left, counted);
         let requests: Vec<Request> = calls.iter().take(counted).map(|call| self.inner_request(&parent, call)).collect();
-        requests.iter().filter(|request| request.refused.is_none()).for_each(|request| self.announce(&request.tool));
         let mut answers = self.answers(requests, |answer| room.take(answer)).await;
         answers.resize_with(calls.len(), || Err(exhausted.clone()));
         let spent = parent.spent();
@@ -141,9 +150,12 @@ impl GuestLink {
             return Err("the policy does not grant these tools".to_owned());
         };
         let origin = &self.request.origin;
-        let calling =
-            CallingCall { id: self.record_id(), call: &self.call, origin, parent: self.request.parent.as_ref() };
-        let parent = ParentCall::new(&calling, key, binding).map(Arc::new);
+        let Some(OwnRun { inner_quotas: quota, .. }) = &self.run else {
+            return Err("only a running call makes calls".to_owned());
+        };
+        let (call, parent, report) = (&self.call, self.request.parent.as_ref(), self.progress_report());
+        let calling = CallingCall { id: self.record_id(), call, origin, parent, quota, report };
+        let parent = ParentCall::new(calling, key, binding).map(Arc::new);
         let parent =
             parent.ok_or("A tool that was called by tools cannot call more tools here: the chain is too long.")?;
         parents.push(Arc::clone(&parent));
@@ -171,11 +183,6 @@ impl GuestLink {
         };
         Request { origin: RequestOrigin { principal, ..origin.clone() }, ..made }
     }
-
-    /// Shows the call in the progress of this call.
-    fn announce(&self, tool: &str) {
-        self.report_progress(Progress { title: Some(format!("Calls {tool}")), ..Progress::default() });
-    }
 }
 
 /// Returns what the policy in force binds to a key of tools.
@@ -199,7 +206,11 @@ fn summary(tool: &Tool) -> ToolSummary {
 
 /// Returns a reply as the answer that a tool gets.
 fn answer(reply: Reply) -> Answer {
-    let message = reply.message;
+    // The calling tool knows that the call failed. If it fails with the same message, the host adds the label again.
+    let message = match reply.message.strip_prefix(FAILURE_LABEL) {
+        Some(unlabelled) if reply.outcome() != Outcome::Completed => unlabelled.to_owned(),
+        Some(_) | None => reply.message,
+    };
     if reply.code.outcome() != Outcome::Completed {
         return Err(failure(reply.code, message, reply.retry_after));
     }

@@ -8,10 +8,12 @@ use super::rejection::Rejection;
 use super::unwanted::unwanted;
 use crate::admission::{Admitted, Applicant, NotAdmitted};
 use crate::inner::HostState;
+use crate::native::NativeFunction;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::reserved;
 use crate::standard::Standard;
+use portcullis_policy::Limits;
 use portcullis_sandbox::Code as PluginCode;
 
 /// A granted call that may start now.
@@ -28,16 +30,30 @@ pub(super) enum Runnable {
     Plugin(PluginCode),
     /// A built-in tool of the host.
     Standard(Standard),
+    /// A function of the application.
+    Native(NativeFunction),
     /// `tools.explain`, which takes the steps of another call without running it.
     Explanation,
 }
 
+impl Runnable {
+    /// Returns the maximum size of an answer that is passed on, in bytes.
+    pub(super) fn answer_bytes_max(&self, limits: &Limits) -> usize {
+        match self {
+            Self::Plugin(_) | Self::Native(_) | Self::Explanation => limits.output_bytes,
+            Self::Standard(standard) => standard.answer_bytes_max(limits),
+        }
+    }
+}
+
 impl GrantedCall {
     pub(super) async fn instantiate(self, host: &HostState, request: &Request) -> Result<ReadyCall, Rejection> {
-        let code = match Standard::named(self.call.tool.name()) {
-            Some(standard) => Runnable::Standard(standard),
-            None if reserved::explains(self.call.tool.name()) => Runnable::Explanation,
-            None => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
+        let name = self.call.tool.name();
+        let code = match (Standard::named(name), self.call.plugin.native_function(&name.tool)) {
+            (Some(standard), _) => Runnable::Standard(standard),
+            (None, _) if reserved::explains(name) => Runnable::Explanation,
+            (None, Some(function)) => Runnable::Native(NativeFunction::clone(function)),
+            (None, None) => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };
         let admitted = tokio::select! {
             // A cancelled or superseded call does not start, even if its run slot came free at the same moment.

@@ -1,8 +1,6 @@
 //! Foresees the calls that a running tool plans to make, and asks an approver about all of them at once. Each call then
 //! takes all its steps, and spends what the approver decided about exactly this call.
 
-use super::approved::ApprovedCall;
-use super::authorize::disapproved;
 use super::caller::GuestLink;
 use super::foresee::{Foresight, foresight};
 use super::inner_calls::failure;
@@ -15,9 +13,9 @@ use crate::call_plan::PlanDecision;
 use crate::inner::HostState;
 use crate::parent_call::ParentCall;
 use crate::policy_in_force::PolicyInForce;
-use crate::reply::Code;
 use crate::request::Request;
 use crate::valid_call::ValidCall;
+use portcullis_definitions::manifest::Failure;
 use portcullis_sandbox::{ApprovedCalls, InnerCall, InnerOutlook};
 use std::future::pending;
 use std::sync::Arc;
@@ -41,9 +39,11 @@ struct AskingCall {
     call: Arc<ValidCall>,
     request: Request,
     case: Box<ApprovalCase>,
+    /// The call as the approver reads it.
+    planned: PlannedCall,
 }
 
-/// What is asked about the calls of a guest.
+/// The calls of a guest that need approval, and those that do not.
 #[derive(Default)]
 struct CallsToAsk {
     asking: Vec<AskingCall>,
@@ -56,7 +56,7 @@ impl GuestLink {
     pub(super) async fn foresee_others(&self, key: &str, calls: Vec<InnerCall>) -> Vec<InnerOutlook> {
         let parent = match self.parent_call(key) {
             Ok(parent) => parent,
-            Err(why) => return calls.iter().map(|_| InnerOutlook::Fails(denied(&why))).collect(),
+            Err(why) => return calls.iter().map(|_| InnerOutlook::Fails(Failure::Denied(why.clone()))).collect(),
         };
         let mut outlooks = Vec::with_capacity(calls.len());
         for call in &calls {
@@ -90,30 +90,29 @@ impl GuestLink {
             }
             let Ok(case) = self.case_of_calls(&asking) else { return none(spent) };
             let question: Arc<str> = Arc::from(&*case.question.id);
-            let asked = self.ask_about_calls(&channel, &policy, case, &asking).await;
-            let decide = |approves: &dyn Fn(usize) -> bool, note: Option<String>, runs: &mut [bool]| {
-                let note: Option<Arc<str>> = note.map(Arc::from);
-                for (index, asking) in asking.iter().enumerate() {
-                    let approved = approves(index);
-                    let decision = match approved {
-                        true => PlanDecision::Approved { question: Arc::clone(&question), seen: asking.seen() },
-                        false => PlanDecision::Declined { note: note.clone() },
-                    };
-                    let kept = parent.plan.add(asking.case.digest(), decision);
-                    if let Some(runs) = runs.get_mut(asking.position) {
-                        *runs = approved && kept;
-                    }
-                }
-            };
-            match asked {
+            let preview = || preview_of_calls(&self.host, &self.call, &asking);
+            let asked = self.ask_in_the_middle(&channel, case, preview, self.policy_changed(&policy)).await;
+            let count = asking.len();
+            let (approved, note) = match asked {
                 Ok(AskOutcome::Redecided) => continue,
-                Ok(AskOutcome::Yes(_)) => decide(&|_| true, None, &mut runs),
-                Ok(AskOutcome::Part { calls, note }) => decide(&|index| calls.contains(index), note, &mut runs),
+                Ok(AskOutcome::Yes(_)) => (vec![true; count], None),
+                Ok(AskOutcome::Part { calls, note }) => ((0..count).map(|at| calls.contains(at)).collect(), note),
                 Ok(AskOutcome::No { note, detail }) => {
                     detail.into_iter().for_each(|detail| self.note_detail(detail));
-                    decide(&|_| false, note, &mut runs);
+                    (vec![false; count], note)
                 }
-                Ok(AskOutcome::Pending { .. }) | Err(_) => {}
+                Ok(AskOutcome::Pending { .. }) | Err(_) => return ApprovedCalls { approved: runs, spent },
+            };
+            let note: Option<Arc<str>> = note.map(Arc::from);
+            for (asking, approved) in asking.iter().zip(approved) {
+                let decision = match approved {
+                    true => PlanDecision::Approved { question: Arc::clone(&question), seen: asking.seen() },
+                    false => PlanDecision::Declined { note: note.clone() },
+                };
+                let kept = parent.plan.add(asking.case.digest(), decision);
+                if let Some(runs) = runs.get_mut(asking.position) {
+                    *runs = approved && kept;
+                }
             }
             return ApprovedCalls { approved: runs, spent };
         }
@@ -134,42 +133,19 @@ impl GuestLink {
             }
             // A repetition has a warning of its own, so it asks by itself.
             if bytes <= PLAN_BYTES_MAX && reasons.len() <= PLAN_REASONS_MAX && !case.is_repetition() {
-                found.asking.push(AskingCall { position, call, request, case });
+                let planned = planned(&call, &case);
+                found.asking.push(AskingCall { position, call, request, case, planned });
             }
         }
         found
     }
 
     fn case_of_calls(&self, asking: &[AskingCall]) -> Result<ApprovalCase, Rejection> {
-        let planned = asking.iter().map(AskingCall::planned).collect();
+        let planned = asking.iter().map(|asking| asking.planned.clone()).collect();
         let handles = distinct(asking.iter().flat_map(|asking| &asking.case.question.handles));
         let reason = distinct(asking.iter().map(|asking| &asking.case.question.reason)).join("; ");
         let shown = (handles, reason);
-        let mut case = question::about_calls(&self.request.origin, &self.call, self.record_id(), planned, shown)?;
-        case.question.called_by = self.request.called_by();
-        Ok(case)
-    }
-
-    async fn ask_about_calls(
-        &self,
-        channel: &ApproverChannel,
-        policy: &Arc<PolicyInForce>,
-        case: ApprovalCase,
-        asking: &[AskingCall],
-    ) -> Result<AskOutcome, String> {
-        let stopped = async {
-            tokio::select! {
-                biased;
-                () = self.request.cancellation.cancelled() => {
-                    Err(Rejection::new(Code::Cancelled, "The call was cancelled."))
-                }
-                () = self.policy_changed(policy) => Ok(AskOutcome::Redecided),
-            }
-        };
-        let preview = || preview_of_calls(&self.host, &self.call, asking);
-        let asked = self.host.approvals.ask(channel, case, preview, || self.let_go(), stopped).await;
-        self.go_on().await?;
-        asked.map_err(|error| Rejection::from(error).message)
+        question::about_calls(&self.request.origin, &self.call, self.record_id(), planned, shown)
     }
 
     /// Waits until another policy is in force.
@@ -193,16 +169,16 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
     found
 }
 
-impl AskingCall {
-    fn planned(&self) -> PlannedCall {
-        PlannedCall {
-            tool: self.call.tool.name().clone(),
-            arguments: self.call.canonical.clone(),
-            targets: self.case.question.targets.clone(),
-            reason: self.case.question.reason.clone(),
-        }
+fn planned(call: &ValidCall, case: &ApprovalCase) -> PlannedCall {
+    PlannedCall {
+        tool: call.tool.name().clone(),
+        arguments: call.canonical.clone(),
+        targets: case.question.targets.clone(),
+        reason: case.question.reason.clone(),
     }
+}
 
+impl AskingCall {
     /// Returns the digests of what reviewers and hooks ask, which the approver sees.
     fn seen(&self) -> Arc<[String]> {
         self.case.concerns.iter().map(Concern::digest).collect()
@@ -214,7 +190,7 @@ async fn preview_of_calls(host: &Arc<HostState>, outer: &ValidCall, asking: &[As
     let mut previews = Vec::new();
     let mut bytes = 0;
     for (number, asking) in asking.iter().enumerate() {
-        let name = format!("call {}: {}", number + 1, asking.planned().name());
+        let name = format!("call {}: {}", number + 1, asking.planned.name());
         let record = CallRecord::rehearsal(host, &asking.request);
         let Some(preview) = asking.call.preview(host, &asking.request, &record).await else { continue };
         bytes += preview.text_bytes();
@@ -225,30 +201,4 @@ async fn preview_of_calls(host: &Arc<HostState>, outer: &ValidCall, asking: &[As
         previews.push((name, preview));
     }
     (!previews.is_empty()).then(|| CallPreview::of_calls(&outer.plugin.name, previews))
-}
-
-/// Uses what an approver decided about this call before it was made. Returns `None` if nothing was decided.
-pub(super) async fn decided_before(
-    call: &Arc<ValidCall>,
-    request: &Request,
-    record: &CallRecord,
-    case: &ApprovalCase,
-) -> Result<Option<ApprovedCall>, Rejection> {
-    let Some(parent) = &request.parent else { return Ok(None) };
-    let concerns: Vec<String> = case.concerns.iter().map(Concern::digest).collect();
-    match parent.plan.spend(&case.digest(), &concerns) {
-        None => Ok(None),
-        Some(PlanDecision::Approved { question, .. }) => {
-            record.answered(format!("the call, as part of request {question}"), "yes", None).await?;
-            Ok(Some(ApprovedCall { limits: call.limits(), call: Arc::clone(call), by_a_person: true }))
-        }
-        Some(PlanDecision::Declined { note }) => {
-            record.answered("the call, as part of an earlier request".to_owned(), "no", note.as_deref()).await?;
-            Err(disapproved(call, note.as_deref()))
-        }
-    }
-}
-
-fn denied(why: &str) -> portcullis_definitions::manifest::Failure {
-    portcullis_definitions::manifest::Failure::Denied(why.to_owned())
 }

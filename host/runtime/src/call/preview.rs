@@ -10,7 +10,7 @@ use crate::inner::HostState;
 use crate::ledger::{LedgerError, blocking};
 use crate::request::Request;
 use crate::valid_call::ValidCall;
-use portcullis_definitions::manifest::{Failure, FileChange};
+use portcullis_definitions::manifest::FileChange;
 use portcullis_policy::Limits;
 use portcullis_sandbox::{CallContext, RunSetup, ToolCall};
 use std::sync::Arc;
@@ -82,17 +82,8 @@ impl ValidCall {
         let ran = host.loader.engine.preview(tool_call, setup).await;
         match ran.result {
             Ok(Ok(changes)) => Ok(changes),
-            Ok(Err(failure)) => Err(words(failure)),
+            Ok(Err(failure)) => Err(failure.text().to_owned()),
             Err(stop) => Err(stopped("its preview", &stop)),
         }
-    }
-}
-
-/// Returns the plugin's reason for a preview that it cannot compute.
-fn words(failure: Failure) -> String {
-    match failure {
-        Failure::InvalidArguments(text) | Failure::Denied(text) | Failure::Failed(text) => text,
-        Failure::Unavailable { message, .. } => message,
-        Failure::Cancelled => "it was cancelled".to_owned(),
     }
 }

@@ -225,6 +225,8 @@ fn case(
         automated: origin.automated,
         message: origin.message.as_deref().map(str::to_owned),
         agent: origin.agent.as_deref().map(str::to_owned),
+        model: origin.model.as_deref().map(str::to_owned),
+        toolset: origin.toolset.as_deref().map(str::to_owned),
         keeps_payloads,
         difference_redactor: keeps_payloads.then(|| call.policy.network.clone()),
         covered_text,

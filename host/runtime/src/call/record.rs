@@ -13,10 +13,11 @@ mod withheld;
 use super::parse::ParsedCall;
 use super::rejection::Rejection;
 use crate::approvals::Ticket;
-use crate::events::{CallState, Event};
+use crate::events::{CallState, Event, EventPayload};
 use crate::inject::Uses;
 use crate::inner::HostState;
 use crate::live::ObservedCall;
+use crate::parent_call::ProgressReport;
 use crate::policy_in_force::PolicyInForce;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
@@ -109,7 +110,9 @@ impl CallRecord {
     pub(super) fn valid(&mut self, call: &Arc<ValidCall>) {
         self.call = Some(Arc::clone(call));
         let targets = Arc::new(call.recorded_targets());
+        let arguments = self.payload(&call.canonical, None);
         self.shared.entry.note(|facts| {
+            facts.event_arguments = arguments;
             facts.plugin_sha256 = Some(Arc::clone(&call.plugin.sha256_hex));
             facts.definition_sha256 = Some(Arc::clone(tool::sha256_hex(&call.tool)));
             facts.targets = targets;
@@ -170,6 +173,16 @@ impl CallRecord {
         self.shared.announcer.progress(&self.shared.entry, progress);
     }
 
+    /// Returns a publisher of the call's progress. It does not keep the call alive.
+    pub(super) fn progress_report(&self) -> ProgressReport {
+        let call = Arc::downgrade(&self.shared);
+        Box::new(move |progress| {
+            if let Some(call) = call.upgrade() {
+                call.announcer.progress(&call.entry, progress);
+            }
+        })
+    }
+
     pub(super) fn printed(&self, log: &Log) {
         if log.bytes.is_empty() {
             return;
@@ -207,10 +220,18 @@ impl CallRecord {
         self.ending = RecordEnding::Recorded(reply.code);
         let reply = withheld::unless_recorded(reply, outcome.await);
         self.ending = RecordEnding::Recorded(reply.code);
+        let result = self.payload(&reply.message, reply.reference.as_ref().map(|reference| reference.id.as_str()));
+        self.shared.entry.note(|facts| facts.event_result = result);
         if let Some(ticket) = self.ticket.take() {
             ticket.finish().await;
         }
         reply
+    }
+
+    /// Returns a text of a validated call for the subscribers that receive payloads, if there are any.
+    fn payload(&self, text: &str, reference: Option<&str>) -> Option<Arc<EventPayload>> {
+        let call = self.call.as_ref().filter(|_| self.shared.announcer.wants_payloads())?;
+        Some(Arc::new(EventPayload::new(&call.policy.network, text, reference)))
     }
 
     /// The part of the record that the running call holds.

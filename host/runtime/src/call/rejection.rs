@@ -9,6 +9,9 @@ use std::fmt::Write;
 use std::time::Duration;
 use tokio::task::spawn_blocking;
 
+/// The beginning of the message of a tool that ran and failed. Text of the tool can follow.
+pub(super) const FAILURE_LABEL: &str = "Error executing tool: ";
+
 /// The reason why a call ended without an answer, for programs, for the model and for the operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Rejection {

@@ -11,11 +11,11 @@ pub(crate) use form::check;
 
 use super::answer::{AnswerText, JSON, Keeper, TEXT};
 use super::execute::RawOutcome;
-use super::rejection::Rejection;
+use super::rejection::{FAILURE_LABEL, Rejection};
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};
 use crate::text::cut;
-use passed::{Passed, part_bytes};
+use passed::Passed;
 use portcullis_definitions::manifest::{Output, Success};
 use portcullis_sandbox::LimitKind;
 use serde_json::Value;
@@ -95,20 +95,19 @@ fn shown(text: AnswerText, media_type: &str, bytes_max: usize) -> Passed {
 }
 
 fn broken(why: &str) -> Rejection {
-    let message =
-        format!("Error executing tool: its answer is not usable: {why}. The same call will probably fail again.");
+    let message = format!("{FAILURE_LABEL}its answer is not usable: {why}. The same call will probably fail again.");
     Rejection::new(Code::InvalidOutput, message)
 }
 
 fn too_many_values(why: &str) -> Rejection {
-    let message = format!("Error executing tool: its answer is not usable: {why}. Request less per call.");
+    let message = format!("{FAILURE_LABEL}its answer is not usable: {why}. Request less per call.");
     Rejection::new(Code::Limit(LimitKind::HostMemory), message)
 }
 
 /// Rejects JSON with an output schema that is too large, because its beginning would not match the schema.
 fn too_large(keeper: &Keeper, text: &str, most: usize) -> Rejection {
     let kept = keeper.keep(text.as_bytes(), JSON, true);
-    let mut message = format!("Error executing tool: its answer has {} bytes, but at most {most} fit.", text.len());
+    let mut message = format!("{FAILURE_LABEL}its answer has {} bytes, but at most {most} fit.", text.len());
     let _ = match &kept {
         Ok(reference) => {
             write!(message, " It is kept. Read it with output.read {{\"reference\":\"{}\"}}, or request", reference.id)
@@ -120,13 +119,5 @@ fn too_large(keeper: &Keeper, text: &str, most: usize) -> Rejection {
 }
 
 fn size(success: &Success) -> u64 {
-    output_size(&success.output) + success.metadata.as_ref().map_or(0, |text| text.len() as u64)
-}
-
-fn output_size(output: &Output) -> u64 {
-    let bytes = match output {
-        Output::Text(text) | Output::Json(text) => text.len(),
-        Output::Parts(parts) => parts.iter().map(part_bytes).sum(),
-    };
-    bytes as u64
+    success.output.bytes() as u64 + success.metadata.as_ref().map_or(0, |text| text.len() as u64)
 }

@@ -48,6 +48,7 @@ pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallReco
     let reply = reply(&record, &request, ended);
     let kept = reply.reference.is_some();
     let reply = hooks::after(host, &record, &request, reply).await;
+    let ran = record.ran().map(|call| Arc::clone(&call.tool));
     let call = reply.id.clone();
     let reply = record.finish(reply).await;
     if kept && reply.reference.is_none() {
@@ -55,7 +56,13 @@ pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallReco
         let outputs = host.outputs.clone();
         let _ = blocking(move || outputs.withdraw(&call)).await;
     }
-    reply
+    match &host.results {
+        // The caller has no result of a call that its tool made.
+        Some(results) if request.parent.is_none() => {
+            results.count(&request.origin, ran.as_ref().map(|tool| tool.name()), reply).await
+        }
+        Some(_) | None => reply,
+    }
 }
 
 /// Runs a call that was begun. It ends with its own cancellation or with another one.
@@ -101,6 +108,9 @@ async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord
     record.parsed(&parsed);
     let valid = parsed.validate(host, request)?;
     record.valid(&valid);
+    if let Some(parent) = &request.parent {
+        parent.announce(&valid);
+    }
     unwanted::check(request)?;
     let approved = valid.authorize(host, request, record).await?;
     let granted = approved.grant(host, request, record)?;

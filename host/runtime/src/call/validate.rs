@@ -4,6 +4,7 @@ use super::parse::{ParsedCall, TOOL_BYTES_MAX};
 use super::rejection::Rejection;
 use crate::catalog::{Catalog, Plugin, Tool, ToolNames};
 use crate::inner::HostState;
+use crate::offered::OfferedTools;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::text::{OneLine, WithCauses, cut};
@@ -26,8 +27,15 @@ impl ParsedCall {
     pub(super) fn validate(self, host: &HostState, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
         let catalog = host.catalog();
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
+        let offered = OfferedTools::to_caller(&catalog.policy.policy, &request.origin);
         let found = name.as_ref().and_then(|name| catalog.find(name));
-        let Some((plugin, tool)) = found else { return Err(not_found(&self.tool, host, &catalog)) };
+        let found = match found {
+            Some((plugin, tool)) if !offered.contains(plugin, tool) => {
+                return Err(no_such_tool(&self.tool, &catalog, &offered));
+            }
+            found => found,
+        };
+        let Some((plugin, tool)) = found else { return Err(not_found(&self.tool, host, &catalog, &offered)) };
         if request.definition.is_some_and(|offered| offered != tool.sha256()) {
             return Err(changed(tool));
         }
@@ -69,11 +77,11 @@ pub(super) fn find_portable(catalog: &Catalog, text: &str) -> Option<String> {
     offers.get(place).map(|offer| offer.tool.name().to_string())
 }
 
-fn not_found(tool: &str, host: &HostState, catalog: &Catalog) -> Rejection {
+fn not_found(tool: &str, host: &HostState, catalog: &Catalog, offered: &OfferedTools) -> Rejection {
     let plugin = tool.split('.').next().unwrap_or_default();
     match host.is_loading(plugin, catalog) {
         true => loading(plugin),
-        false => unknown(tool, plugin, catalog),
+        false => unknown(tool, plugin, catalog, offered),
     }
 }
 
@@ -84,7 +92,7 @@ fn loading(plugin: &str) -> Rejection {
     Rejection { retry_after: Some(LOADING_RETRY_AFTER), ..Rejection::new(Code::PluginLoading, message) }
 }
 
-fn unknown(tool: &str, plugin: &str, catalog: &Catalog) -> Rejection {
+fn unknown(tool: &str, plugin: &str, catalog: &Catalog, offered: &OfferedTools) -> Rejection {
     if let Some(refused) = catalog.refusal(plugin) {
         let message = format!("The plugin {plugin} is installed but was refused, so none of its tools can be called.");
         return Rejection::new(Code::PluginRefused, message).with_detail(WithCauses(&*refused.error).to_string());
@@ -93,14 +101,20 @@ fn unknown(tool: &str, plugin: &str, catalog: &Catalog) -> Rejection {
         let message = format!("The plugin {plugin} is installed, but this host was opened without it.");
         return Rejection::new(Code::UnknownTool, message);
     }
+    no_such_tool(tool, catalog, offered)
+}
+
+/// Returns the rejection of a call of an unknown tool. A tool that the caller is not offered gets the same.
+fn no_such_tool(tool: &str, catalog: &Catalog, offered: &OfferedTools) -> Rejection {
+    let plugin = tool.split('.').next().unwrap_or_default();
     let mut message = format!("There is no tool {}.", OneLine(cut(tool, TOOL_BYTES_MAX)));
     let close = |(_, known): &(&Plugin, &Tool)| {
         let name = known.name();
         name.plugin.as_str() == plugin || tool.ends_with(name.tool.as_str())
     };
-    let mut near: Vec<_> = catalog.tools().filter(close).take(SUGGESTIONS_MAX).collect();
+    let mut near: Vec<_> = offered.tools(catalog).filter(close).take(SUGGESTIONS_MAX).collect();
     if near.is_empty() {
-        near = catalog.tools().take(SUGGESTIONS_MAX).collect();
+        near = offered.tools(catalog).take(SUGGESTIONS_MAX).collect();
     }
     if !near.is_empty() {
         let names: Vec<String> = near.iter().map(|(_, tool)| tool.name().to_string()).collect();

@@ -56,7 +56,8 @@ pub(super) fn checked_manifest(
     manifest: &Manifest,
     generates: bool,
 ) -> Result<CheckedManifest, LoadError> {
-    let checked = if generates { definition::check_generating(name, manifest) } else { definition::check(name, manifest) };
+    let checked =
+        if generates { definition::check_generating(name, manifest) } else { definition::check(name, manifest) };
     checked.map_err(LoadError::Definition)
 }
 

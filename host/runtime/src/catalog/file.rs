@@ -53,6 +53,11 @@ pub enum FileError {
         /// The earlier directory.
         directory: String,
     },
+    /// The application has registered a plugin of this name.
+    #[error(
+        "the application has registered a plugin of the same name, which is used instead: rename the file, or remove it"
+    )]
+    Registered,
     /// The system reports an error.
     #[error("it cannot be read")]
     Io(#[from] io::Error),
@@ -85,6 +90,11 @@ impl Sighting {
         (self.sha256, self.stamp.beside) == (other.sha256, other.stamp.beside)
     }
 
+    /// Returns whether the file had these bytes and these description files, by their hashes.
+    pub(crate) fn has_hashes(&self, sha256: [u8; 32], beside: [u8; 32]) -> bool {
+        (self.sha256, self.stamp.beside) == (sha256, beside)
+    }
+
     /// Returns whether the file is unchanged and was not touched since another sighting.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)
@@ -96,7 +106,7 @@ pub(crate) type Seen = BTreeMap<String, Sighting>;
 
 /// The metadata of a file, so that an unchanged one need not be read again, and the hash of its description files,
 /// which are read each time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,

@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// Maximum names that the message lists.
 const NAMES_SHOWN_MAX: usize = 8;
 
-/// A difference between the tools that a plugin generates and those that were accepted. The old tools stay in force until
-/// [`Host::accept`](crate::Host::accept).
+/// A difference between the tools that a plugin generates and those that were accepted. The old tools stay in force
+/// until [`Host::accept`](crate::Host::accept).
 #[derive(Clone, Debug)]
 pub struct GeneratedChange {
     plugin: PluginName,
@@ -31,7 +31,8 @@ pub struct GeneratedChange {
 }
 
 impl GeneratedChange {
-    /// Compares generated tools with a pin. `pinned` is `None` if the pin is damaged. Returns `None` if nothing differs.
+    /// Compares generated tools with a pin. `pinned` is `None` if the pin is damaged. Returns `None` if nothing
+    /// differs.
     pub(super) fn between(
         (plugin, sha256): (&PluginName, [u8; 32]),
         source: PinSource,

@@ -1,5 +1,5 @@
-//! Runs a plugin's `generate`: with its settings, with its directories as read-only handles, within limits, and checked
-//! to return the same each time. The result is compared with its pin.
+//! Runs a plugin's `generate`: with its settings, with its directories as read-only handles, within limits, and
+//! checked to return the same each time. The result is compared with its pin.
 
 use super::contents::{Catalog, RefusedPlugin};
 use super::describing::{context, why};
@@ -33,8 +33,8 @@ const GENERATE_LOG_BYTES_MAX: usize = 4096;
 const ERROR_CHARACTERS_MAX: usize = 1024;
 
 impl Loader {
-    /// Adds the generated tools to the plugins of a catalog that is not shared yet. The plugins must have their grants.
-    /// Refuses the plugins whose tools cannot be used.
+    /// Adds the generated tools to the plugins of a catalog that is not shared yet. The plugins must have their
+    /// grants. Refuses the plugins whose tools cannot be used.
     pub(crate) async fn generate_all(&self, catalog: &mut Catalog) {
         let mut refused = Vec::new();
         for plugin in catalog.plugins.values_mut().filter_map(Arc::get_mut) {
@@ -59,7 +59,8 @@ impl Loader {
         let (identity, own) = ((plugin.name.clone(), plugin.sha256), plugin.manifest_tools.clone());
         let (source, pins) = (pin_source(plugin), Arc::clone(&self.pins));
         // Compiling two thousand schemas takes long, and pins are files.
-        let accepted = blocking(move || Ok(accepted((&identity.0, identity.1), own, &definitions, source, &pins)?)).await?;
+        let accepted =
+            blocking(move || Ok(accepted((&identity.0, identity.1), own, &definitions, source, &pins)?)).await?;
         plugin.own_tools = accepted.clone();
         plugin.tools = accepted;
         Ok(())

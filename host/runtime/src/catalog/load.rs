@@ -9,6 +9,7 @@ use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
+use super::plugin_source::PluginSource;
 use super::refusal::Attempt;
 use crate::grants::PluginGrants;
 use crate::text::{WithCauses, hex};
@@ -70,6 +71,16 @@ impl Loader {
             CachedPlugin::Loaded(plugin) => Ok(*plugin),
             CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await,
         }
+    }
+
+    /// Loads a component that the application registers, without its grants. Maps its code at once, because there is no
+    /// file to compile again if the cache loses it.
+    pub(crate) async fn load_registered(&self, name: &PluginName, bytes: Vec<u8>) -> Result<Plugin, LoadError> {
+        let content = blocking(move || Ok(PluginBytes::registered(bytes)?)).await?;
+        let content = Arc::new(content);
+        let plugin = self.load(&format!("{name}{}", file::EXTENSION), &content).await?;
+        plugin.code.get_or_try_init(|| self.map(name, &content)).await?;
+        Ok(plugin.registered())
     }
 
     /// Loads a plugin if its description is cached.
@@ -213,6 +224,7 @@ fn assemble(
     let checked = checked_manifest(&name, &manifest, generates)?;
     Ok(Plugin {
         name,
+        source: PluginSource::File,
         file: file.to_owned(),
         sha256: content.sha256,
         sha256_hex: Arc::from(hex(&content.sha256)),

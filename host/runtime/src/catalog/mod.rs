@@ -23,6 +23,7 @@ mod pick;
 mod picker;
 mod plugin;
 mod plugin_file;
+mod plugin_source;
 mod refusal;
 mod wanted;
 

@@ -1,10 +1,12 @@
 //! A loaded plugin and its tools. They were checked when the plugin was loaded, and are immutable.
 
 use super::beside::Beside;
+use super::plugin_source::PluginSource;
 use crate::grants::PluginGrants;
+use crate::native::{NativeFunction, NativeManifest};
 use crate::reserved;
 use crate::text::hex;
-use portcullis_definitions::definition;
+use portcullis_definitions::definition::{self, DefinitionError};
 use portcullis_definitions::manifest::Manifest;
 use portcullis_definitions::tool::{Dependency, Tool};
 use portcullis_policy::{DependencyKey, LocalName, PluginName};
@@ -17,11 +19,13 @@ use tokio::sync::OnceCell;
 /// A loaded plugin. Its texts are untrusted: escape them with [`crate::text`] before you show them.
 pub struct Plugin {
     pub(crate) name: PluginName,
+    pub(crate) source: PluginSource,
+    /// The name of its file. Empty if it has none.
     pub(crate) file: String,
     pub(crate) sha256: [u8; 32],
     pub(crate) sha256_hex: Arc<str>,
     pub(crate) bytes: u64,
-    /// `None` for a built-in plugin.
+    /// `None` for a built-in or native plugin.
     pub(crate) contract: Option<Contract>,
     pub(crate) imports: Vec<String>,
     pub(crate) reviews: bool,
@@ -52,14 +56,35 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    /// Creates a built-in plugin from its manifest. It has no file, so its hash is that of the manifest. Returns `None`
-    /// if the manifest is invalid.
+    /// Creates a built-in plugin from its manifest. Returns `None` if the manifest is invalid.
     pub(crate) fn standard(manifest: Manifest) -> Option<Self> {
         let name = PluginName::new(&manifest.name).ok()?;
-        let checked = definition::check(&name, &manifest).ok()?;
-        let sha256: [u8; 32] = Sha256::digest(serde_json::to_vec(&manifest).ok()?).into();
-        Some(Self {
+        Self::without_file(name, &[], manifest, PluginSource::BuiltIn).ok()
+    }
+
+    /// Creates a native plugin from its manifest and functions.
+    ///
+    /// # Errors
+    /// The manifest is invalid.
+    pub(crate) fn native(name: PluginName, native: NativeManifest) -> Result<Self, Vec<DefinitionError>> {
+        let NativeManifest { manifest, functions } = native;
+        Self::without_file(name, b"native\n", manifest, PluginSource::Native(functions))
+    }
+
+    /// Creates a plugin that has no file. Its hash is that of a prefix and its manifest.
+    fn without_file(
+        name: PluginName,
+        prefix: &[u8],
+        manifest: Manifest,
+        source: PluginSource,
+    ) -> Result<Self, Vec<DefinitionError>> {
+        let checked = definition::check(&name, &manifest)?;
+        // A checked manifest consists of texts, so it always serializes.
+        let text = serde_json::to_vec(&manifest).unwrap_or_default();
+        let sha256: [u8; 32] = Sha256::new_with_prefix(prefix).chain_update(text).finalize().into();
+        Ok(Self {
             name,
+            source,
             file: String::new(),
             sha256,
             sha256_hex: Arc::from(hex(&sha256)),
@@ -82,10 +107,16 @@ impl Plugin {
         })
     }
 
+    /// Returns the same plugin as one that the application has registered, and so without a file.
+    pub(crate) fn registered(self) -> Self {
+        Self { source: PluginSource::Component, file: String::new(), ..self }
+    }
+
     /// Returns the same plugin without its grants and with its own descriptions, to be bound under another policy.
     pub(crate) fn unbound(&self) -> Self {
         Self {
             name: self.name.clone(),
+            source: self.source.clone(),
             file: self.file.clone(),
             sha256: self.sha256,
             sha256_hex: Arc::clone(&self.sha256_hex),
@@ -119,6 +150,32 @@ impl Plugin {
         reserved::is_reserved(&self.name)
     }
 
+    /// Returns whether the tools of this plugin are functions of the application, which run without a sandbox.
+    pub fn is_native(&self) -> bool {
+        matches!(self.source, PluginSource::Native(_))
+    }
+
+    /// Returns whether the application has registered this plugin ([`crate::Host::register`]).
+    pub fn is_registered(&self) -> bool {
+        matches!(self.source, PluginSource::Component | PluginSource::Native(_))
+    }
+
+    /// Returns whether the plugin was loaded from a file of a plugin directory.
+    pub(crate) fn is_from_file(&self) -> bool {
+        matches!(self.source, PluginSource::File)
+    }
+
+    /// Returns whether the plugin is a component, which runs in a sandbox.
+    pub(crate) fn is_component(&self) -> bool {
+        matches!(self.source, PluginSource::File | PluginSource::Component)
+    }
+
+    /// Returns the function of a tool, if it is a native one.
+    pub(crate) fn native_function(&self, tool: &LocalName) -> Option<&NativeFunction> {
+        let PluginSource::Native(functions) = &self.source else { return None };
+        functions.get(tool.as_str())
+    }
+
     /// The shared name.
     pub fn name(&self) -> &PluginName {
         &self.name
@@ -134,7 +191,8 @@ impl Plugin {
         self.bytes
     }
 
-    /// Returns the version of the contract that the plugin uses. Returns `None` for a built-in plugin.
+    /// Returns the version of the contract that the plugin uses. Returns `None` for a built-in or native
+    /// plugin.
     pub fn contract(&self) -> Option<Contract> {
         self.contract
     }

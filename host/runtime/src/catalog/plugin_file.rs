@@ -14,6 +14,19 @@ pub(crate) struct PluginBytes {
     pub(crate) beside: Beside,
 }
 
+impl PluginBytes {
+    /// Hashes the bytes of a component that the application registers. It has no file, so no reload compares its
+    /// sighting with anything.
+    pub(crate) fn registered(bytes: Vec<u8>) -> Result<Self, FileError> {
+        if bytes.len() as u64 > COMPONENT_BYTES_MAX {
+            return Err(FileError::TooLarge);
+        }
+        let (sha256, beside) = (Sha256::digest(&bytes).into(), Beside::default());
+        let sighting = Sighting { stamp: FileIdentity::default(), sha256, settled: false };
+        Ok(Self { bytes, sha256, sighting, beside })
+    }
+}
+
 /// Returns the stamp of a plugin file with its description files.
 pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<FileIdentity, FileError> {
     plugin_name(name)?;

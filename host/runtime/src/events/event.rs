@@ -1,5 +1,6 @@
 //! The events that subscribers receive: the states of a call and the progress of its tool.
 
+use super::payload::EventPayload;
 use crate::reply::{Code, Outcome};
 use portcullis_policy::Targets;
 use portcullis_sandbox::Progress;
@@ -52,6 +53,12 @@ pub struct Event {
     pub started: SystemTime,
     /// The code of a call that has ended.
     pub code: Option<Code>,
+    /// The arguments in canonical form, once they are validated. `None` unless the subscriber asked for payloads
+    /// before that ([`super::EventFilter::with_payloads`]).
+    pub arguments: Option<Arc<EventPayload>>,
+    /// The message of the reply, in the event of the call's end. `None` unless the subscriber asked for payloads, and
+    /// for a call whose arguments were refused.
+    pub result: Option<Arc<EventPayload>>,
     /// When it happened.
     pub at: SystemTime,
     /// What happened.

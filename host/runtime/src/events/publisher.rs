@@ -1,6 +1,8 @@
 //! Publishes each event to all subscribers, in the same order for all of them.
 
 use super::event::{CallState, Event, EventKind};
+use super::filter::EventFilter;
+use super::payload::EventPayload;
 use super::queue::SubscriberQueue;
 use crate::reply::Code;
 use futures_core::Stream;
@@ -26,13 +28,28 @@ pub(crate) struct Heading {
     pub(crate) targets: Arc<Targets>,
     pub(crate) started: SystemTime,
     pub(crate) code: Option<Code>,
+    pub(crate) arguments: Option<Arc<EventPayload>>,
+    pub(crate) result: Option<Arc<EventPayload>>,
 }
 
 impl Heading {
     /// Makes an event of the call that happens now.
     pub(crate) fn event(self, kind: EventKind) -> Event {
-        let Self { call, session, tool, principal, agent, parent, targets, started, code } = self;
-        Event { call, session, tool, principal, agent, parent, targets, started, code, at: SystemTime::now(), kind }
+        Event {
+            call: self.call,
+            session: self.session,
+            tool: self.tool,
+            principal: self.principal,
+            agent: self.agent,
+            parent: self.parent,
+            targets: self.targets,
+            started: self.started,
+            code: self.code,
+            arguments: self.arguments,
+            result: self.result,
+            at: SystemTime::now(),
+            kind,
+        }
     }
 }
 
@@ -109,12 +126,18 @@ impl std::fmt::Debug for Events {
 pub(crate) struct Publisher {
     /// The number of `queues`, which can be read without the lock.
     subscribers: AtomicUsize,
+    /// The number of `queues` whose events carry payloads.
+    payload_subscribers: AtomicUsize,
     queues: Mutex<Vec<Arc<SubscriberQueue>>>,
 }
 
 impl Publisher {
     pub(crate) fn subscribe(self: &Arc<Self>) -> Events {
-        let queue = Arc::new(SubscriberQueue::default());
+        self.subscribe_with(EventFilter::new())
+    }
+
+    pub(crate) fn subscribe_with(self: &Arc<Self>, filter: EventFilter) -> Events {
+        let queue = Arc::new(SubscriberQueue::new(filter));
         self.change(|queues| queues.push(Arc::clone(&queue)));
         Events { queue, publisher: Arc::downgrade(self) }
     }
@@ -137,6 +160,11 @@ impl Publisher {
         }
     }
 
+    /// Returns whether a subscriber receives arguments and results. Without one, nothing prepares them.
+    pub(crate) fn wants_payloads(&self) -> bool {
+        self.payload_subscribers.load(Ordering::Acquire) > 0
+    }
+
     fn is_heard(&self) -> bool {
         self.subscribers.load(Ordering::Acquire) > 0
     }
@@ -156,6 +184,8 @@ impl Publisher {
         let mut queues = self.queues.lock_recovered();
         change(&mut queues);
         self.subscribers.store(queues.len(), Ordering::Release);
+        let with_payloads = queues.iter().filter(|queue| queue.has_payloads()).count();
+        self.payload_subscribers.store(with_payloads, Ordering::Release);
     }
 }
 
@@ -180,6 +210,8 @@ mod tests {
             targets: Arc::default(),
             started: SystemTime::UNIX_EPOCH,
             code: None,
+            arguments: None,
+            result: None,
         }
     }
 

@@ -1,9 +1,11 @@
 //! The queue of events for one subscriber.
 
 use super::event::{Event, EventKind};
+use super::filter::EventFilter;
+use super::payload::EventPayload;
 use portcullis_policy::recovery::RecoverMutex;
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 /// Maximum progress reports in a queue: a few seconds of a tool that reports often, and 2 MiB if every report has the
@@ -14,9 +16,14 @@ const PROGRESS_QUEUED_MAX: usize = 256;
 /// stopped reading, and must not make the host use more memory.
 const STATES_QUEUED_MAX: usize = 100_000;
 
+/// Maximum size of the arguments and results in a queue, in bytes: 256 of the maximum length. Of further ones, a
+/// subscriber gets only the sizes until it has read some.
+const PAYLOADS_QUEUED_BYTES_MAX: usize = 4 << 20;
+
 /// The queue of one subscriber.
 #[derive(Debug, Default)]
 pub(super) struct SubscriberQueue {
+    filter: EventFilter,
     waiting: Mutex<WaitingEvents>,
 }
 
@@ -28,14 +35,31 @@ struct WaitingEvents {
     progress: VecDeque<(u64, Event)>,
     next: u64,
     over: bool,
+    /// The size of the queued arguments and results.
+    payload_bytes: usize,
     /// The task of the subscriber, if it waits for an event.
     subscriber: Option<Waker>,
 }
 
 impl SubscriberQueue {
-    /// Adds an event. Drops the oldest progress if there is too much. Ends the subscription with a `Lagged` event if
-    /// there are too many states.
-    pub(super) fn put(&self, event: Event) {
+    pub(super) fn new(filter: EventFilter) -> Self {
+        Self { filter, waiting: Mutex::default() }
+    }
+
+    /// Returns whether the events carry arguments and results.
+    pub(super) fn has_payloads(&self) -> bool {
+        self.filter.has_payloads()
+    }
+
+    /// Adds an event that passes the filter. Drops the oldest progress if there is too much. Ends the subscription with
+    /// a `Lagged` event if there are too many states.
+    pub(super) fn put(&self, mut event: Event) {
+        if !self.filter.passes(&event) {
+            return;
+        }
+        if !self.has_payloads() || matches!(event.kind, EventKind::Progress(_)) {
+            (event.arguments, event.result) = (None, None);
+        }
         let mut waiting = self.waiting();
         if waiting.over {
             return;
@@ -105,6 +129,7 @@ impl WaitingEvents {
                     event.kind = EventKind::Lagged;
                     self.over = true;
                 }
+                self.limit_payloads(&mut event);
                 self.states.push_back((number, event));
             }
         }
@@ -113,8 +138,28 @@ impl WaitingEvents {
     fn take(&mut self) -> Option<Event> {
         let number = |queue: &VecDeque<(u64, Event)>| queue.front().map_or(u64::MAX, |(number, _)| *number);
         let oldest = if number(&self.progress) < number(&self.states) { &mut self.progress } else { &mut self.states };
-        oldest.pop_front().map(|(_, event)| event)
+        let event = oldest.pop_front().map(|(_, event)| event)?;
+        self.payload_bytes = self.payload_bytes.saturating_sub(payload_bytes(&event));
+        Some(event)
     }
+
+    /// Counts the arguments and the result of an event, or removes their texts if there is no room for them.
+    fn limit_payloads(&mut self, event: &mut Event) {
+        let bytes = payload_bytes(event);
+        if self.payload_bytes + bytes <= PAYLOADS_QUEUED_BYTES_MAX {
+            self.payload_bytes += bytes;
+            return;
+        }
+        for payload in [&mut event.arguments, &mut event.result].into_iter().flatten() {
+            *payload = Arc::new(payload.without_text());
+        }
+    }
+}
+
+/// Returns the size of the arguments and the result of an event. Events of one call share their texts, and each counts.
+fn payload_bytes(event: &Event) -> usize {
+    let text = |payload: &Option<Arc<EventPayload>>| payload.as_ref().map_or(0, |payload| payload.text.len());
+    text(&event.arguments) + text(&event.result)
 }
 
 #[cfg(test)]
@@ -129,7 +174,8 @@ mod tests {
         let at = SystemTime::UNIX_EPOCH;
         let (call, principal, agent, targets, code) = (Arc::from(call.to_string()), text(), None, Arc::default(), None);
         let (session, tool, parent) = (text(), text(), None);
-        Event { call, session, tool, principal, agent, parent, targets, started: at, code, at, kind }
+        let (arguments, result) = (None, None);
+        Event { call, session, tool, principal, agent, parent, targets, started: at, code, arguments, result, at, kind }
     }
 
     fn state(call: usize) -> Event {

@@ -9,6 +9,7 @@ use crate::host::Host;
 use crate::inject::Injection;
 use crate::outputs::OUTPUTS_BYTES_DEFAULT;
 use crate::policy_source::{PolicySources, UserPolicy};
+use crate::results::ResultsBudget;
 use portcullis_policy::Unattended;
 use portcullis_sandbox::{Compiler, TimeSource};
 use std::fmt;
@@ -32,6 +33,7 @@ pub struct HostBuilder {
     pub(super) time: Option<Arc<dyn TimeSource>>,
     pub(super) seed: Option<u64>,
     pub(super) outputs_bytes: u64,
+    pub(super) results_budget: Option<ResultsBudget>,
     pub(super) only_for: Option<String>,
     pub(super) background_after: Option<Duration>,
     pub(crate) injection: Injection,
@@ -74,6 +76,7 @@ impl HostBuilder {
             time: None,
             seed: None,
             outputs_bytes: OUTPUTS_BYTES_DEFAULT,
+            results_budget: None,
             only_for: None,
             background_after: None,
             injection: Injection::default(),
@@ -282,6 +285,16 @@ impl HostBuilder {
     #[must_use]
     pub fn outputs_bytes(mut self, bytes: u64) -> Self {
         self.outputs_bytes = bytes;
+        self
+    }
+
+    /// Sets a budget for the results of each conversation. Calls with the same session and principal are one
+    /// conversation. When its results exceed the budget, [`Reply::trimmed`](crate::Reply) names the older ones to
+    /// replace, and [`Host::results`] lists all of them. A result that may be replaced later is kept when its call
+    /// ends, within [`HostBuilder::outputs_bytes`]. There is no budget by default, and nothing is counted.
+    #[must_use]
+    pub fn results_budget(mut self, budget: ResultsBudget) -> Self {
+        self.results_budget = Some(budget);
         self
     }
 

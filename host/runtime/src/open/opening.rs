@@ -23,6 +23,7 @@ use crate::places::{HostDirectories, PlaceError};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
 use crate::reload;
+use crate::results::ResultHistory;
 use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
@@ -53,20 +54,19 @@ impl HostBuilder {
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);
         let reserved = Reserved::of(policy);
-        let calls = self.calls + admission::waiting_runs(self.calls);
-        let engine = Engine::new(&reserved.engine(calls))?;
+        let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
         let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
         let pins = Arc::new(GeneratedPins::open(&state)?);
-        let loader = Loader { engine, compiler, store, plugins, audit: loading_audit, pins, observer, slots };
-        let loader = Arc::new(loader);
+        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, pins, observer, slots });
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
         let events = Arc::default();
         let (live_calls, live) = live.map(|socket| serve_live(socket, &owner, &events)).unzip();
+        let results = self.results_budget.map(|budget| Arc::new(ResultHistory::new(budget, outputs.clone())));
         let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
@@ -76,6 +76,7 @@ impl HostBuilder {
             state,
             stores,
             outputs,
+            results,
             injection: Arc::new(injection),
             time: self.time,
             seed: self.seed,
@@ -167,7 +168,9 @@ impl UntoldCatalog {
         let bind = move || -> Result<_, OpenError> {
             let catalog = &mut first.catalog;
             grants::check_bindings(&bound_policy.policy, catalog)?;
-            catalog.plugins().try_for_each(|plugin| grants::check_services(&bound_policy.policy, plugin, &injection))?;
+            catalog
+                .plugins()
+                .try_for_each(|plugin| grants::check_services(&bound_policy.policy, plugin, &injection))?;
             bound_policy.opening(&state, &held).bind_all(catalog)?;
             Ok((first, state, injection))
         };

@@ -1,6 +1,9 @@
 //! One reload of the plugin directories, under the policy in force or under a new one. It takes effect as a whole or
 //! not at all.
 
+mod generated;
+mod registered;
+
 use super::change::{self, CatalogChange, What};
 use super::error::ReloadError;
 use super::policy;
@@ -16,6 +19,7 @@ use crate::places::{OwnPlace, PlaceError};
 use crate::policy_in_force::PolicyInForce;
 use crate::text::WithCauses;
 use cap_std::fs::Dir;
+use portcullis_policy::PluginName;
 use std::io;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -103,7 +107,7 @@ impl<'a> ReloadLook<'a> {
         if let Some(background) = self.host.background() {
             background.keep(|file| files.iter().any(|found| found.file == file));
         }
-        let loaded = self.before.plugins().filter(|plugin| !plugin.is_standard()).map(|plugin| &plugin.file);
+        let loaded = self.before.plugins().filter(|plugin| plugin.is_from_file()).map(|plugin| &plugin.file);
         let refused = self.before.refused().iter().map(|refused| &refused.file);
         let mut gone: Vec<String> =
             loaded.chain(refused).filter(|known| files.iter().all(|found| found.file != **known)).cloned().collect();
@@ -114,7 +118,10 @@ impl<'a> ReloadLook<'a> {
 
     fn remove(&mut self, file: String) {
         let sha256 = self.seen.remove(&file).map(|sighting| sighting.sha256);
-        let plugin = file::plugin_name(&file).ok().and_then(|name| self.next.plugins.remove(&name));
+        // A refused file can have the name of a plugin that the application has registered.
+        let loaded = |name: &PluginName| self.next.plugins.get(name).is_some_and(|plugin| plugin.file == file);
+        let name = file::plugin_name(&file).ok().filter(loaded);
+        let plugin = name.and_then(|name| self.next.plugins.remove(&name));
         let refused = self.take_refusal(&file);
         match plugin {
             Some(plugin) => {
@@ -131,6 +138,9 @@ impl<'a> ReloadLook<'a> {
             Ok(found) => found,
             Err(error) => return self.refuse(file, None, error.into()),
         };
+        if self.is_registered(&file) {
+            return self.refuse(file, None, FileError::Registered.into());
+        }
         let loading = self.host.background().and_then(|background| background.sighting(&file));
         if loading.is_some_and(|loading| loading.holds(stamp)) {
             return Ok(());
@@ -186,6 +196,7 @@ impl<'a> ReloadLook<'a> {
         self.seen.extend(load.sighting.map(|sighting| (file.clone(), sighting)));
         self.arrived.push(Arc::clone(&load));
         let bound = match &load.loaded {
+            Ok(_) if self.is_registered(&file) => Err(Arc::new(FileError::Registered.into())),
             Ok(plugin) if self.has(plugin) => return self.clear(file, plugin.sha256),
             Ok(plugin) => self.bind(plugin.unbound()).await.map_err(Arc::new),
             Err(error) => Err(Arc::clone(error)),
@@ -196,10 +207,10 @@ impl<'a> ReloadLook<'a> {
         }
     }
 
-    /// Returns whether the plugin that was last seen in a file is loaded.
+    /// Returns whether a plugin that generates tools was last seen in a file exactly as it is loaded.
     fn is_served_still(&self, file: &str, last: Option<Sighting>) -> bool {
-        let loaded = self.before.plugins().find(|plugin| plugin.file == file);
-        loaded.zip(last).is_some_and(|(plugin, last)| plugin.sha256 == last.sha256)
+        let loaded = self.before.plugins().find(|plugin| plugin.generates && plugin.file == file);
+        loaded.zip(last).is_some_and(|(plugin, last)| last.has_hashes(plugin.sha256, plugin.beside.sha256))
     }
 
     /// Returns whether the same plugin is loaded, with the same description files.
@@ -283,34 +294,6 @@ impl<'a> ReloadLook<'a> {
         let bound: Result<Vec<Plugin>, OpenError> = blocking(bind).await;
         for plugin in bound? {
             self.next.plugins.insert(plugin.name.clone(), Arc::new(plugin));
-        }
-        Ok(())
-    }
-
-    /// Returns the plugins that this reload has not replaced.
-    pub(super) fn old(&self) -> Vec<Arc<Plugin>> {
-        let is_old = |plugin: &&Arc<Plugin>| {
-            let before = self.before.plugins.get(&plugin.name);
-            before.is_some_and(|before| Arc::ptr_eq(before, plugin)) && !plugin.is_standard()
-        };
-        self.next.plugins.values().filter(is_old).cloned().collect()
-    }
-
-    /// Lets plugins that this reload has not replaced generate their tools again. If the new ones cannot be used, the old
-    /// ones stay, and the plugin's file counts as refused.
-    pub(super) async fn generate_again(&mut self, old: Vec<Arc<Plugin>>) -> Result<(), ReloadError> {
-        for plugin in old.into_iter().filter(|plugin| plugin.generates) {
-            let (file, sha256) = (plugin.file.clone(), plugin.sha256);
-            // Another version of the file, which is refused, has nothing to do with these tools.
-            if self.seen.get(&file).is_none_or(|sighting| sighting.sha256 != sha256) {
-                continue;
-            }
-            match self.bind(plugin.unbound()).await {
-                Ok(again) if again.has_tools_of(&plugin) => self.clear(file, sha256),
-                Ok(again) => self.put(file, again),
-                Err(LoadError::Audit(error)) => return Err(error.into()),
-                Err(error) => self.note_refusal(file, Some(sha256), Arc::new(error)),
-            }
         }
         Ok(())
     }

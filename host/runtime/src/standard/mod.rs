@@ -7,15 +7,17 @@ mod call;
 mod definitions;
 mod done;
 mod grep;
+mod media;
 mod read;
 
 pub(crate) use call::StandardCall;
 pub(crate) use definitions::plugins;
+pub(crate) use media::MEDIA_BYTES_MAX;
 
 use crate::admission::Admitted;
 use call::{StopSignal, Trouble};
 use portcullis_definitions::manifest::Answer;
-use portcullis_policy::ToolName;
+use portcullis_policy::{Limits, ToolName};
 use portcullis_sandbox::{LimitKind, Stop, Usage};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -23,6 +25,9 @@ use std::time::Instant;
 /// The policy for the built-in tools, at the end of the built-in layer. It allows them if no other rule matches. A
 /// `deny` or `ask` of any layer takes precedence.
 pub const POLICY: &str = include_str!("policy.toml");
+
+/// Maximum length of a media type, in bytes. RFC 6838 allows 127 each for type and subtype.
+pub(crate) const MEDIA_TYPE_BYTES_MAX: usize = 255;
 
 /// A built-in tool that reads outputs or reports the end of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +48,15 @@ impl Standard {
             ("output", "grep") => Some(Self::Grep),
             ("done", "done") => Some(Self::Done),
             _ => None,
+        }
+    }
+
+    /// Returns the maximum size of an answer, in bytes. Text stays below the limit of the call. An image or a document
+    /// may have more.
+    pub(crate) fn answer_bytes_max(self, limits: &Limits) -> usize {
+        match self {
+            Self::Read => limits.output_bytes.max(MEDIA_BYTES_MAX + MEDIA_TYPE_BYTES_MAX),
+            Self::Grep | Self::Done => limits.output_bytes,
         }
     }
 }

@@ -1,6 +1,8 @@
-//! `output.read`: returns the numbered lines of a kept output, as many as fit into one answer.
+//! `output.read`: returns the numbered lines of a kept output, as many as fit into one answer. An output that is not
+//! text is returned as a part.
 
 use super::call::{StandardCall, StopSignal, Trouble, answer};
+use super::media;
 use crate::outputs::{KeptOutput, LinePiece};
 use portcullis_definitions::manifest::Success;
 use std::fmt::Write;
@@ -14,7 +16,7 @@ const NUMBER_COLUMNS: usize = 6;
 pub(super) fn read(call: &StandardCall, stop: &StopSignal) -> Result<Success, Trouble> {
     let (kept, mut lines) = call.outputs.lines(call.reader(), call.text("reference"))?;
     if kept.reference.lines.is_none() {
-        return Ok(answer(not_text(&kept)));
+        return media::read(call, &kept);
     }
     let offset = call.number("offset").unwrap_or(1);
     let column = call.number("column").unwrap_or(1);
@@ -72,11 +74,6 @@ fn whole_characters(bytes: &[u8], piece: LinePiece) -> usize {
         Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => error.valid_up_to(),
         Ok(_) | Err(_) => bytes.len(),
     }
-}
-
-fn not_text(kept: &KeptOutput) -> String {
-    let reference = &kept.reference;
-    format!("[{} of {} bytes: it is not text, so it has no lines to show.]\n", reference.media_type, reference.bytes)
 }
 
 fn beyond(kept: &KeptOutput, column: u64) -> String {

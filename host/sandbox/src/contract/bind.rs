@@ -297,27 +297,34 @@ macro_rules! bind {
             }
         }
 
-        impl From<types::Success> for manifest::Success {
-            fn from(success: types::Success) -> Self {
+        super::bind::answers!(types => manifest);
+    };
+}
+
+/// Implements the conversion of a tool's answer between two modules with the same types. `Blob` converts by itself.
+macro_rules! answers {
+    ($from:ident => $to:ident) => {
+        impl From<$from::Success> for $to::Success {
+            fn from(success: $from::Success) -> Self {
                 let output = match success.output {
-                    types::Output::Text(text) => manifest::Output::Text(text),
-                    types::Output::Json(json) => manifest::Output::Json(json),
-                    types::Output::Parts(parts) => manifest::Output::Parts(parts.into_iter().map(Into::into).collect()),
+                    $from::Output::Text(text) => $to::Output::Text(text),
+                    $from::Output::Json(text) => $to::Output::Json(text),
+                    $from::Output::Parts(parts) => $to::Output::Parts(parts.into_iter().map(Into::into).collect()),
                 };
                 Self { title: success.title, output, metadata: success.metadata }
             }
         }
 
-        impl From<types::Part> for manifest::Part {
-            fn from(part: types::Part) -> Self {
+        impl From<$from::Part> for $to::Part {
+            fn from(part: $from::Part) -> Self {
                 match part {
-                    types::Part::Text(text) => Self::Text(text),
-                    types::Part::Image(blob) => Self::Image(blob.into()),
-                    types::Part::File(blob) => Self::File(blob.into()),
+                    $from::Part::Text(text) => Self::Text(text),
+                    $from::Part::Image(blob) => Self::Image(blob.into()),
+                    $from::Part::File(blob) => Self::File(blob.into()),
                 }
             }
         }
     };
 }
 
-pub(super) use bind;
+pub(super) use {answers, bind};

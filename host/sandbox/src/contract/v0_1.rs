@@ -6,7 +6,7 @@ super::bind!("../../wit/v0.1", kinds: { Directory, Http, Store, Service }, with:
 
 impl From<types::Blob> for manifest::Blob {
     fn from(blob: types::Blob) -> Self {
-        Self { name: None, media_type: blob.media_type, data: blob.data }
+        Self { name: None, media_type: blob.media_type, data: blob.data, is_kept: false }
     }
 }
 

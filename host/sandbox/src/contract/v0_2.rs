@@ -24,6 +24,12 @@ super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process
 "portcullis:tool/tools.[method]toolset.call-all" => {},
 "portcullis:tool/tools.[method]toolset.foresee" => {},
 "portcullis:tool/tools.[method]toolset.approve" => {},
+"portcullis:tool/context.keep" => {
+    async fn keep(&mut self, file: types::Blob) -> wasmtime::Result<Result<(), String>> {
+        let memory = self.http.memory();
+        Ok(self.output.keep(file.into(), &memory)?)
+    }
+},
 "portcullis:tool/context.ask-with-patterns" => {
     async fn ask_with_patterns(
         &mut self,
@@ -38,7 +44,7 @@ super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process
 
 impl From<types::Blob> for manifest::Blob {
     fn from(blob: types::Blob) -> Self {
-        Self { name: blob.name, media_type: blob.media_type, data: blob.data }
+        Self { name: blob.name, media_type: blob.media_type, data: blob.data, is_kept: false }
     }
 }
 

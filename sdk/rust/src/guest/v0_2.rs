@@ -151,6 +151,10 @@ impl Host {
         calls::ask_with_patterns(permission.name(), resource, reason, &patterns)
     }
 
+    pub(crate) fn keep(&self, file: Blob) -> Result<(), String> {
+        calls::keep(&blob(file))
+    }
+
     pub(crate) fn setting(&self, key: &str) -> Option<String> {
         config::get(key).ok().flatten()
     }

@@ -161,6 +161,45 @@ fn promised(arguments: Size, context: &Context) -> Result<Json<Promised>, Failur
     Ok(Json(Promised { bytes: arguments.bytes }))
 }
 
+/// Which parts to return.
+#[arguments]
+struct Wanted {
+    /// The parts, in order.
+    parts: Vec<WantedPart>,
+}
+
+/// One part.
+#[arguments]
+struct WantedPart {
+    /// The media type. `text/plain` makes a text, and an image type an image.
+    media_type: String,
+    /// How it begins. The rest is counted up.
+    #[serde(default)]
+    begins: Vec<u8>,
+    /// Bytes.
+    bytes: usize,
+}
+
+/// Returns parts.
+#[tool(read_only)]
+fn parts(arguments: Wanted) -> Result<Success, Failure> {
+    Parts(arguments.parts.into_iter().map(part).collect()).into_success()
+}
+
+fn part(wanted: WantedPart) -> Part {
+    let WantedPart { media_type, begins: mut data, bytes } = wanted;
+    let is_text = media_type.starts_with("text/");
+    // Text has a line for each letter of the alphabet.
+    let rest = |at: usize| if is_text { b"abcdefghijklmnopqrstuvwxyz\n"[at % 27] } else { (at % 251) as u8 };
+    data.extend((data.len()..bytes).map(rest));
+    let blob = |data| Blob { name: None, media_type: media_type.clone(), data };
+    match media_type.as_str() {
+        "text/plain" => Part::Text(String::from_utf8_lossy(&data).into_owned()),
+        image if image.starts_with("image/") => Part::Image(blob(data)),
+        _ => Part::File(blob(data)),
+    }
+}
+
 #[cfg(target_arch = "wasm32")]
 fn write_unasked(bytes: usize) -> Result<String, Failure> {
     raw::write_unasked(bytes)
@@ -183,7 +222,7 @@ fn opinion(_: &Review) -> Verdict {
 plugin! {
     name: "scribe",
     description: "Answers in every way a tool can.",
-    tools: [lines, endless, ticks, returned, overrun, pieces, work, promised],
+    tools: [lines, endless, ticks, returned, overrun, pieces, work, promised, parts],
     dependencies: [
         optional http "api": "what has a secret",
         optional directory "workspace": "to be worked on",

@@ -3,7 +3,7 @@
 use super::finding::DoctorFinding;
 use crate::context::Context;
 use crate::opening;
-use portcullis::plugins::Plugin;
+use portcullis::plugins::{DependencyKind, Plugin};
 use portcullis::policy::Permission;
 use portcullis::text::WithCauses;
 
@@ -32,9 +32,9 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
         findings.push(DoctorFinding::ok("plugin", format!("{} load", loaded.join(", "))));
     }
     for plugin in catalog.plugins().filter(|plugin| !plugin.is_standard()) {
-        if is_off(&host, plugin) {
+        if let Some(off) = what_is_off(&host, plugin) {
             let name = plugin.name();
-            let off = format!("{name} runs no program yet: `portcullis inspect {name}` shows the lines to add");
+            let off = format!("{name} {off} yet: `portcullis inspect {name}` shows the lines to add");
             findings.push(DoctorFinding::ok("policy", off));
         } else if !may_run(&host, plugin) {
             let why = format!("the policy lets no tool of {} run", plugin.name());
@@ -43,7 +43,7 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
         }
     }
     for warning in host.policy_warnings() {
-        findings.push(DoctorFinding::warning("policy", warning.to_string(), "install the plugin, or correct the name"));
+        findings.push(DoctorFinding::warning("policy", warning.to_string(), warning.remedy()));
     }
     for gap in host.rule_gaps() {
         findings.push(DoctorFinding::warning("policy", gap.to_string(), "add the mask to the grant"));
@@ -62,9 +62,19 @@ fn may_run(host: &portcullis::Host, plugin: &Plugin) -> bool {
     plugin.tools().any(|tool| host.may_run(plugin, tool))
 }
 
-/// Returns whether a plugin only runs programs and the policy binds nothing to it. `init` installs such a plugin and
-/// leaves it off, because only the user knows which programs a model may run.
-fn is_off(host: &portcullis::Host, plugin: &Plugin) -> bool {
-    let only_runs_programs = plugin.tools().all(|tool| tool.required().contains(Permission::Execute));
-    only_runs_programs && host.policy().bindings(plugin.name()).is_empty()
+/// Returns what a plugin does not do, if it only runs programs or needs a server, and the policy binds nothing to it.
+/// `init` installs such a plugin and leaves it off, because only the user knows which programs a model may run, and
+/// which server to use.
+fn what_is_off(host: &portcullis::Host, plugin: &Plugin) -> Option<&'static str> {
+    if !host.policy().bindings(plugin.name()).is_empty() {
+        return None;
+    }
+    if plugin.tools().all(|tool| tool.required().contains(Permission::Execute)) {
+        Some("runs no program")
+    } else {
+        let mut dependencies = plugin.dependencies().values();
+        let needs_server =
+            dependencies.any(|dependency| dependency.kind == DependencyKind::Http && !dependency.optional);
+        needs_server.then_some("reaches no server")
+    }
 }

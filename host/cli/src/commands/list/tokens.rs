@@ -7,7 +7,7 @@ use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use portcullis::plugins::{Catalog, Offer};
-use portcullis::{Host, estimate_tokens};
+use portcullis::{Host, OfferedTools, estimate_tokens};
 use portcullis_mcp::short_list;
 use portcullis_providers::{Definitions, Format};
 use serde::Serialize;
@@ -44,8 +44,8 @@ struct ShortListCost {
 }
 
 /// Prints the costs.
-pub(super) fn show(host: &Host, context: &Context) -> anyhow::Result<Exit> {
-    let costs = costs(&host.catalog())?;
+pub(super) fn show(host: &Host, listed: &OfferedTools, context: &Context) -> anyhow::Result<Exit> {
+    let costs = costs(&host.catalog(), listed)?;
     if context.json {
         context.terminal.print(&json::document(DocumentKind::ToolTokens, &costs)?)?;
     } else {
@@ -54,8 +54,8 @@ pub(super) fn show(host: &Host, context: &Context) -> anyhow::Result<Exit> {
     Ok(Exit::Completed)
 }
 
-fn costs(catalog: &Catalog) -> anyhow::Result<Costs> {
-    let offers: Vec<Offer> = catalog.offers().collect();
+fn costs(catalog: &Catalog, listed: &OfferedTools) -> anyhow::Result<Costs> {
+    let offers: Vec<Offer> = catalog.offers().filter(|offer| listed.contains(&offer.plugin, &offer.tool)).collect();
     let exported = Definitions::of(offers.clone())?.export(Format::OpenAiChat).tools;
     let exported = exported.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut tools = Vec::with_capacity(offers.len());
@@ -70,7 +70,7 @@ fn costs(catalog: &Catalog) -> anyhow::Result<Costs> {
         tools.push(TokenCost { name: offer.tool.name().to_string(), tokens });
     }
     // Count all tools, including those that the policy denies.
-    let short: u64 = short_list(catalog, |_, _| true)
+    let short: u64 = short_list(catalog, |plugin, tool| listed.contains(plugin, tool))
         .iter()
         .map(|tool| {
             let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });

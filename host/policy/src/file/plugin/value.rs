@@ -22,7 +22,7 @@ pub(crate) struct PlacedValue<T> {
 }
 
 impl<T> PlacedValue<T> {
-    pub(super) fn new(value: T, node: &TomlNode<'_>) -> Self {
+    pub(in crate::file) fn new(value: T, node: &TomlNode<'_>) -> Self {
         Self { value, offset: node.offset(), span: node.span(), key: node.key().to_owned() }
     }
 

@@ -4,6 +4,7 @@ use super::given::given;
 use super::narrow;
 use crate::catalog::{Dependency, Plugin, Tool};
 use crate::grants::Grant;
+use crate::native::NATIVE_NOTICE;
 use portcullis_policy::{Binding, DependencyKey, Policy};
 use serde_json::{Map, Value};
 
@@ -29,7 +30,7 @@ pub(crate) fn describe_handles(
         };
         format!("{} {key}: {what}", dependency.kind.noun().trim_start_matches("the "))
     };
-    plugin.dependencies.iter().map(describe).collect()
+    native_line(plugin).into_iter().chain(plugin.dependencies.iter().map(describe)).collect()
 }
 
 /// Describes how the arguments narrow a grant.
@@ -50,5 +51,10 @@ pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<
         let grant = given(plugin, tool, key, dependency.kind)?;
         Some(format!("{key}: {}", grant.as_kind().describe_bound(bindings.get(key), tool)?))
     };
-    plugin.dependencies.iter().filter_map(line).collect()
+    native_line(plugin).into_iter().chain(plugin.dependencies.iter().filter_map(line)).collect()
+}
+
+/// Returns the line about a native tool, which needs no handles to do anything that the application can do.
+fn native_line(plugin: &Plugin) -> Option<String> {
+    plugin.is_native().then(|| format!("native tool: {NATIVE_NOTICE}"))
 }

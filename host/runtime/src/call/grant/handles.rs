@@ -10,8 +10,8 @@ use crate::call::rejection::Rejection;
 use crate::catalog::{Plugin, Tool};
 use crate::grants::Grant;
 use crate::inner::HostState;
+use crate::inner_quota::{InnerQuota, QuotaPool};
 use crate::origin::RequestOrigin;
-use crate::parent_call::InnerQuota;
 use crate::reply::Code;
 use crate::request::Request;
 use crate::valid_call::ValidCall;
@@ -24,8 +24,10 @@ pub(crate) struct GrantedCall {
     pub(in crate::call) call: Arc<ValidCall>,
     pub(in crate::call) limits: Limits,
     pub(in crate::call) handles: Handles,
-    /// What the call has taken from the quotas of the calls that made it.
+    /// What the call has taken from the quotas of the call that made it.
     pub(in crate::call) quota: Option<InnerQuota>,
+    /// What the calls that it makes share of its own quotas.
+    pub(in crate::call) inner_quotas: Arc<QuotaPool>,
 }
 
 impl ApprovedCall {
@@ -53,7 +55,8 @@ impl ApprovedCall {
             }
             None => (self.limits, None),
         };
-        Ok(GrantedCall { call: self.call, limits, handles, quota })
+        let inner_quotas = Arc::new(QuotaPool::new(&limits));
+        Ok(GrantedCall { call: self.call, limits, handles, quota, inner_quotas })
     }
 }
 

@@ -21,6 +21,11 @@ impl CallAnnouncer {
         Self { events, ear, started: SystemTime::now(), heading: OnceLock::new() }
     }
 
+    /// Returns whether a subscriber receives the arguments and the result.
+    pub(super) fn wants_payloads(&self) -> bool {
+        self.events.wants_payloads()
+    }
+
     pub(super) fn progress(&self, entry: &CallEntry, progress: Progress) {
         self.events.progress(self.ear.as_deref(), || self.heading(entry, None), progress);
     }
@@ -77,7 +82,11 @@ impl CallAnnouncer {
             targets: Arc::default(),
             started: self.started,
             code: None,
+            arguments: None,
+            result: None,
         });
-        Heading { targets: Arc::clone(&facts.targets), code, ..heading.clone() }
+        let (targets, arguments, result) =
+            (Arc::clone(&facts.targets), facts.event_arguments.clone(), facts.event_result.clone());
+        Heading { targets, code, arguments, result, ..heading.clone() }
     }
 }

@@ -4,6 +4,7 @@ use super::payload::RecordedOutput;
 use super::source::SourceLine;
 use super::traffic::TrafficLine;
 use crate::call::effects::EffectsLine;
+use crate::events::EventPayload;
 use crate::inject::Uses;
 use portcullis_policy::{Layer, Targets};
 use portcullis_sandbox::{Effects, Traffic};
@@ -58,6 +59,12 @@ pub(super) struct Facts {
     pub(super) effects: Effects,
     #[serde(skip)]
     pub(super) uses: Option<Uses>,
+    /// The arguments, if a subscriber receives them.
+    #[serde(skip)]
+    pub(super) event_arguments: Option<Arc<EventPayload>>,
+    /// The result, if a subscriber receives it.
+    #[serde(skip)]
+    pub(super) event_result: Option<Arc<EventPayload>>,
 }
 
 /// The entry of a decision. It is written before the decision takes effect.

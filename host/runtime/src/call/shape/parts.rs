@@ -2,17 +2,15 @@
 //! text, replaces it.
 
 use super::flaw::{AnswerFlaw, broken};
-use super::passed::{Passed, part_bytes};
+use super::passed::Passed;
 use crate::call::answer::{AnswerText, Keeper, TEXT};
 use crate::outputs::Reference;
-use crate::text::{cut, is_deceptive};
+use crate::standard::{MEDIA_BYTES_MAX, MEDIA_TYPE_BYTES_MAX};
+use crate::text::{cut, is_deceptive, is_text_type};
 use portcullis_definitions::manifest::{Blob, Output, Part};
 
 /// Maximum parts of one answer.
 const PARTS_MAX: usize = 64;
-
-/// Maximum length of a media type, in bytes. RFC 6838 allows 127 each for type and subtype.
-const MEDIA_TYPE_BYTES_MAX: usize = 255;
 
 /// Maximum length of a file name, in bytes. Common filesystems allow no more.
 const NAME_BYTES_MAX: usize = 255;
@@ -30,18 +28,26 @@ const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 pub(super) fn pass(keeper: &Keeper, parts: Vec<Part>, bytes_max: usize) -> Passed {
     let (mut left, mut first) = (bytes_max, None);
     let mut fit = |part: Part| {
-        let bytes = part_bytes(&part);
-        if bytes <= left {
+        let bytes = part.bytes();
+        if bytes <= left && !is_kept(&part) {
             left -= bytes;
             return part;
         }
         let (part, reference) = replaced(keeper, part, left);
-        left = left.saturating_sub(part_bytes(&part));
+        left = left.saturating_sub(part.bytes());
         first = first.take().or(reference);
         part
     };
     let parts: Vec<Part> = parts.into_iter().map(&mut fit).collect();
     Passed { message: describe(&parts), output: Output::Parts(parts), reference: first }
+}
+
+/// Returns whether the tool wants the host to keep the part.
+fn is_kept(part: &Part) -> bool {
+    match part {
+        Part::Text(_) => false,
+        Part::Image(blob) | Part::File(blob) => blob.is_kept,
+    }
 }
 
 /// Returns the replacement for a part that does not fit in the `left` bytes.
@@ -55,10 +61,10 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
         Part::File(blob) => ("file", blob),
     };
     let (described, Blob { media_type, data, .. }) = (blob.described(), blob);
-    let is_text = media_type.starts_with("text/") || media_type.starts_with(crate::call::answer::JSON);
+    let is_text = is_text_type(&media_type);
     match keeper.keep(&data, &media_type, is_text) {
         Ok(reference) => {
-            let line = format!("[Portcullis: this {kind} is not shown. {described}, kept as {}.]", reference.id);
+            let line = format!("[Portcullis: this {kind} is not shown. {described}{}]", how_to_read(&reference));
             (Part::Text(line), Some(reference))
         }
         Err(error) => {
@@ -66,6 +72,17 @@ fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Option<Reference
             (Part::Text(line), None)
         }
     }
+}
+
+/// Returns how a model reads a kept part.
+fn how_to_read(reference: &Reference) -> String {
+    let Reference { id, bytes, lines, .. } = reference;
+    if lines.is_none() && *bytes > MEDIA_BYTES_MAX as u64 {
+        return format!(
+            ", kept as {id}. It is too large for output.read, which shows at most {MEDIA_BYTES_MAX} bytes."
+        );
+    }
+    format!(". It is kept. Read it with output.read {{\"reference\":\"{id}\"}}.")
 }
 
 /// Checks the number, media types and names of parts.

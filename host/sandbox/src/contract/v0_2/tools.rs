@@ -4,7 +4,7 @@ use super::generated::portcullis::tool::{dependencies, tools, types};
 use crate::state::StoreState;
 use crate::toolset::{
     AnswerRoom, ApprovedCalls, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls,
-    InnerOutlook, PLANNED_CALLS_MAX, ToolSummary, Toolset,
+    InnerOutlook, PLANNED_CALLS_MAX, ToolSummary, Toolset, failure_bytes,
 };
 use portcullis_definitions::manifest::{self, Answer, Failure};
 use portcullis_policy::{Hint, Permission, Permissions};
@@ -143,13 +143,8 @@ impl tools::HostToolset for StoreState {
 
 fn outlook_bytes(outlook: &InnerOutlook) -> usize {
     let text = match outlook {
-        InnerOutlook::Runs | InnerOutlook::NeedsApproval | InnerOutlook::Fails(Failure::Cancelled) => 0,
-        InnerOutlook::Fails(
-            Failure::InvalidArguments(text)
-            | Failure::Denied(text)
-            | Failure::Failed(text)
-            | Failure::Unavailable { message: text, .. },
-        ) => text.len(),
+        InnerOutlook::Runs | InnerOutlook::NeedsApproval => 0,
+        InnerOutlook::Fails(failure) => failure_bytes(failure),
     };
     size_of::<InnerOutlook>() + text
 }
@@ -159,7 +154,7 @@ impl From<InnerOutlook> for tools::Outlook {
         match outlook {
             InnerOutlook::Runs => Self::Runs,
             InnerOutlook::NeedsApproval => Self::NeedsApproval,
-            InnerOutlook::Fails(failed) => Self::Fails(failure(failed)),
+            InnerOutlook::Fails(failed) => Self::Fails(failed.into()),
         }
     }
 }
@@ -212,39 +207,28 @@ fn hint_flags(hints: &[Hint]) -> types::Hints {
 }
 
 fn answered(answer: Answer) -> Result<types::Success, types::Failure> {
-    answer.map(success).map_err(failure)
+    answer.map(Into::into).map_err(Into::into)
 }
 
-fn success(success: manifest::Success) -> types::Success {
-    let output = match success.output {
-        manifest::Output::Text(text) => types::Output::Text(text),
-        manifest::Output::Json(json) => types::Output::Json(json),
-        manifest::Output::Parts(parts) => types::Output::Parts(parts.into_iter().map(part).collect()),
-    };
-    types::Success { title: success.title, output, metadata: success.metadata }
-}
+super::super::bind::answers!(manifest => types);
 
-fn part(part: manifest::Part) -> types::Part {
-    match part {
-        manifest::Part::Text(text) => types::Part::Text(text),
-        manifest::Part::Image(content) => types::Part::Image(blob(content)),
-        manifest::Part::File(content) => types::Part::File(blob(content)),
+impl From<manifest::Blob> for types::Blob {
+    fn from(blob: manifest::Blob) -> Self {
+        Self { name: blob.name, media_type: blob.media_type, data: blob.data }
     }
 }
 
-fn blob(blob: manifest::Blob) -> types::Blob {
-    types::Blob { name: blob.name, media_type: blob.media_type, data: blob.data }
-}
-
-fn failure(failure: manifest::Failure) -> types::Failure {
-    match failure {
-        manifest::Failure::InvalidArguments(text) => types::Failure::InvalidArguments(text),
-        manifest::Failure::Denied(text) => types::Failure::Denied(text),
-        manifest::Failure::Unavailable { message, retry_after } => {
-            let seconds = retry_after.map(|after| u32::try_from(after.as_secs()).unwrap_or(u32::MAX));
-            types::Failure::Unavailable(types::Outage { message, retry_after_seconds: seconds })
+impl From<Failure> for types::Failure {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::InvalidArguments(text) => Self::InvalidArguments(text),
+            Failure::Denied(text) => Self::Denied(text),
+            Failure::Unavailable { message, retry_after } => {
+                let seconds = retry_after.map(|after| u32::try_from(after.as_secs()).unwrap_or(u32::MAX));
+                Self::Unavailable(types::Outage { message, retry_after_seconds: seconds })
+            }
+            Failure::Cancelled => Self::Cancelled,
+            Failure::Failed(text) => Self::Failed(text),
         }
-        manifest::Failure::Cancelled => types::Failure::Cancelled,
-        manifest::Failure::Failed(text) => types::Failure::Failed(text),
     }
 }

@@ -1,0 +1,16 @@
+//! Where a plugin comes from, which decides how its calls run and whether a reload can remove it.
+
+use crate::native::NativeFunctions;
+
+/// Where a plugin comes from.
+#[derive(Clone)]
+pub(crate) enum PluginSource {
+    /// The host itself.
+    BuiltIn,
+    /// A file of a plugin directory.
+    File,
+    /// Bytes of a component that the application registered.
+    Component,
+    /// Functions that the application registered.
+    Native(NativeFunctions),
+}

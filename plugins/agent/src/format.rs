@@ -1,0 +1,110 @@
+//! What goes over the wire, in the format of each kind of server.
+
+mod anthropic;
+mod ollama;
+mod openai;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use portcullis_sdk::serde_json::Value;
+
+use crate::message::{ModelAnswer, ModelRequest};
+
+/// A format of requests and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Chat Completions of `OpenAI`, and of the many servers that speak it.
+    OpenAi,
+    /// Messages of Anthropic.
+    Anthropic,
+    /// `/api/chat` of Ollama.
+    Ollama,
+}
+
+/// Why an answer cannot be used. The text is for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Malformed(pub(crate) String);
+
+impl Format {
+    pub(crate) const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Ollama];
+
+    /// Returns the name in the settings.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    /// Returns the headers of a request besides its content type. The host adds the key.
+    pub(crate) fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::OpenAi | Self::Ollama => &[],
+            Self::Anthropic => &[("anthropic-version", "2023-06-01")],
+        }
+    }
+
+    /// Returns the body of a request.
+    pub(crate) fn body(self, request: &ModelRequest<'_>) -> Value {
+        match self {
+            Self::OpenAi => openai::body(request),
+            Self::Anthropic => anthropic::body(request),
+            Self::Ollama => ollama::body(request),
+        }
+    }
+
+    /// Reads an answer.
+    pub(crate) fn read(self, answer: &Value) -> Result<ModelAnswer, Malformed> {
+        let answer = match self {
+            Self::OpenAi => openai::read(answer),
+            Self::Anthropic => anthropic::read(answer),
+            Self::Ollama => ollama::read(answer),
+        }?;
+        let ids: BTreeSet<&str> = answer.calls.iter().map(|call| call.id.as_str()).collect();
+        match ids.len() == answer.calls.len() {
+            true => Ok(answer),
+            // No result could be told from another one.
+            false => Err(malformed("two calls have the same id")),
+        }
+    }
+}
+
+fn malformed(what: &str) -> Malformed {
+    Malformed(what.to_owned())
+}
+
+/// Returns a text that may be absent or null.
+fn optional_text(value: Option<&Value>, what: &str) -> Result<String, Malformed> {
+    match value {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(malformed(&format!("{what} is not a text"))),
+    }
+}
+
+/// Returns a text that must be there and not be empty.
+fn required_text(value: Option<&Value>, what: &str) -> Result<String, Malformed> {
+    let text = optional_text(value, what)?;
+    if text.is_empty() { Err(malformed(&format!("{what} is missing"))) } else { Ok(text) }
+}
+
+/// Returns a list that may be absent or null.
+fn optional_list<'a>(value: Option<&'a Value>, what: &str) -> Result<&'a [Value], Malformed> {
+    match value {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(items)) => Ok(items),
+        Some(_) => Err(malformed(&format!("{what} is not a list"))),
+    }
+}
+
+/// Returns arguments if they are an object, and otherwise what the model wrote.
+fn object(value: Option<&Value>) -> Result<Value, String> {
+    match value {
+        Some(value @ Value::Object(_)) => Ok(value.clone()),
+        None | Some(Value::Null) => Ok(Value::Object(portcullis_sdk::serde_json::Map::new())),
+        Some(other) => Err(other.to_string()),
+    }
+}
