@@ -25,6 +25,7 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
         if let Some(suites) = &suites {
             command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
             command.env("PORTCULLIS_TEST_PAGES", &suites.pages).env("PORTCULLIS_TEST_BOTOCORE", &suites.services);
+            command.env("PORTCULLIS_TEST_OPENAPI", &suites.openapi);
         }
         if let Some(clients) = &clients {
             clients.provide(&mut command);

@@ -1,17 +1,18 @@
-//! The operations of a document: their parameters, their body and why some are skipped.
+//! The operations of a document: their server, parameters and body, and why some are skipped.
 
 use portcullis_sdk::http::Method;
 use portcullis_sdk::serde_json::Value;
 
+use crate::body::RequestBody;
 use crate::document::Document;
 use crate::parameter::{self, Parameter};
+use crate::selection::{Candidate, Selection};
+use crate::server::Server;
+use crate::settings::Settings;
 use crate::tool_name::ToolNames;
 
-/// Maximum tools of one document: a host accepts 2000 generated tools of a plugin.
-const TOOLS_MAX: usize = 1900;
-
-/// Media types of a body, the preferred one first.
-const MEDIA_TYPES: [&str; 3] = ["application/json", "application/x-www-form-urlencoded", "text/plain"];
+/// Maximum tools of one document: a host accepts no more generated tools of a plugin.
+const TOOLS_MAX: usize = 2000;
 
 /// The name of the tool in the manifest that lists the operations.
 pub(crate) const OPERATIONS: &str = "operations";
@@ -32,17 +33,11 @@ pub(crate) struct Operation<'a> {
     pub(crate) tool: String,
     pub(crate) method: Method,
     pub(crate) path: &'a str,
+    /// The URL of its server, without `/` at its end.
+    pub(crate) server: String,
     pub(crate) value: &'a Value,
     pub(crate) parameters: Vec<Parameter<'a>>,
     pub(crate) body: Option<RequestBody<'a>>,
-}
-
-/// The body of a request.
-#[derive(Debug)]
-pub(crate) struct RequestBody<'a> {
-    pub(crate) media_type: &'a str,
-    pub(crate) schema: Option<&'a Value>,
-    pub(crate) is_required: bool,
 }
 
 /// An operation that does not become a tool.
@@ -52,89 +47,103 @@ pub(crate) struct SkippedOperation {
     pub(crate) reason: String,
 }
 
-/// All operations of a document, in its order of paths.
+/// All operations of a document, in the order of their paths.
 #[derive(Debug, Default)]
 pub(crate) struct Operations<'a> {
     pub(crate) tools: Vec<Operation<'a>>,
     pub(crate) skipped: Vec<SkippedOperation>,
+    /// How many the settings do not select.
+    pub(crate) unselected_count: usize,
 }
 
-/// Reads the operations. `prefix` begins the name of each tool.
-pub(crate) fn read<'a>(document: &'a Document, prefix: &str) -> Operations<'a> {
-    let mut operations = Operations::default();
-    let mut names = ToolNames::new(&[OPERATIONS]);
+/// Reads the operations that the settings select.
+pub(crate) fn read<'a>(document: &'a Document, settings: &Settings) -> Result<Operations<'a>, String> {
+    let server = Server::of_document(settings.server.as_deref(), document)?;
+    let mut reader = OperationReader {
+        document,
+        server,
+        prefix: &settings.prefix,
+        selection: settings.selection.clone(),
+        names: ToolNames::new(&[OPERATIONS]),
+        operations: Operations::default(),
+    };
     for (path, item) in document.member("paths").and_then(Value::as_object).into_iter().flatten() {
-        let item = match document.resolve(item) {
+        reader.read_path(path, item);
+    }
+    reader.selection.check()?;
+    let count = reader.operations.tools.len();
+    if count > TOOLS_MAX {
+        return Err(format!(
+            "the document has {count} operations, but a plugin can make at most {TOOLS_MAX} tools: select some with \
+             the settings `tags`, `paths`, `operations` or `methods`"
+        ));
+    }
+    Ok(reader.operations)
+}
+
+struct OperationReader<'a, 's> {
+    document: &'a Document,
+    server: Server,
+    prefix: &'s str,
+    selection: Selection,
+    names: ToolNames,
+    operations: Operations<'a>,
+}
+
+impl<'a> OperationReader<'a, '_> {
+    fn read_path(&mut self, path: &'a str, item: &'a Value) {
+        let item = match self.document.resolve(item) {
             Ok(item) => item,
-            Err(reason) => {
-                operations.skipped.push(SkippedOperation { name: path.clone(), reason });
-                continue;
-            }
+            Err(reason) => return self.skip(path.to_owned(), reason),
         };
-        if item.get("trace").is_some() {
-            let reason = "the method TRACE is not supported".to_owned();
-            operations.skipped.push(SkippedOperation { name: format!("TRACE {path}"), reason });
+        if let Some(value) = item.get("trace")
+            && self.is_selected("trace", path, value)
+        {
+            self.skip(format!("TRACE {path}"), "the method TRACE is not supported".to_owned());
         }
         for (keyword, method) in METHODS {
-            let Some(value) = item.get(keyword) else { continue };
-            let tool = match operations.tools.len() < TOOLS_MAX {
-                true => operation(document, path, item, method, value),
-                false => Err(format!("the document has more than {TOOLS_MAX} operations")),
-            };
-            match tool {
+            let Some(value) = item.get(keyword).filter(|value| self.is_selected(keyword, path, value)) else { continue };
+            match self.operation(path, item, method, value) {
                 Ok(mut operation) => {
-                    let id = value.get("operationId").and_then(Value::as_str);
+                    let id = value.get("operationId").and_then(Value::as_str).filter(|id| !id.is_empty());
                     let id = id.map_or_else(|| format!("{keyword} {path}"), str::to_owned);
-                    operation.tool = names.take(&format!("{prefix}{id}"));
-                    operations.tools.push(operation);
+                    operation.tool = self.names.take(&format!("{}{id}", self.prefix));
+                    self.operations.tools.push(operation);
                 }
-                Err(reason) => {
-                    let name = format!("{} {path}", method.name());
-                    operations.skipped.push(SkippedOperation { name, reason });
-                }
+                Err(reason) => self.skip(format!("{} {path}", method.name()), reason),
             }
         }
     }
-    operations
-}
 
-fn operation<'a>(
-    document: &'a Document,
-    path: &'a str,
-    item: &'a Value,
-    method: Method,
-    value: &'a Value,
-) -> Result<Operation<'a>, String> {
-    if !path.starts_with('/') {
-        return Err("its path does not begin with `/`".to_owned());
+    fn skip(&mut self, name: String, reason: String) {
+        self.operations.skipped.push(SkippedOperation { name, reason });
     }
-    let parameters = parameter::read(document, path, item, value)?;
-    let body = body(document, value)?;
-    Ok(Operation { tool: String::new(), method, path, value, parameters, body })
-}
 
-fn body<'a>(document: &'a Document, operation: &'a Value) -> Result<Option<RequestBody<'a>>, String> {
-    let Some(body) = operation.get("requestBody") else { return Ok(None) };
-    let body = document.resolve(body)?;
-    let is_required = body.get("required") == Some(&Value::Bool(true));
-    let Some(content) = body.get("content").and_then(Value::as_object).filter(|content| !content.is_empty()) else {
-        return if is_required { Err("its required body has no media type".to_owned()) } else { Ok(None) };
-    };
-    let preferred = |wanted: &str| content.iter().find(|(name, _)| essence(name) == wanted);
-    let is_json = |name: &str| essence(name).ends_with("+json");
-    let chosen = MEDIA_TYPES.into_iter().find_map(preferred);
-    let chosen = chosen.or_else(|| content.iter().find(|(name, _)| is_json(name)));
-    let Some((media_type, media)) = chosen else {
-        let names: Vec<&str> = content.keys().map(String::as_str).collect();
-        return if is_required { Err(format!("its body is only {}", names.join(", "))) } else { Ok(None) };
-    };
-    if media_type.contains(['\r', '\n', '\0']) {
-        return Err("its media type has control characters".to_owned());
+    fn is_selected(&mut self, method: &str, path: &str, value: &Value) -> bool {
+        let tags = value.get("tags").and_then(Value::as_array).into_iter().flatten();
+        let tags: Vec<&str> = tags.filter_map(Value::as_str).collect();
+        let id = value.get("operationId").and_then(Value::as_str);
+        let is_selected = self.selection.select(Candidate { method, path, id, tags: &tags });
+        self.operations.unselected_count += usize::from(!is_selected);
+        is_selected
     }
-    Ok(Some(RequestBody { media_type, schema: media.get("schema"), is_required }))
-}
 
-/// Returns a media type in lower case, without its parameters.
-pub(crate) fn essence(media_type: &str) -> String {
-    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    fn operation(
+        &self,
+        path: &'a str,
+        item: &'a Value,
+        method: Method,
+        value: &'a Value,
+    ) -> Result<Operation<'a>, String> {
+        if !path.starts_with('/') {
+            return Err("its path does not begin with `/`".to_owned());
+        }
+        if let Some(character) = path.chars().find(|character| character.is_control() || "#\\".contains(*character)) {
+            return Err(format!("its path contains {character:?}, which no request can have"));
+        }
+        let parameters = parameter::read(self.document, path, item, value)?;
+        let body = RequestBody::read(self.document, value)?;
+        let server = self.server.url_for(item, value)?;
+        Ok(Operation { tool: String::new(), method, path, server, value, parameters, body })
+    }
 }

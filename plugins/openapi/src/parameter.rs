@@ -2,7 +2,9 @@
 
 use portcullis_sdk::serde_json::Value;
 
+use crate::body::is_json;
 use crate::document::Document;
+use crate::document_part::MULTI_SEGMENT;
 use crate::serialization::ParameterStyle;
 
 /// Where a parameter is sent.
@@ -17,19 +19,32 @@ pub(crate) enum ParameterLocation {
 /// The name of the argument with the body.
 pub(crate) const BODY: &str = "body";
 
-/// Headers that OpenAPI ignores, or that only the host may set.
-const HEADERS_SKIPPED: [&str; 10] = [
+/// Headers that OpenAPI ignores, or that only the host sets.
+const HEADERS_SKIPPED: [&str; 20] = [
     "accept",
-    "content-type",
+    "accept-encoding",
     "authorization",
-    "cookie",
-    "host",
-    "content-length",
-    "transfer-encoding",
     "connection",
-    "proxy-authorization",
+    "content-length",
+    "content-type",
+    "cookie",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "referer",
+    "te",
+    "trailer",
+    "transfer-encoding",
     "upgrade",
+    "user-agent",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
 ];
+
+/// The beginning of headers for a proxy, which no host sends.
+const PROXY_PREFIX: &str = "proxy-";
 
 /// A parameter.
 #[derive(Debug)]
@@ -40,6 +55,7 @@ pub(crate) struct Parameter<'a> {
     pub(crate) location: ParameterLocation,
     pub(crate) style: ParameterStyle,
     pub(crate) explode: bool,
+    /// Whether the value keeps reserved characters: in a path only `/`.
     pub(crate) allows_reserved: bool,
     /// Whether the value is sent as JSON, because the parameter has `content`.
     pub(crate) is_json: bool,
@@ -77,7 +93,8 @@ fn parameter<'a>(document: &'a Document, value: &'a Value) -> Result<Option<Para
     let location = location(text("in").unwrap_or_default())
         .ok_or_else(|| format!("the parameter {name:?} has an unknown location"))?;
     if location == ParameterLocation::Header {
-        if HEADERS_SKIPPED.contains(&name.to_ascii_lowercase().as_str()) {
+        let lower = name.to_ascii_lowercase();
+        if HEADERS_SKIPPED.contains(&lower.as_str()) || lower.starts_with(PROXY_PREFIX) {
             return Ok(None);
         }
         if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
@@ -89,9 +106,12 @@ fn parameter<'a>(document: &'a Document, value: &'a Value) -> Result<Option<Para
         None if matches!(location, ParameterLocation::Path | ParameterLocation::Header) => ParameterStyle::Simple,
         None => ParameterStyle::Form,
     };
-    let media = value.get("content").and_then(Value::as_object).and_then(|content| content.values().next());
+    let media = value.get("content").and_then(Value::as_object).and_then(|content| content.iter().next());
     let schema = match media {
-        Some(media) => document.resolve(media)?.get("schema"),
+        Some((media_type, _)) if !is_json(media_type) => {
+            return Err(format!("the parameter {name:?} is {media_type}, which the plugin cannot send"));
+        }
+        Some((_, media)) => document.resolve(media)?.get("schema"),
         None => value.get("schema"),
     };
     Ok(Some(Parameter {
@@ -100,7 +120,8 @@ fn parameter<'a>(document: &'a Document, value: &'a Value) -> Result<Option<Para
         location,
         style,
         explode: flag("explode").unwrap_or(style == ParameterStyle::Form),
-        allows_reserved: flag("allowReserved").unwrap_or(false),
+        allows_reserved: flag(if location == ParameterLocation::Path { MULTI_SEGMENT } else { "allowReserved" })
+            .unwrap_or(false),
         is_json: media.is_some(),
         is_required: location == ParameterLocation::Path || flag("required").unwrap_or(false),
         schema,

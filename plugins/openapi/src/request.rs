@@ -3,19 +3,15 @@
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
 
-use crate::operation::{Operation, RequestBody, essence};
+use crate::operation::Operation;
 use crate::parameter::{BODY, Parameter, ParameterLocation};
-use crate::serialization::{Encoding, Expansion, ParameterStyle, plain};
+use crate::serialization::{Encoding, Expansion};
 
 /// What the tools can show.
 const ACCEPT: &str = "application/json, text/*;q=0.8, */*;q=0.5";
 
 /// Builds the request of a call.
-pub(crate) fn build(
-    server: &str,
-    operation: &Operation<'_>,
-    arguments: &Map<String, Value>,
-) -> Result<Request, Failure> {
+pub(crate) fn build(operation: &Operation<'_>, arguments: &Map<String, Value>) -> Result<Request, Failure> {
     let mut path = operation.path.to_owned();
     let (mut query, mut cookies, mut headers) = (Vec::new(), Vec::new(), Vec::new());
     for parameter in &operation.parameters {
@@ -38,7 +34,7 @@ pub(crate) fn build(
         }
     }
     check_segments(&path)?;
-    let mut url = format!("{}{path}", server.trim_end_matches('/'));
+    let mut url = format!("{}{path}", operation.server);
     if !query.is_empty() {
         url.push(if url.contains('?') { '&' } else { '?' });
         url.push_str(&query.join("&"));
@@ -51,7 +47,7 @@ pub(crate) fn build(
         request = request.header("cookie", cookies.join("; "));
     }
     match (&operation.body, arguments.get(BODY)) {
-        (Some(body), Some(value)) => with_body(request, body, value),
+        (Some(body), Some(value)) => Ok(request.header("content-type", body.media_type).body(body.bytes(value)?)),
         _ => Ok(request),
     }
 }
@@ -59,6 +55,7 @@ pub(crate) fn build(
 fn expansion<'a>(parameter: &Parameter<'a>) -> Expansion<'a> {
     let encoding = match parameter.location {
         ParameterLocation::Header => Encoding::Verbatim,
+        ParameterLocation::Path if parameter.allows_reserved => Encoding::Segments,
         ParameterLocation::Query if parameter.allows_reserved => Encoding::Reserved,
         ParameterLocation::Path | ParameterLocation::Query | ParameterLocation::Cookie => Encoding::Unreserved,
     };
@@ -90,24 +87,4 @@ fn check_segments(path: &str) -> Result<(), Failure> {
         Some(segment) => Err(Failure::invalid(format!("a segment of the path cannot be {segment:?}"))),
         None => Ok(()),
     }
-}
-
-fn with_body(request: Request, body: &RequestBody<'_>, value: &Value) -> Result<Request, Failure> {
-    let bytes = match essence(body.media_type).as_str() {
-        "application/x-www-form-urlencoded" => form(value)?.into_bytes(),
-        "text/plain" => plain(value).into_bytes(),
-        _ => value.to_string().into_bytes(),
-    };
-    Ok(request.header("content-type", body.media_type).body(bytes))
-}
-
-fn form(value: &Value) -> Result<String, Failure> {
-    let Value::Object(fields) = value else { return Err(Failure::invalid("body must be an object of form fields")) };
-    let pairs = fields.iter().filter(|(_, field)| !field.is_null()).flat_map(|(name, field)| {
-        let (style, encoding) = (ParameterStyle::Form, Encoding::Unreserved);
-        // An object is one field with JSON, which is the default of OpenAPI for it.
-        let json = field.is_object().then(|| Value::String(field.to_string()));
-        Expansion { name, style, explode: true, encoding }.pairs(json.as_ref().unwrap_or(field))
-    });
-    Ok(pairs.collect::<Vec<_>>().join("&"))
 }

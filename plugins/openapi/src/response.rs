@@ -5,7 +5,7 @@ use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{self, Map, Value};
 use portcullis_sdk::{Output, Success};
 
-use crate::operation::essence;
+use crate::body::{essence, is_json};
 use crate::text::{line, paragraph};
 
 /// Maximum bytes of a response: below the 256 KiB at which hosts cut an output by default.
@@ -16,6 +16,12 @@ const ERROR_BYTES_MAX: usize = 2000;
 
 /// Maximum bytes of a header to show.
 const HEADER_BYTES_MAX: usize = 1000;
+
+/// Maximum depth of a JSON body. With what is around it, it stays below the 64 levels of a host.
+const BODY_DEPTH_MAX: usize = 60;
+
+/// From here on, not every whole number has an exact floating-point value: 2^53.
+const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 
 /// Headers that say how to continue.
 const HEADERS_SHOWN: [&str; 4] = ["link", "location", "etag", "retry-after"];
@@ -37,7 +43,7 @@ pub(crate) fn read(response: Response) -> Result<Success, Failure> {
     };
     let output = match String::from_utf8(bytes) {
         Ok(text) => match serde_json::from_str::<Value>(&text) {
-            Ok(body) if media_type.ends_with("json") => {
+            Ok(body) if is_json(&media_type) && is_faithful(&body, 0) => {
                 Output::Json(json!({ "status": status, "headers": headers, "body": body }))
             }
             _ if text.is_empty() => Output::Json(json!({ "status": status, "headers": headers })),
@@ -46,6 +52,22 @@ pub(crate) fn read(response: Response) -> Result<Success, Failure> {
         Err(error) => Output::Parts(vec![of_binary(media_type, error.into_bytes())]),
     };
     Ok(Success::new(output).title(format!("Status {status}")))
+}
+
+/// Returns whether a value has all that the text had, and a host accepts it: a whole number that is too large was
+/// rounded.
+fn is_faithful(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().is_some_and(|number| number.fract() != 0.0 || number.abs() < INEXACT_FROM)
+        }
+        Value::Number(_) => true,
+        Value::Array(items) => depth < BODY_DEPTH_MAX && items.iter().all(|item| is_faithful(item, depth + 1)),
+        Value::Object(members) => {
+            depth < BODY_DEPTH_MAX && members.values().all(|member| is_faithful(member, depth + 1))
+        }
+    }
 }
 
 fn of_binary(media_type: String, bytes: Vec<u8>) -> Part {
@@ -57,7 +79,7 @@ fn of_binary(media_type: String, bytes: Vec<u8>) -> Part {
 
 fn of_cut(status: u16, media_type: &str, bytes: &[u8]) -> Success {
     let note = format!("(the response is larger than {} KiB; only its beginning was read)", BODY_BYTES_MAX / 1024);
-    let is_text = media_type.starts_with("text/") || media_type.ends_with("json") || media_type.ends_with("xml");
+    let is_text = media_type.starts_with("text/") || is_json(media_type) || media_type.ends_with("xml");
     let text = if is_text { format!("{}\n{note}", String::from_utf8_lossy(bytes)) } else { note };
     Success::new(Output::Text(text)).title(format!("Status {status}"))
 }

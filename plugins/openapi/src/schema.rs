@@ -11,40 +11,45 @@ use crate::text::paragraph;
 /// Depths to try, in subschemas. The first is below the 64 levels of JSON that a host parses.
 const DEPTHS: [usize; 6] = [12, 8, 6, 4, 3, 2];
 
-/// Maximum subschemas of the schema of one argument. A host accepts 2000 for a whole tool.
-const SUBSCHEMAS_MAX: usize = 1000;
-
-/// Maximum bytes of the schema of one argument. A host accepts 64 KiB for a whole tool.
-const SCHEMA_BYTES_MAX: usize = 40 * 1024;
-
 /// Maximum bytes of a description in a schema.
 const DESCRIPTION_BYTES_MAX: usize = 400;
 
 /// Maximum bytes of a pattern that a description shows.
 const PATTERN_BYTES_MAX: usize = 100;
 
+/// How large a schema may become.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SchemaBudget {
+    pub(crate) bytes: usize,
+    pub(crate) subschemas: usize,
+}
+
 /// A converted schema.
 #[derive(Debug)]
 pub(crate) struct ConvertedSchema {
     pub(crate) schema: Value,
+    pub(crate) subschemas: usize,
     /// Whether a part was replaced by `{}`.
     pub(crate) is_trimmed: bool,
 }
 
-/// Converts a schema, as deep as the limits permit.
-pub(crate) fn convert(document: &Document, schema: &Value) -> Result<ConvertedSchema, String> {
+/// Converts a schema, as deep as the budget permits.
+pub(crate) fn convert(document: &Document, schema: &Value, budget: SchemaBudget) -> Result<ConvertedSchema, String> {
     for depth in DEPTHS {
-        let mut conversion = SchemaConversion { document, subschemas: 0, is_trimmed: false };
+        let mut conversion =
+            SchemaConversion { document, subschemas_max: budget.subschemas, subschemas: 0, is_trimmed: false };
         let schema = conversion.schema(schema, depth)?;
-        if conversion.subschemas <= SUBSCHEMAS_MAX && schema.to_string().len() <= SCHEMA_BYTES_MAX {
-            return Ok(ConvertedSchema { schema, is_trimmed: conversion.is_trimmed });
+        let SchemaConversion { subschemas, is_trimmed, .. } = conversion;
+        if subschemas <= budget.subschemas && schema.to_string().len() <= budget.bytes {
+            return Ok(ConvertedSchema { schema, subschemas, is_trimmed });
         }
     }
-    Ok(ConvertedSchema { schema: json!({}), is_trimmed: true })
+    Ok(ConvertedSchema { schema: json!({}), subschemas: 1, is_trimmed: true })
 }
 
 struct SchemaConversion<'a> {
     document: &'a Document,
+    subschemas_max: usize,
     subschemas: usize,
     is_trimmed: bool,
 }
@@ -52,7 +57,7 @@ struct SchemaConversion<'a> {
 impl SchemaConversion<'_> {
     fn schema(&mut self, schema: &Value, depth: usize) -> Result<Value, String> {
         self.subschemas += 1;
-        if depth == 0 || self.subschemas > SUBSCHEMAS_MAX {
+        if depth == 0 || self.subschemas > self.subschemas_max {
             self.is_trimmed = true;
             return Ok(json!({}));
         }
@@ -114,8 +119,9 @@ impl SchemaConversion<'_> {
                 to.insert("required".to_owned(), json!(required));
             }
         }
-        for keyword in ["items", "additionalProperties"] {
-            match from.get(keyword) {
+        // Without the keyword that lists the others, `false` would refuse what the document accepts.
+        for (keyword, others) in [("items", "prefixItems"), ("additionalProperties", "patternProperties")] {
+            match from.get(keyword).filter(|_| !from.contains_key(others)) {
                 Some(Value::Bool(flag)) => drop(to.insert(keyword.to_owned(), json!(flag))),
                 Some(child @ Value::Object(_)) => drop(to.insert(keyword.to_owned(), self.schema(child, depth)?)),
                 _ => {}
@@ -180,7 +186,8 @@ fn numbers(from: &Map<String, Value>, to: &mut Map<String, Value>) {
             }
         }
     }
-    if let Some(step) = from.get("multipleOf").filter(|step| step.as_f64().is_some_and(|step| step > 0.0)) {
+    // A fraction such as 0.01 has no exact value, so a valid number could be refused.
+    if let Some(step) = from.get("multipleOf").filter(|step| step.as_u64().is_some_and(|step| step > 0)) {
         to.insert("multipleOf".to_owned(), step.clone());
     }
     for keyword in ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"] {
@@ -206,13 +213,16 @@ fn description(schema: &Value, resolved: &Map<String, Value>) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::DocumentUse;
+
+    const BUDGET: SchemaBudget = SchemaBudget { bytes: 4096, subschemas: 50 };
+
+    fn document(text: &str) -> Document {
+        Document::parse(text, DocumentUse::Definitions).unwrap()
+    }
 
     fn converted(schema: &Value) -> Value {
-        let document = Document::parse(
-            &json!({ "openapi": "3.0.0", "node": { "type": "object", "properties": { "next": { "$ref": "#/node" } } } })
-                .to_string(),
-        );
-        convert(&document.unwrap(), schema).unwrap().schema
+        convert(&document("openapi: 3.0.0"), schema, BUDGET).unwrap().schema
     }
 
     #[test]
@@ -220,7 +230,7 @@ mod tests {
         let schema = json!({
             "type": "integer", "nullable": true, "minimum": 1, "exclusiveMinimum": true, "example": 2, "enum": [2, 3],
         });
-        let expected = json!({ "type": ["null", "integer"], "exclusiveMinimum": 1, "enum": [2, 3, null] });
+        let expected = json!({ "type": ["integer", "null"], "exclusiveMinimum": 1, "enum": [2, 3, null] });
         assert_eq!(converted(&schema), expected);
     }
 
@@ -238,18 +248,32 @@ mod tests {
     }
 
     #[test]
+    fn keywords_that_are_left_out_make_no_other_keyword_stricter() {
+        let schema = json!({ "patternProperties": { "^a": {} }, "additionalProperties": false, "prefixItems": [{}],
+            "items": false, "multipleOf": 0.01 });
+        assert_eq!(converted(&schema), json!({}));
+    }
+
+    #[test]
     fn a_recursive_schema_ends_in_any_value() {
-        let document = r##"{"openapi":"3.0.0","node":{"type":"object","properties":{"next":{"$ref":"#/node"}}}}"##;
-        let document = Document::parse(document).unwrap();
-        let node = convert(&document, &json!({ "$ref": "#/node" })).unwrap();
+        let text = r##"{"openapi":"3.0.0","node":{"type":"object","properties":{"next":{"$ref":"#/node"}}}}"##;
+        let node = convert(&document(text), &json!({ "$ref": "#/node" }), BUDGET).unwrap();
         assert!(node.is_trimmed && node.schema.to_string().len() < 1000, "{}", node.schema);
     }
 
     #[test]
+    fn a_schema_stays_within_its_budget() {
+        let text = r##"{"openapi":"3.0.0","node":{"anyOf":[{"$ref":"#/node"},{"$ref":"#/node"},{"$ref":"#/node"}]}}"##;
+        let node = convert(&document(text), &json!({ "$ref": "#/node" }), BUDGET).unwrap();
+        assert!(node.is_trimmed && node.subschemas <= BUDGET.subschemas, "{}", node.schema);
+        let names: Map<String, Value> = (0..1000).map(|index| (format!("n{index}"), json!({}))).collect();
+        let wide = convert(&document(text), &json!({ "properties": names }), BUDGET).unwrap();
+        assert_eq!((wide.schema, wide.is_trimmed), (json!({}), true));
+    }
+
+    #[test]
     fn a_remote_reference_is_refused() {
-        let document = Document::parse("openapi: 3.1.0").unwrap();
-        assert!(
-            convert(&document, &json!({ "$ref": "https://a.example/s" })).unwrap_err().contains("another document")
-        );
+        let error = convert(&document("openapi: 3.1.0"), &json!({ "$ref": "https://a.example/s" }), BUDGET).unwrap_err();
+        assert!(error.contains("another document"), "{error}");
     }
 }

@@ -35,6 +35,8 @@ impl ParameterStyle {
 pub(crate) enum Encoding {
     /// Letters, digits and `-._~`.
     Unreserved,
+    /// Also `/`.
+    Segments,
     /// Also the reserved characters that cannot end a query or divide its pairs.
     Reserved,
     /// Everything, for headers.
@@ -71,11 +73,10 @@ impl Expansion<'_> {
     pub(crate) fn pairs(&self, value: &Value) -> Vec<String> {
         let name = self.encoded(self.name);
         match (self.style, value) {
-            (ParameterStyle::DeepObject, Value::Object(members)) => {
-                let members = members.iter().filter(|(_, member)| !member.is_null());
-                members
-                    .map(|(key, member)| format!("{name}%5B{}%5D={}", self.encoded(key), self.item(member)))
-                    .collect()
+            (ParameterStyle::DeepObject, Value::Object(_) | Value::Array(_)) => {
+                let mut pairs = Vec::new();
+                self.deep(&name, value, &mut pairs);
+                pairs
             }
             (_, Value::Array(items)) if self.explode => {
                 items.iter().map(|item| format!("{name}={}", self.item(item))).collect()
@@ -84,6 +85,25 @@ impl Expansion<'_> {
             (ParameterStyle::SpaceDelimited, _) => vec![format!("{name}={}", self.joined(value, "%20", false))],
             (ParameterStyle::PipeDelimited, _) => vec![format!("{name}={}", self.joined(value, "%7C", false))],
             _ => vec![format!("{name}={}", self.joined(value, ",", false))],
+        }
+    }
+
+    /// Adds the pairs of an object or a list in brackets. OpenAPI defines only objects of primitives. Servers that accept
+    /// more expect the keys and indices in further brackets.
+    fn deep(&self, name: &str, value: &Value, pairs: &mut Vec<String>) {
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    self.deep(&format!("{name}%5B{}%5D", self.encoded(key)), member, pairs);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.deep(&format!("{name}%5B{index}%5D"), item, pairs);
+                }
+            }
+            Value::Null => {}
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => pairs.push(format!("{name}={}", self.item(value))),
         }
     }
 
@@ -147,10 +167,14 @@ pub(crate) fn encode(text: &str, encoding: Encoding) -> String {
     if encoding == Encoding::Verbatim {
         return text.to_owned();
     }
+    let kept = match encoding {
+        Encoding::Unreserved | Encoding::Verbatim => "",
+        Encoding::Segments => "/",
+        Encoding::Reserved => RESERVED_KEPT,
+    };
     let mut encoded = String::with_capacity(text.len());
     for character in text.chars() {
-        let is_reserved = encoding == Encoding::Reserved && RESERVED_KEPT.contains(character);
-        if is_reserved || character.is_ascii_alphanumeric() || "-._~".contains(character) {
+        if kept.contains(character) || character.is_ascii_alphanumeric() || "-._~".contains(character) {
             encoded.push(character);
         } else {
             for byte in character.encode_utf8(&mut [0; 4]).bytes() {
@@ -208,6 +232,9 @@ mod tests {
             (PipeDelimited, false, &object, "color=R%7C100%7CG%7C200%7CB%7C150"),
             (DeepObject, true, &object, "color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150"),
         ];
+        let nested = json!({ "a": { "b": [1, null, { "c": "&" }] } });
+        let pairs = expansion(DeepObject, true).pairs(&nested);
+        assert_eq!(pairs, ["color%5Ba%5D%5Bb%5D%5B0%5D=1", "color%5Ba%5D%5Bb%5D%5B2%5D%5Bc%5D=%26"]);
         for (style, explode, value, expected) in rows {
             let pairs = expansion(style, explode).pairs(value).join("&");
             assert_eq!(sorted(&pairs), sorted(expected), "{style:?} {explode}");
@@ -225,5 +252,6 @@ mod tests {
     fn a_value_cannot_leave_its_place() {
         assert_eq!(encode("a/../b?c#d&e=f é", Encoding::Unreserved), "a%2F..%2Fb%3Fc%23d%26e%3Df%20%C3%A9");
         assert_eq!(encode("a/b?c#d&e=f+g", Encoding::Reserved), "a/b?c%23d%26e%3Df%2Bg");
+        assert_eq!(encode("a/b?c", Encoding::Segments), "a/b%3Fc");
     }
 }
