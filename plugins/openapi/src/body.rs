@@ -57,7 +57,9 @@ impl<'a> RequestBody<'a> {
     }
 
     fn form(&self, value: &Value) -> Result<String, Failure> {
-        let Value::Object(fields) = value else { return Err(Failure::invalid("body must be an object of form fields")) };
+        let Value::Object(fields) = value else {
+            return Err(Failure::invalid("body must be an object of form fields"));
+        };
         let fields = fields.iter().filter(|(_, field)| !field.is_null());
         let pairs = fields.flat_map(|(name, field)| self.pairs(name, field));
         Ok(pairs.collect::<Vec<_>>().join("&"))

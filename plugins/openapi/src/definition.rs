@@ -214,7 +214,8 @@ impl SchemaMaker<'_> {
 
 /// Checks that no name and no value has an invisible character, because a host refuses the whole plugin for one.
 fn check_texts(value: &Value) -> Result<(), String> {
-    let refused = |character: char| format!("its schema contains the invisible character U+{:04X}", u32::from(character));
+    let refused =
+        |character: char| format!("its schema contains the invisible character U+{:04X}", u32::from(character));
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         Value::String(text) => match text.split(['\n', '\t']).find_map(hidden) {

@@ -37,8 +37,7 @@ impl Document {
     pub(crate) fn parse(text: &str, document_use: DocumentUse) -> Result<Self, String> {
         check_size(text, DOCUMENT_BYTES_MAX, "the document")?;
         let text = text.trim_start_matches('\u{feff}');
-        let reader =
-            PartReader::root(document_use == DocumentUse::Definitions, text.contains(REFERENCE_TO_PATHS));
+        let reader = PartReader::root(document_use == DocumentUse::Definitions, text.contains(REFERENCE_TO_PATHS));
         let root = if text.trim_start().starts_with('{') {
             let mut deserializer = serde_json::Deserializer::from_str(text);
             let root = reader.deserialize(&mut deserializer).and_then(|root| deserializer.end().map(|()| root));

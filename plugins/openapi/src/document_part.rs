@@ -79,7 +79,9 @@ impl PartReader {
             (Schema, "properties" | "patternProperties" | "$defs" | "definitions") => Schemas,
             (Schema, "items" | "additionalProperties" | "allOf" | "anyOf" | "oneOf") => Schema,
             (Schema, "externalDocs" | "xml" | "title" | "discriminator") => return None,
-            (Root | PathItem | Operation | Parameter | RequestBody | MediaType | Schema, _) if key.starts_with("x-") => {
+            (Root | PathItem | Operation | Parameter | RequestBody | MediaType | Schema, _)
+                if key.starts_with("x-") =>
+            {
                 return None;
             }
             (Root | PathItem | Operation | Parameter | RequestBody | MediaType | Schema | Whole, _) => Whole,

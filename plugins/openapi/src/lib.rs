@@ -44,6 +44,10 @@ struct OpenApi;
 
 impl Generator for OpenApi {
     fn generate(context: &Context) -> Result<Vec<GeneratedTool>, Failure> {
+        if context.setting("document").is_none() {
+            // The plugin is installed, but not used.
+            return Ok(Vec::new());
+        }
         let settings = Settings::read(context)?;
         let document = load(context, &settings, DocumentUse::Definitions)?;
         let mut operations = operation::read(&document, &settings).map_err(Failure::failed)?;

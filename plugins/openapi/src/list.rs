@@ -2,9 +2,9 @@
 
 use portcullis_sdk::prelude::*;
 
+use crate::document::DocumentUse;
 use crate::text::line;
 use crate::{Settings, definition, load, operation};
-use crate::document::DocumentUse;
 
 /// Maximum operations that one call lists.
 const LISTED_MAX: usize = 200;

@@ -102,7 +102,9 @@ impl<'a> OperationReader<'a, '_> {
             self.skip(format!("TRACE {path}"), "the method TRACE is not supported".to_owned());
         }
         for (keyword, method) in METHODS {
-            let Some(value) = item.get(keyword).filter(|value| self.is_selected(keyword, path, value)) else { continue };
+            let Some(value) = item.get(keyword).filter(|value| self.is_selected(keyword, path, value)) else {
+                continue;
+            };
             match self.operation(path, item, method, value) {
                 Ok(mut operation) => {
                     let id = value.get("operationId").and_then(Value::as_str).filter(|id| !id.is_empty());

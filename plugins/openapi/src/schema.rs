@@ -273,7 +273,8 @@ mod tests {
 
     #[test]
     fn a_remote_reference_is_refused() {
-        let error = convert(&document("openapi: 3.1.0"), &json!({ "$ref": "https://a.example/s" }), BUDGET).unwrap_err();
+        let error =
+            convert(&document("openapi: 3.1.0"), &json!({ "$ref": "https://a.example/s" }), BUDGET).unwrap_err();
         assert!(error.contains("another document"), "{error}");
     }
 }

@@ -94,7 +94,11 @@ impl Selection {
     pub(crate) fn check(&self) -> Result<(), String> {
         for Patterns { setting, patterns } in &self.lists {
             if let Some(pattern) = patterns.iter().find(|pattern| !pattern.is_used) {
-                return Err(format!("the setting `{}` names {:?}, which no operation has", setting.name(), pattern.text));
+                return Err(format!(
+                    "the setting `{}` names {:?}, which no operation has",
+                    setting.name(),
+                    pattern.text
+                ));
             }
         }
         Ok(())
@@ -140,7 +144,8 @@ mod tests {
     #[test]
     fn each_setting_must_match_and_an_unused_pattern_is_an_error() {
         let pattern = |text: &str| Pattern { text: text.to_owned(), is_used: false };
-        let list = |setting, texts: &[&str]| Patterns { setting, patterns: texts.iter().map(|text| pattern(text)).collect() };
+        let list =
+            |setting, texts: &[&str]| Patterns { setting, patterns: texts.iter().map(|text| pattern(text)).collect() };
         let mut selection = Selection {
             lists: vec![list(SelectionSetting::Tags, &["pets"]), list(SelectionSetting::Methods, &["get", "head"])],
         };

@@ -21,9 +21,7 @@ impl Server {
             None => first_url(document.member("servers"))?,
         };
         match url {
-            Some(url) if is_absolute(&url) => {
-                Ok(Self { base: trimmed(&url), is_from_settings: setting.is_some() })
-            }
+            Some(url) if is_absolute(&url) => Ok(Self { base: trimmed(&url), is_from_settings: setting.is_some() }),
             Some(url) => Err(format!("the URL of the server, {url:?}, is not absolute. Set `server`")),
             None => Err("the document names no server. Set `server`".to_owned()),
         }
@@ -36,7 +34,11 @@ impl Server {
         if !is_absolute(&url) {
             let base = Url::parse(&self.base).map_err(|error| error.to_string())?;
             let joined = base.join(&url);
-            return if is_absolute(&joined) { Ok(trimmed(&joined)) } else { Err(format!("its server {url:?} is not a URL")) };
+            return if is_absolute(&joined) {
+                Ok(trimmed(&joined))
+            } else {
+                Err(format!("its server {url:?} is not a URL"))
+            };
         }
         match self.is_from_settings && trimmed(&url) != self.base {
             true => Err(format!("it has a server of its own, {url:?}, which the setting `server` does not replace")),
