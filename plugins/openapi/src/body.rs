@@ -7,11 +7,16 @@ use crate::document::Document;
 use crate::serialization::{Encoding, Expansion, ParameterStyle, plain};
 
 /// Media types of a body, the preferred one first.
-const MEDIA_TYPES: [&str; 3] = ["application/json", FORM, TEXT];
+const MEDIA_TYPES: [&str; 3] = [JSON, FORM, TEXT];
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
 const TEXT: &str = "text/plain";
+
+const JSON: &str = "application/json";
+
+/// Ranges of media types that include JSON.
+const RANGES_WITH_JSON: [&str; 2] = ["application/*", "*/*"];
 
 /// Media types that an error names.
 const MEDIA_TYPES_SHOWN_MAX: usize = 5;
@@ -83,15 +88,17 @@ impl<'a> RequestBody<'a> {
     }
 }
 
-fn chosen(content: &Map<String, Value>) -> Option<(&String, &Value)> {
-    let preferred = MEDIA_TYPES.into_iter().find_map(|wanted| content.iter().find(|(name, _)| essence(name) == wanted));
-    preferred.or_else(|| content.iter().find(|(name, _)| is_json(name)))
+fn chosen(content: &Map<String, Value>) -> Option<(&str, &Value)> {
+    let of = |wanted: &str| content.iter().find(|(name, _)| essence(name) == wanted);
+    let named = MEDIA_TYPES.into_iter().find_map(of).or_else(|| content.iter().find(|(name, _)| is_json(name)));
+    let named = named.map(|(name, media)| (name.as_str(), media));
+    named.or_else(|| RANGES_WITH_JSON.into_iter().find_map(of).map(|(_, media)| (JSON, media)))
 }
 
 /// Returns whether a media type is JSON.
 pub(crate) fn is_json(media_type: &str) -> bool {
     let essence = essence(media_type);
-    essence == "application/json" || essence.ends_with("+json")
+    essence == JSON || essence.ends_with("+json")
 }
 
 /// Returns a media type in lower case, without its parameters.

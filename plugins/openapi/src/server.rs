@@ -10,18 +10,24 @@ use crate::document::Document;
 pub(crate) struct Server {
     /// An absolute URL without `/` at its end.
     base: String,
-    is_from_settings: bool,
+    /// The first server of the document, without its scheme, if the settings replace it.
+    replaced: Option<String>,
 }
 
 impl Server {
     /// Returns the server of the settings, or the first one of the document.
     pub(crate) fn of_document(setting: Option<&str>, document: &Document) -> Result<Self, String> {
+        let first = first_url(document.member("servers"));
         let url = match setting {
             Some(url) => Some(url.to_owned()),
-            None => first_url(document.member("servers"))?,
+            None => first.clone()?,
         };
         match url {
-            Some(url) if is_absolute(&url) => Ok(Self { base: trimmed(&url), is_from_settings: setting.is_some() }),
+            Some(url) if is_absolute(&url) => {
+                let replaced =
+                    setting.map(|_| first.ok().flatten().map(|url| without_scheme(&url)).unwrap_or_default());
+                Ok(Self { base: trimmed(&url), replaced })
+            }
             Some(url) => Err(format!("the URL of the server, {url:?}, is not absolute. Set `server`")),
             None => Err("the document names no server. Set `server`".to_owned()),
         }
@@ -31,6 +37,9 @@ impl Server {
     pub(crate) fn url_for(&self, item: &Value, operation: &Value) -> Result<String, String> {
         let servers = [operation, item].into_iter().find_map(|owner| owner.get("servers").filter(|own| is_listed(own)));
         let Some(url) = first_url(servers)? else { return Ok(self.base.clone()) };
+        if self.replaced.as_ref() == Some(&without_scheme(&url)) {
+            return Ok(self.base.clone());
+        }
         if !is_absolute(&url) {
             let base = Url::parse(&self.base).map_err(|error| error.to_string())?;
             let joined = base.join(&url);
@@ -40,7 +49,7 @@ impl Server {
                 Err(format!("its server {url:?} is not a URL"))
             };
         }
-        match self.is_from_settings && trimmed(&url) != self.base {
+        match self.replaced.is_some() && trimmed(&url) != self.base {
             true => Err(format!("it has a server of its own, {url:?}, which the setting `server` does not replace")),
             false => Ok(trimmed(&url)),
         }
@@ -76,6 +85,12 @@ fn is_absolute(url: &str) -> bool {
 
 fn trimmed(url: &str) -> String {
     url.trim_matches(' ').trim_end_matches('/').to_owned()
+}
+
+/// Returns what identifies a server of the document: some documents have one server with and without its scheme.
+fn without_scheme(url: &str) -> String {
+    let url = trimmed(url);
+    url.split_once("//").map_or(url.clone(), |(_, rest)| rest.to_owned())
 }
 
 #[cfg(test)]
@@ -122,5 +137,7 @@ mod tests {
         assert_eq!(document.url_for(&own, &relative).unwrap(), "https://a.example/v2");
         let set = of(&json!([]), Some("https://c.example")).unwrap();
         assert!(set.url_for(&own, &json!({})).unwrap_err().contains("a server of its own"));
+        let set = of(&json!([{ "url": "//files.example" }]), Some("https://c.example")).unwrap();
+        assert_eq!(set.url_for(&own, &json!({})).unwrap(), "https://c.example");
     }
 }

@@ -18,12 +18,18 @@ async fn a_body_is_sent_in_the_media_type_of_the_document() {
         "/merge": post("merge", json!({ "application/merge-patch+json; charset=utf-8": {} }), true),
         "/form": post("form", form, true),
         "/text": post("text", json!({ "text/plain": { "schema": { "type": "string" } } }), true),
+        "/any": post("any", json!({ "*/*": {} }), true),
         "/free": post("free", json!({ "application/json": {} }), false),
     }))
     .await;
     let body = json!({ "name": "Tom & \"Jo\"\n", "tags": [1, null, { "é": true }], "big": 9_007_199_254_740_993_u64 });
     let rows = [
-        ("json", body, "application/json", r#"{"big":9007199254740993,"name":"Tom & \"Jo\"\n","tags":[1,null,{"é":true}]}"#),
+        (
+            "json",
+            body,
+            "application/json",
+            r#"{"big":9007199254740993,"name":"Tom & \"Jo\"\n","tags":[1,null,{"é":true}]}"#,
+        ),
         ("merge", json!([]), "application/merge-patch+json; charset=utf-8", "[]"),
         (
             "form",
@@ -32,6 +38,7 @@ async fn a_body_is_sent_in_the_media_type_of_the_document() {
             "a%20b=c%26d%3De%0D%0A&list=1&list=2&meta%5Bx%5D=1&tags=p,q",
         ),
         ("text", json!("plain\ntext"), "text/plain", "plain\ntext"),
+        ("any", json!(1), "application/json", "1"),
         ("free", json!(null), "application/json", "null"),
     ];
     for (tool, body, media_type, expected) in rows {

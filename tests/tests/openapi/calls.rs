@@ -1,6 +1,6 @@
 //! An operation as a tool.
 
-use crate::openapi::desk::{Desk, TOKEN, document, json_of, policy_of, site, policy, text_of, tools};
+use crate::openapi::desk::{Desk, TOKEN, document, json_of, policy, policy_of, site, text_of, tools};
 use portcullis::Code;
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
@@ -50,7 +50,8 @@ async fn a_yaml_document_makes_the_same_tools() {
 async fn the_server_of_the_document_is_used_without_the_setting() {
     let server = Server::plain(Behaviour::ok());
     let mut shop = document(&pets());
-    shop["servers"] = json!([{ "url": "http://{host}/api/", "variables": { "host": { "default": server.authority() } } }]);
+    shop["servers"] =
+        json!([{ "url": "http://{host}/api/", "variables": { "host": { "default": server.authority() } } }]);
     let site = site("shop.json", &shop.to_string());
     let host = site.open(&policy_of(&server, "document = \"shop.json\"", "")).await;
     host.call(portcullis::Request::new("openapi.get_pet", r#"{"id":7}"#)).await;
@@ -76,7 +77,8 @@ async fn a_key_of_the_document_is_no_argument_and_is_left_to_the_binding() {
             { "name": "limit", "in": "query", "schema": { "type": "integer" } },
         ],
     } } }));
-    shop["components"] = json!({ "securitySchemes": { "key": { "type": "apiKey", "in": "query", "name": "api_key" } } });
+    shop["components"] =
+        json!({ "securitySchemes": { "key": { "type": "apiKey", "in": "query", "name": "api_key" } } });
     let desk = Desk::open(&shop, Behaviour::ok(), "").await;
     let request = desk.sent("list", &json!({ "limit": 3 })).await;
     assert_eq!(request, desk.request("GET", "/v1/pets?limit=3", &[], ""));

@@ -66,9 +66,8 @@ impl Desk {
 
     /// Returns the bytes of a request with this method, target, further headers and body.
     pub(crate) fn request(&self, method: &str, target: &str, headers: &[&str], body: &str) -> String {
-        let mut request = format!(
-            "{method} {target} HTTP/1.1\r\naccept: application/json, text/*;q=0.8, */*;q=0.5\r\n"
-        );
+        let mut request =
+            format!("{method} {target} HTTP/1.1\r\naccept: application/json, text/*;q=0.8, */*;q=0.5\r\n");
         for header in headers {
             request += &format!("{header}\r\n");
         }

@@ -24,7 +24,8 @@ const TWINS: [&str; 3] = ["petstore", "star-trek", "train-travel"];
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 fn folder() -> PathBuf {
-    let folder = env::var_os(VARIABLE).unwrap_or_else(|| panic!("{VARIABLE} is not set: run `cargo xtask test openapi`"));
+    let folder =
+        env::var_os(VARIABLE).unwrap_or_else(|| panic!("{VARIABLE} is not set: run `cargo xtask test openapi`"));
     PathBuf::from(folder)
 }
 
@@ -50,7 +51,9 @@ async fn listed(host: &Host) -> BTreeMap<String, Result<String, String>> {
         assert_eq!(reply.code, portcullis::Code::Completed, "{}", reply.message);
         for line in reply.message.lines().filter(|line| !line.starts_with('(')) {
             let (operation, entry) = match line.strip_prefix("skipped: ") {
-                Some(skipped) => skipped.split_once(": ").map(|(operation, why)| (operation, Err(why.to_owned()))).unwrap(),
+                Some(skipped) => {
+                    skipped.split_once(": ").map(|(operation, why)| (operation, Err(why.to_owned()))).unwrap()
+                }
                 None => line.split_once(": ").map(|(tool, operation)| (operation, Ok(tool.to_owned()))).unwrap(),
             };
             assert!(operations.insert(operation.to_owned(), entry).is_none(), "{line}");

@@ -81,7 +81,8 @@ async fn a_schema_that_explodes_is_cut_and_still_a_tool() {
     let mut schemas = json!({ "l0": { "type": "string" } });
     for level in 1..=30 {
         let below = json!({ "$ref": format!("#/components/schemas/l{}", level - 1) });
-        schemas[format!("l{level}")] = json!({ "anyOf": [below, below, below], "properties": { "a": below, "b": below } });
+        schemas[format!("l{level}")] =
+            json!({ "anyOf": [below, below, below], "properties": { "a": below, "b": below } });
     }
     shop["components"] = json!({ "schemas": schemas });
     let desk = Desk::open(&shop, Behaviour::ok(), "").await;
@@ -104,7 +105,8 @@ async fn names_cannot_collide_or_imitate() {
     });
     let desk = Desk::of(&paths).await;
     let long = "x".repeat(64);
-    let expected = ["files_write", "get_8", "list_pets", "list_pets_2", "op_", "operations", "operations_2", "rations", &long];
+    let expected =
+        ["files_write", "get_8", "list_pets", "list_pets_2", "op_", "operations", "operations_2", "rations", &long];
     assert_eq!(tools(&desk.host), expected);
     assert!(desk.sent("operations_2", &json!({})).await.starts_with("GET /v1/1 "));
     assert!(text_of(&desk.call("operations", &json!({})).await).contains("operations_2: GET /1"));

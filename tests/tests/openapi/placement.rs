@@ -32,7 +32,9 @@ async fn check(rows: &[Row], path: &str, found: impl Fn(&Desk, usize, &Row) -> S
     let paths: Map<String, Value> = rows
         .iter()
         .enumerate()
-        .map(|(index, row)| (path.replace("{index}", &index.to_string()), json!({ "get": with_parameter(&row.parameter) })))
+        .map(|(index, row)| {
+            (path.replace("{index}", &index.to_string()), json!({ "get": with_parameter(&row.parameter) }))
+        })
         .collect();
     let desk = Desk::of(&Value::Object(paths)).await;
     for (index, row) in rows.iter().enumerate() {
@@ -73,7 +75,8 @@ async fn path_styles_follow_the_specification() {
 
 #[tokio::test]
 async fn query_styles_follow_the_specification() {
-    let mut json_parameter = row("query", "form", false, json!({ "a": [1, "&"] }), "color=%7B%22a%22%3A%5B1%2C%22%26%22%5D%7D");
+    let mut json_parameter =
+        row("query", "form", false, json!({ "a": [1, "&"] }), "color=%7B%22a%22%3A%5B1%2C%22%26%22%5D%7D");
     json_parameter.parameter["content"] = json!({ "application/json": { "schema": { "type": "object" } } });
     let mut reserved = row("query", "form", true, json!("a/b?c=d&e#f+g"), "color=a/b?c%3Dd%26e%23f%2Bg");
     reserved.parameter["allowReserved"] = json!(true);
@@ -87,7 +90,13 @@ async fn query_styles_follow_the_specification() {
         row("query", "spaceDelimited", false, list(), "color=blue%20black%20brown"),
         row("query", "pipeDelimited", false, list(), "color=blue%7Cblack%7Cbrown"),
         row("query", "deepObject", true, object(), "color%5BB%5D=150&color%5BG%5D=200&color%5BR%5D=100"),
-        row("query", "deepObject", true, json!({ "a": [1, { "b": 2 }] }), "color%5Ba%5D%5B0%5D=1&color%5Ba%5D%5B1%5D%5Bb%5D=2"),
+        row(
+            "query",
+            "deepObject",
+            true,
+            json!({ "a": [1, { "b": 2 }] }),
+            "color%5Ba%5D%5B0%5D=1&color%5Ba%5D%5B1%5D%5Bb%5D=2",
+        ),
         row("query", "form", true, json!("a/b?c=d&e#f+g é"), "color=a%2Fb%3Fc%3Dd%26e%23f%2Bg%20%C3%A9"),
         row("query", "form", false, json!(["a,b", "c"]), "color=a%2Cb,c"),
         json_parameter,
@@ -108,10 +117,8 @@ async fn header_values_are_sent_as_they_are() {
         row("header", "simple", true, object(), "color: B=150,G=200,R=100"),
         row("header", "simple", false, json!("a b;c=\"d\""), "color: a b;c=\"d\""),
     ];
-    check(&rows, "/p{index}", |desk, index, row| {
-        desk.request("GET", &format!("/v1/p{index}"), &[row.expected], "")
-    })
-    .await;
+    check(&rows, "/p{index}", |desk, index, row| desk.request("GET", &format!("/v1/p{index}"), &[row.expected], ""))
+        .await;
 }
 
 #[tokio::test]
@@ -122,10 +129,8 @@ async fn cookie_values_are_encoded() {
         row("cookie", "form", true, list(), "cookie: color=blue; color=black; color=brown"),
         row("cookie", "form", true, json!("a; admin=1"), "cookie: color=a%3B%20admin%3D1"),
     ];
-    check(&rows, "/p{index}", |desk, index, row| {
-        desk.request("GET", &format!("/v1/p{index}"), &[row.expected], "")
-    })
-    .await;
+    check(&rows, "/p{index}", |desk, index, row| desk.request("GET", &format!("/v1/p{index}"), &[row.expected], ""))
+        .await;
 }
 
 #[tokio::test]

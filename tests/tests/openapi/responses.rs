@@ -8,14 +8,19 @@ use std::time::Duration;
 
 async fn answering(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Desk {
     let answer = Behaviour::whole(status, headers, body);
-    Desk::answering(&json!({ "/a": { "get": { "operationId": "get" } } }), Behaviour::answer(move |_| answer.clone())).await
+    Desk::answering(&json!({ "/a": { "get": { "operationId": "get" } } }), Behaviour::answer(move |_| answer.clone()))
+        .await
 }
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 #[tokio::test]
 async fn json_has_its_status_and_the_headers_that_say_how_to_continue() {
-    let headers = [("content-type", "application/problem+json; charset=utf-8"), ("link", "</a?page=2>; rel=\"next\""), ("x", "y")];
+    let headers = [
+        ("content-type", "application/problem+json; charset=utf-8"),
+        ("link", "</a?page=2>; rel=\"next\""),
+        ("x", "y"),
+    ];
     let reply = answering(201, &headers, "[1]").await.call("get", &json!({})).await;
     let expected = json!({ "status": 201, "headers": { "link": "</a?page=2>; rel=\"next\"" }, "body": [1] });
     assert_eq!(json_of(&reply), expected);
@@ -49,7 +54,9 @@ async fn other_bytes_are_a_file_or_an_image() {
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
         let Some(Output::Parts(parts)) = &reply.output else { panic!("{:?}", reply.output) };
         match &parts[..] {
-            [Part::Image(blob)] if is_image => assert_eq!((&blob.data[..], blob.media_type.as_str()), (&b"\x89PNG\xff\x00"[..], media_type)),
+            [Part::Image(blob)] if is_image => {
+                assert_eq!((&blob.data[..], blob.media_type.as_str()), (&b"\x89PNG\xff\x00"[..], media_type))
+            }
             [Part::File(_)] if !is_image => {}
             other => panic!("{media_type}: {other:?}"),
         }
@@ -58,12 +65,14 @@ async fn other_bytes_are_a_file_or_an_image() {
 
 #[tokio::test]
 async fn a_large_body_is_cut() {
-    let reply = answering(200, &[("content-type", "text/plain")], "x".repeat(300_000)).await.call("get", &json!({})).await;
+    let reply =
+        answering(200, &[("content-type", "text/plain")], "x".repeat(300_000)).await.call("get", &json!({})).await;
     let text = text_of(&reply);
     assert!(text.ends_with("x\n(the response is larger than 192 KiB; only its beginning was read)"), "{}", text.len());
     let reply = answering(200, &[JSON], format!("[{}1]", "1,".repeat(200_000))).await.call("get", &json!({})).await;
     assert!(text_of(&reply).starts_with("[1,1,"));
-    let reply = answering(200, &[("content-type", "application/zip")], "x".repeat(300_000)).await.call("get", &json!({})).await;
+    let reply =
+        answering(200, &[("content-type", "application/zip")], "x".repeat(300_000)).await.call("get", &json!({})).await;
     assert_eq!(text_of(&reply), "(the response is larger than 192 KiB; only its beginning was read)");
 }
 
@@ -84,7 +93,11 @@ async fn an_error_of_the_server_is_a_failure_with_the_beginning_of_its_body() {
 async fn a_redirect_is_not_followed() {
     let desk = answering(302, &[("location", "http://127.0.0.1:1/elsewhere")], "").await;
     let reply = desk.call("get", &json!({})).await;
-    assert!(reply.message.contains("it redirects to http://127.0.0.1:1/elsewhere, which is not followed"), "{}", reply.message);
+    assert!(
+        reply.message.contains("it redirects to http://127.0.0.1:1/elsewhere, which is not followed"),
+        "{}",
+        reply.message
+    );
     assert_eq!(desk.server.texts().len(), 1);
 }
 

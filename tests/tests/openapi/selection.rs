@@ -71,7 +71,10 @@ async fn two_thousand_operations_are_tools_and_more_need_a_selection() {
     assert_eq!(tools(&host).len(), 2001);
     let (_site, host) = opened(&many(2001), "").await;
     let why = refusal(&host);
-    assert!(why.contains("the document has 2001 operations, but a plugin can make at most 2000 tools: select some"), "{why}");
+    assert!(
+        why.contains("the document has 2001 operations, but a plugin can make at most 2000 tools: select some"),
+        "{why}"
+    );
     let (_site, host) = opened(&many(2001), "paths = \"/p1*\"").await;
     assert_eq!(tools(&host).len(), 1112);
 }
@@ -93,7 +96,8 @@ async fn a_long_list_is_read_in_parts() {
 
 #[tokio::test]
 async fn large_schemas_become_smaller_until_all_definitions_fit() {
-    let property = |index: usize| (format!("property_{index}"), json!({ "type": "string", "description": "x".repeat(300) }));
+    let property =
+        |index: usize| (format!("property_{index}"), json!({ "type": "string", "description": "x".repeat(300) }));
     let large: Map<String, Value> = (0..100).map(property).collect();
     let body = json!({ "content": { "application/json": { "schema": { "type": "object", "properties": large } } } });
     let paths: Map<String, Value> =
