@@ -1,5 +1,5 @@
-//! The shipped plugin `openapi` in a real host, against servers on the loopback address: the exact bytes of its requests,
-//! its responses, changed and hostile documents, and documents that others wrote.
+//! The shipped plugin `openapi` in a real host, against servers on the loopback address: the exact bytes of its
+//! requests, its responses, changed and hostile documents, and documents that others wrote.
 
 #![allow(clippy::disallowed_methods, reason = "tests write the documents that tools are made from")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]

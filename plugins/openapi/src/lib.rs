@@ -1,8 +1,8 @@
 //! The openapi plugin: the operations of an OpenAPI document become tools.
 //!
-//! At load: `settings`, `document` (text to references), `operation` (what a tool needs), `definition` (the tool). At a
-//! call: `operation` again, `request_digest` (is it what was accepted?), `request`, `response`. `list` is the tool of the
-//! manifest.
+//! At load: `settings`, `document` (text to references), `operation` (what a tool needs), `definition` (the tool).
+//! At a call: `operation` again, `request_digest` (is it what was accepted?), `request`, `response`. `list` is the tool
+//! of the manifest.
 
 mod settings;
 

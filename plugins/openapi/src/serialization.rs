@@ -43,7 +43,7 @@ pub(crate) enum Encoding {
     Verbatim,
 }
 
-/// Reserved characters that `allowReserved` keeps. `#` would end the query, and `&`, `=` and `+` would change its pairs.
+/// Reserved characters that `allowReserved` keeps. `#` would end the query. `&`, `=` and `+` would change its pairs.
 const RESERVED_KEPT: &str = ":/?@[]!$'()*,;";
 
 /// A parameter as it is serialized.
@@ -88,8 +88,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// Adds the pairs of an object or a list in brackets. OpenAPI defines only objects of primitives. Servers that accept
-    /// more expect the keys and indices in further brackets.
+    /// Adds the pairs of an object or a list in brackets. OpenAPI defines only objects of primitives. Servers that
+    /// accept more expect the keys and indices in further brackets.
     fn deep(&self, name: &str, value: &Value, pairs: &mut Vec<String>) {
         match value {
             Value::Object(members) => {

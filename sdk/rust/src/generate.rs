@@ -123,9 +123,9 @@ impl<'a> GeneratedCall<'a> {
         crate::arguments::parse(self.arguments)
     }
 
-    /// Returns the schema of the tool as the operator accepted it. The files that it was made from may have changed since
-    /// then. So compare it with what the plugin would generate now, if a definition does not say everything that a call
-    /// does.
+    /// Returns the schema of the tool as the operator accepted it. The files that it was made from may have changed
+    /// since then. So compare it with what the plugin would generate now, if a definition does not say everything that
+    /// a call does.
     #[must_use]
     pub fn accepted_schema(&self) -> Option<Value> {
         serde_json::from_str(&self.context.setting(ACCEPTED_SCHEMA)?).ok()

@@ -20,8 +20,8 @@ use portcullis_sandbox::{Handles, Surroundings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The setting with the schema of a generated tool, as the operator accepted it. A plugin compares it with what it would
-/// generate now.
+/// The setting with the schema of a generated tool, as the operator accepted it. A plugin compares it with what it
+/// would generate now.
 const ACCEPTED_SCHEMA: &str = "portcullis:accepted-schema";
 
 /// An approved call with its handles.
