@@ -75,9 +75,9 @@ impl Desk {
             request += &format!("content-length: {}\r\n", body.len());
         }
         request += &format!(
-            "host: {}\r\nuser-agent: portcullis/{}\r\naccept-encoding: gzip\r\nauthorization: Bearer {TOKEN}\r\n\r\n{body}",
-            self.server.authority(),
+            "accept-encoding: gzip\r\nuser-agent: portcullis/{}\r\nauthorization: Bearer {TOKEN}\r\nhost: {}\r\n\r\n{body}",
             env!("CARGO_PKG_VERSION"),
+            self.server.authority(),
         );
         request
     }
@@ -134,7 +134,7 @@ schemes = ["http"]
 ports = [{port}]
 addresses = ["127.0.0.1"]
 methods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH"]
-requests-per-minute = 100000
+requests-per-minute = 10000
 secret = {{ header = "authorization", value = "Bearer {{}}", from = "file:token" }}
 [[rule]]
 tool = "*.*"
