@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::operation::{Operation, Operations, SkippedOperation};
 use crate::parameter::{BODY, Parameter};
 use crate::request_digest;
-use crate::schema::{SchemaBudget, convert};
+use crate::schema::{ConvertedSchema, SchemaBudget, convert};
 use crate::text::{hidden, line, paragraph};
 
 /// Maximum bytes of a title. A host accepts 256.
@@ -71,13 +71,13 @@ fn within(
     let (mut made, mut bytes) = (Vec::with_capacity(operations.len()), 0);
     for operation in operations {
         let tool = tool(document, operation, budget);
-        if let Ok(tool) = &tool {
-            bytes += tool.schema.to_string().len() + tool.description.len() + tool.name.len() + TITLE_BYTES_MAX;
+        if let Ok((tool, schema_bytes)) = &tool {
+            bytes += schema_bytes + tool.description.len() + tool.name.len() + TITLE_BYTES_MAX;
         }
         if bytes > DEFINITIONS_BYTES_MAX {
             return None;
         }
-        made.push(tool);
+        made.push(tool.map(|(tool, _)| tool));
     }
     Some(made)
 }
@@ -100,7 +100,12 @@ fn keep(made: Vec<Result<GeneratedTool, String>>, operations: &mut Operations<'_
     tools
 }
 
-fn tool(document: &Document, operation: &Operation<'_>, budget: SchemaBudget) -> Result<GeneratedTool, String> {
+/// Returns the tool of an operation, and the size of its schema in bytes.
+fn tool(
+    document: &Document,
+    operation: &Operation<'_>,
+    budget: SchemaBudget,
+) -> Result<(GeneratedTool, usize), String> {
     let mut maker =
         SchemaMaker { document, budget, bytes: 0, properties: Map::new(), required: Vec::new(), is_trimmed: false };
     let has_body = operation.body.is_some();
@@ -110,7 +115,7 @@ fn tool(document: &Document, operation: &Operation<'_>, budget: SchemaBudget) ->
     if let Some(body) = &operation.body {
         maker.body(body)?;
     }
-    let is_trimmed = maker.is_trimmed;
+    let (is_trimmed, bytes) = (maker.is_trimmed, maker.bytes);
     let schema = maker.schema(request_digest::of(operation));
     check_texts(&schema)?;
     let text = |key: &str| operation.value.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -121,7 +126,7 @@ fn tool(document: &Document, operation: &Operation<'_>, budget: SchemaBudget) ->
     if !title.is_empty() {
         tool = tool.title(title);
     }
-    Ok(tool)
+    Ok((tool, bytes))
 }
 
 fn description(operation: &Operation<'_>, is_trimmed: bool) -> String {
@@ -164,31 +169,32 @@ impl SchemaMaker<'_> {
     fn parameter(&mut self, parameter: &Parameter<'_>, leaves_body: bool) -> Result<(), String> {
         let share = if leaves_body { BODY_SHARE } else { 1 };
         let budget = SchemaBudget { bytes: self.budget.bytes / share, subschemas: self.budget.subschemas / share };
-        let mut schema = self.converted(parameter.schema, budget)?;
+        let ConvertedSchema { mut schema, mut bytes, .. } = self.converted(parameter.schema, budget)?;
         if let (Value::Object(members), Some(text)) = (&mut schema, parameter.description) {
             let text = paragraph(text, PARAMETER_DESCRIPTION_BYTES_MAX.min(budget.bytes / 4));
             if !text.is_empty() {
+                bytes += text.len() + ARGUMENT_AROUND_BYTES;
                 members.insert("description".to_owned(), Value::String(text));
             }
         }
-        self.add(&parameter.argument, parameter.is_required, schema)
+        self.add(&parameter.argument, parameter.is_required, schema, bytes)
     }
 
     fn body(&mut self, body: &RequestBody<'_>) -> Result<(), String> {
-        let schema = self.converted(body.schema, self.budget)?;
-        self.add(BODY, body.is_required, schema)
+        let ConvertedSchema { schema, bytes, .. } = self.converted(body.schema, self.budget)?;
+        self.add(BODY, body.is_required, schema, bytes)
     }
 
-    fn converted(&mut self, schema: Option<&Value>, budget: SchemaBudget) -> Result<Value, String> {
-        let Some(schema) = schema else { return Ok(json!({})) };
-        let converted = convert(self.document, schema, budget)?;
-        self.is_trimmed |= converted.is_trimmed;
+    fn converted(&mut self, schema: Option<&Value>, budget: SchemaBudget) -> Result<ConvertedSchema, String> {
+        let any = json!({});
+        let converted = convert(self.document, schema.unwrap_or(&any), budget)?;
+        self.is_trimmed |= converted.is_trimmed && schema.is_some();
         self.budget.subschemas = self.budget.subschemas.saturating_sub(converted.subschemas);
-        Ok(converted.schema)
+        Ok(converted)
     }
 
-    fn add(&mut self, argument: &str, is_required: bool, schema: Value) -> Result<(), String> {
-        let bytes = 2 * (argument.len() + ARGUMENT_AROUND_BYTES) + schema.to_string().len();
+    fn add(&mut self, argument: &str, is_required: bool, schema: Value, bytes: usize) -> Result<(), String> {
+        let bytes = 2 * (argument.len() + ARGUMENT_AROUND_BYTES) + bytes;
         self.bytes += bytes;
         self.budget.bytes = self.budget.bytes.saturating_sub(bytes);
         if self.bytes > ARGUMENTS_BYTES_MAX {

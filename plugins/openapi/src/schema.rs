@@ -28,6 +28,7 @@ pub(crate) struct SchemaBudget {
 #[derive(Debug)]
 pub(crate) struct ConvertedSchema {
     pub(crate) schema: Value,
+    pub(crate) bytes: usize,
     pub(crate) subschemas: usize,
     /// Whether a part was replaced by `{}`.
     pub(crate) is_trimmed: bool,
@@ -35,28 +36,43 @@ pub(crate) struct ConvertedSchema {
 
 /// Converts a schema, as deep as the budget permits.
 pub(crate) fn convert(document: &Document, schema: &Value, budget: SchemaBudget) -> Result<ConvertedSchema, String> {
+    let mut levels = usize::MAX;
     for depth in DEPTHS {
-        let mut conversion =
-            SchemaConversion { document, subschemas_max: budget.subschemas, subschemas: 0, is_trimmed: false };
-        let schema = conversion.schema(schema, depth)?;
-        let SchemaConversion { subschemas, is_trimmed, .. } = conversion;
-        if subschemas <= budget.subschemas && schema.to_string().len() <= budget.bytes {
-            return Ok(ConvertedSchema { schema, subschemas, is_trimmed });
+        if depth >= levels {
+            // It would cut nothing off, so the result would be the same.
+            continue;
         }
+        let mut conversion = SchemaConversion {
+            document,
+            subschemas_max: budget.subschemas,
+            subschemas: 0,
+            depth_left: depth,
+            is_trimmed: false,
+        };
+        let schema = conversion.schema(schema, depth)?;
+        let SchemaConversion { subschemas, depth_left, is_trimmed, .. } = conversion;
+        let bytes = schema.to_string().len();
+        if subschemas <= budget.subschemas && bytes <= budget.bytes {
+            return Ok(ConvertedSchema { schema, bytes, subschemas, is_trimmed });
+        }
+        levels = depth - depth_left + 1;
     }
-    Ok(ConvertedSchema { schema: json!({}), subschemas: 1, is_trimmed: true })
+    Ok(ConvertedSchema { schema: json!({}), bytes: "{}".len(), subschemas: 1, is_trimmed: true })
 }
 
 struct SchemaConversion<'a> {
     document: &'a Document,
     subschemas_max: usize,
     subschemas: usize,
+    /// The depth that the deepest subschema had left.
+    depth_left: usize,
     is_trimmed: bool,
 }
 
 impl SchemaConversion<'_> {
     fn schema(&mut self, schema: &Value, depth: usize) -> Result<Value, String> {
         self.subschemas += 1;
+        self.depth_left = self.depth_left.min(depth);
         if depth == 0 || self.subschemas > self.subschemas_max {
             self.is_trimmed = true;
             return Ok(json!({}));

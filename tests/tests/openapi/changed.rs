@@ -32,7 +32,7 @@ async fn a_changed_document_is_quarantined_until_it_is_accepted() {
     assert_eq!(tools(&desk.host), ["get_pet", "list_pets", "operations"]);
     let why = refusal(&desk.host);
     assert!(why.contains("(added: delete_pet; changed: list_pets): to review and accept them, run"), "{why}");
-    assert_eq!(desk.refused("delete_pet", &json!({ "id": 1 })).await.code, Code::UnknownTool);
+    assert_eq!(desk.refused("delete_pet", &json!({ "id": 1 })).await.code, Code::PluginRefused);
     // Another host refuses the plugin, because it has no older tools to keep.
     let other = desk.site.open(&policy(&desk.server, "")).await;
     assert!(other.catalog().plugin("openapi").is_none());

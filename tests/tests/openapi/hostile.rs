@@ -140,7 +140,7 @@ async fn hidden_characters_of_texts_are_removed_and_those_of_values_leave_the_op
 async fn a_server_outside_the_binding_gets_no_request() {
     let other = Server::plain(Behaviour::ok());
     let mut shop = document(&json!({ "/a": { "get": { "operationId": "get" } }, "/b": {
-        "servers": [{ "url": format!("http://{}", other.authority()) }], "get": { "operationId": "own" },
+        "servers": [{ "url": format!("http://{}/own", other.authority()) }], "get": { "operationId": "own" },
     } }));
     let server = Server::plain(Behaviour::ok());
     shop["servers"] = json!([{ "url": format!("http://{}", other.authority()) }]);

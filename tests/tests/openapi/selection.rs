@@ -99,10 +99,12 @@ async fn large_schemas_become_smaller_until_all_definitions_fit() {
     let property =
         |index: usize| (format!("property_{index}"), json!({ "type": "string", "description": "x".repeat(300) }));
     let large: Map<String, Value> = (0..100).map(property).collect();
-    let body = json!({ "content": { "application/json": { "schema": { "type": "object", "properties": large } } } });
+    let body = json!({ "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Large" } } } });
     let paths: Map<String, Value> =
         (0..600).map(|index| (format!("/p{index}"), json!({ "post": { "requestBody": body } }))).collect();
-    let (_site, host) = opened(&document(&Value::Object(paths)), "").await;
+    let mut large_document = document(&Value::Object(paths));
+    large_document["components"] = json!({ "schemas": { "Large": { "type": "object", "properties": large } } });
+    let (_site, host) = opened(&large_document, "").await;
     assert_eq!(tools(&host).len(), 601);
     let catalog = host.catalog();
     let tool = catalog.plugin("openapi").unwrap().tools().nth(1).unwrap();
