@@ -26,6 +26,7 @@ mod input;
 mod live;
 mod mcp;
 mod network;
+mod openapi;
 mod outputs;
 mod pick;
 mod plugins;

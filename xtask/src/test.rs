@@ -68,6 +68,7 @@ impl Prepared {
         if let Some(suites) = &self.suites {
             command.env("PORTCULLIS_TEST_JSON_SUITE", &suites.json).env("PORTCULLIS_TEST_SCHEMA_SUITE", &suites.schema);
             command.env("PORTCULLIS_TEST_PAGES", &suites.pages).env("PORTCULLIS_TEST_BOTOCORE", &suites.services);
+            command.env("PORTCULLIS_TEST_OPENAPI", &suites.openapi);
         }
         if let Some(clients) = &self.clients {
             clients.provide(command);

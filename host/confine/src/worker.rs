@@ -1,8 +1,8 @@
 //! The broker: a process with one thread, which starts the programs.
 //!
 //! It keeps one prepared cell: a process with everything around it that does not depend on the program, and a second
-//! process that waits to become the program. A start then takes only what is its own, and the next cell is prepared while
-//! the program runs.
+//! process that waits to become the program. A start then takes only what is its own, and the next cell is prepared
+//! while the program runs.
 
 mod cell;
 mod landlock;

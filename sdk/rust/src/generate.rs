@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::{Context, Failure, Hint, Permission, Success};
 
+/// The setting in which a host passes the accepted schema to a call.
+const ACCEPTED_SCHEMA: &str = "portcullis:accepted-schema";
+
 /// Makes tools in addition to those of the manifest, and runs them. Name the type as `generator` in `plugin!`.
 pub trait Generator {
     /// Makes the tools. The context has the plugin's settings, and the directories that the policy binds, read-only. It
@@ -118,6 +121,14 @@ impl<'a> GeneratedCall<'a> {
     /// `InvalidArguments`: they do not match the type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         crate::arguments::parse(self.arguments)
+    }
+
+    /// Returns the schema of the tool as the operator accepted it. The files that it was made from may have changed
+    /// since then. So compare it with what the plugin would generate now, if a definition does not say everything that
+    /// a call does.
+    #[must_use]
+    pub fn accepted_schema(&self) -> Option<Value> {
+        serde_json::from_str(&self.context.setting(ACCEPTED_SCHEMA)?).ok()
     }
 
     /// Returns the context of the call, with its handles.

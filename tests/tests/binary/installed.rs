@@ -9,7 +9,7 @@ use crate::binary::console::Session;
 use crate::binary::desk::finish;
 
 /// The plugins that come with the program.
-pub(crate) const SHIPPED: [&str; 7] = ["agent", "files", "memory", "script", "shell", "todo", "web"];
+pub(crate) const SHIPPED: [&str; 8] = ["agent", "files", "memory", "openapi", "script", "shell", "todo", "web"];
 
 /// An installed program, a home directory and a project in it.
 pub(crate) struct Installed {

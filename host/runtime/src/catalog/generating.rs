@@ -69,7 +69,7 @@ impl Loader {
     async fn run_generator(&self, plugin: &Plugin) -> Result<Vec<Definition>, LoadError> {
         let code = self.code(plugin).await?;
         let slot = self.slots.descriptions.acquire().await;
-        let ran = self.engine.generate(code, &limits(), &handles(plugin), &context()).await;
+        let ran = self.engine.generate(code, &limits(plugin), &handles(plugin), &context()).await;
         drop(slot);
         Ok(match ran.result {
             Ok(Some(Ok(definitions))) => definitions,
@@ -140,8 +140,10 @@ fn handles(plugin: &Plugin) -> Handles {
     handles
 }
 
-fn limits() -> Limits {
+/// Returns the limits of a generation. Its memory is that of a call under the policy, because both read the same files.
+fn limits(plugin: &Plugin) -> Limits {
     Limits {
+        memory_bytes: plugin.grants.memory_bytes,
         time: GENERATE_TIME_MAX,
         transfer_bytes: GENERATE_TRANSFER_BYTES_MAX,
         log_bytes: GENERATE_LOG_BYTES_MAX,

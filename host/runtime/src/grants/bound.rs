@@ -26,6 +26,8 @@ pub(crate) struct PluginGrants {
     pub(crate) config: Arc<BTreeMap<String, String>>,
     /// The resolution of its clocks.
     pub(crate) clock: ClockResolution,
+    /// The linear memory of a call. Its generator has as much.
+    pub(crate) memory_bytes: usize,
     /// The secrets of its clients. All of its calls search for them.
     pub(crate) secrets: Arc<PluginSecrets>,
 }
@@ -121,7 +123,13 @@ impl Opening<'_> {
         keys.extend(programs);
         let clients = keys.values().filter_map(Grant::client);
         let secrets = Arc::new(PluginSecrets::new(self.network, clients));
-        Ok(PluginGrants { keys, config: Arc::new(policy.config(plugin).clone()), clock: policy.clock(plugin), secrets })
+        Ok(PluginGrants {
+            keys,
+            config: Arc::new(policy.config(plugin).clone()),
+            clock: policy.clock(plugin),
+            memory_bytes: policy.limits(plugin).memory_bytes,
+            secrets,
+        })
     }
 }
 

@@ -17,7 +17,12 @@ use crate::request::Request;
 use crate::valid_call::ValidCall;
 use portcullis_policy::{Access, DependencyKey, DependencyKind, ExampleBlank, Limits};
 use portcullis_sandbox::{Handles, Surroundings};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The setting with the schema of a generated tool, as the operator accepted it. A plugin compares it with what it
+/// would generate now.
+const ACCEPTED_SCHEMA: &str = "portcullis:accepted-schema";
 
 /// An approved call with its handles.
 pub(crate) struct GrantedCall {
@@ -46,7 +51,8 @@ impl ApprovedCall {
                 None => handles.ungranted_key(Arc::from(key.as_str()), dependency.kind),
             }
         }
-        handles.set_surroundings(surroundings(host, &self.call.plugin));
+        let config = config(&self.call.plugin, &self.call.tool);
+        handles.set_surroundings(Surroundings { config, ..surroundings(host, &self.call.plugin) });
         handles.set_secrets(Arc::clone(&self.call.plugin.grants.secrets));
         let (limits, quota) = match &request.parent {
             Some(parent) => {
@@ -103,6 +109,16 @@ fn surroundings(host: &HostState, plugin: &Plugin) -> Surroundings {
         time: host.time.clone(),
         seed: host.seed,
     }
+}
+
+/// Returns the settings of a call. The schema of a generated tool replaces a setting of that name.
+fn config(plugin: &Plugin, tool: &Tool) -> Arc<BTreeMap<String, String>> {
+    if !plugin.generates || plugin.manifest_tools.contains_key(&tool.name().tool) {
+        return Arc::clone(&plugin.grants.config);
+    }
+    let mut config = BTreeMap::clone(&plugin.grants.config);
+    config.insert(ACCEPTED_SCHEMA.to_owned(), tool.schema().document().to_string());
+    Arc::new(config)
 }
 
 /// Returns the required keys that a call of this tool does not get.
