@@ -75,7 +75,7 @@ impl<'a> RequestBody<'a> {
         let text = |key: &str| encoding?.get(key)?.as_str();
         let flag = |key: &str| encoding?.get(key)?.as_bool();
         let is_styled = text("style").is_some() || flag("explode").is_some() || flag("allowReserved").is_some();
-        let is_json = text("contentType").is_some_and(|media_type| is_json(media_type));
+        let is_json = text("contentType").is_some_and(is_json);
         // An object without a style is one field with JSON, which is the default of OpenAPI.
         let json = ((field.is_object() && !is_styled) || is_json).then(|| Value::String(field.to_string()));
         let style = text("style").and_then(ParameterStyle::parse).unwrap_or(ParameterStyle::Form);

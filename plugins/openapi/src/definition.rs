@@ -116,7 +116,7 @@ fn tool(
         maker.body(body)?;
     }
     let (is_trimmed, bytes) = (maker.is_trimmed, maker.bytes);
-    let schema = maker.schema(request_digest::of(operation));
+    let schema = maker.schema(&request_digest::of(operation));
     check_texts(&schema)?;
     let text = |key: &str| operation.value.get(key).and_then(Value::as_str).unwrap_or_default();
     let mut tool = GeneratedTool::new(&operation.tool, description(operation, is_trimmed), schema)
@@ -207,7 +207,7 @@ impl SchemaMaker<'_> {
         Ok(())
     }
 
-    fn schema(self, comment: String) -> Value {
+    fn schema(self, comment: &str) -> Value {
         let mut schema = json!({
             "$comment": comment, "type": "object", "properties": self.properties, "additionalProperties": false,
         });

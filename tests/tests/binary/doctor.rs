@@ -33,7 +33,7 @@ fn doctor_finds_nothing_after_init() {
     assert!(text.ends_with("0 errors, 0 warnings\n"), "{text}");
     assert!(
         text.contains(".mcp.json starts this program")
-            && text.contains("agent, files, memory, script, shell, todo, web load"),
+            && text.contains("agent, files, memory, openapi, script, shell, todo, web load"),
         "{text}"
     );
 }

@@ -20,7 +20,7 @@ fn init_sets_a_project_up_and_makes_one_real_call() {
     let ran = installed.run(&["init", "--yes"]).ends(0);
     for told in [
         "+[plugin.files.directory.workspace]",
-        "install agent, files, memory, script, shell, todo, web",
+        "install agent, files, memory, openapi, script, shell, todo, web",
         "+++ .mcp.json",
         "src/",
     ] {

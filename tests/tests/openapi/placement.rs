@@ -145,17 +145,17 @@ async fn a_path_value_stays_in_its_segment() {
     for (value, expected) in [
         ("a?b=c", "a%3Fb%3Dc"),
         ("a#b", "a%23b"),
+        ("a/b", "a%2Fb"),
         ("%2e%2e", "%252e%252e"),
         ("{id}", "%7Bid%7D"),
-        ("a\r\nx-evil: 1", "a%0D%0Ax-evil%3A%201"),
         ("é ", "%C3%A9%20"),
-        ("..;x", "..%3Bx"),
         ("a:b@c", "a%3Ab%40c"),
     ] {
         let request = desk.sent("item", &json!({ "id": value })).await;
         assert_eq!(request, desk.request("GET", &format!("/v1/items/{expected}/tail"), &[], ""), "{value:?}");
     }
-    for value in ["..", ".", "", "../../admin", "a/b", "a\\..\\b"] {
+    // The host sends no encoded control character, and no `..` with parameters.
+    for value in ["..", "..;x", ".", "", "../../admin", "a\\..\\b", "a\r\nx-evil: 1", "a\u{0}b"] {
         desk.refused("item", &json!({ "id": value })).await;
     }
     let request = desk.sent("file", &json!({ "path": "src/a b?.rs" })).await;
