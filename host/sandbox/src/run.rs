@@ -114,12 +114,16 @@ impl Engine {
             self.run(Generate, RunSetup { code, limits, handles, context, cancellation })
         };
         let first = run().await;
-        let second = if matches!(first.result, Ok(Ok(_))) { run().await.result.ok() } else { None };
-        first.map(|one| match one {
-            Ok(_) => second.filter(|other| *other == one),
+        if !matches!(first.result, Ok(Ok(_))) {
             // An error refuses the plugin, so it need not be stable.
-            Err(_) => Some(one),
-        })
+            return first.map(Some);
+        }
+        let second = run().await;
+        match second.result {
+            Ok(other) => first.map(|one| (one == other).then_some(one)),
+            // The second run has a reason of its own, such as its time limit on a busy machine.
+            Err(_) => second.map(Some),
+        }
     }
 
     /// Calls one export in a fresh store.
