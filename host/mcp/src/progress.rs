@@ -38,6 +38,8 @@ const STEP_DECIMALS: i32 = 6;
 pub(crate) struct Voice {
     peer: Peer<RoleServer>,
     token: ProgressToken,
+    /// Cancelled when the client no longer waits for the request.
+    cancelled: CancellationToken,
     told: Mutex<LastProgress>,
 }
 
@@ -72,7 +74,7 @@ impl Voice {
     /// Returns the progress channel to the client, if the request carried a progress token.
     pub(crate) fn of(cx: &RequestContext<RoleServer>) -> Option<Self> {
         let token = cx.meta.get_progress_token()?;
-        Some(Self { peer: cx.peer.clone(), token, told: Mutex::default() })
+        Some(Self { peer: cx.peer.clone(), token, cancelled: cx.ct.clone(), told: Mutex::default() })
     }
 
     /// Sends a message of the host.
@@ -93,8 +95,13 @@ impl Voice {
         if let Some(message) = message {
             notification = notification.with_message(line(message));
         }
-        // An error means that the client has disconnected. That ends the call elsewhere.
-        let _ = self.peer.notify_progress(notification).await;
+        tokio::select! {
+            biased;
+            // When the client has closed its stream, nothing sends notifications, and the next future never ends.
+            () = self.cancelled.cancelled() => {}
+            // An error means that the client has disconnected. That ends the call elsewhere.
+            _ = self.peer.notify_progress(notification) => {}
+        }
     }
 }
 
