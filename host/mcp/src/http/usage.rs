@@ -71,8 +71,9 @@ impl SlotUsage {
         let share = Duration::from_secs(1) / self.limits.calls_per_second.max(1);
         let burst_calls = self.limits.calls_burst.max(1);
         let burst = share * burst_calls;
-        let now = Instant::now();
         let used = entry(&mut principals, principal).map_err(|Exhausted| burst)?;
+        // After the entry, whose own time may be this moment.
+        let now = Instant::now();
         let next = used.paced_until.max(now) + share * calls.min(burst_calls);
         match (next - now).checked_sub(burst) {
             Some(wait) if !wait.is_zero() => Err(wait),
