@@ -113,6 +113,20 @@ async fn a_program_outlives_neither_its_broker_nor_its_host() {
 }
 
 #[tokio::test]
+async fn what_waits_for_a_start_ends_with_the_broker() {
+    for tier in tiers() {
+        let word = mark("waiting");
+        let named = format!("exec -a {word} \"$0\" \"$@\"");
+        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["-c", &named]);
+        let prepared = "the broker, the cell, and the process that waits to become the program";
+        assert_eq!(processes_with(&word), 3, "{tier}: {prepared}");
+        assert_eq!(lab.run("echo done").await.text, "done\n", "{tier}");
+        drop(lab);
+        until_none_has(&word).await;
+    }
+}
+
+#[tokio::test]
 async fn the_streams_are_the_programs_own() {
     for tier in tiers() {
         let lab = Lab::new(tier);
