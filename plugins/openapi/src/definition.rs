@@ -157,7 +157,7 @@ fn hints(method: Method) -> &'static [Hint] {
 
 struct SchemaMaker<'a> {
     document: &'a Document,
-    /// What is left for the next arguments.
+    /// The budget for the next arguments.
     budget: SchemaBudget,
     bytes: usize,
     properties: Map<String, Value>,

@@ -105,7 +105,7 @@ impl Selection {
     }
 }
 
-/// Returns whether a text matches a pattern, in which `*` stands for any characters.
+/// Returns whether a text matches a pattern, in which `*` matches any characters.
 fn is_match(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -68,7 +68,7 @@ fn a_host_without_plugins_costs_only_its_own_tools() {
     let desk = Desk::new("");
     let empty = desk.site.directory("empty");
     let costs = desk.run(&["list", "--tokens", "--json", "--plugins", empty.to_str().unwrap()]).ends(0).document();
-    assert_eq!(costs["tools"].as_array().unwrap().len(), 4, "{costs}");
+    assert_eq!(costs["tools"].as_array().unwrap().len(), 5, "{costs}");
     assert_eq!((number(&costs["search"]["found"]), number(&costs["search"]["found_tokens"])), (0, 0));
     assert!(number(&costs["search"]["tokens"]) > number(&costs["tokens"]), "{costs}");
 }

@@ -262,7 +262,7 @@ async fn batches_run_with_one_run_slot() {
     for batch in batches.collect::<Vec<_>>() {
         let reply = tokio::time::timeout(Duration::from_secs(20), batch).await.expect("batches wait for one another");
         let reply = reply.unwrap();
-        // More batches than can wait at once are told to try again.
+        // A batch beyond those that can wait at once gets the answer to try again.
         assert!(matches!(reply.code, Code::Completed | Code::Busy), "{}", reply.message);
     }
     assert_eq!(codes(&host.call(batch(&[mark(9)])).await), ["completed"]);

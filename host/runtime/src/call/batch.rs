@@ -120,7 +120,7 @@ impl<'a> ReadyBatch<'a> {
         let take = |place: usize, reply| {
             replies[place] = Some(held(reply, &mut room));
             count += 1;
-            // Nobody waits for the progress of a cancelled batch, and its client may be gone.
+            // The caller does not wait for the progress of a cancelled batch, and its client may be gone.
             if !self.request.cancellation.is_cancelled() {
                 self.record.progressed(progress(count, total));
             }
