@@ -14,14 +14,28 @@ use crate::outputs::OutputKeeper;
 use crate::places::HostDirectories;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
+use crate::reply::Reply;
 use crate::request::Request;
 use crate::results::ResultHistory;
+use crate::steering::Steering;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
 use portcullis_policy::{PluginName, Policy};
-use portcullis_sandbox::TimeSource;
+use portcullis_sandbox::{Cancellation, TimeSource};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{self, Arc};
 use tokio::sync::{Mutex, Semaphore, watch};
+
+/// Runs the calls of a batch, at most a number of them at the same time, until a cancellation. Passes on each reply
+/// with the index of its request.
+pub(crate) type MakesTogether = for<'a> fn(
+    &'a Arc<HostState>,
+    Vec<Request>,
+    usize,
+    (&'a Cancellation, &'a Steering),
+    Box<dyn FnMut(usize, Reply) + Send + 'a>,
+) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 pub(crate) struct HostState {
     /// The current catalog. A call keeps the catalog that it started with.
@@ -69,6 +83,8 @@ pub(crate) struct HostState {
     pub(crate) admissions: Admissions,
     /// The slots for reviews and previews, which do not use run slots.
     pub(crate) reviews: Semaphore,
+    /// All steps of several calls. A batch is a step of a call, so it reaches the steps only through this.
+    pub(crate) makes_together: MakesTogether,
     /// The maximum size of arguments for any plugin, which is checked before the tool is known.
     pub(crate) arguments_bytes_max: usize,
 }

@@ -38,8 +38,8 @@ pub(crate) struct ParentCall {
     /// What all calls that it makes may write together.
     quota: Arc<QuotaPool>,
     round: Mutex<Round>,
-    /// The policy that allowed this call last. The same policy decides the same call in the same way, so it decides once
-    /// for all calls that this one makes.
+    /// The policy that allowed this call last. The same policy decides the same call in the same way, so it decides
+    /// once for all calls that this one makes.
     allowed_under: Mutex<Option<Arc<PolicyInForce>>>,
     /// What an approver decided about calls before they are made.
     pub(crate) plan: CallPlan,

@@ -18,9 +18,9 @@ pub const EXPLAIN_TOOL: &str = "tools.explain";
 /// The plugin and the tool of [`EXPLAIN_TOOL`].
 const EXPLAIN_TOOL_PARTS: (&str, &str) = ("tools", "explain");
 
-/// The full name of the tool that makes several calls. Each item of its argument `calls` has a member `tool`, which names
-/// another tool as the model knows it. An embedder that gives models other names, or only some of the tools, has to
-/// translate or refuse these names ([`Request::batched`](crate::Request::batched)).
+/// The full name of the tool that makes several calls. Each item of its argument `calls` has a member `tool`, which
+/// names another tool as the model knows it. An embedder that gives models other names, or only some of the tools, has
+/// to translate or refuse these names ([`Request::batched`](crate::Request::batched)).
 pub const BATCH_TOOL: &str = "tools.batch";
 
 /// The plugin and the tool of [`BATCH_TOOL`].

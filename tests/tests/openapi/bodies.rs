@@ -3,7 +3,7 @@
 use crate::openapi::desk::{Desk, text_of};
 use serde_json::{Value, json};
 
-fn post(id: &str, content: Value, is_required: bool) -> Value {
+fn post(id: &str, content: &Value, is_required: bool) -> Value {
     json!({ "post": { "operationId": id, "requestBody": { "required": is_required, "content": content } } })
 }
 
@@ -14,12 +14,12 @@ async fn a_body_is_sent_in_the_media_type_of_the_document() {
         "encoding": { "meta": { "style": "deepObject", "explode": true }, "tags": { "explode": false } },
     } });
     let desk = Desk::of(&json!({
-        "/json": post("json", json!({ "application/xml": {}, "application/json": { "schema": { "type": "object" } } }), true),
-        "/merge": post("merge", json!({ "application/merge-patch+json; charset=utf-8": {} }), true),
-        "/form": post("form", form, true),
-        "/text": post("text", json!({ "text/plain": { "schema": { "type": "string" } } }), true),
-        "/any": post("any", json!({ "*/*": {} }), true),
-        "/free": post("free", json!({ "application/json": {} }), false),
+        "/json": post("json", &json!({ "application/xml": {}, "application/json": { "schema": { "type": "object" } } }), true),
+        "/merge": post("merge", &json!({ "application/merge-patch+json; charset=utf-8": {} }), true),
+        "/form": post("form", &form, true),
+        "/text": post("text", &json!({ "text/plain": { "schema": { "type": "string" } } }), true),
+        "/any": post("any", &json!({ "*/*": {} }), true),
+        "/free": post("free", &json!({ "application/json": {} }), false),
     }))
     .await;
     let body = json!({ "name": "Tom & \"Jo\"\n", "tags": [1, null, { "é": true }], "big": 9_007_199_254_740_993_u64 });
@@ -56,9 +56,9 @@ async fn a_body_is_sent_in_the_media_type_of_the_document() {
 #[tokio::test]
 async fn an_operation_whose_body_cannot_be_sent_is_listed_with_the_reason() {
     let desk = Desk::of(&json!({
-        "/upload": post("upload", json!({ "multipart/form-data": { "schema": { "type": "object" } } }), true),
-        "/raw": post("raw", json!({ "application/octet-stream": {} }), true),
-        "/both": post("both", json!({ "multipart/form-data": {} }), false),
+        "/upload": post("upload", &json!({ "multipart/form-data": { "schema": { "type": "object" } } }), true),
+        "/raw": post("raw", &json!({ "application/octet-stream": {} }), true),
+        "/both": post("both", &json!({ "multipart/form-data": {} }), false),
     }))
     .await;
     let listed = text_of(&desk.call("operations", &json!({})).await);

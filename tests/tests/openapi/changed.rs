@@ -52,11 +52,14 @@ async fn a_part_that_no_request_has_can_change() {
     desk.sent("get_pet", &json!({ "id": 1 })).await;
 }
 
+/// Changes a document.
+type Change = fn(&mut Value);
+
 /// The host keeps the old definitions, but the plugin reads the new document. What it would send must be what was
 /// accepted.
 #[tokio::test]
 async fn no_changed_request_is_sent_before_it_is_accepted() {
-    let changes: [(&str, fn(&mut Value)); 6] = [
+    let changes: [(&str, Change); 6] = [
         ("another method", |document| {
             let get = document["paths"]["/pets/{id}"]["get"].take();
             document["paths"]["/pets/{id}"] = json!({ "delete": get,

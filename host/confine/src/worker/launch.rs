@@ -68,12 +68,12 @@ impl Launcher {
         let (its_request, request) = pipe_with(PipeFlags::CLOEXEC)?;
         let (reason, its_reason) = pipe_with(PipeFlags::CLOEXEC)?;
         let ends = LauncherEnds {
-            descriptors: above_streams(its_descriptors)?,
-            request: above_streams(its_request)?,
-            reason: above_streams(its_reason)?,
+            descriptors: above_streams(&its_descriptors)?,
+            request: above_streams(&its_request)?,
+            reason: above_streams(&its_reason)?,
         };
         let Some(pid) = fork()? else {
-            drop((descriptors, request, reason));
+            drop((descriptors, request, reason, its_descriptors, its_request, its_reason));
             exit(ends.wait_and_become(cell, &filters))
         };
         Ok(Self { pid, descriptors, request, reason })
@@ -163,9 +163,9 @@ fn become_program<T: TierCell>(cell: &T, request: &StartRequest, granted: &Progr
     }
 }
 
-/// Gives a descriptor a number that is none of a standard stream.
-fn above_streams(descriptor: OwnedFd) -> io::Result<OwnedFd> {
-    Ok(rustix::io::fcntl_dupfd_cloexec(&descriptor, 3)?)
+/// Returns a copy of a descriptor whose number is none of a standard stream.
+fn above_streams(descriptor: &OwnedFd) -> io::Result<OwnedFd> {
+    Ok(rustix::io::fcntl_dupfd_cloexec(descriptor, 3)?)
 }
 
 /// Makes three descriptors the standard streams. Their copies have numbers above 2, so that none replaces another.

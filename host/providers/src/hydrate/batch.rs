@@ -8,8 +8,8 @@ use portcullis::{BatchedCall, Code};
 use serde_json::Value;
 
 impl Definitions {
-    /// Returns the arguments of a call, and what the model knows of the calls in it if it is a batch. The arguments of a
-    /// batch then have the full names of tools. A batch without usable calls has none, so it makes none.
+    /// Returns the arguments of a call, and what the model knows of the calls in it if it is a batch. The arguments of
+    /// a batch then have the full names of tools. A batch without usable calls has none, so it makes none.
     pub(super) fn name_batched(&self, tool: Option<&Tool>, arguments: String) -> (String, Option<Vec<BatchedCall>>) {
         match tool {
             Some(tool) if tool.name().to_string() == BATCH_TOOL => {

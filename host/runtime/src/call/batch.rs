@@ -1,12 +1,11 @@
 //! Runs `tools.batch`: makes several calls for its caller at the same time. Each takes all the steps of a call of that
 //! caller, with its own record, limits and approvals. The batch itself gives no right.
 
-use super::execute::RawOutcome;
 use super::grant::GrantedCall;
+use super::outcome::{BatchResult, RawOutcome};
 use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::running_answer::RunningAnswer;
-use super::together::together;
 use super::validate::PortableNames;
 use crate::admission::Admitted;
 use crate::batched_call::BatchedCall;
@@ -28,13 +27,6 @@ const BUSY_RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Replaces a result for which there is no memory.
 const LOST_RESULT: &str = "[Portcullis: this call has run, but its result is lost, because the results of the batch are too \
                            large to be held together. Request less per batch.]";
-
-/// The result of one call of a batch.
-pub(super) struct BatchResult {
-    /// The tool's name as the caller wrote it.
-    pub(super) name: String,
-    pub(super) reply: Reply,
-}
 
 /// A batch that may start now.
 pub(super) struct ReadyBatch<'a> {
@@ -125,7 +117,7 @@ impl<'a> ReadyBatch<'a> {
                 self.record.progressed(progress(count, total));
             }
         };
-        together(self.host, requests, INNER_CALLS_AT_ONCE_MAX, ended, take).await;
+        (self.host.makes_together)(self.host, requests, INNER_CALLS_AT_ONCE_MAX, ended, Box::new(take)).await;
         replies.into_iter().flatten().collect()
     }
 }

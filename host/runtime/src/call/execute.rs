@@ -1,18 +1,18 @@
 //! Step 6: runs the tool until it answers or is stopped.
 
-use super::answer::{AnswerText, Keeper};
-use super::batch::{BatchResult, ReadyBatch};
+use super::answer::Keeper;
+use super::batch::ReadyBatch;
 use super::caller::OwnRun;
 use super::effects;
 use super::foresee;
 use super::grant::{self, GrantedCall};
 use super::instantiate::{ReadyCall, Runnable};
+use super::outcome::RawOutcome;
 use super::question;
 use super::record::CallRecord;
 use super::rejection::{FAILURE_LABEL, Rejection};
 use super::running_answer::RunningAnswer;
 use crate::admission::Admitted;
-use crate::catalog::Tool;
 use crate::inner::HostState;
 use crate::inner_quota::InnerQuota;
 use crate::ledger::OutputOrigin;
@@ -21,26 +21,13 @@ use crate::reply::{CallUsage, Code};
 use crate::request::Request;
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
-use portcullis_definitions::manifest::{Answer, Failure, Success};
+use portcullis_definitions::manifest::{Answer, Failure};
 use portcullis_policy::Limits;
 use portcullis_sandbox::{CallContext, Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
 const FAILURE_BYTES_MAX: usize = 8 * 1024;
-
-/// The tool's answer before it is checked.
-pub(crate) struct RawOutcome {
-    pub(super) tool: Arc<Tool>,
-    pub(super) success: Success,
-    /// The text that the tool wrote while it ran.
-    pub(super) written: AnswerText,
-    /// The results of the calls of a batch. They take the place of the answer.
-    pub(super) results: Option<Vec<BatchResult>>,
-    pub(super) usage: Usage,
-    pub(super) bytes_in: u64,
-    pub(super) output_bytes_max: usize,
-}
 
 /// The result of a run.
 struct FinishedRun {

@@ -11,7 +11,7 @@ pub(crate) use flaw::AnswerFlaw;
 pub(crate) use form::check;
 
 use super::answer::{AnswerText, JSON, Keeper, TEXT};
-use super::execute::RawOutcome;
+use super::outcome::RawOutcome;
 use super::rejection::{FAILURE_LABEL, Rejection};
 use crate::outputs::Reference;
 use crate::reply::{CallUsage, Code};

@@ -7,8 +7,21 @@ use crate::request::Request;
 use crate::steering::Steering;
 use crate::turn::Turns;
 use portcullis_sandbox::Cancellation;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::task::JoinSet;
+
+/// Runs calls like [`together`], for a batch: a call whose own step makes calls.
+pub(crate) fn together_boxed<'a>(
+    host: &'a Arc<HostState>,
+    requests: Vec<Request>,
+    at_once: usize,
+    ended: (&'a Cancellation, &'a Steering),
+    replied: Box<dyn FnMut(usize, Reply) + Send + 'a>,
+) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    Box::pin(together(host, requests, at_once, ended, replied))
+}
 
 /// Runs calls, at most `at_once` of them at the same time. Passes on each reply with the index of its request as soon
 /// as there is one.

@@ -65,8 +65,8 @@ pub(crate) fn is_callable(policy: &Policy, tool: &Tool) -> bool {
     !tool.schema().is_absent() || policy.unvalidated(&tool.name().plugin) == Leniency::Ask
 }
 
-/// Refuses a batch that another batch or a tool calls. So a batch has a bounded number of calls, and the calls of a tool
-/// count for that tool.
+/// Refuses a batch that another batch or a tool calls. So a batch has a bounded number of calls, and the calls of a
+/// tool count for that tool.
 fn check_batch(request: &Request, tool: &Tool) -> Result<(), Rejection> {
     let message = match (reserved::batches(tool.name()), &request.in_batch, &request.parent) {
         (true, Some(_), _) => "Not called: a batch cannot contain another batch. Add its calls to the outer one.",

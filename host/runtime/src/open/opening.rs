@@ -5,7 +5,7 @@ use super::error::OpenError;
 use crate::admission::{self, Admissions};
 use crate::approvals::{ApprovalError, Approvals, Repetition};
 use crate::audit::{AuditError, AuditWriter};
-use crate::call::redecide_left;
+use crate::call::{redecide_left, together_boxed};
 use crate::catalog::{
     BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, NamedPluginDirectory, PluginDirectories,
     Seen,
@@ -53,7 +53,7 @@ impl HostBuilder {
         let (stores, sources, in_force, live) = (opened.stores, opened.sources, opened.in_force, opened.live);
         let policy = &in_force.policy;
         audit.keep(policy.record().durable);
-        let reserved = Reserved::of(policy);
+        let (reserved, events) = (Reserved::of(policy), Arc::default());
         let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
@@ -64,7 +64,6 @@ impl HostBuilder {
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
-        let events = Arc::default();
         let (live_calls, live) = live.map(|socket| serve_live(socket, &owner, &events)).unzip();
         let results = self.results_budget.map(|budget| Arc::new(ResultHistory::new(budget, outputs.clone())));
         let host = Arc::new(HostState {
@@ -96,6 +95,7 @@ impl HostBuilder {
             under_way: CallsUnderWay::default(),
             admissions,
             reviews: Semaphore::new(REVIEW_SLOTS as usize),
+            makes_together: together_boxed,
             arguments_bytes_max: reserved.limits().arguments_bytes,
         });
         // If this fails, each call is still decided again before it runs.

@@ -4,7 +4,7 @@
 use super::parts::{describe, replaced};
 use super::passed::Passed;
 use crate::call::answer::{AnswerText, EndedText, Keeper, TEXT};
-use crate::call::batch::BatchResult;
+use crate::call::outcome::BatchResult;
 use crate::outputs::Reference;
 use crate::reply::{Outcome, Reply};
 use crate::text::OneLine;
@@ -12,7 +12,8 @@ use crate::wording::{RESULT, RESULT_COMPLETED};
 use portcullis_definitions::manifest::{Output, Part};
 use serde_json::{Value, json};
 
-/// What replaces the beginning of a result's line in the text of a tool. So no result can pass for that of another call.
+/// What replaces the beginning of a result's line in the text of a tool. So no result can pass for that of another
+/// call.
 const FOREIGN_RESULT: &str = "[Portcullis : result ";
 
 /// A part of a result.
