@@ -59,7 +59,12 @@ fn world(module: &[u8]) -> Result<&'static str> {
             generates |= name.starts_with(GENERATE.0) && name.ends_with(GENERATE.1);
         }
     }
-    match (reviews, generates) {
+    world_with(reviews, generates)
+}
+
+/// Returns the world of a plugin that has a reviewer or a generator.
+pub(crate) fn world_with(reviewer: bool, generator: bool) -> Result<&'static str> {
+    match (reviewer, generator) {
         (false, false) => Ok("plugin"),
         (true, false) => Ok("reviewing-plugin"),
         (false, true) => Ok("generating-plugin"),

@@ -10,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 
 use self::modules::Modules;
 use crate::pip::{self, Requirements};
 use crate::project::Project;
-use crate::{cache, process, project_file};
+use crate::{cache, component, process, project_file};
 
 const TOOLCHAIN: Requirements =
     Requirements { name: "python", text: include_str!("../../toolchains/python/requirements.txt") };
@@ -185,12 +185,8 @@ fn world(source: &Path) -> Result<&'static str> {
     let text = project_file::read_text(source, project_file::SOURCE_BYTES_MAX)
         .with_context(|| format!("cannot read {}", source.display()))?;
     let decorates = |name: &str| text.lines().any(|line| line.starts_with('@') && line.trim_end().ends_with(name));
-    match (decorates(".reviewer"), decorates(".generator")) {
-        (false, false) => Ok("plugin"),
-        (true, false) => Ok("reviewing-plugin"),
-        (false, true) => Ok("generating-plugin"),
-        (true, true) => bail!("{}: a plugin has a reviewer or a generator, but not both", source.display()),
-    }
+    let world = component::world_with(decorates(".reviewer"), decorates(".generator"));
+    world.with_context(|| source.display().to_string())
 }
 
 /// Returns the folder of the project's packages. Installs them with pip if they are not in the cache.
