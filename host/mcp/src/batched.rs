@@ -66,10 +66,9 @@ impl BatchTargets {
         }
         let target = |call: &Value| {
             let Some(name) = call.get(NAME).and_then(Value::as_str) else { return BatchTarget::Malformed };
-            let listed = listing.find_offered(name, offered).map(|listed| listed.tool.name().to_string());
-            match listed.or_else(|| loading::tool(server, name)) {
-                Some(full) => BatchTarget::Tool(name.to_owned(), full),
-                None => BatchTarget::Unknown(name.to_owned(), loading::unknown(server).message.into_owned()),
+            match loading::named(server, listing, offered, name) {
+                Ok(full) => BatchTarget::Tool(name.to_owned(), full),
+                Err(message) => BatchTarget::Unknown(name.to_owned(), message),
             }
         };
         Some(Self(arguments?.get(CALLS)?.as_array()?.iter().map(target).collect()))

@@ -32,11 +32,7 @@ impl ExplainTarget {
             return None;
         }
         let name = arguments?.get(NAME)?.as_str()?;
-        let listed = listing.find_offered(name, offered).map(|listed| listed.tool.name().to_string());
-        Some(match listed.or_else(|| loading::tool(server, name)) {
-            Some(full) => Self::Tool(full),
-            None => Self::Unknown(loading::unknown(server).message.into_owned()),
-        })
+        Some(loading::named(server, listing, offered, name).map_or_else(Self::Unknown, Self::Tool))
     }
 
     /// Replaces the tool's name in the arguments with its full name.

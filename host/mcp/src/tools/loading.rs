@@ -1,7 +1,9 @@
 //! Tools that are not known yet, because their plugins are still being compiled.
 
+use super::listing::ToolListing;
 use crate::options::DeniedTools;
 use crate::server::Server;
+use portcullis::OfferedTools;
 use portcullis::policy::PluginName;
 use rmcp::ErrorData;
 
@@ -26,6 +28,18 @@ fn full_name(plugin: &PluginName, name: &str) -> Option<String> {
             Some(format!("{plugin}.{tool}"))
         }
     }
+}
+
+/// Returns the full name of the tool that an argument of a client names, or the message that a call of it would get if
+/// the client could not call it.
+pub(crate) fn named(
+    server: &Server,
+    listing: &ToolListing,
+    offered: &OfferedTools,
+    name: &str,
+) -> Result<String, String> {
+    let listed = listing.find_offered(name, offered).map(|listed| listed.tool.name().to_string());
+    listed.or_else(|| tool(server, name)).ok_or_else(|| unknown(server).message.into_owned())
 }
 
 /// Returns the error for a call of an unknown tool.
