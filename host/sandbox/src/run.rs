@@ -77,12 +77,11 @@ impl Engine {
             self.run(Describe, RunSetup { code, limits, handles: Handles::none(), context, cancellation })
         };
         let first = run().await;
-        let second = if first.result.is_ok() { run().await.result.ok() } else { None };
-        first.map(|one| {
-            let other = second?;
-            let stable = one.0 == one.1 && one.0 == other.0 && one.0 == other.1;
-            stable.then_some(one.0)
-        })
+        if first.result.is_err() {
+            return first.map(|(manifest, _)| Some(manifest));
+        }
+        let both = of_both(first, run().await);
+        both.map(|same| same.and_then(|(one, again)| (one == again).then_some(one)))
     }
 
     /// Runs a tool. Dropping the future ends the run at once.
@@ -118,12 +117,7 @@ impl Engine {
             // An error refuses the plugin, so it need not be stable.
             return first.map(Some);
         }
-        let second = run().await;
-        match second.result {
-            Ok(other) => first.map(|one| (one == other).then_some(one)),
-            // The second run has a reason of its own, such as its time limit on a busy machine.
-            Err(_) => second.map(Some),
-        }
+        of_both(first, run().await)
     }
 
     /// Calls one export in a fresh store.
@@ -173,6 +167,15 @@ impl Engine {
             Ok(UpdateDeadline::Yield(1))
         });
         store
+    }
+}
+
+/// Returns what two runs return, or `None` if that differs. If only the second run fails, its reason counts, such as
+/// its time limit on a busy machine.
+fn of_both<T: PartialEq>(first: Ran<T>, second: Ran<T>) -> Ran<Option<T>> {
+    match second.result {
+        Ok(other) => first.map(|one| (one == other).then_some(one)),
+        Err(_) => second.map(Some),
     }
 }
 
