@@ -1,5 +1,6 @@
 //! An OpenAPI document: its text, its version and its local references.
 
+use percent_encoding::percent_decode_str;
 use portcullis_sdk::serde::de::DeserializeSeed as _;
 use portcullis_sdk::serde_json::{self, Value};
 
@@ -73,7 +74,9 @@ impl Document {
         let Some(pointer) = reference.strip_prefix('#') else {
             return Err(format!("{reference:?} refers to another document"));
         };
-        self.root.pointer(&decoded(pointer)).ok_or_else(|| format!("{reference:?} refers to nothing"))
+        self.root
+            .pointer(&percent_decode_str(pointer).decode_utf8_lossy())
+            .ok_or_else(|| format!("{reference:?} refers to nothing"))
     }
 }
 
@@ -94,29 +97,6 @@ fn check_version(root: &Value) -> Result<(), String> {
         Some(version) => Err(format!("OpenAPI {version:?} is not supported: use 3.0 or 3.1")),
         None => Err("the document has no member `openapi`, so it is not an OpenAPI document".to_owned()),
     }
-}
-
-/// Decodes the percent-encoding of a fragment. Invalid sequences stay as they are.
-fn decoded(fragment: &str) -> String {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = match (first, tail) {
-            (b'%', [high, low, ..]) => char::from(*high).to_digit(16).zip(char::from(*low).to_digit(16)),
-            _ => None,
-        };
-        match code.and_then(|(high, low)| u8::try_from(high * 16 + low).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = tail.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

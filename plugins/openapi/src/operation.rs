@@ -5,7 +5,7 @@ use portcullis_sdk::serde_json::Value;
 
 use crate::body::RequestBody;
 use crate::document::Document;
-use crate::parameter::{self, Parameter};
+use crate::parameter::{self, Parameter, SecurityKey};
 use crate::selection::{Candidate, Selection};
 use crate::server::Server;
 use crate::settings::Settings;
@@ -62,6 +62,7 @@ pub(crate) fn read<'a>(document: &'a Document, settings: &Settings) -> Result<Op
     let mut reader = OperationReader {
         document,
         server,
+        security: parameter::security_keys(document),
         prefix: &settings.prefix,
         selection: settings.selection.clone(),
         names: ToolNames::new(&[OPERATIONS]),
@@ -84,6 +85,7 @@ pub(crate) fn read<'a>(document: &'a Document, settings: &Settings) -> Result<Op
 struct OperationReader<'a, 's> {
     document: &'a Document,
     server: Server,
+    security: Vec<SecurityKey<'a>>,
     prefix: &'s str,
     selection: Selection,
     names: ToolNames,
@@ -143,7 +145,7 @@ impl<'a> OperationReader<'a, '_> {
         if let Some(character) = path.chars().find(|character| character.is_control() || "#\\".contains(*character)) {
             return Err(format!("its path contains {character:?}, which no request can have"));
         }
-        let parameters = parameter::read(self.document, path, item, value)?;
+        let parameters = parameter::read(self.document, path, item, value, &self.security)?;
         let body = RequestBody::read(self.document, value)?;
         let server = self.server.url_for(item, value)?;
         Ok(Operation { tool: String::new(), method, path, server, value, parameters, body })

@@ -64,12 +64,14 @@ pub(crate) struct Parameter<'a> {
     pub(crate) description: Option<&'a str>,
 }
 
-/// Reads the parameters of a path and of its operation. Those of the operation replace those of the path.
+/// Reads the parameters of a path and of its operation, without the keys of security schemes. Those of the operation
+/// replace those of the path.
 pub(crate) fn read<'a>(
     document: &'a Document,
     path: &str,
     item: &'a Value,
     operation: &'a Value,
+    security: &[SecurityKey<'_>],
 ) -> Result<Vec<Parameter<'a>>, String> {
     let mut parameters: Vec<Parameter<'a>> = Vec::new();
     for owner in [item, operation] {
@@ -79,7 +81,6 @@ pub(crate) fn read<'a>(
             parameters.push(parameter);
         }
     }
-    let security = security_names(document);
     parameters.retain(|one| !security.contains(&(one.location, one.name)));
     check_path(path, &parameters)?;
     name_arguments(&mut parameters)?;
@@ -139,8 +140,11 @@ fn location(name: &str) -> Option<ParameterLocation> {
     })
 }
 
+/// A parameter that is the key of a security scheme: where it is sent, and its name.
+pub(crate) type SecurityKey<'a> = (ParameterLocation, &'a str);
+
 /// Returns the parameters that are keys of security schemes. The host adds the secret, so a model must not.
-fn security_names(document: &Document) -> Vec<(ParameterLocation, &str)> {
+pub(crate) fn security_keys(document: &Document) -> Vec<SecurityKey<'_>> {
     let schemes = document.member("components").and_then(|components| components.get("securitySchemes"));
     let schemes = schemes.and_then(Value::as_object).into_iter().flatten();
     let keys = schemes.filter_map(|(_, scheme)| document.resolve(scheme).ok());

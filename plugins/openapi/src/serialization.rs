@@ -1,5 +1,6 @@
 //! Serializes the arguments of parameters by their `style`, as RFC 6570 expands them.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use portcullis_sdk::serde_json::Value;
 
 /// How a parameter is written.
@@ -43,8 +44,27 @@ pub(crate) enum Encoding {
     Verbatim,
 }
 
-/// Reserved characters that `allowReserved` keeps. `#` would end the query. `&`, `=` and `+` would change its pairs.
-const RESERVED_KEPT: &str = ":/?@[]!$'()*,;";
+/// The characters that are encoded: all but letters, digits and `-._~`.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+const SEGMENTS: &AsciiSet = &UNRESERVED.remove(b'/');
+
+/// `allowReserved` keeps the others. `#` would end the query. `&`, `=` and `+` would change its pairs.
+const RESERVED: &AsciiSet = &UNRESERVED
+    .remove(b':')
+    .remove(b'/')
+    .remove(b'?')
+    .remove(b'@')
+    .remove(b'[')
+    .remove(b']')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b',')
+    .remove(b';');
 
 /// A parameter as it is serialized.
 #[derive(Debug, Clone, Copy)]
@@ -164,25 +184,13 @@ pub(crate) fn plain(value: &Value) -> String {
 
 /// Percent-encodes a text.
 pub(crate) fn encode(text: &str, encoding: Encoding) -> String {
-    if encoding == Encoding::Verbatim {
-        return text.to_owned();
-    }
     let kept = match encoding {
-        Encoding::Unreserved | Encoding::Verbatim => "",
-        Encoding::Segments => "/",
-        Encoding::Reserved => RESERVED_KEPT,
+        Encoding::Unreserved => UNRESERVED,
+        Encoding::Segments => SEGMENTS,
+        Encoding::Reserved => RESERVED,
+        Encoding::Verbatim => return text.to_owned(),
     };
-    let mut encoded = String::with_capacity(text.len());
-    for character in text.chars() {
-        if kept.contains(character) || character.is_ascii_alphanumeric() || "-._~".contains(character) {
-            encoded.push(character);
-        } else {
-            for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-                encoded.push_str(&format!("%{byte:02X}"));
-            }
-        }
-    }
-    encoded
+    utf8_percent_encode(text, kept).to_string()
 }
 
 #[cfg(test)]

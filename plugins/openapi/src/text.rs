@@ -71,6 +71,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_hidden_is_what_a_host_refuses() {
+        for character in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            assert_eq!(is_hidden(character), portcullis_definitions::text::is_deceptive(character), "{character:?}");
+        }
+    }
+
+    #[test]
     fn stacked_marks_are_limited() {
         let stack = |count| format!("a{}b", "\u{301}".repeat(count));
         assert_eq!(line(&stack(9), 100), stack(MARKS_MAX));
