@@ -10,19 +10,8 @@ import (
 // The forms that the canonical ABI gives to the records of the contract. Pointers of GOARCH=wasm take 8 bytes in
 // memory, those of the ABI 4.
 type (
-	optionForm struct {
-		some  uint32
-		value host.Place
-	}
 	manifestForm struct {
 		name, version, description, tools, dependencies host.Place
-	}
-	definitionForm struct {
-		name                      host.Place
-		title                     optionForm
-		description, schema       host.Place
-		outputSchema              optionForm
-		required, optional, hints uint8
 	}
 	dependencyForm struct {
 		key            host.Place
@@ -32,7 +21,7 @@ type (
 	// A part takes the space of its largest case, which is a blob.
 	partForm struct {
 		kind            uint32
-		name            optionForm
+		name            host.OptionForm
 		mediaType, data host.Place
 	}
 	textPartForm struct {
@@ -41,10 +30,10 @@ type (
 	}
 	successForm struct {
 		failed   uint32
-		title    optionForm
+		title    host.OptionForm
 		kind     uint32
 		output   host.Place
-		metadata optionForm
+		metadata host.OptionForm
 	}
 	// The case `unavailable` has a number of seconds after its text.
 	failureForm struct {
@@ -73,14 +62,6 @@ const (
 // lowerSaid lowers a string that an author wrote, who may have saved it in another encoding.
 func lowerSaid(text string) host.Place { return host.LowerString(host.Said(text)) }
 
-// lowerOption lowers a string that is absent when it is empty.
-func lowerOption(text string) optionForm {
-	if text == "" {
-		return optionForm{}
-	}
-	return optionForm{1, host.LowerString(text)}
-}
-
 //go:wasmexport portcullis:tool/handler@0.2.0#describe
 func exportDescribe() unsafe.Pointer {
 	plugin := component()
@@ -90,7 +71,7 @@ func exportDescribe() unsafe.Pointer {
 	if plugin.Generator == nil && host.ExportsGenerator {
 		panic("portcullis: the plugin imports the package generate, and has no Generator")
 	}
-	tools := make([]definitionForm, 0, len(plugin.Tools))
+	tools := make([]host.DefinitionForm, 0, len(plugin.Tools))
 	for _, tool := range plugin.Tools {
 		tools = append(tools, lowerDefinition(tool))
 	}
@@ -115,7 +96,7 @@ func exportDescribe() unsafe.Pointer {
 	})
 }
 
-func lowerDefinition(tool *Tool) definitionForm {
+func lowerDefinition(tool *Tool) host.DefinitionForm {
 	schema, err := tool.Schema()
 	if err != nil {
 		panic("portcullis: the arguments of " + tool.Name + ": " + err.Error())
@@ -124,37 +105,15 @@ func lowerDefinition(tool *Tool) definitionForm {
 	if err != nil {
 		panic("portcullis: the output of " + tool.Name + ": " + err.Error())
 	}
-	form := definitionForm{
-		name:         lowerSaid(tool.Name),
-		title:        lowerOption(host.Said(tool.Title)),
-		description:  lowerSaid(tool.Description),
-		schema:       host.LowerString(string(schema)),
-		outputSchema: lowerOption(string(outputSchema)),
-		required:     flags(tool.Required),
-		optional:     flags(tool.Optional),
-	}
-	for _, hint := range tool.Hints {
-		form.hints |= 1 << hint
+	form, err := host.LowerDefinition(host.Definition[Permission, Hint]{
+		Name: tool.Name, Title: tool.Title, Description: tool.Description,
+		Schema: schema, OutputSchema: outputSchema,
+		Required: tool.Required, Optional: tool.Optional, Hints: tool.Hints,
+	})
+	if err != nil {
+		panic("portcullis: " + err.Error())
 	}
 	return form
-}
-
-func flags(permissions []Permission) (bits uint8) {
-	for _, permission := range permissions {
-		switch permission {
-		case Read:
-			bits |= 1 << 0
-		case Write:
-			bits |= 1 << 1
-		case Execute:
-			bits |= 1 << 2
-		case Network:
-			bits |= 1 << 3
-		default:
-			panic("portcullis: there is no permission " + string(permission))
-		}
-	}
-	return bits
 }
 
 // The name and the arguments lie where the host put them. They are not copied: an instance is made for one call.
@@ -171,7 +130,7 @@ func exportExecute(name *byte, nameBytes uint32, arguments *byte, argumentsBytes
 		}
 		return host.Keep(form)
 	}
-	form := &successForm{title: lowerOption(answer.Title), metadata: lowerOption(string(answer.Metadata))}
+	form := &successForm{title: host.LowerOption(answer.Title), metadata: host.LowerOption(string(answer.Metadata))}
 	switch output := answer.Output.(type) {
 	case string:
 		form.kind, form.output = outputText, host.LowerString(output)
@@ -201,5 +160,5 @@ func lowerParts(parts Parts) host.Place {
 }
 
 func lowerBlob(kind uint32, name, mediaType string, data []byte) partForm {
-	return partForm{kind, lowerOption(name), host.LowerString(mediaType), host.LowerList(data)}
+	return partForm{kind, host.LowerOption(name), host.LowerString(mediaType), host.LowerList(data)}
 }

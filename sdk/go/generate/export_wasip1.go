@@ -2,6 +2,7 @@ package generate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -11,25 +12,11 @@ import (
 
 func init() { host.ExportsGenerator = true }
 
-// The forms that the canonical ABI gives to the result.
-type (
-	optionForm struct {
-		some  uint32
-		value host.Place
-	}
-	definitionForm struct {
-		name                      host.Place
-		title                     optionForm
-		description, schema       host.Place
-		outputSchema              optionForm
-		required, optional, hints uint8
-	}
-	// The definitions, or the text of the error.
-	resultForm struct {
-		failed uint32
-		place  host.Place
-	}
-)
+// The form that the canonical ABI gives to the result: the definitions, or the text of the error.
+type resultForm struct {
+	failed uint32
+	place  host.Place
+}
 
 //go:wasmexport portcullis:tool/generator@0.2.0#generate
 func exportGenerate() unsafe.Pointer {
@@ -37,7 +24,7 @@ func exportGenerate() unsafe.Pointer {
 	if err != nil {
 		return failed(err)
 	}
-	definitions := make([]definitionForm, 0, len(tools))
+	definitions := make([]host.DefinitionForm, 0, len(tools))
 	for _, tool := range tools {
 		definition, err := lowered(tool)
 		if err != nil {
@@ -52,51 +39,13 @@ func failed(err error) unsafe.Pointer {
 	return host.Keep(&resultForm{failed: 1, place: host.LowerString(host.Said(err.Error()))})
 }
 
-func lowered(tool portcullis.GeneratedTool) (form definitionForm, err error) {
-	form = definitionForm{
-		name:         host.LowerString(host.Said(tool.Name)),
-		title:        option(tool.Title),
-		description:  host.LowerString(host.Said(tool.Description)),
-		schema:       host.LowerString(host.Said(string(tool.Schema))),
-		outputSchema: option(string(tool.OutputSchema)),
-	}
-	if form.required, err = flags(tool.Required); err != nil {
-		return form, err
-	}
-	if form.optional, err = flags(tool.Optional); err != nil {
-		return form, err
-	}
+func lowered(tool portcullis.GeneratedTool) (host.DefinitionForm, error) {
 	if !json.Valid(tool.Schema) {
-		return form, fmt.Errorf("its schema is not JSON")
+		return host.DefinitionForm{}, errors.New("its schema is not JSON")
 	}
-	for _, hint := range tool.Hints {
-		form.hints |= 1 << hint
-	}
-	return form, nil
-}
-
-// option lowers a string that is absent when it is empty.
-func option(text string) optionForm {
-	if text == "" {
-		return optionForm{}
-	}
-	return optionForm{1, host.LowerString(host.Said(text))}
-}
-
-func flags(permissions []portcullis.Permission) (bits uint8, err error) {
-	for _, permission := range permissions {
-		switch permission {
-		case portcullis.Read:
-			bits |= 1 << 0
-		case portcullis.Write:
-			bits |= 1 << 1
-		case portcullis.Execute:
-			bits |= 1 << 2
-		case portcullis.Network:
-			bits |= 1 << 3
-		default:
-			return 0, fmt.Errorf("there is no permission %q", permission)
-		}
-	}
-	return bits, nil
+	return host.LowerDefinition(host.Definition[portcullis.Permission, portcullis.Hint]{
+		Name: tool.Name, Title: tool.Title, Description: tool.Description,
+		Schema: tool.Schema, OutputSchema: tool.OutputSchema,
+		Required: tool.Required, Optional: tool.Optional, Hints: tool.Hints,
+	})
 }
