@@ -32,10 +32,9 @@ fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
         .context("the module is not a plugin")
 }
 
-/// The export of a module whose plugin has a reviewer, before and after the version of its contract.
-const REVIEW: (&str, &str) = ("portcullis:tool/reviewer@", "#review");
-/// The export of a module whose plugin has a generator.
-const GENERATE: (&str, &str) = ("portcullis:tool/generator@", "#generate");
+/// The optional interfaces that a plugin may export, each with the world that has it.
+const OPTIONAL_EXPORTS: [(&str, &str); 3] =
+    [("reviewer", "reviewing-plugin"), ("generator", "generating-plugin"), ("preparer", "preparing-plugin")];
 
 /// Encodes the core module in a file as a component, and writes it to `out`.
 ///
@@ -50,25 +49,23 @@ pub(crate) fn encode_file(module: &Path, wit: &Path, out: &Path) -> Result<()> {
 
 /// Returns the world that a core module implements.
 fn world(module: &[u8]) -> Result<&'static str> {
-    let (mut reviews, mut generates) = (false, false);
+    let mut exported = Vec::new();
     for payload in Parser::new(0).parse_all(module) {
         let Payload::ExportSection(exports) = payload? else { continue };
         for export in exports {
-            let name = export?.name;
-            reviews |= name.starts_with(REVIEW.0) && name.ends_with(REVIEW.1);
-            generates |= name.starts_with(GENERATE.0) && name.ends_with(GENERATE.1);
+            exported.extend(export?.name.strip_prefix("portcullis:tool/").and_then(|name| name.split('@').next()));
         }
     }
-    world_with(reviews, generates)
+    world_with(|interface| exported.contains(&interface))
 }
 
-/// Returns the world of a plugin that has a reviewer or a generator.
-pub(crate) fn world_with(reviewer: bool, generator: bool) -> Result<&'static str> {
-    match (reviewer, generator) {
-        (false, false) => Ok("plugin"),
-        (true, false) => Ok("reviewing-plugin"),
-        (false, true) => Ok("generating-plugin"),
-        (true, true) => bail!("a plugin has a reviewer or a generator, but not both"),
+/// Returns the world of a plugin that exports some of the optional interfaces.
+pub(crate) fn world_with(exports: impl Fn(&str) -> bool) -> Result<&'static str> {
+    let mut worlds = OPTIONAL_EXPORTS.into_iter().filter(|(interface, _)| exports(interface)).map(|(_, world)| world);
+    match (worlds.next(), worlds.next()) {
+        (None, _) => Ok("plugin"),
+        (Some(world), None) => Ok(world),
+        (Some(_), Some(_)) => bail!("a plugin has a reviewer, a generator or a preparer, but only one of them"),
     }
 }
 
@@ -107,10 +104,12 @@ mod tests {
     #[test]
     fn the_world_has_what_the_module_exports() {
         let (review, generate) = ("portcullis:tool/reviewer@0.2.0#review", "portcullis:tool/generator@0.2.0#generate");
+        let prepare = "portcullis:tool/preparer@0.2.0#prepare";
         assert_eq!(world(&exporting(&[])).unwrap(), "plugin");
         assert_eq!(world(&exporting(&[review])).unwrap(), "reviewing-plugin");
         assert_eq!(world(&exporting(&["memory", generate])).unwrap(), "generating-plugin");
-        assert!(world(&exporting(&[review, generate])).unwrap_err().to_string().contains("not both"));
+        assert_eq!(world(&exporting(&[prepare, "cabi_post_portcullis:tool/preparer"])).unwrap(), "preparing-plugin");
+        assert!(world(&exporting(&[review, generate])).unwrap_err().to_string().contains("only one of them"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Checks that a manifest can be shown to models and people, and that calls can be checked against its schemas.
 
-use crate::manifest::{self, Definition, Manifest};
+use crate::manifest::{self, Definition, Manifest, Narrowing};
 use crate::schema::{self, Schema, SchemaError};
 use crate::text::{OneLine, cut, excess_mark, hex, is_deceptive};
 use crate::tool::{Dependency, Tool};
@@ -159,6 +159,34 @@ pub fn check_generated(
         }
     }
     if problems.is_empty() { Ok(tools) } else { Err(problems) }
+}
+
+/// Returns the tool with a narrower definition. Its other parts, such as its permissions, stay the same. The arguments
+/// of a call must match both schemas.
+///
+/// # Errors
+/// A new text or schema is refused.
+pub fn narrow(tool: &Tool, narrowing: &Narrowing) -> Result<Tool, DefinitionError> {
+    let of = tool.name.tool.as_str();
+    let mut narrowed = tool.clone();
+    if let Some(description) = &narrowing.description {
+        check_description(of, description)?;
+        narrowed.description.clone_from(description);
+    }
+    if let Some(schema) = &narrowing.schema {
+        check_schema_text("schema", of, schema)?;
+        let refused = |error| DefinitionError::Schema { what: "schema", of: of.to_owned(), error };
+        narrowed.schema = Arc::new(Schema::of_arguments(schema).map_err(refused)?);
+    }
+    // Lengths come before texts, so that no two narrowings have the same hash.
+    let mut hash = Sha256::new().chain_update(tool.sha256);
+    for text in [&narrowing.description, &narrowing.schema] {
+        let length = text.as_ref().map_or(u64::MAX, |text| text.len() as u64);
+        hash = hash.chain_update(length.to_le_bytes()).chain_update(text.as_deref().unwrap_or_default());
+    }
+    narrowed.sha256 = hash.finalize().into();
+    narrowed.sha256_hex = Arc::from(hex(&narrowed.sha256));
+    Ok(narrowed)
 }
 
 fn check_tools(

@@ -46,6 +46,48 @@ pub struct Definition {
 /// The tools that a plugin makes from its settings and its directories, or why it cannot. Untrusted, unchecked.
 pub type Generated = Result<Vec<Definition>, String>;
 
+/// The caller that tools are prepared for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCaller {
+    /// The session.
+    pub session: String,
+    /// The principal.
+    pub principal: String,
+    /// The name that the client gives itself. Nothing proves it.
+    pub client: Option<String>,
+    /// The name of the model.
+    pub model: Option<String>,
+    /// Whether a schedule or a program started the session.
+    pub automated: bool,
+}
+
+/// A tool that a caller is not offered, or of which it is offered less. Untrusted, unchecked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preparation {
+    /// The tool's name within the plugin.
+    pub tool: String,
+    /// What the caller is offered of it.
+    pub availability: Availability,
+}
+
+/// What a caller is offered of a tool that it is not offered whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// Nothing, for a reason.
+    Hidden(String),
+    /// A part of what it can do.
+    Narrowed(Narrowing),
+}
+
+/// What replaces a part of a tool's definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Narrowing {
+    /// The new description.
+    pub description: Option<String>,
+    /// A schema that arguments must match besides the tool's own.
+    pub schema: Option<String>,
+}
+
 /// A handle that a plugin asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependency {

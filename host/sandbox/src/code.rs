@@ -46,6 +46,11 @@ impl Code {
         self.0.generates()
     }
 
+    /// Returns whether the plugin offers some callers less of its tools.
+    pub fn prepares(&self) -> bool {
+        self.0.prepares()
+    }
+
     pub(crate) fn plugin(&self) -> &LinkedPlugin {
         &self.0
     }

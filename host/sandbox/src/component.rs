@@ -46,8 +46,11 @@ const PREVIEWER: &str = "portcullis:tool/previewer";
 /// The interface of a plugin that makes tools from its settings and its directories. Since 0.2.
 const GENERATOR: &str = "portcullis:tool/generator";
 
+/// The interface of a plugin that offers some callers less of its tools. Since 0.2.
+const PREPARER: &str = "portcullis:tool/preparer";
+
 /// The interfaces of the contract that a plugin may export in addition to the handler.
-const CONTRACT_EXPORTS: [&str; 4] = [REVIEWER, PREVIEWER, GENERATOR, "portcullis:tool/types"];
+const CONTRACT_EXPORTS: [&str; 5] = [REVIEWER, PREVIEWER, GENERATOR, PREPARER, "portcullis:tool/types"];
 
 /// The prefix of every name of the contract.
 const CONTRACT: &str = "portcullis:tool/";
@@ -131,7 +134,7 @@ pub enum Refusal {
     /// them, although the author may rely on them.
     #[error(
         "it exports names that are not in its version of the contract, so no host would call them: {}; a plugin can \
-         export handler, reviewer and, since 0.2, previewer and generator",
+         export handler, reviewer and, since 0.2, previewer, generator and preparer",
         list(.0)
     )]
     UnknownExports(Vec<String>),
@@ -192,6 +195,7 @@ pub fn check_component(bytes: &[u8]) -> Result<Contract, Refusal> {
         // In a version without them, no host would call them.
         PREVIEWER => contract.previewer().is_some(),
         GENERATOR => contract.generator().is_some(),
+        PREPARER => contract.preparer().is_some(),
         interface => CONTRACT_EXPORTS.contains(&interface),
     };
     let unheard: Vec<String> = exports.iter().filter(|name| !known(name)).cloned().collect();
@@ -218,6 +222,8 @@ pub struct Surface {
     pub previews: bool,
     /// Whether it exports a generator, which makes tools from its settings and its directories.
     pub generates: bool,
+    /// Whether it exports a preparer, which offers some callers less of its tools.
+    pub prepares: bool,
 }
 
 impl Surface {
@@ -229,7 +235,8 @@ impl Surface {
         check_header(bytes)?;
         let SurfaceNames { imports, exports } = SurfaceNames::read(bytes)?;
         let has = |exported| exports.iter().any(|name| interface(name) == exported);
-        Ok(Self { imports, reviews: has(REVIEWER), previews: has(PREVIEWER), generates: has(GENERATOR) })
+        let (reviews, previews) = (has(REVIEWER), has(PREVIEWER));
+        Ok(Self { imports, reviews, previews, generates: has(GENERATOR), prepares: has(PREPARER) })
     }
 }
 

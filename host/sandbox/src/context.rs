@@ -76,8 +76,12 @@ pub trait CallHost: Send + Sync + 'static {
     }
 
     /// Returns the definition of a tool of a key, or `None` if no call could reach it.
-    fn find_tool(&self, _key: &str, _tool: &str) -> Option<CallableTool> {
-        None
+    fn find_tool<'a>(
+        &'a self,
+        _key: &'a str,
+        _tool: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Option<CallableTool>> + Send + 'a>> {
+        Box::pin(ready(None))
     }
 
     /// Makes a guest's calls of other tools. Without an implementation they are denied.

@@ -6,7 +6,7 @@ use crate::contract::LinkedPlugin;
 use crate::http::NetworkCall;
 use crate::output::OutputContext;
 use crate::state::StoreState;
-use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preview, Verdict};
+use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preparation, Preview, ToolCaller, Verdict};
 use portcullis_policy::Limits;
 use std::future::Future;
 use std::sync::Arc;
@@ -61,6 +61,9 @@ pub(crate) struct PreviewChanges<'a>(pub(crate) ToolCall<'a>);
 
 /// Makes tools from the plugin's settings and its directories.
 pub(crate) struct Generate;
+
+/// Finds the tools that a caller is not offered whole.
+pub(crate) struct Prepare<'a>(pub(crate) &'a ToolCaller);
 
 impl Export for Describe {
     type Returned = (Manifest, Manifest);
@@ -132,5 +135,18 @@ impl Export for Generate {
     fn redact(generated: Generated, _call: &NetworkCall) -> Generated {
         // It runs without clients, before any call, so it contains no secret.
         generated
+    }
+}
+
+impl Export for Prepare<'_> {
+    type Returned = Vec<Preparation>;
+
+    async fn call(self, plugin: &LinkedPlugin, store: &mut Store<StoreState>) -> wasmtime::Result<Self::Returned> {
+        plugin.prepare(store, self.0).await
+    }
+
+    fn redact(prepared: Self::Returned, _call: &NetworkCall) -> Self::Returned {
+        // It runs without handles, before any call, so it contains no secret.
+        prepared
     }
 }

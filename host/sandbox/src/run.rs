@@ -6,14 +6,14 @@ use crate::code::Code;
 use crate::context::{CallContext, OutputFull};
 use crate::effects::Effects;
 use crate::engine::Engine;
-use crate::export::{Describe, Execute, Export, Generate, PreviewChanges, Review, ToolCall};
+use crate::export::{Describe, Execute, Export, Generate, Prepare, PreviewChanges, Review, ToolCall};
 use crate::handles::Handles;
 use crate::http::Traffic;
 use crate::log::{Log, Sink};
 use crate::output::OutputContext;
 use crate::state::StoreState;
 use crate::stop::{LimitKind, Stop};
-use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preview, Verdict};
+use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preparation, Preview, ToolCaller, Verdict};
 use portcullis_policy::Limits;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -118,6 +118,11 @@ impl Engine {
             return first.map(Some);
         }
         of_both(first, run().await)
+    }
+
+    /// Lets a plugin choose the tools that a caller is not offered whole. There are none if it exports no preparer.
+    pub async fn prepare(&self, caller: &ToolCaller, setup: RunSetup<'_>) -> Ran<Vec<Preparation>> {
+        self.run(Prepare(caller), setup).await
     }
 
     /// Calls one export in a fresh store.

@@ -179,13 +179,13 @@ fn entry_module(source: &Path) -> Result<String> {
     ))
 }
 
-/// Returns the world of the contract for the author's module. A component exports a reviewer or a generator only if the
-/// module has one.
+/// Returns the world of the contract for the author's module. A component exports a reviewer, a generator or a preparer
+/// only if the module has one.
 fn world(source: &Path) -> Result<&'static str> {
     let text = project_file::read_text(source, project_file::SOURCE_BYTES_MAX)
         .with_context(|| format!("cannot read {}", source.display()))?;
     let decorates = |name: &str| text.lines().any(|line| line.starts_with('@') && line.trim_end().ends_with(name));
-    let world = component::world_with(decorates(".reviewer"), decorates(".generator"));
+    let world = component::world_with(|interface| decorates(&format!(".{interface}")));
     world.with_context(|| source.display().to_string())
 }
 
@@ -260,8 +260,14 @@ mod tests {
         assert_eq!(world_of("@plugin.tool()\n").unwrap(), "plugin");
         assert_eq!(world_of("@plugin.reviewer\n").unwrap(), "reviewing-plugin");
         assert_eq!(world_of("@plugin.generator  \n@plugin.generated\n").unwrap(), "generating-plugin");
+        assert_eq!(world_of("@plugin.preparer\n").unwrap(), "preparing-plugin");
         assert_eq!(world_of("    @plugin.generator\n# @plugin.generator\n").unwrap(), "plugin");
-        assert!(world_of("@plugin.generator\n@plugin.reviewer\n").unwrap_err().to_string().contains("not both"));
+        let two = world_of("@plugin.generator\n@plugin.reviewer\n").unwrap_err();
+        assert!(
+            format!("{two:#}")
+                .ends_with("app.py: a plugin has a reviewer, a generator or a preparer, but only one of them"),
+            "{two:#}"
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -78,6 +78,14 @@ impl Contract {
             Self::V0_2 => Some("portcullis:tool/generator@0.2.0"),
         }
     }
+
+    /// Returns the export of a plugin that offers some callers less of its tools, if this version has it.
+    pub(crate) fn preparer(self) -> Option<&'static str> {
+        match self {
+            Self::V0_1 => None,
+            Self::V0_2 => Some("portcullis:tool/preparer@0.2.0"),
+        }
+    }
 }
 
 impl fmt::Display for Contract {
@@ -100,6 +108,7 @@ pub(crate) struct LinkedPlugin {
     review: Option<ComponentExportIndex>,
     preview: Option<ComponentExportIndex>,
     generate: Option<ComponentExportIndex>,
+    prepare: Option<ComponentExportIndex>,
 }
 
 enum Handler {
@@ -134,11 +143,15 @@ impl LinkedPlugin {
             Some(interface) => Some(find::<(), v0_2::Generated>(&instance, interface, "generate")?),
             None => None,
         };
+        let prepare = match contract.preparer().filter(|interface| exports(interface).is_some()) {
+            Some(interface) => Some(find::<(v0_2::Caller,), v0_2::Prepared>(&instance, interface, "prepare")?),
+            None => None,
+        };
         let handler = match contract {
             Contract::V0_1 => Handler::V0_1(v0_1::Plugin::new(instance, contract)?),
             Contract::V0_2 => Handler::V0_2(v0_2::Plugin::new(instance, contract)?),
         };
-        Ok(Self { handler, review, preview, generate })
+        Ok(Self { handler, review, preview, generate, prepare })
     }
 
     /// Returns the plugin's version of the contract.
@@ -162,6 +175,11 @@ impl LinkedPlugin {
     /// Returns whether the plugin makes tools from its settings and its directories.
     pub(crate) fn generates(&self) -> bool {
         self.generate.is_some()
+    }
+
+    /// Returns whether the plugin offers some callers less of its tools.
+    pub(crate) fn prepares(&self) -> bool {
+        self.prepare.is_some()
     }
 
     /// Returns two descriptions by one instance.
@@ -217,6 +235,19 @@ impl LinkedPlugin {
         let function: TypedFunc<(), v0_2::Generated> = instance.get_typed_func(&mut *store, generate)?;
         let (generated,) = function.call_async(&mut *store, ()).await?;
         Ok(generated.map(|definitions| definitions.into_iter().map(Into::into).collect()))
+    }
+
+    /// Returns the tools that a caller is not offered whole. There are none if the plugin exports no preparer.
+    pub(crate) async fn prepare(
+        &self,
+        store: &mut Store<StoreState>,
+        caller: &manifest::ToolCaller,
+    ) -> wasmtime::Result<Vec<manifest::Preparation>> {
+        let Some(prepare) = &self.prepare else { return Ok(Vec::new()) };
+        let instance = self.instance().instantiate_async(&mut *store).await?;
+        let function: TypedFunc<(v0_2::Caller,), v0_2::Prepared> = instance.get_typed_func(&mut *store, prepare)?;
+        let (prepared,) = function.call_async(&mut *store, (caller.into(),)).await?;
+        Ok(prepared.into_iter().map(Into::into).collect())
     }
 
     /// Calls an optional export about a call in a new instance.

@@ -1,10 +1,12 @@
 //! `portcullis:tool@0.2`. New in this version: a blob has a name, `unavailable` can say when to retry, and a plugin can
-//! preview calls, run programs and call other tools. A plugin that asks can propose what a remembered approval may
-//! cover.
+//! preview calls, generate and prepare tools, run programs and call other tools. A plugin that asks can propose what a
+//! remembered approval may cover.
 
+mod preparer;
 mod programs;
 mod tools;
 
+pub(super) use preparer::{Caller, Prepared};
 pub(super) use programs::add_programs_to_linker;
 pub(super) use tools::add_tools_to_linker;
 
@@ -20,6 +22,7 @@ super::bind!("../../wit/v0.2", kinds: { Directory, Http, Store, Service, Process
 "portcullis:tool/programs.[method]program.start-with" => {},
 "portcullis:tool/tools.[method]toolset.list" => {},
 "portcullis:tool/tools.[method]toolset.search" => {},
+"portcullis:tool/tools.[method]toolset.definition" => {},
 "portcullis:tool/tools.[method]toolset.call" => {},
 "portcullis:tool/tools.[method]toolset.call-all" => {},
 "portcullis:tool/tools.[method]toolset.foresee" => {},

@@ -75,9 +75,13 @@ impl tools::HostToolset for StoreState {
         Ok(self.held_tools(found, summary_bytes)?.into_iter().map(Into::into).collect())
     }
 
-    fn definition(&mut self, toolset: Resource<Toolset>, tool: String) -> wasmtime::Result<Option<tools::Callable>> {
+    async fn definition(
+        &mut self,
+        toolset: Resource<Toolset>,
+        tool: String,
+    ) -> wasmtime::Result<Option<tools::Callable>> {
         let toolset = self.table.get(&toolset)?.clone();
-        let found = self.call.host.find_tool(toolset.key(), &tool);
+        let found = self.call.host.find_tool(toolset.key(), &tool).await;
         let bytes = |tool: &CallableTool| tool.schema.len() + tool.description.len();
         Ok(self.held_tools(found.into_iter().collect(), bytes)?.pop().map(Into::into))
     }
