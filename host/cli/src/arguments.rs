@@ -238,11 +238,14 @@ pub(crate) enum AskMode {
     Deny,
 }
 
+/// The session of a call that names none.
+pub(crate) const DEFAULT_SESSION: &str = "default";
+
 /// The caller of a call.
 #[derive(Debug, Args)]
 pub(crate) struct CallerArguments {
     /// The session that the call belongs to
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION)]
     pub(crate) session: String,
     /// The principal of the call [default: local]
     #[arg(long, value_name = "NAME", value_parser = principal)]

@@ -36,6 +36,8 @@ pub(crate) struct PluginView {
     pub(crate) previews: bool,
     /// Whether it makes tools from its settings and its directories.
     pub(crate) generates: bool,
+    /// Whether it offers some callers less of its tools.
+    pub(crate) prepares: bool,
     pub(crate) dependencies: Vec<DependencyView>,
     pub(crate) tools: Vec<ToolView>,
     /// The lines that the policy lacks for its tools to run.
@@ -105,6 +107,7 @@ impl PluginView {
             reviews: plugin.reviews(),
             previews: plugin.previews(),
             generates: plugin.generates(),
+            prepares: plugin.prepares(),
             dependencies: dependencies.collect(),
             tools: tools.collect(),
             policy_lines: policy_lines::of_plugin(host, plugin),
@@ -131,7 +134,7 @@ impl PluginView {
             optional: dependency.optional,
             reason: dependency.reason.clone(),
         });
-        let Surface { imports, reviews, previews, generates } = Surface::of(&file.bytes).unwrap_or_default();
+        let Surface { imports, reviews, previews, generates, prepares } = Surface::of(&file.bytes).unwrap_or_default();
         Self {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
@@ -145,6 +148,7 @@ impl PluginView {
             reviews,
             previews,
             generates,
+            prepares,
             dependencies: dependencies.collect(),
             tools: tools.collect(),
             policy_lines: policy_lines::of_manifest(manifest),

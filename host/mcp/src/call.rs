@@ -28,12 +28,12 @@ pub(crate) async fn call(
     cx: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     server.stopping().admit()?;
-    let named = match Named::find(server, &params, &cx) {
+    let named = match Named::find(server, &params, &cx).await {
         Ok(named) => named,
         Err(_) => match loading::tool(server, &params.name) {
             Some(tool) => return Ok(refused(server, tool, &params, &cx).await),
             // It may have become ready between the two lookups.
-            None => Named::find(server, &params, &cx)?,
+            None => Named::find(server, &params, &cx).await?,
         },
     };
     let request = named.request(server, &params, &cx);

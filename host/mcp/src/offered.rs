@@ -8,11 +8,11 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
 /// Returns the tools that the client of a request is offered now.
-pub(crate) fn of(server: &Server, cx: &RequestContext<RoleServer>) -> OfferedTools {
-    let principal = McpCaller::of(server, cx).principal;
+pub(crate) async fn of(server: &Server, cx: &RequestContext<RoleServer>) -> OfferedTools {
+    let McpCaller { principal, session } = McpCaller::of(server, cx);
     let client = cx.client_info().map(|client| client.name);
     let toolset = server.inner().options.toolset.as_deref();
-    let audience = Audience { client: client.as_deref(), model: None, principal: &principal, toolset };
+    let audience = Audience { client: client.as_deref(), toolset, ..Audience::new(&principal, &session) };
     // A reload may have removed the toolset. Then nothing of it is offered.
-    server.inner().host.offered_tools(&audience).unwrap_or_else(|_| OfferedTools::none())
+    server.inner().host.offered_tools(&audience).await.unwrap_or_else(|_| OfferedTools::none())
 }

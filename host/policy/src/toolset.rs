@@ -43,6 +43,17 @@ pub struct Audience<'a> {
     pub principal: &'a Principal,
     /// The toolset that the operator or the embedder chose.
     pub toolset: Option<&'a str>,
+    /// The session. No offer depends on it, but a plugin may.
+    pub session: &'a str,
+    /// Whether a schedule or a program started the session. No offer depends on it, but a plugin may.
+    pub automated: bool,
+}
+
+impl<'a> Audience<'a> {
+    /// Returns the audience of a principal in a session that a person started, without anything else.
+    pub fn new(principal: &'a Principal, session: &'a str) -> Self {
+        Self { client: None, model: None, principal, toolset: None, session, automated: false }
+    }
 }
 
 /// The error for a name that is no toolset.

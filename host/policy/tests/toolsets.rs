@@ -24,14 +24,14 @@ fn offered(policy: &Policy, audience: &Audience<'_>) -> Vec<&'static str> {
 /// Returns the tools of a toolset.
 fn tools(policy: &Policy, toolset: &str) -> Vec<&'static str> {
     let principal = Principal::default();
-    offered(policy, &Audience { client: None, model: None, principal: &principal, toolset: Some(toolset) })
+    offered(policy, &Audience { toolset: Some(toolset), ..Audience::new(&principal, "s") })
 }
 
 /// Returns the tools that a client, a model and a principal are offered. An empty name is none.
 fn to(policy: &Policy, client: &str, model: &str, principal: &str) -> Vec<&'static str> {
     let principal = principal.parse().unwrap();
     let named = |name| Some(name).filter(|name: &&str| !name.is_empty());
-    let audience = Audience { client: named(client), model: named(model), principal: &principal, toolset: None };
+    let audience = Audience { client: named(client), model: named(model), ..Audience::new(&principal, "s") };
     offered(policy, &audience)
 }
 
@@ -94,7 +94,7 @@ fn cycles_unknown_names_and_empty_lists_are_errors() {
 #[test]
 fn a_chosen_toolset_that_does_not_exist_is_named_with_the_nearest_one() {
     let (policy, principal) = (parse(CODING), Principal::default());
-    let audience = Audience { client: None, model: None, principal: &principal, toolset: Some("codng") };
+    let audience = Audience { toolset: Some("codng"), ..Audience::new(&principal, "s") };
     let error = policy.offered(&audience).unwrap_err().to_string();
     assert!(error.contains("did you mean `coding`?") && error.contains("`read-only`"), "{error}");
 }

@@ -138,16 +138,17 @@ impl Host {
     }
 
     /// Returns the tools that a caller is offered under the policy in force. The calls of the same caller can reach no
-    /// others, if its requests have the same client, model, principal and toolset.
+    /// others, if its requests have the same session, client, model, principal and toolset. Plugins that prepare their
+    /// tools are asked what they offer the caller, each in its sandbox for at most two seconds. Their answers are kept.
     ///
     /// # Errors
     /// The policy has no toolset of the chosen name.
-    pub fn offered_tools(&self, audience: &Audience<'_>) -> Result<OfferedTools, UnknownToolset> {
-        OfferedTools::of(&self.policy(), audience)
+    pub async fn offered_tools(&self, audience: &Audience<'_>) -> Result<OfferedTools, UnknownToolset> {
+        OfferedTools::of(&self.0.catalog(), &self.0.loader, audience).await
     }
 
-    /// Returns the tools of one toolset, without regard to the offers. Like every selection, it has the host's own
-    /// tools.
+    /// Returns the tools of one toolset, without regard to the offers and to what plugins offer to which caller. Like
+    /// every selection, it has the host's own tools.
     ///
     /// # Errors
     /// The policy has no toolset of this name.

@@ -33,6 +33,8 @@ impl RequestOrigin {
             model: self.model.as_deref(),
             principal: &self.principal,
             toolset: self.toolset.as_deref(),
+            session: &self.session,
+            automated: self.automated,
         }
     }
 

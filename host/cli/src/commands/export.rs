@@ -1,7 +1,7 @@
 //! `portcullis export`: prints the tools in a provider's format, and reports what is lost.
 
 use super::Context;
-use crate::arguments::ExportArguments;
+use crate::arguments::{DEFAULT_SESSION, ExportArguments};
 use crate::exit_code::Exit;
 use crate::failure::{FailureCode, WithCode};
 use crate::json::{self, DocumentKind};
@@ -20,10 +20,10 @@ pub(super) async fn run(arguments: &ExportArguments, context: &Context) -> anyho
     let audience = Audience {
         client: arguments.client.as_deref(),
         model: arguments.model.as_deref(),
-        principal: &principal,
         toolset: arguments.toolset.as_deref(),
+        ..Audience::new(&principal, DEFAULT_SESSION)
     };
-    let offered = host.offered_tools(&audience).code(FailureCode::Usage)?;
+    let offered = host.offered_tools(&audience).await.code(FailureCode::Usage)?;
     let export = Definitions::of(offers(&host, arguments, &offered))?.export(arguments.format);
     let denied = arguments.deny_lossy && !export.losses.is_empty();
     if context.json {
@@ -53,12 +53,15 @@ fn offers(host: &Host, arguments: &ExportArguments, offered: &OfferedTools) -> V
     let named = |offer: &Offer| {
         arguments.tools.is_empty() || arguments.tools.iter().any(|pattern| pattern.matches(offer.tool.name()))
     };
-    let is_offered = |offer: &Offer| offered.contains(&offer.plugin, &offer.tool);
-    let wanted = |offer: &Offer| is_offered(offer) && host.is_callable(&offer.tool) && fits(offer) && named(offer);
+    let wanted = |offer: &Offer| host.is_callable(&offer.tool) && fits(offer) && named(offer);
+    let narrowed = |offer| offered.narrow(offer);
     match &arguments.pick {
         // The limit applies after the other filters.
-        Some(need) => catalog.pick(need, usize::MAX).into_iter().filter(wanted).take(arguments.limit).collect(),
-        None => catalog.offers().filter(wanted).collect(),
+        Some(need) => {
+            let best = catalog.pick(need, usize::MAX).into_iter().filter_map(narrowed);
+            best.filter(wanted).take(arguments.limit).collect()
+        }
+        None => catalog.offers().filter_map(narrowed).filter(wanted).collect(),
     }
 }
 

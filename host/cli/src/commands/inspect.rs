@@ -117,6 +117,10 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
         let what = "yes: it makes tools from its settings and its directories when it loads";
         facts.row([TableCell::new(TextStyle::Quiet, "generates tools"), TableCell::plain(what)]);
     }
+    if plugin.prepares {
+        let what = "yes: it may hide or narrow its tools for some callers";
+        facts.row([TableCell::new(TextStyle::Quiet, "prepares tools"), TableCell::plain(what)]);
+    }
     for dependency in &plugin.dependencies {
         let need = if dependency.optional { " (optional)" } else { "" };
         let asked = format!("{} {}{need}: {}", dependency.kind.as_str(), dependency.key, dependency.reason);

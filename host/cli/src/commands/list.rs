@@ -1,9 +1,11 @@
 //! `portcullis list`: lists the installed tools and what the policy would decide for each.
 
+mod listed;
 mod tokens;
 
+use self::listed::ListedTools;
 use super::Context;
-use crate::arguments::ListToolsArguments;
+use crate::arguments::{DEFAULT_SESSION, ListToolsArguments};
 use crate::environment::{PluginPlaces, PolicyPlaces};
 use crate::exit_code::Exit;
 use crate::failure::{FailureCode, WithCode};
@@ -14,7 +16,7 @@ use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
 use portcullis::plugins::{Catalog, Plugin, Tool};
-use portcullis::policy::Decision;
+use portcullis::policy::{Audience, Decision, Principal};
 use portcullis::text::{OneLine, WithCauses};
 use portcullis::{Host, OfferedTools, ToolOutlook};
 use serde_json::{Value, json};
@@ -22,10 +24,15 @@ use std::collections::BTreeMap;
 
 pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> anyhow::Result<Exit> {
     let host = opening::open(context).await?;
-    let listed = match &arguments.toolset {
+    let selected = match &arguments.toolset {
         None => OfferedTools::everything(),
         Some(toolset) => host.tools_of(toolset).code(FailureCode::Usage)?,
     };
+    let principal = Principal::default();
+    let audience = Audience::new(&principal, DEFAULT_SESSION);
+    // Without a toolset of the caller's own, there is always an answer.
+    let offered = host.offered_tools(&audience).await.code(FailureCode::Usage)?;
+    let listed = ListedTools { selected, offered };
     if arguments.tokens {
         return tokens::show(&host, &listed, context);
     }
@@ -37,7 +44,7 @@ pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> an
     Ok(Exit::Completed)
 }
 
-fn document(host: &Host, listed: &OfferedTools, context: &Context) -> Value {
+fn document(host: &Host, listed: &ListedTools, context: &Context) -> Value {
     let catalog = host.catalog();
     let plugins: Vec<Value> = catalog.plugins().map(|plugin| plugin_document(host, listed, plugin)).collect();
     let refused = catalog.refused().iter();
@@ -58,9 +65,8 @@ fn policy_document(context: &Context) -> Value {
     }
 }
 
-fn plugin_document(host: &Host, listed: &OfferedTools, plugin: &Plugin) -> Value {
-    let tools = plugin.tools().filter(|tool| listed.contains(plugin, tool));
-    let tools: Vec<Value> = tools.map(|tool| tool_document(host, plugin, tool)).collect();
+fn plugin_document(host: &Host, listed: &ListedTools, plugin: &Plugin) -> Value {
+    let tools: Vec<Value> = listed.tools_of(plugin).map(|tool| tool_document(host, listed, plugin, tool)).collect();
     json!({
         "name": plugin.name(),
         "version": plugin.version(),
@@ -70,12 +76,14 @@ fn plugin_document(host: &Host, listed: &OfferedTools, plugin: &Plugin) -> Value
     })
 }
 
-fn tool_document(host: &Host, plugin: &Plugin, tool: &Tool) -> Value {
+fn tool_document(host: &Host, listed: &ListedTools, plugin: &Plugin, tool: &Tool) -> Value {
     let outlook = ToolOutlook::of(host, plugin, tool);
     json!({
         "name": tool.name(),
         "title": tool.title(),
-        "description": tool.description(),
+        "description": listed.definition(tool).description(),
+        "hidden": listed.offered.hidden_reason(tool),
+        "narrowed": listed.offered.narrowed(tool).is_some(),
         "permissions": tool.permissions(),
         "decision": outlook.decision,
         "depends_on_arguments": outlook.depends_on_arguments,
@@ -84,18 +92,21 @@ fn tool_document(host: &Host, plugin: &Plugin, tool: &Tool) -> Value {
     })
 }
 
-fn text(host: &Host, listed: &OfferedTools, context: &Context) -> String {
+fn text(host: &Host, listed: &ListedTools, context: &Context) -> String {
     let catalog = host.catalog();
     let (style, width) = (context.terminal.style(), context.terminal.width());
     let mut table = Table::default();
     let heading = |text| TableCell::new(TextStyle::Quiet, text);
     table.row([heading("TOOL"), heading("DECISION"), heading("PERMISSIONS"), heading("DESCRIPTION")]);
-    for (plugin, tool) in catalog.tools().filter(|(plugin, tool)| listed.contains(plugin, tool)) {
+    for (plugin, tool) in listed.tools(&catalog) {
         table.row([
             TableCell::new(TextStyle::Strong, &tool.name().to_string()),
-            fate(&ToolOutlook::of(host, plugin, tool)),
+            match listed.offered.hidden_reason(tool) {
+                Some(reason) => TableCell::new(TextStyle::Quiet, &format!("hidden: {}", OneLine(reason))),
+                None => fate(&ToolOutlook::of(host, plugin, tool)),
+            },
             TableCell::plain(&view::permissions(tool.permissions())),
-            TableCell::plain(tool.description().lines().next().unwrap_or_default()),
+            TableCell::plain(listed.definition(tool).description().lines().next().unwrap_or_default()),
         ]);
     }
     let mut text = String::new();

@@ -36,13 +36,14 @@ impl Named {
     ///
     /// # Errors
     /// There is no controlling terminal.
-    pub(crate) fn find(
+    pub(crate) async fn find(
         server: &Server,
         params: &CallToolRequestParams,
         cx: &RequestContext<RoleServer>,
     ) -> Result<Self, ErrorData> {
+        // The listing comes last, so that it has every plugin whose offer is known.
+        let offered = offered::of(server, cx).await;
         let listing = server.listing();
-        let offered = offered::of(server, cx);
         let listed = listing.find_offered(&params.name, &offered).ok_or_else(|| loading::unknown(server))?;
         let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
         let arguments = params.arguments.as_ref();

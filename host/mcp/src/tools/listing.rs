@@ -50,12 +50,17 @@ impl ListedTool {
         self.shown && self.is_offered(offered)
     }
 
-    /// Returns the definition for a client of this era.
-    pub(crate) fn definition(&self, legacy: bool) -> &Tool {
-        match &self.legacy {
-            Some(definition) if legacy => definition,
-            Some(_) | None => &self.definition,
+    /// Returns the definition for a client of this era, which may be offered a narrower one.
+    pub(super) fn definition_in(&self, offered: &OfferedTools, legacy: bool) -> Tool {
+        let mut definition = match &self.legacy {
+            Some(definition) if legacy => definition.clone(),
+            Some(_) | None => self.definition.clone(),
+        };
+        if let Some(narrowed) = offered.narrowed(&self.tool) {
+            definition.description = Some(narrowed.description().to_owned().into());
+            definition.input_schema = object(narrowed.schema().document());
         }
+        definition
     }
 }
 

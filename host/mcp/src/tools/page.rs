@@ -25,7 +25,7 @@ pub(crate) fn list(
     legacy: bool,
 ) -> Result<ListToolsResult, ErrorData> {
     if let Some(short) = listing.short_for(offered) {
-        return short_page(listing, &short, after, legacy);
+        return short_page((listing, offered), &short, after, legacy);
     }
     let start = match after {
         None => 0,
@@ -37,7 +37,7 @@ pub(crate) fn list(
     };
     let rest: Vec<_> = listing.tools.iter().skip(start).filter(|listed| listed.is_shown_in(offered)).collect();
     let page = rest.get(..PAGE_TOOLS).unwrap_or(&rest);
-    let definitions = page.iter().map(|listed| listed.definition(legacy).clone()).collect();
+    let definitions = page.iter().map(|listed| listed.definition_in(offered, legacy)).collect();
     let mut result = page_of(definitions);
     if page.len() < rest.len() {
         result.next_cursor = page.last().map(|listed| cursor::seal(&listed.tool.name().to_string()));
@@ -47,7 +47,7 @@ pub(crate) fn list(
 
 /// Returns the only page of a short list: the two tools that find and call the others, and the host's own tools.
 fn short_page(
-    listing: &ToolListing,
+    (listing, offered): (&ToolListing, &OfferedTools),
     short: &[Tool],
     after: Option<&str>,
     legacy: bool,
@@ -56,7 +56,8 @@ fn short_page(
         return Err(cursor::unknown());
     }
     let own = listing.tools.iter().filter(|listed| listed.shown && listed.plugin.is_standard());
-    Ok(page_of(short.iter().chain(own.map(|listed| listed.definition(legacy))).cloned().collect()))
+    let own = own.map(|listed| listed.definition_in(offered, legacy));
+    Ok(page_of(short.iter().cloned().chain(own).collect()))
 }
 
 fn page_of(definitions: Vec<Tool>) -> ListToolsResult {

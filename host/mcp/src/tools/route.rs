@@ -118,7 +118,8 @@ async fn search(
     // The first search of a catalog builds its index, which takes too long for an async task.
     let found = spawn_blocking(move || {
         let found = listing.search(&query, usize::from(limit), &offered).into_iter();
-        found.filter_map(|listed| serde_json::to_value(listed.definition(legacy)).ok()).collect::<Vec<Value>>()
+        let definitions = found.map(|listed| listed.definition_in(&offered, legacy));
+        definitions.filter_map(|definition| serde_json::to_value(definition).ok()).collect::<Vec<Value>>()
     });
     let found = found.await.map_err(|_| "the search failed; try again".to_owned())?;
     let nothing = found.is_empty();

@@ -85,7 +85,7 @@ impl CallHost for GuestLink {
     }
 
     fn list_tools<'a>(&'a self, key: &'a str) -> Pin<Box<dyn Future<Output = Vec<ToolSummary>> + Send + 'a>> {
-        Box::pin(ready(self.reachable_tools(key)))
+        Box::pin(self.reachable_tools(key))
     }
 
     fn search_tools<'a>(
@@ -97,8 +97,12 @@ impl CallHost for GuestLink {
         Box::pin(self.search_reachable(key, query, limit))
     }
 
-    fn find_tool(&self, key: &str, tool: &str) -> Option<CallableTool> {
-        self.reachable_tool(key, tool)
+    fn find_tool<'a>(
+        &'a self,
+        key: &'a str,
+        tool: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Option<CallableTool>> + Send + 'a>> {
+        Box::pin(self.reachable_tool(key, tool))
     }
 
     fn call_tools(&self, calls: InnerCalls) -> Pin<Box<dyn Future<Output = InnerAnswers> + Send + '_>> {

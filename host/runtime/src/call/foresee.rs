@@ -26,7 +26,7 @@ use std::time::Instant;
 /// # Errors
 /// The call would be rejected before the policy decides it.
 pub(crate) async fn explain(host: &Arc<HostState>, request: &Request) -> Result<(Arc<ValidCall>, Outlook), Rejection> {
-    let call = begin(host, request)?;
+    let call = begin(host, request).await?;
     let outlook = call.outlook(host, request).await;
     Ok((call, outlook))
 }
@@ -52,14 +52,14 @@ pub(super) async fn foresight(
     host: &Arc<HostState>,
     request: &Request,
 ) -> Result<(Arc<ValidCall>, Foresight), Rejection> {
-    let call = begin(host, request)?;
+    let call = begin(host, request).await?;
     let foresight = call.foresight(host, request).await?;
     Ok((call, foresight))
 }
 
-fn begin(host: &Arc<HostState>, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+async fn begin(host: &Arc<HostState>, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
     unwanted::refused(request)?;
-    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request)
+    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request).await
 }
 
 impl ValidCall {

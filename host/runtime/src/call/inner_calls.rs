@@ -40,40 +40,38 @@ pub(crate) fn may_run(policy: &Policy, plugin: &Plugin, tool: &Tool) -> bool {
 
 impl GuestLink {
     /// Returns the tools that a call through a key could reach now, sorted by name.
-    pub(super) fn reachable_tools(&self, key: &str) -> Vec<ToolSummary> {
+    pub(super) async fn reachable_tools(&self, key: &str) -> Vec<ToolSummary> {
         let catalog = self.host.catalog();
         let Some(binding) = tools_binding(&catalog, &self.call.plugin, key) else { return Vec::new() };
-        let offered = self.offered(&catalog);
-        catalog
-            .tools()
-            .filter(|(plugin, tool)| reaches(&catalog, binding, plugin, tool) && offered.contains(plugin, tool))
-            .map(|(_, tool)| summary(tool))
-            .collect()
+        let offered = self.offered(&catalog).await;
+        let reached = offered.tools(&catalog).filter(|(plugin, tool)| reaches(&catalog, binding, plugin, tool));
+        reached.map(|(_, tool)| summary(tool)).collect()
     }
 
     /// Returns the reachable tools that fit a need best. The first search of a catalog builds its index, which takes
     /// too long for an async worker.
     pub(super) async fn search_reachable(&self, key: &str, query: String, limit: usize) -> Vec<ToolSummary> {
         let (catalog, plugin, key) = (self.host.catalog(), Arc::clone(&self.call.plugin), key.to_owned());
-        let offered = self.offered(&catalog);
+        let offered = self.offered(&catalog).await;
         let found = tokio::task::spawn_blocking(move || {
             let Some(binding) = tools_binding(&catalog, &plugin, &key) else { return Vec::new() };
             // Tools that cannot be reached must not take the places of those that can.
             let best = catalog.pick(&query, usize::MAX).into_iter();
-            let reached = best.filter(|offer| {
-                reaches(&catalog, binding, &offer.plugin, &offer.tool) && offered.contains(&offer.plugin, &offer.tool)
-            });
+            let offered = best.filter_map(|offer| offered.narrow(offer));
+            let reached = offered.filter(|offer| reaches(&catalog, binding, &offer.plugin, &offer.tool));
             reached.take(limit).map(|offer| summary(&offer.tool)).collect()
         });
         found.await.unwrap_or_default()
     }
 
     /// Returns the definition of a reachable tool.
-    pub(super) fn reachable_tool(&self, key: &str, tool: &str) -> Option<CallableTool> {
+    pub(super) async fn reachable_tool(&self, key: &str, tool: &str) -> Option<CallableTool> {
         let catalog = self.host.catalog();
         let binding = tools_binding(&catalog, &self.call.plugin, key)?;
         let (plugin, tool) = catalog.find(&tool.parse().ok()?)?;
-        let is_offered = self.offered(&catalog).contains(plugin, tool);
+        let offered = self.offered(&catalog).await;
+        let is_offered = offered.contains(plugin, tool);
+        let tool = offered.narrowed(tool).unwrap_or(tool);
         (is_offered && reaches(&catalog, binding, plugin, tool)).then(|| CallableTool {
             name: tool.name().to_string(),
             title: tool.title().map(str::to_owned),
@@ -85,9 +83,19 @@ impl GuestLink {
         })
     }
 
-    /// Returns the tools that the caller of this call is offered. Its inner calls reach no others.
-    fn offered(&self, catalog: &Catalog) -> OfferedTools {
-        OfferedTools::to_caller(&catalog.policy.policy, &self.request.origin)
+    /// Returns the tools that the inner calls of this call are offered. If they can have no name, that is nothing.
+    async fn offered(&self, catalog: &Catalog) -> OfferedTools {
+        match self.inner_origin() {
+            Some(origin) => OfferedTools::to_caller(catalog, &self.host.loader, &origin).await,
+            None => OfferedTools::none(),
+        }
+    }
+
+    /// Returns the origin of the inner calls of this call, or `None` if the chain of callers would be too long.
+    fn inner_origin(&self) -> Option<RequestOrigin> {
+        let origin = &self.request.origin;
+        let principal = origin.principal.attenuated(self.call.plugin.name.as_str()).ok()?;
+        Some(RequestOrigin { principal, ..origin.clone() })
     }
 
     /// Makes calls at the same time, and waits for their answers.
@@ -165,7 +173,6 @@ impl GuestLink {
 
     /// Returns the request of a call. One that cannot be made is marked as refused, so that it is recorded too.
     pub(super) fn inner_request(&self, parent: &Arc<ParentCall>, call: &InnerCall) -> Request {
-        let origin = &self.request.origin;
         let made = Request {
             parent: Some(Arc::clone(parent)),
             overrides: self.request.overrides.clone(),
@@ -179,10 +186,10 @@ impl GuestLink {
         if let Some(why) = parent.refusal(&self.host.catalog(), &tool) {
             return refused(Code::DependencyNotGranted, format!("Not called: {why}."));
         }
-        let Ok(principal) = origin.principal.attenuated(self.call.plugin.name.as_str()) else {
+        let Some(origin) = self.inner_origin() else {
             return refused(Code::DependencyNotGranted, "Not called: the chain of callers is too long.".to_owned());
         };
-        Request { origin: RequestOrigin { principal, ..origin.clone() }, ..made }
+        Request { origin, ..made }
     }
 }
 

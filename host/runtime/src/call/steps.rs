@@ -106,7 +106,7 @@ async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord
     unwanted::refused(request)?;
     let parsed = ParsedCall::parse(request, host.arguments_bytes_max)?;
     record.parsed(&parsed);
-    let valid = parsed.validate(host, request)?;
+    let valid = parsed.validate(host, request).await?;
     record.valid(&valid);
     if let Some(parent) = &request.parent {
         parent.announce(&valid);

@@ -27,29 +27,42 @@ const LOADING_RETRY_AFTER: Duration = Duration::from_secs(5);
 const SUGGESTIONS_MAX: usize = 5;
 
 impl ParsedCall {
-    pub(super) fn validate(self, host: &HostState, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+    pub(super) async fn validate(self, host: &HostState, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
         let catalog = host.catalog();
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
-        let offered = OfferedTools::to_caller(&catalog.policy.policy, &request.origin);
-        let found = name.as_ref().and_then(|name| catalog.find(name));
-        let found = match found {
-            Some((plugin, tool)) if !offered.contains(plugin, tool) => {
-                return Err(no_such_tool(&self.tool, &catalog, &offered));
-            }
-            found => found,
+        let Some((plugin, tool)) = name.as_ref().and_then(|name| catalog.find(name)) else {
+            let offered = OfferedTools::to_caller(&catalog, &host.loader, &request.origin).await;
+            return Err(not_found(&self.tool, host, &catalog, &offered));
         };
-        let Some((plugin, tool)) = found else { return Err(not_found(&self.tool, host, &catalog, &offered)) };
+        let audience = request.origin.audience();
+        // If the toolset of the caller no longer exists, it is offered nothing.
+        let by_policy = OfferedTools::by_policy(&catalog.policy.policy, &audience);
+        let is_selected = plugin.is_standard() || by_policy.is_ok_and(|offered| offered.contains(plugin, tool));
+        let prepared = match plugin.prepares && is_selected {
+            true => Some(host.loader.prepared(plugin, &audience).await),
+            false => None,
+        };
+        if !is_selected || prepared.as_ref().is_some_and(|prepared| prepared.hidden(&tool.name().tool).is_some()) {
+            let offered = OfferedTools::to_caller(&catalog, &host.loader, &request.origin).await;
+            return Err(no_such_tool(&self.tool, &catalog, &offered));
+        }
+        let narrowed = prepared.as_ref().and_then(|prepared| prepared.narrowed(&tool.name().tool));
+        let definition: &Tool = narrowed.unwrap_or(tool);
         check_batch(request, tool)?;
-        if request.definition.is_some_and(|offered| offered != tool.sha256()) {
+        if request.definition.is_some_and(|offered| offered != definition.sha256()) {
             return Err(changed(tool));
         }
         if !is_callable(&catalog.policy.policy, tool) {
             return Err(without_schema(tool));
         }
         let arguments = Value::Object(self.arguments);
-        let mismatches = tool.schema().mismatches(&arguments);
+        let mut mismatches = definition.schema().mismatches(&arguments);
+        if narrowed.is_some() && mismatches.is_empty() {
+            // The plugin's answer can take away, but not add.
+            mismatches = tool.schema().mismatches(&arguments);
+        }
         if !mismatches.is_empty() {
-            return Err(invalid(tool, &mismatches));
+            return Err(invalid(definition, &mismatches));
         }
         let Value::Object(arguments) = arguments else {
             return Err(Rejection::new(Code::InvalidArguments, "The arguments are not a JSON object."));

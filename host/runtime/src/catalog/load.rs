@@ -10,6 +10,7 @@ use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::plugin_source::PluginSource;
+use super::prepared::PreparedCallers;
 use super::refusal::Attempt;
 use crate::grants::PluginGrants;
 use crate::text::{WithCauses, hex};
@@ -220,7 +221,7 @@ fn assemble(
     code: Option<Code>,
 ) -> Result<Plugin, LoadError> {
     let name = file::plugin_name(file)?;
-    let Surface { imports, reviews, previews, generates } = Surface::of(&content.bytes)?;
+    let Surface { imports, reviews, previews, generates, prepares } = Surface::of(&content.bytes)?;
     let checked = checked_manifest(&name, &manifest, generates)?;
     Ok(Plugin {
         name,
@@ -234,6 +235,7 @@ fn assemble(
         reviews,
         previews,
         generates,
+        prepares,
         version: manifest.version,
         description: manifest.description,
         tools: checked.tools.clone(),
@@ -243,6 +245,7 @@ fn assemble(
         own_tools: checked.tools.clone(),
         manifest_tools: checked.tools,
         code: Arc::new(OnceCell::new_with(code)),
+        prepared: PreparedCallers::default(),
         in_use: None,
     })
 }

@@ -24,6 +24,8 @@ mod picker;
 mod plugin;
 mod plugin_file;
 mod plugin_source;
+mod prepared;
+mod preparing;
 mod refusal;
 mod wanted;
 
@@ -48,4 +50,5 @@ pub use offer::Offer;
 pub use plugin::Plugin;
 pub(crate) use plugin_file::{PluginBytes, stamp};
 pub(crate) use portcullis_definitions::tool::{Dependency, Tool};
+pub(crate) use prepared::PreparedTools;
 pub use refusal::forget_refusal;

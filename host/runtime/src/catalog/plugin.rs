@@ -2,6 +2,7 @@
 
 use super::beside::Beside;
 use super::plugin_source::PluginSource;
+use super::prepared::PreparedCallers;
 use crate::grants::PluginGrants;
 use crate::native::{NativeFunction, NativeManifest};
 use crate::reserved;
@@ -31,6 +32,7 @@ pub struct Plugin {
     pub(crate) reviews: bool,
     pub(crate) previews: bool,
     pub(crate) generates: bool,
+    pub(crate) prepares: bool,
     pub(crate) version: String,
     pub(crate) description: String,
     pub(crate) tools: BTreeMap<LocalName, Arc<Tool>>,
@@ -45,6 +47,8 @@ pub struct Plugin {
     pub(crate) manifest_tools: BTreeMap<LocalName, Arc<Tool>>,
     /// The code, which is mapped on first use. All bindings of the same bytes share it.
     pub(crate) code: Arc<OnceCell<Code>>,
+    /// What the plugin offers to its recent callers, if it prepares its tools.
+    pub(super) prepared: PreparedCallers,
     /// Keeps the cached code from being removed.
     pub(super) in_use: Option<Arc<InUse>>,
 }
@@ -94,6 +98,7 @@ impl Plugin {
             reviews: false,
             previews: false,
             generates: false,
+            prepares: false,
             version: manifest.version,
             description: manifest.description,
             tools: checked.tools.clone(),
@@ -103,6 +108,7 @@ impl Plugin {
             own_tools: checked.tools.clone(),
             manifest_tools: checked.tools,
             code: Arc::default(),
+            prepared: PreparedCallers::default(),
             in_use: None,
         })
     }
@@ -126,6 +132,7 @@ impl Plugin {
             reviews: self.reviews,
             previews: self.previews,
             generates: self.generates,
+            prepares: self.prepares,
             version: self.version.clone(),
             description: self.description.clone(),
             tools: self.own_tools.clone(),
@@ -135,6 +142,7 @@ impl Plugin {
             own_tools: self.own_tools.clone(),
             manifest_tools: self.manifest_tools.clone(),
             code: Arc::clone(&self.code),
+            prepared: PreparedCallers::default(),
             in_use: self.in_use.clone(),
         }
     }
@@ -215,6 +223,11 @@ impl Plugin {
     /// Returns whether the plugin makes tools from its settings and its directories.
     pub fn generates(&self) -> bool {
         self.generates
+    }
+
+    /// Returns whether the plugin offers some callers less of its tools.
+    pub fn prepares(&self) -> bool {
+        self.prepares
     }
 
     /// Returns the plugin's version. Untrusted text.

@@ -2,16 +2,18 @@
 //! `serve --search`.
 
 use super::super::Context;
+use super::listed::ListedTools;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
-use portcullis::plugins::{Catalog, Offer};
-use portcullis::{Host, OfferedTools, estimate_tokens};
+use portcullis::plugins::{Catalog, Offer, Plugin, Tool};
+use portcullis::{Host, estimate_tokens};
 use portcullis_mcp::short_list;
 use portcullis_providers::{Definitions, Format};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The default number of tools that a search finds.
 const FOUND: u64 = 5;
@@ -44,7 +46,7 @@ struct ShortListCost {
 }
 
 /// Prints the costs.
-pub(super) fn show(host: &Host, listed: &OfferedTools, context: &Context) -> anyhow::Result<Exit> {
+pub(super) fn show(host: &Host, listed: &ListedTools, context: &Context) -> anyhow::Result<Exit> {
     let costs = costs(&host.catalog(), listed)?;
     if context.json {
         context.terminal.print(&json::document(DocumentKind::ToolTokens, &costs)?)?;
@@ -54,8 +56,16 @@ pub(super) fn show(host: &Host, listed: &OfferedTools, context: &Context) -> any
     Ok(Exit::Completed)
 }
 
-fn costs(catalog: &Catalog, listed: &OfferedTools) -> anyhow::Result<Costs> {
-    let offers: Vec<Offer> = catalog.offers().filter(|offer| listed.contains(&offer.plugin, &offer.tool)).collect();
+fn costs(catalog: &Catalog, listed: &ListedTools) -> anyhow::Result<Costs> {
+    let is_listed = |plugin: &Plugin, tool: &Tool| {
+        listed.selected.contains(plugin, tool) && listed.offered.hidden_reason(tool).is_none()
+    };
+    let offers = catalog.offers().filter(|offer| is_listed(&offer.plugin, &offer.tool));
+    let narrowed = |offer: Offer| match listed.offered.narrowed(&offer.tool) {
+        Some(narrowed) => Offer { tool: Arc::clone(narrowed), ..offer },
+        None => offer,
+    };
+    let offers: Vec<Offer> = offers.map(narrowed).collect();
     let exported = Definitions::of(offers.clone())?.export(Format::OpenAiChat).tools;
     let exported = exported.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut tools = Vec::with_capacity(offers.len());
@@ -70,7 +80,7 @@ fn costs(catalog: &Catalog, listed: &OfferedTools) -> anyhow::Result<Costs> {
         tools.push(TokenCost { name: offer.tool.name().to_string(), tokens });
     }
     // Count all tools, including those that the policy denies.
-    let short: u64 = short_list(catalog, |plugin, tool| listed.contains(plugin, tool))
+    let short: u64 = short_list(catalog, is_listed)
         .iter()
         .map(|tool| {
             let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
