@@ -30,6 +30,7 @@ mod openapi;
 mod outputs;
 mod pick;
 mod plugins;
+mod prepared;
 mod providers;
 mod record;
 mod reload;

@@ -26,7 +26,7 @@ mod grants;
 mod watching;
 
 #[path = "reload/policy.rs"]
-mod policy;
+pub(crate) mod policy;
 
 #[path = "reload/background.rs"]
 mod background;

@@ -115,6 +115,36 @@
 /// # fn main() {}
 /// ```
 ///
+/// A plugin with `preparer: function` after its generator hides or narrows tools for some callers, or under some
+/// settings. The function returns the tools that the caller is not offered whole. Hiding a tool is no protection: the
+/// policy decides what a call may do.
+///
+/// ```
+/// # use portcullis_sdk::prelude::*;
+/// /// Deletes the list.
+/// #[tool(destructive, requires(write))]
+/// fn delete(context: &Context) -> Result<String, Failure> {
+///     std::fs::remove_file(context.directory("lists")?.path().join("list.txt"))?;
+///     Ok("Deleted.".to_owned())
+/// }
+///
+/// fn prepare(offer: &Preparing) -> Vec<Preparation> {
+///     match offer.caller().automated {
+///         true => vec![Preparation::hide("delete", "only a person deletes")],
+///         false => Vec::new(),
+///     }
+/// }
+///
+/// plugin! {
+///     name: "lists",
+///     description: "Keeps a list.",
+///     tools: [delete],
+///     dependencies: [directory "lists": "where the list is kept"],
+///     preparer: prepare,
+/// }
+/// # fn main() {}
+/// ```
+///
 /// The version is the crate's. Two tools with the same name do not compile:
 ///
 /// ```compile_fail
@@ -150,6 +180,7 @@ macro_rules! plugin {
         $(, reviewer: $reviewer:path)?
         $(, previewer: $previewer:path)?
         $(, generator: $generator:ty)?
+        $(, preparer: $preparer:path)?
         $(,)?
     ) => {
         /// The plugin of this crate.
@@ -163,6 +194,7 @@ macro_rules! plugin {
         $(.reviewed_by($reviewer))?
         $(.previewed_by($previewer))?
         $(.generated_by::<$generator>())?
+        $(.prepared_by($preparer))?
         .with_tools();
 
         #[cfg(target_arch = "wasm32")]
@@ -188,6 +220,7 @@ macro_rules! plugin {
             $($crate::export_reviewer!(Exports, $reviewer);)?
             $($crate::export_previewer!(Exports, $previewer);)?
             $($crate::export_generator!(Exports, $generator);)?
+            $($crate::export_preparer!(Exports, $preparer);)?
         };
     };
 }
@@ -246,6 +279,25 @@ macro_rules! export_generator {
         }
 
         generating::export!($exports with_types_in generating);
+    };
+}
+
+/// Exports the preparer of a plugin.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_preparer {
+    ($exports:ident, $preparer:path) => {
+        use $crate::guest::v0_2::preparing;
+
+        impl preparing::exports::portcullis::tool::preparer::Guest for $exports {
+            fn prepare(
+                caller: preparing::exports::portcullis::tool::preparer::Caller,
+            ) -> Vec<preparing::exports::portcullis::tool::preparer::Preparation> {
+                $crate::guest::v0_2::prepare(&PLUGIN, caller)
+            }
+        }
+
+        preparing::export!($exports with_types_in preparing);
     };
 }
 

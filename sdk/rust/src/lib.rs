@@ -36,6 +36,7 @@ mod failure;
 mod generate;
 pub mod http;
 mod log;
+mod prepare;
 mod preview;
 mod program;
 mod review;
@@ -69,6 +70,7 @@ pub use generate::{GeneratedCall, GeneratedTool, Generator};
 pub use log::Level;
 pub use plugin::{Declaration, Entry, Plugin, Tool};
 pub use portcullis_sdk_macros::{arguments, output, tool};
+pub use prepare::{Availability, Caller, Preparation, Preparing};
 pub use preview::{FileChange, Preview};
 pub use program::{Chunk, Exit, ExitReport, Launch, Missing, Program, ProgramInput, ProgramOutput, ProgramStream};
 pub use program::{Running, RunningEvent};
@@ -88,7 +90,7 @@ pub mod prelude {
     pub use crate::{Blob, Context, Failure, IntoOutput, Json, Level, Part, Parts, Permission, Progress, Success};
     pub use crate::{Exit, Launch, Program, Running};
     pub use crate::{FileChange, Pattern, Preview, Review, Service, Store, ToolCall, Toolset, Verdict, Writer};
-    pub use crate::{GeneratedCall, GeneratedTool, Generator, Hint, Output};
+    pub use crate::{GeneratedCall, GeneratedTool, Generator, Hint, Output, Preparation, Preparing};
     pub use crate::{arguments, output, plugin, tool};
     pub use serde_json::json;
 }

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::generate::GeneratorEntry;
 use crate::host;
 use crate::{
-    Context, Definition, Dependency, Failure, FileChange, GeneratedCall, GeneratedTool, Generator, Hint, Manifest,
-    Permission, Preview, Review, Success, Verdict,
+    Caller, Context, Definition, Dependency, Failure, FileChange, GeneratedCall, GeneratedTool, Generator, Hint,
+    Manifest, Permission, Preparation, Preparing, Preview, Review, Success, Verdict,
 };
 
 /// Maximum length of a name in bytes, as in the contract.
@@ -85,10 +85,14 @@ pub struct Plugin {
     reviewer: Option<Reviewer>,
     previewer: Option<Previewer>,
     generator: Option<GeneratorEntry>,
+    preparer: Option<Preparer>,
 }
 
 /// Reviews a call before it runs.
 type Reviewer = fn(&Review<'_>) -> Verdict;
+
+/// Chooses the tools that a caller is not offered whole.
+type Preparer = fn(&Preparing<'_>) -> Vec<Preparation>;
 
 /// Computes what a call would change.
 type Previewer = fn(&Preview<'_>) -> Result<Vec<FileChange>, Failure>;
@@ -120,7 +124,8 @@ impl Plugin {
             index += 1;
         }
         check_keys(dependencies);
-        Self { name, version, description, tools, dependencies, reviewer: None, previewer: None, generator: None }
+        let (reviewer, previewer, generator, preparer) = (None, None, None, None);
+        Self { name, version, description, tools, dependencies, reviewer, previewer, generator, preparer }
     }
 
     /// Sets the function that reviews each call before it runs.
@@ -139,6 +144,12 @@ impl Plugin {
     #[must_use]
     pub const fn generated_by<G: Generator>(self) -> Self {
         Self { generator: Some(GeneratorEntry::of::<G>()), ..self }
+    }
+
+    /// Sets the function that hides or narrows tools for some callers.
+    #[must_use]
+    pub const fn prepared_by(self, preparer: Preparer) -> Self {
+        Self { preparer: Some(preparer), ..self }
     }
 
     /// Checks that the plugin has tools.
@@ -181,6 +192,13 @@ impl Plugin {
     /// The tools cannot be made.
     pub fn generate(&self, context: &Context) -> Result<Vec<GeneratedTool>, Failure> {
         self.generator.as_ref().map_or_else(|| Ok(Vec::new()), |generator| (generator.generate)(context))
+    }
+
+    /// Returns the tools that a caller is not offered whole, in the same way in a guest and in a test. There are none
+    /// without a preparer.
+    #[must_use]
+    pub fn prepare(&self, caller: &Caller, context: &Context) -> Vec<Preparation> {
+        self.preparer.map_or_else(Vec::new, |prepare| prepare(&Preparing::new(caller, context)))
     }
 
     /// Reviews a call. A plugin without a reviewer clears every call.

@@ -97,10 +97,11 @@ async fn a_misspelt_export_of_the_contract_is_refused() {
     }
 }
 
-/// In version 0.1, a previewer or a generator would never be called. In 0.2, one with other types is invalid.
+/// In version 0.1, a previewer, a generator or a preparer would never be called. In 0.2, one with other types is
+/// invalid.
 #[tokio::test]
 async fn an_export_that_would_never_be_called_is_refused() {
-    for interface in ["previewer", "generator"] {
+    for interface in ["previewer", "generator", "preparer"] {
         let exporting = |contract| {
             let guest = guest_of(contract, "review-refuses", &Manifest::of("odd"));
             let text = wasmprinter::print_bytes(guest).unwrap();

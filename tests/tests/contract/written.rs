@@ -122,12 +122,13 @@ const TOOLS: [&str; 8] = [
 ];
 
 /// A plugin that moves to 0.2 changes only the results of its exports, and none of its imports. It may also preview its
-/// calls, generate tools, propose patterns, keep files, run programs and call other tools.
+/// calls, generate and prepare tools, propose patterns, keep files, run programs and call other tools.
 #[test]
 fn only_the_result_types_differ() {
     let (one, mut other) = (functions(Contract::V0_1), functions(Contract::V0_2));
     assert!(other.remove("portcullis:tool/previewer#preview").is_some());
     assert!(other.remove("portcullis:tool/generator#generate").is_some());
+    assert!(other.remove("portcullis:tool/preparer#prepare").is_some());
     assert!(other.remove("portcullis:tool/context#ask-with-patterns").is_some());
     assert!(other.remove("portcullis:tool/context#keep").is_some());
     for name in PROGRAMS {

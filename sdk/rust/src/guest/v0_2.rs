@@ -17,11 +17,13 @@ pub(crate) use self::toolset::Toolset;
 use self::bindings::portcullis::tool::{context as calls, dependencies, types};
 use self::bindings::wasi::config::store as config;
 use self::bindings::wasi::logging::logging;
+use self::preparing::exports::portcullis::tool::preparer as offers;
 use self::previewing::exports::portcullis::tool::previewer as claims;
 use crate::log::Level;
 use crate::{
-    ApprovalRequest, Blob, Call, Context, Definition, Dependency, DependencyKind, Directory, Failure, FileChange,
-    GeneratedTool, Hint, Manifest, Output, Part, Pattern, Permission, Plugin, Progress, Success, Variation, Verdict,
+    ApprovalRequest, Availability, Blob, Call, Caller, Context, Definition, Dependency, DependencyKind, Directory,
+    Failure, FileChange, GeneratedTool, Hint, Manifest, Output, Part, Pattern, Permission, Plugin, Preparation,
+    Progress, Success, Variation, Verdict,
 };
 
 /// The bindings that `wit-bindgen` generates from `wit/`.
@@ -108,6 +110,24 @@ pub mod generating {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "portcullis_sdk::guest::v0_2::generating",
+    });
+}
+
+/// The bindings of the optional export `preparer`.
+#[expect(missing_docs, reason = "generated")]
+pub mod preparing {
+    wit_bindgen::generate!({
+        inline: "
+            package portcullis:sdk-preparing;
+            world preparing {
+                export portcullis:tool/preparer@0.2.0;
+            }
+        ",
+        path: "wit",
+        world: "portcullis:sdk-preparing/preparing",
+        pub_export_macro: true,
+        export_macro_name: "export",
+        default_bindings_module: "portcullis_sdk::guest::v0_2::preparing",
     });
 }
 
@@ -277,6 +297,28 @@ pub fn generate(plugin: &Plugin) -> Result<Vec<types::Definition>, String> {
     let context = Context::new(Host { tool: String::new() });
     let tools = plugin.generate(&context).map_err(|failure| failure.to_string())?;
     Ok(tools.into_iter().map(generated).collect())
+}
+
+/// Implements the export `prepare`.
+#[must_use]
+pub fn prepare(plugin: &Plugin, caller: offers::Caller) -> Vec<offers::Preparation> {
+    let offers::Caller { session, principal, client, model, automated } = caller;
+    let caller = Caller { session, principal, client, model, automated };
+    let context = Context::new(Host { tool: String::new() });
+    let prepared = plugin.prepare(&caller, &context).into_iter();
+    prepared
+        .map(|Preparation { tool, availability }| offers::Preparation { tool, availability: offered(availability) })
+        .collect()
+}
+
+fn offered(availability: Availability) -> offers::Availability {
+    match availability {
+        Availability::Hidden(reason) => offers::Availability::Hidden(reason),
+        Availability::Narrowed { description, schema } => {
+            let schema = schema.map(|schema| schema.to_string());
+            offers::Availability::Narrowed(offers::Narrowing { description, schema })
+        }
+    }
 }
 
 fn generated(tool: GeneratedTool) -> types::Definition {
