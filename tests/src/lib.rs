@@ -6,6 +6,8 @@
 
 mod block_on;
 
+mod compiled;
+
 mod eventually;
 
 mod manifest;

@@ -66,8 +66,15 @@ impl Site {
         path
     }
 
-    /// Returns a host builder for this site with the in-process compiler. Relative grants start from the site.
+    /// Returns a host builder for this site with the in-process compiler. Relative grants start from the site. The code
+    /// of the plugins is already in the cache.
     pub fn builder(&self, policy: &str) -> HostBuilder {
+        self.compile();
+        self.cold_builder(policy)
+    }
+
+    /// Returns the same without code in the cache, for a test of how plugins are compiled.
+    pub fn cold_builder(&self, policy: &str) -> HostBuilder {
         self.builder_with(policy, Compiler::InProcess)
     }
 

@@ -33,7 +33,7 @@ impl Observer for Compilations {
 
 /// Opens a host and calls the good plugin. Returns the number of compilations.
 async fn open_and_call(site: &Site) -> usize {
-    let (host, compilations) = counted(site.builder(&allow_all(""))).await;
+    let (host, compilations) = counted(site.cold_builder(&allow_all(""))).await;
     let reply = host.call(Request::new("good.run", r#"{"still":"here"}"#)).await;
     assert_eq!((reply.code, reply.message.as_str()), (Code::Completed, r#"{"still":"here"}"#));
     compilations.take()

@@ -33,17 +33,17 @@ fn refusal(host: &Host, plugin: &str) -> String {
 #[tokio::test]
 async fn a_bad_file_is_compiled_once_across_starts_until_it_is_touched() {
     let site = with_bad_file().await;
-    let (host, compilations) = counted(site.builder(&allow_all(""))).await;
+    let (host, compilations) = counted(site.cold_builder(&allow_all(""))).await;
     let reason = refusal(&host, "unfit");
     assert_eq!(compilations.take(), 1);
     for _ in 0..2 {
-        let (host, compilations) = counted(site.builder(&allow_all(""))).await;
+        let (host, compilations) = counted(site.cold_builder(&allow_all(""))).await;
         assert_eq!(compilations.take(), 0, "the refusal must be remembered");
         assert_eq!(refusal(&host, "unfit"), reason);
         assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
     }
     site.plugin("unfit", &unfit());
-    let (host, compilations) = counted(site.builder(&allow_all(""))).await;
+    let (host, compilations) = counted(site.cold_builder(&allow_all(""))).await;
     assert_eq!(compilations.take(), 1, "touching a file must try it again");
     assert_eq!(refusal(&host, "unfit"), reason);
 }
@@ -51,21 +51,21 @@ async fn a_bad_file_is_compiled_once_across_starts_until_it_is_touched() {
 #[tokio::test]
 async fn a_file_that_was_refused_under_other_limits_is_tried_again() {
     let site = with_bad_file().await;
-    counted(site.builder(&allow_all(""))).await;
+    counted(site.cold_builder(&allow_all(""))).await;
     let wider = allow_all("memories = 9");
-    assert_eq!(counted(site.builder(&wider)).await.1.take(), 1);
-    assert_eq!(counted(site.builder(&wider)).await.1.take(), 0);
+    assert_eq!(counted(site.cold_builder(&wider)).await.1.take(), 1);
+    assert_eq!(counted(site.cold_builder(&wider)).await.1.take(), 0);
 }
 
 /// A refusal is sealed like a cache entry, so that no one can block a plugin by writing a file there.
 #[tokio::test]
 async fn a_modified_refusal_is_not_used() {
     let site = with_bad_file().await;
-    counted(site.builder(&allow_all(""))).await;
+    counted(site.cold_builder(&allow_all(""))).await;
     flip(&cached(&site, "refusal")[0], |length| length - 1);
-    assert_eq!(counted(site.builder(&allow_all(""))).await.1.take(), 1);
+    assert_eq!(counted(site.cold_builder(&allow_all(""))).await.1.take(), 1);
     assert_eq!(events(&site).len(), 1, "the audit log says so: {:?}", events(&site));
-    assert_eq!(counted(site.builder(&allow_all(""))).await.1.take(), 0);
+    assert_eq!(counted(site.cold_builder(&allow_all(""))).await.1.take(), 0);
 }
 
 /// The machine may have been too busy to compile a plugin. A successful `check` forgets the refusal immediately.
@@ -122,7 +122,7 @@ async fn a_host_for_one_call_loads_only_what_the_call_needs() {
     let policy = format!("{}\n[plugin.unfit]\nconfig.a = \"b\"\n", allow_all(""));
     let site = with_bad_file().await;
     site.plugin("other", &guest("good", &Manifest::of("other")));
-    let (host, compilations) = counted(site.builder(&policy).only_for("good.run")).await;
+    let (host, compilations) = counted(site.cold_builder(&policy).only_for("good.run")).await;
     assert_eq!(compilations.take(), 0);
     assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
     assert!(host.catalog().refused().is_empty() && host.catalog().plugin("other").is_none());

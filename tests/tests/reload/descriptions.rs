@@ -383,7 +383,7 @@ async fn another_description_compiles_nothing_and_is_not_cached() {
     let site = Site::new();
     describe(&site, "good.run", "The first of all texts.");
     let compilations = Arc::new(Compilations::default());
-    let open = || async { site.builder(ALLOW).observer(Arc::clone(&compilations) as _).open().await.unwrap() };
+    let open = || async { site.cold_builder(ALLOW).observer(Arc::clone(&compilations) as _).open().await.unwrap() };
     let host = open().await;
     assert_eq!(compilations.0.swap(0, Ordering::Relaxed), 1);
     for text in ["The second text.", "The third text."] {

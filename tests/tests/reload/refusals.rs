@@ -110,7 +110,7 @@ impl Observer for Compilations {
 
 async fn counted(site: &Site) -> (Host, Arc<Compilations>) {
     let compilations = Arc::new(Compilations::default());
-    let host = site.builder(ALLOW).observer(Arc::clone(&compilations) as _).open().await.unwrap();
+    let host = site.cold_builder(ALLOW).observer(Arc::clone(&compilations) as _).open().await.unwrap();
     compilations.0.store(0, Ordering::Relaxed);
     (host, compilations)
 }
