@@ -255,12 +255,15 @@ def generate(plugin: Plugin, host: Host | None = None) -> list[GeneratedTool]:
 def prepare(plugin: Plugin, caller: Caller | None = None, host: Host | None = None) -> list[Preparation]:
     """Lets the plugin hide and narrow its tools, as a host does before it offers them to a caller.
 
-    The caller is by default a person in the session `session`, with the principal `local`.
+    The preparer gets the settings of the host, and no handle. The caller is by default a person in the session
+    `session`, with the principal `local`.
 
     Raises:
         Failure: As for a host: any other exception becomes a `Failed`. A host then offers none of the plugin's tools.
     """
-    return answers.prepare(plugin, caller or Caller("session", "local"), host or Host())
+    playing = host or Host()
+    settings = Host(settings=playing.settings, logged=playing.logged)
+    return answers.prepare(plugin, caller or Caller("session", "local"), settings)
 
 
 def problems(plugin: Plugin) -> list[str]:

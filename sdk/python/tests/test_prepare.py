@@ -67,8 +67,9 @@ class Preparers(unittest.TestCase):
         self.assertEqual(problems(self.plugin), [])
 
     def test_a_preparer_has_no_handle(self) -> None:
+        self.plugin.preparer(lambda offer: [Preparation.hide("erase", str(offer.context.directory("words")))])
         with self.assertRaisesRegex(Denied, "the policy grants no directory `words`"):
-            self.prepare(lambda offer: [Preparation.hide("erase", str(offer.context.directory("words")))])
+            prepare(self.plugin, host=Host(directories={"words": "."}))
 
     def test_an_answer_that_a_host_refuses_fails(self) -> None:
         hidden = Preparation.hide("erase", "it is of no use")
