@@ -77,7 +77,7 @@ func (p Preparation) Described(text string) Preparation {
 }
 
 // Prepare hides and narrows tools for a caller as a host does. The error is a panic of the preparer, or the reason for
-// which a host would refuse its answer. It is for tests, with the package portcullistest.
+// which a host would refuse its answer. It is also in the log. It is for tests, with the package portcullistest.
 func (p *Plugin) Prepare(caller Caller) (prepared []Preparation, err error) {
 	if p.Preparer == nil {
 		return nil, errors.New("the plugin has no preparer")
@@ -91,7 +91,11 @@ func (p *Plugin) Prepare(caller Caller) (prepared []Preparation, err error) {
 		}
 	}()
 	prepared = p.Preparer(ctx, caller)
-	return prepared, p.checkPrepared(prepared)
+	if err = p.checkPrepared(prepared); err != nil {
+		ctx.Log(LevelError, err.Error())
+		return nil, err
+	}
+	return prepared, nil
 }
 
 // checkPrepared returns the reason for which a host would refuse an answer, as far as the SDK knows.

@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"os"
 	"unsafe"
 
 	"portcullis.dev/portcullis"
@@ -45,8 +46,8 @@ func exportPrepare(
 		Automated: automated != 0,
 	})
 	if err != nil {
-		// The contract has no error for it. The host shows the operator what a trapped preparer has printed.
-		panic("portcullis: " + err.Error())
+		// The contract has no error for it. The host shows the operator what Prepare has logged.
+		os.Exit(1)
 	}
 	forms := make([]narrowedForm, 0, len(prepared))
 	for _, preparation := range prepared {

@@ -88,8 +88,8 @@ def prepare(plugin: Plugin, caller: Caller, host: Host) -> list[Preparation]:
     """Lets the plugin hide and narrow its tools for a caller.
 
     Raises:
-        Failure: The preparer raised it. Any other exception, and an answer that the host would refuse, becomes a
-            `Failed`, with its traceback in the log.
+        Failure: The preparer raised it, or the host would refuse the answer. Its text is in the log. Any other exception
+            becomes a `Failed`, with its traceback in the log.
     """
     if plugin.prepare is None:
         return []
@@ -100,12 +100,13 @@ def prepare(plugin: Plugin, caller: Caller, host: Host) -> list[Preparation]:
             if not isinstance(preparation, Preparation):
                 raise TypeError(f"a preparer must return a list of Preparation, not of {type(preparation).__name__}")
             if preparation.tool not in plugin.tools:
-                raise ValueError(f"the plugin has no tool `{preparation.tool}` to hide or narrow")
+                raise Failed(f"the plugin has no tool `{preparation.tool}` to hide or narrow")
             if preparation.tool in named:
-                raise ValueError(f"the tool `{preparation.tool}` is hidden or narrowed twice")
+                raise Failed(f"the tool `{preparation.tool}` is hidden or narrowed twice")
             named.add(preparation.tool)
         return prepared
-    except Failure:
+    except Failure as failure:
+        host.log(Level.ERROR, failure.text)
         raise
     except BaseException as error:
         raise _uncaught(error, host) from None

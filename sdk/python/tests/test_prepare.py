@@ -9,6 +9,7 @@ from portcullis import (
     DefinitionError,
     Denied,
     Failed,
+    Level,
     Narrowed,
     Plugin,
     Preparation,
@@ -68,16 +69,18 @@ class Preparers(unittest.TestCase):
 
     def test_a_preparer_has_no_handle(self) -> None:
         self.plugin.preparer(lambda offer: [Preparation.hide("erase", str(offer.context.directory("words")))])
-        with self.assertRaisesRegex(Denied, "the policy grants no directory `words`"):
-            prepare(self.plugin, host=Host(directories={"words": "."}))
+        host = Host(directories={"words": "."})
+        with self.assertRaisesRegex(Denied, "the policy grants no directory `words`") as raised:
+            prepare(self.plugin, host=host)
+        self.assertEqual(host.logged, [(Level.ERROR, raised.exception.text)])
 
     def test_an_answer_that_a_host_refuses_fails(self) -> None:
         hidden = Preparation.hide("erase", "it is of no use")
         answers: list[tuple[str, Any]] = [
             ("TypeError: a preparer must return a list of Preparation, not of str", ["erase"]),
             ("TypeError", None),
-            ("ValueError: the plugin has no tool `drop`", [Preparation.hide("drop", "there is none")]),
-            ("ValueError: the tool `erase` is hidden or narrowed twice", [hidden, hidden]),
+            ("^the plugin has no tool `drop`", [Preparation.hide("drop", "there is none")]),
+            ("^the tool `erase` is hidden or narrowed twice", [hidden, hidden]),
         ]
         for why, answer in answers:
             with self.subTest(why), self.assertRaisesRegex(Failed, why):

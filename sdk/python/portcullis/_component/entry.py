@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 from types import ModuleType
 from typing import Any
 
@@ -147,6 +148,10 @@ def _preparer(plugin: Plugin, host: ComponentHost) -> type:
             offered = Caller(caller.session, caller.principal, caller.client, caller.model, caller.automated)
             try:
                 return [_preparation(preparation) for preparation in answers.prepare(plugin, offered, host)]
+            except Failure:
+                # The contract has no error for it. The host shows the operator what `answers` has logged.
+                answers.flush()
+                os._exit(1)
             finally:
                 answers.flush()
 
