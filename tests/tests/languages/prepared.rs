@@ -1,5 +1,5 @@
-//! Tools that a plugin hides and narrows, in each language whose SDK has preparers besides Rust. The same plugin is built
-//! and called in the real host.
+//! Tools that a plugin hides and narrows, in each language whose SDK has preparers besides Rust. The same plugin is
+//! built and called in the real host.
 
 use crate::generated::in_go;
 use crate::python::written;
