@@ -140,7 +140,6 @@ fn offers_less(project: &Path, failure: &str) {
     // A preparer that fails offers nothing, and the operator reads why.
     let failing = Lists { project, settings: "fails = \"yes\"" };
     let why = failing.listed("add")["hidden"].to_string();
-    println!("{why}");
     assert!(why.contains(failure) && why.contains("no list today"), "{why}");
 }
 
