@@ -65,12 +65,8 @@ func lowerSaid(text string) host.Place { return host.LowerString(host.Said(text)
 //go:wasmexport portcullis:tool/handler@0.2.0#describe
 func exportDescribe() unsafe.Pointer {
 	plugin := component()
-	if plugin.Generator != nil && !host.ExportsGenerator {
-		panic("portcullis: the plugin has a generator; import _ \"portcullis.dev/portcullis/generate\"")
-	}
-	if plugin.Generator == nil && host.ExportsGenerator {
-		panic("portcullis: the plugin imports the package generate, and has no Generator")
-	}
+	checkExport("Generator", "generate", plugin.Generator != nil, host.ExportsGenerator)
+	checkExport("Preparer", "prepare", plugin.Preparer != nil, host.ExportsPreparer)
 	tools := make([]host.DefinitionForm, 0, len(plugin.Tools))
 	for _, tool := range plugin.Tools {
 		tools = append(tools, lowerDefinition(tool))
@@ -94,6 +90,16 @@ func exportDescribe() unsafe.Pointer {
 		tools:        host.LowerList(tools),
 		dependencies: host.LowerList(dependencies),
 	})
+}
+
+// checkExport panics unless the component contains the package that exports a field of its plugin.
+func checkExport(field, exporter string, isSet, isExported bool) {
+	if isSet && !isExported {
+		panic("portcullis: the plugin has a " + field + "; import _ \"portcullis.dev/portcullis/" + exporter + "\"")
+	}
+	if !isSet && isExported {
+		panic("portcullis: the plugin imports the package " + exporter + ", and has no " + field)
+	}
 }
 
 func lowerDefinition(tool *Tool) host.DefinitionForm {

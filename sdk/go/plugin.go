@@ -17,6 +17,8 @@ type Plugin struct {
 	Dependencies []Dependency
 	// Generator makes more tools when the plugin loads, or is nil.
 	Generator *Generator
+	// Preparer hides or narrows tools for some callers, or is nil.
+	Preparer Preparer
 }
 
 // A Dependency is a handle that a plugin asks for.

@@ -48,6 +48,7 @@ func init() {
 			portcullis.NewTool("keeps", "Keeps files.", keeps),
 		},
 		Generator: greetings,
+		Preparer:  prepare,
 	})
 }
 

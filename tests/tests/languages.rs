@@ -15,6 +15,8 @@ mod generated;
 mod memory;
 #[path = "languages/packages.rs"]
 mod packages;
+#[path = "languages/prepared.rs"]
+mod prepared;
 #[path = "languages/programs.rs"]
 mod programs;
 #[path = "languages/python.rs"]

@@ -83,6 +83,19 @@ func Generate(t testing.TB, played *Host) ([]portcullis.GeneratedTool, error) {
 	return portcullis.Registered().Generate()
 }
 
+// Prepare hides and narrows the tools of the registered plugin for a caller. The preparer gets the settings of the host,
+// and no handle.
+func Prepare(t testing.TB, played *Host, caller portcullis.Caller) ([]portcullis.Preparation, error) {
+	t.Helper()
+	if played == nil {
+		played = &Host{}
+	}
+	settings := &Host{Settings: played.Settings}
+	defer host.Play(settings.script())()
+	defer func() { played.Logged = append(played.Logged, settings.Logged...) }()
+	return portcullis.Registered().Prepare(caller)
+}
+
 // declares says which permissions a tool of the registered plugin declares. What is no tool is refused elsewhere.
 func declares(name string) func(permission string) bool {
 	for _, tool := range portcullis.Registered().Tools {

@@ -23,6 +23,7 @@ from .handles import Client, Response, Service, Store, Writer
 from .hints import Field
 from .outputs import File, Image, Part, Success
 from .plugin import Permission, Plugin, Tool
+from .prepare import Availability, Caller, Hidden, Narrowed, Preparation, Preparing
 from .programs import (
     Chunk,
     Destination,
@@ -44,8 +45,10 @@ from .toolset import CallableTool, Outlook, ToolAnswer, ToolCall, Toolset, ToolS
 
 __all__ = [
     "Ask",
+    "Availability",
     "Call",
     "CallableTool",
+    "Caller",
     "Cancelled",
     "Chunk",
     "Clear",
@@ -64,15 +67,19 @@ __all__ = [
     "File",
     "GeneratedCall",
     "GeneratedTool",
+    "Hidden",
     "Image",
     "InvalidArguments",
     "Launch",
     "Level",
     "Missing",
+    "Narrowed",
     "Outlook",
     "Part",
     "Permission",
     "Plugin",
+    "Preparation",
+    "Preparing",
     "Program",
     "ProgramOutput",
     "ReadableDirectory",

@@ -16,6 +16,7 @@ from .handles import Writer
 from .host import Host
 from .outputs import File, Image, Part, Success
 from .plugin import Plugin
+from .prepare import Caller, Preparation, Preparing
 from .review import Ask, Clear, Names, Refuse, Review, Verdict
 from .toolset import ToolAnswer
 
@@ -78,6 +79,34 @@ def generate(plugin: Plugin, host: Host) -> list[GeneratedTool]:
             raise TypeError(f"a generator must return a list of GeneratedTool, not of {type(wrong).__name__}")
         return made
     except Failure:
+        raise
+    except BaseException as error:
+        raise _uncaught(error, host) from None
+
+
+def prepare(plugin: Plugin, caller: Caller, host: Host) -> list[Preparation]:
+    """Lets the plugin hide and narrow its tools for a caller.
+
+    Raises:
+        Failure: The preparer raised it, or the host would refuse the answer. Its text is in the log. Any other exception
+            becomes a `Failed`, with its traceback in the log.
+    """
+    if plugin.prepare is None:
+        return []
+    try:
+        prepared = list(plugin.prepare(Preparing(caller, Context(host))))
+        named: set[str] = set()
+        for preparation in prepared:
+            if not isinstance(preparation, Preparation):
+                raise TypeError(f"a preparer must return a list of Preparation, not of {type(preparation).__name__}")
+            if preparation.tool not in plugin.tools:
+                raise Failed(f"the plugin has no tool `{preparation.tool}` to hide or narrow")
+            if preparation.tool in named:
+                raise Failed(f"the tool `{preparation.tool}` is hidden or narrowed twice")
+            named.add(preparation.tool)
+        return prepared
+    except Failure as failure:
+        host.log(Level.ERROR, failure.text)
         raise
     except BaseException as error:
         raise _uncaught(error, host) from None

@@ -13,6 +13,7 @@ from .context import Context
 from .failures import DefinitionError, InvalidArguments
 from .generate import Generate, RunGenerated
 from .outputs import File, Image, Success
+from .prepare import Prepare
 from .review import Review, Verdict
 from .toolset import ToolAnswer
 
@@ -96,6 +97,7 @@ class Plugin:
         self.review: Reviewer | None = None
         self.generate: Generate | None = None
         self.run_generated: RunGenerated | None = None
+        self.prepare: Prepare | None = None
 
     def tool(
         self,
@@ -210,6 +212,17 @@ class Plugin:
         if self.run_generated is not None:
             raise DefinitionError("one function runs the tools of the generator")
         self.run_generated = function
+        return function
+
+    def preparer(self, function: Prepare) -> Prepare:
+        """Sets the function that hides or narrows tools for some callers.
+
+        It takes a `Preparing`, and returns the tools that the caller is not offered whole. The same caller must always
+        get the same answer. It can only take away, and hiding a tool is no protection.
+        """
+        if self.prepare is not None:
+            raise DefinitionError("a plugin has one preparer")
+        self.prepare = function
         return function
 
     def _depend(self, kind: Kind, key: str, reason: str, optional: bool) -> None:

@@ -21,11 +21,24 @@ from .failures import Denied, Failed, Unavailable
 from .generate import GeneratedTool
 from .outputs import File, Image, Part
 from .plugin import Permission, Plugin
+from .prepare import Caller, Preparation
 from .programs import Launch
 from .review import Verdict
 from .toolset import CallableTool, Outlook, ToolCall
 
-__all__ = ["Answer", "Execution", "Host", "Played", "Sent", "Started", "call", "generate", "problems", "review"]
+__all__ = [
+    "Answer",
+    "Execution",
+    "Host",
+    "Played",
+    "Sent",
+    "Started",
+    "call",
+    "generate",
+    "prepare",
+    "problems",
+    "review",
+]
 
 T = TypeVar("T")
 
@@ -237,6 +250,20 @@ def generate(plugin: Plugin, host: Host | None = None) -> list[GeneratedTool]:
         Failure: As for a host: any other exception becomes a `Failed`.
     """
     return answers.generate(plugin, host or Host())
+
+
+def prepare(plugin: Plugin, caller: Caller | None = None, host: Host | None = None) -> list[Preparation]:
+    """Lets the plugin hide and narrow its tools, as a host does before it offers them to a caller.
+
+    The preparer gets the settings of the host, and no handle. The caller is by default a person in the session
+    `session`, with the principal `local`.
+
+    Raises:
+        Failure: As for a host: any other exception becomes a `Failed`. A host then offers none of the plugin's tools.
+    """
+    playing = host or Host()
+    settings = Host(settings=playing.settings, logged=playing.logged)
+    return answers.prepare(plugin, caller or Caller("session", "local"), settings)
 
 
 def problems(plugin: Plugin) -> list[str]:

@@ -89,13 +89,13 @@ const POLICY: &str = "[plugin.greetings]\nconfig = { mark = \"!\" }\n\
     [[rule]]\ntool = \"greetings.*\"\ndecision = \"allow\"\n";
 
 /// Writes a project in Go.
-fn in_go(place: &Path, source: &str) -> PathBuf {
-    let (project, sdk) = (place.join("greetings"), repository().join("sdk/go"));
+pub(crate) fn in_go(place: &Path, name: &str, source: &str) -> PathBuf {
+    let (project, sdk) = (place.join(name), repository().join("sdk/go"));
     fs::create_dir(&project).unwrap();
-    let about = format!("name = \"greetings\"\nlanguage = \"go\"\nsdk = \"{}\"\n", sdk.display());
+    let about = format!("name = \"{name}\"\nlanguage = \"go\"\nsdk = \"{}\"\n", sdk.display());
     fs::write(project.join("plugin.toml"), about).unwrap();
     let module = format!(
-        "module greetings\n\ngo 1.27\n\nrequire portcullis.dev/portcullis v0.1.0\n\n\
+        "module {name}\n\ngo 1.27\n\nrequire portcullis.dev/portcullis v0.1.0\n\n\
          replace portcullis.dev/portcullis => {}\n",
         sdk.display()
     );
@@ -138,7 +138,7 @@ fn python_makes_tools_of_a_file() {
 #[test]
 fn go_makes_tools_of_a_file() {
     let place = tempfile::tempdir().unwrap();
-    makes_tools_of_a_file(&in_go(place.path(), GO), "No such file");
+    makes_tools_of_a_file(&in_go(place.path(), "greetings", GO), "No such file");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_generator_in_python_needs_the_function_that_runs_its_tools() {
 fn a_generator_in_go_needs_the_package_that_exports_it() {
     let place = tempfile::tempdir().unwrap();
     let without = GO.replace("\t_ \"portcullis.dev/portcullis/generate\"\n", "");
-    let project = in_go(place.path(), &without);
+    let project = in_go(place.path(), "greetings", &without);
     let ran =
         shell(&project, &place.path().join("state"), "portcullis build && portcullis check plugins/greetings.wasm");
     let told = format!("{}{}", ran.out, ran.err);

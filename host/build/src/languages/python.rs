@@ -175,7 +175,7 @@ fn entry_module(source: &Path) -> Result<String> {
     ensure!(source.is_file(), "there is no {}", source.display());
     Ok(format!(
         "import sys\n\nsys.dont_write_bytecode = True\n\nfrom portcullis._component import load\n\n\
-         Handler, Reviewer, Generator = load({name:?})\n"
+         Handler, Reviewer, Generator, Preparer = load({name:?})\n"
     ))
 }
 

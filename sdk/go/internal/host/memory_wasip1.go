@@ -143,8 +143,9 @@ func takeElements[T any](place Place) []T {
 	return list
 }
 
-// ExportsGenerator: the component exports a generator, because it contains the package generate.
-var ExportsGenerator bool
+// ExportsGenerator: the component exports a generator, because it contains the package generate. ExportsPreparer: it
+// exports a preparer, because it contains the package prepare.
+var ExportsGenerator, ExportsPreparer bool
 
 // kept holds the return values of an export until the host has read them.
 var kept []any

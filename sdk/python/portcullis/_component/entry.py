@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 from types import ModuleType
 from typing import Any
 
@@ -13,25 +14,27 @@ from ..failures import Cancelled, DefinitionError, Denied, Failure, InvalidArgum
 from ..generate import GeneratedTool
 from ..outputs import File, Image, Part
 from ..plugin import Dependency, Plugin, Tool
+from ..prepare import Caller, Hidden, Preparation
 from ..review import Ask, Clear, Refuse
 from . import imports, network, record
 from .host import ComponentHost, Err, names_host
 
 
-def load(name: str) -> tuple[type, type, type]:
-    """Imports the author's module. Returns the classes `Handler`, `Reviewer` and `Generator`."""
+def load(name: str) -> tuple[type, type, type, type]:
+    """Imports the author's module. Returns the classes `Handler`, `Reviewer`, `Generator` and `Preparer`."""
     network.watch()
     plugin = _plugin_of(_import(name))
     host = ComponentHost()
     network.install(plugin)
     record.install(host)
-    handler, reviewer, generator = _handler(plugin, host), _reviewer(plugin), _generator(plugin, host)
+    handler, reviewer = _handler(plugin, host), _reviewer(plugin)
+    generator, preparer = _generator(plugin, host), _preparer(plugin, host)
     imports.close()
     # Everything up to now is permanent. Freezing it keeps the garbage collector from touching its pages, so they stay
     # shared.
     gc.collect()
     gc.freeze()
-    return handler, reviewer, generator
+    return handler, reviewer, generator, preparer
 
 
 def _import(name: str) -> ModuleType:
@@ -79,10 +82,17 @@ def _handler(plugin: Plugin, host: ComponentHost) -> type:
     return Handler
 
 
-def _reviewer(plugin: Plugin) -> type:
-    if plugin.review is not None and not hasattr(exports, "Reviewer"):
+def _check_exported(interface: str, function: object | None) -> None:
+    """Checks that the world of the component exports the interface of a function."""
+    if function is not None and not hasattr(exports, interface.capitalize()):
         # The build searches the source for this line before it imports the plugin.
-        raise DefinitionError("put @plugin.reviewer at the beginning of a line, in the module that declares the plugin")
+        raise DefinitionError(
+            f"put @plugin.{interface} at the beginning of a line, in the module that declares the plugin"
+        )
+
+
+def _reviewer(plugin: Plugin) -> type:
+    _check_exported("reviewer", plugin.review)
 
     class Reviewer:
         def review(self, tool: str, arguments: str) -> contract.Verdict:
@@ -98,11 +108,7 @@ def _reviewer(plugin: Plugin) -> type:
 
 
 def _generator(plugin: Plugin, host: ComponentHost) -> type:
-    if plugin.generate is not None and not hasattr(exports, "Generator"):
-        # The build searches the source for this line before it imports the plugin.
-        raise DefinitionError(
-            "put @plugin.generator at the beginning of a line, in the module that declares the plugin"
-        )
+    _check_exported("generator", plugin.generate)
     if (plugin.generate is None) != (plugin.run_generated is None):
         raise DefinitionError("@plugin.generator makes tools, and @plugin.generated runs them: write both")
 
@@ -132,6 +138,37 @@ def _generated(tool: GeneratedTool) -> contract.Definition:
         _flags(contract.Permissions, frozenset(tool.optional)),
         _flags(contract.Hints, frozenset(tool.hints)),
     )
+
+
+def _preparer(plugin: Plugin, host: ComponentHost) -> type:
+    _check_exported("preparer", plugin.prepare)
+
+    class Preparer:
+        def prepare(self, caller: Any) -> list[Any]:
+            offered = Caller(caller.session, caller.principal, caller.client, caller.model, caller.automated)
+            try:
+                return [_preparation(preparation) for preparation in answers.prepare(plugin, offered, host)]
+            except Failure:
+                # The contract has no error for it. The host shows the operator what `answers` has logged.
+                answers.flush()
+                os._exit(1)
+            finally:
+                answers.flush()
+
+    return Preparer
+
+
+def _preparation(preparation: Preparation) -> Any:
+    # Only a world with a preparer has these types.
+    types: Any = exports.preparer
+    match preparation.availability:
+        case Hidden(reason):
+            availability = types.Availability_Hidden(values.sendable(reason))
+        case narrowed:
+            description = None if narrowed.description is None else values.sendable(narrowed.description)
+            schema = None if narrowed.schema is None else values.dumps(narrowed.schema)
+            availability = types.Availability_Narrowed(types.Narrowing(description, schema))
+    return types.Preparation(preparation.tool, availability)
 
 
 class _Names:
