@@ -1,5 +1,5 @@
-//! The compiled code of guests and plugins, which all tests share. Each test runs in its own process with its own state,
-//! and compiling is most of what it would spend.
+//! The compiled code of guests and plugins, which all tests share. Each test runs in its own process with its own
+//! state, and would spend most of its time on compiling.
 
 use crate::{BlockOn, Site};
 use cap_std::ambient_authority;

@@ -1,6 +1,6 @@
 //! The origin of a request.
 
-use portcullis_policy::{Audience, Caller, Principal};
+use portcullis_policy::{Audience, Caller, PluginName, Principal};
 use std::sync::Arc;
 
 /// The origin of a request. Cheap to clone.
@@ -36,6 +36,13 @@ impl RequestOrigin {
             session: &self.session,
             automated: self.automated,
         }
+    }
+
+    /// Returns the origin of the calls that tools of a plugin make for this caller. `None` if the chain of callers
+    /// would be too long.
+    pub(crate) fn of_tools_of(&self, plugin: &PluginName) -> Option<Self> {
+        let principal = self.principal.attenuated(plugin.as_str()).ok()?;
+        Some(Self { principal, ..self.clone() })
     }
 
     /// Returns the caller for the policy.

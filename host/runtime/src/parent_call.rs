@@ -21,14 +21,16 @@ use std::time::{Duration, Instant};
 /// Maximum length of the line that announces an inner call, in bytes: about two lines of a terminal.
 const ANNOUNCEMENT_BYTES_MAX: usize = 160;
 
-/// Publishes progress of a call, as long as the call runs.
-pub(crate) type ProgressReport = Box<dyn Fn(Progress) + Send + Sync>;
+/// Publishes progress of a call, as long as the call runs. The progress is made only if someone receives it.
+pub(crate) type ProgressReport = Box<dyn Fn(&dyn Fn() -> Progress) + Send + Sync>;
 
 /// A running call, as the calls that it makes through one key see it.
 pub(crate) struct ParentCall {
     id: Arc<str>,
     call: Arc<ValidCall>,
     origin: RequestOrigin,
+    /// The origin of the calls that it makes. `None` if the chain of callers would be too long.
+    inner_origin: Option<RequestOrigin>,
     key: DependencyKey,
     parent: Option<Arc<Self>>,
     report: ProgressReport,
@@ -84,6 +86,7 @@ impl ParentCall {
             id: Arc::from(id),
             call: Arc::clone(call),
             origin: origin.clone(),
+            inner_origin: origin.of_tools_of(&call.plugin.name),
             key,
             parent: parent.map(Arc::clone),
             report,
@@ -101,6 +104,11 @@ impl ParentCall {
         &self.id
     }
 
+    /// Returns the origin of the calls that it makes. `None` if the chain of callers would be too long.
+    pub(crate) fn inner_origin(&self) -> Option<&RequestOrigin> {
+        self.inner_origin.as_ref()
+    }
+
     pub(crate) fn key(&self) -> &DependencyKey {
         &self.key
     }
@@ -111,16 +119,7 @@ impl ParentCall {
 
     /// Shows a call that it makes in its own progress: the tool, and the places that the arguments name.
     pub(crate) fn announce(&self, made: &ValidCall) {
-        let mut line = format!("Calls {}", made.tool.name());
-        let (targets, mut mark) = (made.recorded_targets(), " ");
-        for (_, target) in targets.iter() {
-            // Writing to a string cannot fail. Escape before the line is cut, because escapes are longer.
-            let _ = write!(line, "{mark}{}", OneLine(target));
-            mark = ", ";
-        }
-        let shown = cut(&line, ANNOUNCEMENT_BYTES_MAX);
-        let more = if shown.len() < line.len() { "…" } else { "" };
-        (self.report)(Progress { title: Some(format!("{shown}{more}")), ..Progress::default() });
+        (self.report)(&|| Progress { title: Some(announcement(made)), ..Progress::default() });
     }
 
     /// Returns the calls from this one up to the one that no tool made.
@@ -220,6 +219,20 @@ impl ParentCall {
             }
         }
     }
+}
+
+/// Returns the line that announces a call: the tool, and the places that the arguments name.
+fn announcement(made: &ValidCall) -> String {
+    let mut line = format!("Calls {}", made.tool.name());
+    let (targets, mut mark) = (made.recorded_targets(), " ");
+    for (_, target) in targets.iter() {
+        // Writing to a string cannot fail. Escape before the line is cut, because escapes are longer.
+        let _ = write!(line, "{mark}{}", OneLine(target));
+        mark = ", ";
+    }
+    let shown = cut(&line, ANNOUNCEMENT_BYTES_MAX);
+    let more = if shown.len() < line.len() { "…" } else { "" };
+    format!("{shown}{more}")
 }
 
 impl Round {

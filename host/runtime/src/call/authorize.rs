@@ -60,7 +60,8 @@ impl ValidCall {
             return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: false });
         };
         grant::check_answerable(&self)?;
-        self.ask(host, request, record, &observed, reasons).await
+        // Boxed, because the future of every call would have its size, and few calls ask.
+        Box::pin(self.ask(host, request, record, &observed, reasons)).await
     }
 
     /// Decides the call by the policy, and asks its reviewer and the hooks. A rehearsal does not count as a repetition.

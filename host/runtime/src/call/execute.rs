@@ -69,7 +69,7 @@ impl ReadyCall {
                 ran
             }
             Runnable::Explanation => {
-                let (result, usage) = foresee::run(host, request, &granted).await;
+                let (result, usage) = Box::pin(foresee::run(host, request, &granted)).await;
                 drop(admitted);
                 FinishedRun { result, usage, done: None, undeclared: None }
             }

@@ -10,7 +10,6 @@ use super::validate::is_callable;
 use crate::catalog::{Catalog, Plugin, Tool};
 use crate::grants::Grant;
 use crate::offered::OfferedTools;
-use crate::origin::RequestOrigin;
 use crate::parent_call::{CallingCall, ParentCall};
 use crate::reply::{Code, Outcome, Reply};
 use crate::request::Request;
@@ -26,6 +25,9 @@ use std::time::{Duration, Instant};
 
 /// Maximum length of a description in a list of tools, in bytes: about two sentences. The definition has all of it.
 const SUMMARY_BYTES_MAX: usize = 300;
+
+/// What a tool is told whose calls are used up.
+const EXHAUSTED: &str = "This call has made all the calls of other tools that the policy allows. Finish without them.";
 
 /// Proposed wait before a retry while too many other calls are suspended.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(5);
@@ -85,25 +87,19 @@ impl GuestLink {
 
     /// Returns the tools that the inner calls of this call are offered. If they can have no name, that is nothing.
     async fn offered(&self, catalog: &Catalog) -> OfferedTools {
-        match self.inner_origin() {
+        match self.request.origin.of_tools_of(&self.call.plugin.name) {
             Some(origin) => OfferedTools::to_caller(catalog, &self.host.loader, &origin).await,
             None => OfferedTools::none(),
         }
-    }
-
-    /// Returns the origin of the inner calls of this call, or `None` if the chain of callers would be too long.
-    fn inner_origin(&self) -> Option<RequestOrigin> {
-        let origin = &self.request.origin;
-        let principal = origin.principal.attenuated(self.call.plugin.name.as_str()).ok()?;
-        Some(RequestOrigin { principal, ..origin.clone() })
     }
 
     /// Makes calls at the same time, and waits for their answers.
     pub(super) async fn call_others(&self, inner: InnerCalls) -> InnerAnswers {
         let InnerCalls { key, calls, time_left, mut room } = inner;
         let began = Instant::now();
+        let made = calls.len();
         let all = |failure: &Failure, spent| InnerAnswers {
-            answers: calls.iter().map(|_| Err(failure.clone())).collect(),
+            answers: (0..made).map(|_| Err(failure.clone())).collect(),
             spent,
         };
         let parent = match self.parent_call(&key) {
@@ -113,10 +109,9 @@ impl GuestLink {
         // Every call counts, also one that is then refused. So a tool cannot make calls without end, although its time
         // does not pass while it makes them.
         let counted = calls.iter().take_while(|_| parent.count_call()).count();
-        let exhausted = "This call has made all the calls of other tools that the policy allows. Finish without them.";
-        let exhausted = Failure::Denied(exhausted.to_owned());
+        let exhausted = || Failure::Denied(EXHAUSTED.to_owned());
         if counted == 0 {
-            return all(&exhausted, began.elapsed());
+            return all(&exhausted(), began.elapsed());
         }
         if !self.suspend() {
             let message = "Too many calls wait for other calls or for an approver.".to_owned();
@@ -124,9 +119,10 @@ impl GuestLink {
             return all(&busy, began.elapsed());
         }
         parent.begin_round(time_left, counted);
-        let requests: Vec<Request> = calls.iter().take(counted).map(|call| self.inner_request(&parent, call)).collect();
+        let counted = calls.into_iter().take(counted);
+        let requests: Vec<Request> = counted.map(|call| self.inner_request(&parent, call)).collect();
         let mut answers = self.answers(requests, |answer| room.take(answer)).await;
-        answers.resize_with(calls.len(), || Err(exhausted.clone()));
+        answers.resize_with(made, || Err(exhausted()));
         let spent = parent.spent();
         match self.continue_run().await {
             Ok(()) => InnerAnswers { answers, spent },
@@ -172,24 +168,31 @@ impl GuestLink {
     }
 
     /// Returns the request of a call. One that cannot be made is marked as refused, so that it is recorded too.
-    pub(super) fn inner_request(&self, parent: &Arc<ParentCall>, call: &InnerCall) -> Request {
-        let made = Request {
-            parent: Some(Arc::clone(parent)),
-            overrides: self.request.overrides.clone(),
-            ..self.request.of_the_same_caller(call.tool.clone(), call.arguments.clone())
-        };
-        let refused = |code, why: String| Request { refused: Some((code, Arc::from(why))), ..made.clone() };
-        let Ok(tool) = call.tool.parse::<ToolName>() else {
-            let why = "This is not the full name of a tool, such as files.read.";
-            return refused(Code::UnknownTool, why.to_owned());
-        };
-        if let Some(why) = parent.refusal(&self.host.catalog(), &tool) {
-            return refused(Code::DependencyNotGranted, format!("Not called: {why}."));
+    pub(super) fn inner_request(&self, parent: &Arc<ParentCall>, call: InnerCall) -> Request {
+        let InnerCall { tool, arguments } = call;
+        let refused = self.inner_refusal(parent, &tool);
+        let mut made = self.request.of_the_same_caller(tool, arguments);
+        made.parent = Some(Arc::clone(parent));
+        made.overrides = self.request.overrides.clone();
+        match (refused, parent.inner_origin()) {
+            (None, Some(origin)) => made.origin = origin.clone(),
+            (None, None) => {
+                let why = "Not called: the chain of callers is too long.";
+                made.refused = Some((Code::DependencyNotGranted, Arc::from(why)));
+            }
+            (Some((code, why)), _) => made.refused = Some((code, Arc::from(why))),
         }
-        let Some(origin) = self.inner_origin() else {
-            return refused(Code::DependencyNotGranted, "Not called: the chain of callers is too long.".to_owned());
+        made
+    }
+
+    /// Returns why a call of a tool cannot be made.
+    fn inner_refusal(&self, parent: &ParentCall, tool: &str) -> Option<(Code, String)> {
+        let Ok(tool) = tool.parse::<ToolName>() else {
+            let why = "This is not the full name of a tool, such as files.read.";
+            return Some((Code::UnknownTool, why.to_owned()));
         };
-        Request { origin, ..made }
+        let why = parent.refusal(&self.host.catalog(), &tool)?;
+        Some((Code::DependencyNotGranted, format!("Not called: {why}.")))
     }
 }
 

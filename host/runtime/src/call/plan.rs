@@ -59,7 +59,7 @@ impl GuestLink {
             Err(why) => return calls.iter().map(|_| InnerOutlook::Fails(Failure::Denied(why.clone()))).collect(),
         };
         let mut outlooks = Vec::with_capacity(calls.len());
-        for call in &calls {
+        for call in calls {
             let request = self.inner_request(&parent, call);
             outlooks.push(match foresight(&self.host, &request).await {
                 Ok((_, Foresight::Runs { .. })) => InnerOutlook::Runs,
@@ -123,7 +123,7 @@ impl GuestLink {
         let mut found = CallsToAsk::default();
         let (mut bytes, mut reasons) = (0, Vec::new());
         for (position, call) in calls.iter().enumerate() {
-            let request = self.inner_request(parent, call);
+            let request = self.inner_request(parent, call.clone());
             let foreseen = foresight(&self.host, &request).await;
             found.runs.push(matches!(foreseen, Ok((_, Foresight::Runs { .. }))));
             let Ok((call, Foresight::Asks { case, .. })) = foreseen else { continue };

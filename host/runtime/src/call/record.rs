@@ -170,7 +170,7 @@ impl CallRecord {
 
     /// Publishes the tool's progress.
     pub(super) fn progressed(&self, progress: Progress) {
-        self.shared.announcer.progress(&self.shared.entry, progress);
+        self.shared.announcer.progress(&self.shared.entry, || progress);
     }
 
     /// Returns a publisher of the call's progress. It does not keep the call alive.

@@ -28,10 +28,11 @@ const SUGGESTIONS_MAX: usize = 5;
 
 impl ParsedCall {
     pub(super) async fn validate(self, host: &HostState, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
+        // What few calls need is boxed, because the future of every call would have its size.
         let catalog = host.catalog();
         let name: Option<ToolName> = (self.tool.len() <= TOOL_BYTES_MAX).then(|| name(&self.tool)).flatten();
         let Some((plugin, tool)) = name.as_ref().and_then(|name| catalog.find(name)) else {
-            let offered = OfferedTools::to_caller(&catalog, &host.loader, &request.origin).await;
+            let offered = Box::pin(OfferedTools::to_caller(&catalog, &host.loader, &request.origin)).await;
             return Err(not_found(&self.tool, host, &catalog, &offered));
         };
         let audience = request.origin.audience();
@@ -39,11 +40,11 @@ impl ParsedCall {
         let by_policy = OfferedTools::by_policy(&catalog.policy.policy, &audience);
         let is_selected = plugin.is_standard() || by_policy.is_ok_and(|offered| offered.contains(plugin, tool));
         let prepared = match plugin.prepares && is_selected {
-            true => Some(host.loader.prepared(plugin, &audience).await),
+            true => Some(Box::pin(host.loader.prepared(plugin, &audience)).await),
             false => None,
         };
         if !is_selected || prepared.as_ref().is_some_and(|prepared| prepared.hidden(&tool.name().tool).is_some()) {
-            let offered = OfferedTools::to_caller(&catalog, &host.loader, &request.origin).await;
+            let offered = Box::pin(OfferedTools::to_caller(&catalog, &host.loader, &request.origin)).await;
             return Err(no_such_tool(&self.tool, &catalog, &offered));
         }
         let narrowed = prepared.as_ref().and_then(|prepared| prepared.narrowed(&tool.name().tool));

@@ -154,9 +154,14 @@ impl Publisher {
     }
 
     /// Publishes progress, with the same low cost.
-    pub(crate) fn progress(&self, own: Option<&Ear>, heading: impl FnOnce() -> Heading, progress: Progress) {
+    pub(crate) fn progress(
+        &self,
+        own: Option<&Ear>,
+        heading: impl FnOnce() -> Heading,
+        progress: impl FnOnce() -> Progress,
+    ) {
         if own.is_some() || self.is_heard() {
-            self.publish(own, heading(), EventKind::Progress(Arc::new(progress)));
+            self.publish(own, heading(), EventKind::Progress(Arc::new(progress())));
         }
     }
 

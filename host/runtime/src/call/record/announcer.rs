@@ -26,7 +26,7 @@ impl CallAnnouncer {
         self.events.wants_payloads()
     }
 
-    pub(super) fn progress(&self, entry: &CallEntry, progress: Progress) {
+    pub(super) fn progress(&self, entry: &CallEntry, progress: impl FnOnce() -> Progress) {
         self.events.progress(self.ear.as_deref(), || self.heading(entry, None), progress);
     }
 
