@@ -24,7 +24,7 @@ async fn a_narrowed_definition_is_offered_and_checked_at_the_call() {
     assert_eq!(host.call(Request::new("prepared.note", too_long)).await.code, Code::InvalidArguments);
     let other = r#"{"kind":"short","text":"a","other":1}"#;
     assert_eq!(host.call(Request::new("prepared.note", other)).await.code, Code::InvalidArguments);
-    // A caller that saw another definition is told to read it again.
+    // A caller with another definition must read it again.
     let with = |offer: &Offer| note("short").of_definition(offer.tool.sha256());
     assert_eq!(host.call(with(&narrowed)).await.code, Code::Completed);
     assert_eq!(host.call(with(&own)).await.code, Code::DefinitionChanged);

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// Maximum length of a description in a list of tools, in bytes: about two sentences. The definition has all of it.
 const SUMMARY_BYTES_MAX: usize = 300;
 
-/// What a tool is told whose calls are used up.
+/// The message to a tool that has no calls left.
 const EXHAUSTED: &str = "This call has made all the calls of other tools that the policy allows. Finish without them.";
 
 /// Proposed wait before a retry while too many other calls are suspended.
