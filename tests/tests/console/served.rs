@@ -245,7 +245,9 @@ async fn a_console_that_no_one_could_use_is_not_served() {
 #[tokio::test]
 async fn an_approver_pauses_and_does_not_resume() {
     let site = site();
-    fs::write(site.path("policy.toml"), POLICY.replace("\"ask\"", "\"allow\"")).unwrap();
+    // The test repeats a call until the pause is in force, and no approver shall be asked about that.
+    let policy = format!("{}[approvals]\nrepeats = 1000000\n", POLICY.replace("\"ask\"", "\"allow\""));
+    fs::write(site.path("policy.toml"), policy).unwrap();
     let serving = serve(&site, &[]).await;
     let alice = sign_in(&serving, ALICE).await;
     let call = async || serving.call_tool(CALLER, "good__run").await.is(200).last()["result"].clone();

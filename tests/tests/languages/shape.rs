@@ -1,6 +1,7 @@
 //! The built components: equal definitions, known sizes, and known imports.
 
 use crate::row::{Gap, ROWS, Row, repository, run};
+use portcullis_tests::{made_once, program};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,11 +11,18 @@ const WRITE: &str = "PORTCULLIS_WRITE_LANGUAGES";
 /// Tolerance for the size of a component, in percent: toolchains do not produce equal bytes.
 const SIZE_TOLERANCE: u64 = 5;
 
-/// Returns the output of `inspect` for a row's component.
+/// Returns the output of `inspect` for a row's component. It compiles the component, so the tests share the output as
+/// long as the component and the program are the same.
 fn inspected(row: Row) -> Value {
     let component = row.component();
-    let ran = run(repository(), &["inspect", "--json", component.to_str().unwrap()]).ends(0);
-    ran.document()
+    let program = fs::metadata(program()).unwrap();
+    let built = format!("{} {} {:?}", row.name, program.len(), program.modified().unwrap());
+    let place = made_once(&[built.into_bytes(), fs::read(&component).unwrap()], |place| {
+        let ran = run(repository(), &["inspect", "--json", component.to_str().unwrap()]).ends(0);
+        fs::create_dir(place).unwrap();
+        fs::write(place.join("inspected.json"), ran.document().to_string()).unwrap();
+    });
+    serde_json::from_str(&fs::read_to_string(place.join("inspected.json")).unwrap()).unwrap()
 }
 
 /// The largest safe integer of a double. The JavaScript schemas contain it as a limit.
