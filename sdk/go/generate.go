@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 )
 
 // A Generator makes tools from the plugin's settings and its directories, such as one tool for each operation of an API.
@@ -46,12 +45,7 @@ func (p *Plugin) Generate() (tools []GeneratedTool, err error) {
 	}
 	ctx := newContext("")
 	defer close(ctx.ended)
-	defer func() {
-		if cause := recover(); cause != nil {
-			ctx.Log(LevelError, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
-			err = Failed(fmt.Sprintf("panic: %v", cause))
-		}
-	}()
+	defer failOnPanic(ctx, &err)
 	return p.Generator.Generate(ctx)
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 )
 
 // A Preparer hides or narrows tools of the plugin for a caller. It returns the tools that the caller is not offered whole.
@@ -84,12 +83,7 @@ func (p *Plugin) Prepare(caller Caller) (prepared []Preparation, err error) {
 	}
 	ctx := newContext("")
 	defer close(ctx.ended)
-	defer func() {
-		if cause := recover(); cause != nil {
-			ctx.Log(LevelError, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
-			err = Failed(fmt.Sprintf("panic: %v", cause))
-		}
-	}()
+	defer failOnPanic(ctx, &err)
 	prepared = p.Preparer(ctx, caller)
 	if err = p.checkPrepared(prepared); err != nil {
 		ctx.Log(LevelError, err.Error())

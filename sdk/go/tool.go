@@ -136,15 +136,18 @@ func (t *Tool) OutputSchema() (json.RawMessage, error) {
 // execute runs a tool, from JSON to the result for the host.
 func (p *Plugin) execute(ctx *Context, name string, arguments []byte) (answer *Answer, err error) {
 	defer close(ctx.ended)
-	defer func() {
-		if cause := recover(); cause != nil {
-			ctx.Log(LevelError, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
-			err = Failed(fmt.Sprintf("panic: %v", cause))
-		}
-	}()
+	defer failOnPanic(ctx, &err)
 	success, err := p.runTool(ctx, name, arguments)
 	if err != nil {
 		return nil, err
 	}
 	return encode(success)
+}
+
+// failOnPanic turns a panic into an error, with the stack in the log. Defer it.
+func failOnPanic(ctx *Context, err *error) {
+	if cause := recover(); cause != nil {
+		ctx.Log(LevelError, fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
+		*err = Failed(fmt.Sprintf("panic: %v", cause))
+	}
 }
