@@ -4,8 +4,10 @@
 use crate::server::Server;
 use crate::tools::{ShortName, ToolListing, loading, short_name};
 use portcullis::plugins::{BATCH_TOOL, Tool};
-use portcullis::{BatchedCall, Code, OfferedTools, Request};
+use portcullis::{BatchedCall, Code, Request};
+use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, JsonObject};
+use rmcp::service::RequestContext;
 use serde_json::Value;
 
 /// The argument with the calls.
@@ -54,24 +56,26 @@ enum BatchTarget {
 
 impl BatchTargets {
     /// Returns the tools of the calls, if `tool` is `tools.batch` and its arguments have calls.
-    pub(crate) fn of(
+    pub(crate) async fn of(
         server: &Server,
-        listing: &ToolListing,
-        offered: &OfferedTools,
+        (listing, cx): (&ToolListing, &RequestContext<RoleServer>),
         tool: &Tool,
         arguments: Option<&JsonObject>,
     ) -> Option<Self> {
         if tool.name().to_string() != BATCH_TOOL {
             return None;
         }
-        let target = |call: &Value| {
-            let Some(name) = call.get(NAME).and_then(Value::as_str) else { return BatchTarget::Malformed };
-            match loading::named(server, listing, offered, name) {
-                Ok(full) => BatchTarget::Tool(name.to_owned(), full),
-                Err(message) => BatchTarget::Unknown(name.to_owned(), message),
-            }
-        };
-        Some(Self(arguments?.get(CALLS)?.as_array()?.iter().map(target).collect()))
+        let mut targets = Vec::new();
+        for call in arguments?.get(CALLS)?.as_array()? {
+            targets.push(match call.get(NAME).and_then(Value::as_str) {
+                None => BatchTarget::Malformed,
+                Some(name) => match loading::named(server, (listing, cx), name).await {
+                    Ok(full) => BatchTarget::Tool(name.to_owned(), full),
+                    Err(message) => BatchTarget::Unknown(name.to_owned(), message),
+                },
+            });
+        }
+        Some(Self(targets))
     }
 
     /// Replaces the names in the arguments with full names.

@@ -4,8 +4,10 @@
 use crate::server::Server;
 use crate::tools::{ToolListing, loading};
 use portcullis::plugins::{EXPLAIN_TOOL, Tool};
-use portcullis::{Code, OfferedTools, Request};
+use portcullis::{Code, Request};
+use rmcp::RoleServer;
 use rmcp::model::JsonObject;
+use rmcp::service::RequestContext;
 
 /// The argument that names the tool.
 const NAME: &str = "tool";
@@ -21,10 +23,9 @@ pub(crate) enum ExplainTarget {
 
 impl ExplainTarget {
     /// Returns the tool to explain, if `tool` is `tools.explain` and its arguments name one.
-    pub(crate) fn of(
+    pub(crate) async fn of(
         server: &Server,
-        listing: &ToolListing,
-        offered: &OfferedTools,
+        (listing, cx): (&ToolListing, &RequestContext<RoleServer>),
         tool: &Tool,
         arguments: Option<&JsonObject>,
     ) -> Option<Self> {
@@ -32,7 +33,7 @@ impl ExplainTarget {
             return None;
         }
         let name = arguments?.get(NAME)?.as_str()?;
-        Some(loading::named(server, listing, offered, name).map_or_else(Self::Unknown, Self::Tool))
+        Some(loading::named(server, (listing, cx), name).await.map_or_else(Self::Unknown, Self::Tool))
     }
 
     /// Replaces the tool's name in the arguments with its full name.

@@ -87,7 +87,8 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        tools::list(&self.listing(), &offered::of(self, &cx).await, cursor.as_deref(), is_legacy(&cx))
+        let offered = offered::of(self, &cx).await;
+        tools::list(&self.listing(), &offered, cursor.as_deref(), is_legacy(&cx))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -99,7 +100,7 @@ impl ServerHandler for Server {
         params: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        match tools::Route::of(self, params, &offered::of(self, &cx).await, is_legacy(&cx)).await {
+        match tools::Route::of(self, params, &cx, is_legacy(&cx)).await {
             tools::Route::Call(params) => call::call(self, params, cx).await,
             tools::Route::Answered(result) => Ok(CallToolResponse::Complete(result)),
         }
@@ -127,9 +128,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(self, McpCaller::of(self, &cx), &offered::of(self, &cx).await, &request.uri)
-            .await
-            .map(ReadResourceResponse::from)
+        resources::read(self, &cx, &request.uri).await.map(ReadResourceResponse::from)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

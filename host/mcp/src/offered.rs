@@ -3,16 +3,38 @@
 use crate::caller::McpCaller;
 use crate::server::Server;
 use portcullis::OfferedTools;
+use portcullis::plugins::Offer;
 use portcullis::policy::Audience;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
 /// Returns the tools that the client of a request is offered now.
 pub(crate) async fn of(server: &Server, cx: &RequestContext<RoleServer>) -> OfferedTools {
-    let McpCaller { principal, session } = McpCaller::of(server, cx);
-    let client = cx.client_info().map(|client| client.name);
-    let toolset = server.inner().options.toolset.as_deref();
-    let audience = Audience { client: client.as_deref(), toolset, ..Audience::new(&principal, &session) };
+    let client = OfferedClient::of(server, cx);
     // A reload may have removed the toolset. Then nothing of it is offered.
-    server.inner().host.offered_tools(&audience).await.unwrap_or_else(|_| OfferedTools::none())
+    server.inner().host.offered_tools(&client.audience(server)).await.unwrap_or_else(|_| OfferedTools::none())
+}
+
+/// Returns whether the client of a request is offered one tool now. No plugin other than the tool's own is asked.
+pub(crate) async fn contains(server: &Server, cx: &RequestContext<RoleServer>, offer: &Offer) -> bool {
+    let client = OfferedClient::of(server, cx);
+    server.inner().host.is_offered(offer, &client.audience(server)).await
+}
+
+/// The client of a request, as the offers of the policy and the plugins know it.
+struct OfferedClient {
+    caller: McpCaller,
+    name: Option<String>,
+}
+
+impl OfferedClient {
+    fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Self {
+        Self { caller: McpCaller::of(server, cx), name: cx.client_info().map(|client| client.name) }
+    }
+
+    fn audience<'a>(&'a self, server: &'a Server) -> Audience<'a> {
+        let McpCaller { principal, session } = &self.caller;
+        let toolset = server.inner().options.toolset.as_deref();
+        Audience { client: self.name.as_deref(), toolset, ..Audience::new(principal, session) }
+    }
 }

@@ -7,16 +7,17 @@ mod plugins;
 
 use crate::caller::McpCaller;
 use crate::cursor;
+use crate::offered;
 use crate::server::Server;
 use address::Address;
 use page::contents;
-use portcullis::OfferedTools;
 use portcullis::outputs::{KeptOutput, OutputError, Reference};
-use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, JsonObject, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Resource,
     ResourceTemplate,
 };
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 
 /// Outputs on one page of the list.
@@ -86,14 +87,14 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 /// There is no such output for this caller, or it cannot be read.
 pub(crate) async fn read(
     server: &Server,
-    caller: McpCaller,
-    offered: &OfferedTools,
+    cx: &RequestContext<RoleServer>,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     if uri == plugins::URI {
-        return Ok(plugins::read(server, offered));
+        return Ok(plugins::read(server, &offered::of(server, cx).await));
     }
     let Some(address) = Address::parse(uri) else { return Err(unknown(uri)) };
+    let caller = McpCaller::of(server, cx);
     let (outputs, reader) = (server.inner().host.outputs(), caller.reader());
     let read = async {
         let kept = outputs.get(reader, &address.id).await?;

@@ -5,7 +5,7 @@ use crate::audit::AuditWriter;
 use crate::audit_reader::AuditReader;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
-use crate::catalog::{Catalog, Plugin, Tool};
+use crate::catalog::{Catalog, Offer, Plugin, Tool};
 use crate::concurrency::CALLS_MAX;
 use crate::events::{EventFilter, Events};
 use crate::explain::Explained;
@@ -145,6 +145,17 @@ impl Host {
     /// The policy has no toolset of the chosen name.
     pub async fn offered_tools(&self, audience: &Audience<'_>) -> Result<OfferedTools, UnknownToolset> {
         OfferedTools::of(&self.0.catalog(), &self.0.loader, audience).await
+    }
+
+    /// Returns whether a caller is offered one tool. Asks the tool's plugin, if it prepares its tools, and no other.
+    pub async fn is_offered(&self, offer: &Offer, audience: &Audience<'_>) -> bool {
+        let (catalog, tool) = (self.0.catalog(), (&*offer.plugin, &offer.tool));
+        OfferedTools::definition(&catalog, &self.0.loader, tool, audience).await.is_some()
+    }
+
+    /// Returns tools as the plugins that prepare their tools offer them to a caller.
+    pub async fn prepared_tools(&self, selected: OfferedTools, audience: &Audience<'_>) -> OfferedTools {
+        selected.prepared_for(&self.0.catalog(), &self.0.loader, audience).await
     }
 
     /// Returns the tools of one toolset, without regard to the offers and to what plugins offer to which caller. Like

@@ -37,7 +37,7 @@ impl OfferedTools {
     }
 
     /// Returns what a policy offers to an audience. No plugin is asked.
-    pub(crate) fn by_policy(policy: &Policy, audience: &Audience<'_>) -> Result<Self, UnknownToolset> {
+    fn by_policy(policy: &Policy, audience: &Audience<'_>) -> Result<Self, UnknownToolset> {
         policy.offered(audience).map(|selection| Self { selection: Some(selection), prepared: None })
     }
 
@@ -48,13 +48,39 @@ impl OfferedTools {
         loader: &Loader,
         audience: &Audience<'_>,
     ) -> Result<Self, UnknownToolset> {
-        let mut offered = Self::by_policy(&catalog.policy.policy, audience)?;
+        let selected = Self::by_policy(&catalog.policy.policy, audience)?;
+        Ok(selected.prepared_for(catalog, loader, audience).await)
+    }
+
+    /// Returns these tools as the plugins of a catalog offer them to an audience.
+    pub(crate) async fn prepared_for(self, catalog: &Catalog, loader: &Loader, audience: &Audience<'_>) -> Self {
         let mut prepared = BTreeMap::new();
         for plugin in catalog.plugins().filter(|plugin| plugin.prepares) {
             prepared.insert(plugin.name.clone(), loader.prepared(plugin, audience).await);
         }
-        offered.prepared = Some(prepared);
-        Ok(offered)
+        Self { prepared: Some(prepared), ..self }
+    }
+
+    /// Returns the definition of one tool as an audience is offered it, or `None` if it is not offered. Asks no other
+    /// plugin.
+    pub(crate) async fn definition(
+        catalog: &Catalog,
+        loader: &Loader,
+        (plugin, tool): (&Plugin, &Arc<Tool>),
+        audience: &Audience<'_>,
+    ) -> Option<Arc<Tool>> {
+        // A chosen toolset that no longer exists offers only the host's own tools.
+        let selected = Self::by_policy(&catalog.policy.policy, audience).unwrap_or_else(|_| Self::none());
+        if !selected.contains(plugin, tool) {
+            return None;
+        }
+        if !plugin.prepares {
+            return Some(Arc::clone(tool));
+        }
+        // Boxed, because the future of every call would have its size, and few plugins prepare their tools.
+        let prepared = Box::pin(loader.prepared(plugin, audience)).await;
+        let name = &tool.name().tool;
+        prepared.hidden(name).is_none().then(|| Arc::clone(prepared.narrowed(name).unwrap_or(tool)))
     }
 
     /// Returns what the caller of a request is offered. If its toolset no longer exists, that is nothing.

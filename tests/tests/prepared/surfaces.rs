@@ -9,6 +9,7 @@ use portcullis_tests::{built_guest_of, program};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
+use std::time::Instant;
 
 fn named<'a>(page: &'a Value, name: &str) -> Option<&'a Value> {
     page["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name)
@@ -61,6 +62,21 @@ fn a_short_list_has_no_hidden_tool() {
     assert!(!found.to_string().contains("prepared__erase"), "{found}");
     let called = wire.call("tools__call", json!({ "name": "prepared__erase", "arguments": {} }));
     assert_eq!(called["isError"], true, "{called}");
+}
+
+/// A call of another tool does not wait for a preparer that loops, although a list does.
+#[test]
+fn a_call_asks_no_plugin_but_that_of_its_tool() {
+    let desk = served("loop");
+    let mut wire = desk.client(Era::Modern);
+    let took = |work: &mut dyn FnMut()| {
+        let began = Instant::now();
+        work();
+        began.elapsed()
+    };
+    let call = took(&mut || assert_eq!(wire.call("clerk__echo", json!({ "text": "hi" }))["content"][0]["text"], "hi"));
+    let list = took(&mut || assert!(named(&wire.result("tools/list", json!({})), "clerk__echo").is_some()));
+    assert!(call < list, "{call:?}, {list:?}");
 }
 
 #[tokio::test]

@@ -3,7 +3,6 @@
 use crate::batched::BatchTargets;
 use crate::caller::McpCaller;
 use crate::explained::ExplainTarget;
-use crate::offered;
 use crate::progress::Voice;
 use crate::server::Server;
 use crate::tools::loading;
@@ -41,14 +40,13 @@ impl Named {
         params: &CallToolRequestParams,
         cx: &RequestContext<RoleServer>,
     ) -> Result<Self, ErrorData> {
-        // The listing comes last, so that it has every plugin whose offer is known.
-        let offered = offered::of(server, cx).await;
         let listing = server.listing();
-        let listed = listing.find_offered(&params.name, &offered).ok_or_else(|| loading::unknown(server))?;
+        let found = loading::find(server, &listing, &params.name, cx).await;
+        let listed = found.ok_or_else(|| loading::unknown(server))?;
         let (plugin, tool) = (Arc::clone(&listed.plugin), Arc::clone(&listed.tool));
         let arguments = params.arguments.as_ref();
-        let explained = ExplainTarget::of(server, &listing, &offered, &tool, arguments);
-        let batched = BatchTargets::of(server, &listing, &offered, &tool, arguments);
+        let explained = ExplainTarget::of(server, (&listing, cx), &tool, arguments).await;
+        let batched = BatchTargets::of(server, (&listing, cx), &tool, arguments).await;
         let voice = Voice::of(cx).map(Arc::new);
         Ok(Self { plugin, tool, caller: McpCaller::of(server, cx), voice, explained, batched })
     }

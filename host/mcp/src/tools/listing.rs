@@ -41,8 +41,13 @@ pub(crate) struct ListedTool {
 
 impl ListedTool {
     /// Returns whether a client is offered the tool.
-    pub(crate) fn is_offered(&self, offered: &OfferedTools) -> bool {
+    fn is_offered(&self, offered: &OfferedTools) -> bool {
         offered.contains(&self.plugin, &self.tool)
+    }
+
+    /// Returns the tool with its plugin.
+    pub(super) fn offer(&self) -> Offer {
+        Offer { plugin: Arc::clone(&self.plugin), tool: Arc::clone(&self.tool) }
     }
 
     /// Returns whether a client is shown the tool.
@@ -65,11 +70,6 @@ impl ListedTool {
 }
 
 impl ToolListing {
-    /// Finds a tool that a client is offered, by its listed name or its full name.
-    pub(crate) fn find_offered(&self, name: &str, offered: &OfferedTools) -> Option<&ListedTool> {
-        self.find(name).filter(|listed| listed.is_offered(offered))
-    }
-
     /// Returns the two tools of the short list for a client, if there is one. Its index has only offered tools.
     pub(super) fn short_for(&self, offered: &OfferedTools) -> Option<[Tool; 2]> {
         let short = self.short.as_ref()?;
@@ -83,7 +83,7 @@ impl ToolListing {
     }
 
     /// Finds a tool by its listed name or its full name.
-    fn find(&self, name: &str) -> Option<&ListedTool> {
+    pub(super) fn find(&self, name: &str) -> Option<&ListedTool> {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 

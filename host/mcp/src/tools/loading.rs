@@ -1,11 +1,13 @@
-//! Tools that are not known yet, because their plugins are still being compiled.
+//! Tools that a client names: one that it is offered, or one that is not known yet, because its plugin is still being
+//! compiled.
 
-use super::listing::ToolListing;
+use super::listing::{ListedTool, ToolListing};
+use crate::offered;
 use crate::options::DeniedTools;
 use crate::server::Server;
-use portcullis::OfferedTools;
 use portcullis::policy::PluginName;
-use rmcp::ErrorData;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 
 /// Returns whether clients may know of a plugin whose tools are not known yet. They may unless the policy would hide
 /// every tool that it could have.
@@ -30,15 +32,26 @@ fn full_name(plugin: &PluginName, name: &str) -> Option<String> {
     }
 }
 
+/// Finds the tool that a client is offered under its listed name or its full name. No plugin other than the tool's own
+/// is asked.
+pub(crate) async fn find<'a>(
+    server: &Server,
+    listing: &'a ToolListing,
+    name: &str,
+    cx: &RequestContext<RoleServer>,
+) -> Option<&'a ListedTool> {
+    let listed = listing.find(name)?;
+    offered::contains(server, cx, &listed.offer()).await.then_some(listed)
+}
+
 /// Returns the full name of the tool that an argument of a client names, or the message that a call of it would get if
 /// the client could not call it.
-pub(crate) fn named(
+pub(crate) async fn named(
     server: &Server,
-    listing: &ToolListing,
-    offered: &OfferedTools,
+    (listing, cx): (&ToolListing, &RequestContext<RoleServer>),
     name: &str,
 ) -> Result<String, String> {
-    let listed = listing.find_offered(name, offered).map(|listed| listed.tool.name().to_string());
+    let listed = find(server, listing, name, cx).await.map(|listed| listed.tool.name().to_string());
     listed.or_else(|| tool(server, name)).ok_or_else(|| unknown(server).message.into_owned())
 }
 

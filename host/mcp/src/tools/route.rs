@@ -3,11 +3,13 @@
 
 use super::loading;
 use super::short::{CALL, FOUND_DEFAULT, FOUND_MAX, SEARCH};
+use crate::offered;
 use crate::options::ListTools;
 use crate::server::Server;
-use portcullis::OfferedTools;
 use portcullis::text::OneLine;
+use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject};
+use rmcp::service::RequestContext;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -51,16 +53,16 @@ impl Route {
     pub(crate) async fn of(
         server: &Server,
         params: CallToolRequestParams,
-        offered: &OfferedTools,
+        cx: &RequestContext<RoleServer>,
         legacy: bool,
     ) -> Self {
         match (server.inner().options.list_tools, short_name(&params.name)) {
             (ListTools::All, _) | (ListTools::Search, None) => Self::Call(params),
             (ListTools::Search, Some(ShortName::Search)) => Self::Answered(
-                search(server, params.arguments, offered, legacy).await.unwrap_or_else(|problem| refused(&problem)),
+                search(server, params.arguments, cx, legacy).await.unwrap_or_else(|problem| refused(&problem)),
             ),
             (ListTools::Search, Some(ShortName::Call)) => {
-                call(server, params, offered).map_or_else(|problem| Self::Answered(refused(&problem)), Self::Call)
+                call(server, params, cx).await.map_or_else(|problem| Self::Answered(refused(&problem)), Self::Call)
             }
         }
     }
@@ -85,18 +87,18 @@ pub(crate) fn short_name(name: &str) -> Option<ShortName> {
 
 /// Converts a call of `tools__call` to a call of the tool itself. The rest of the request, such as its progress token
 /// and its request state, is unchanged.
-fn call(
+async fn call(
     server: &Server,
     mut params: CallToolRequestParams,
-    offered: &OfferedTools,
+    cx: &RequestContext<RoleServer>,
 ) -> Result<CallToolRequestParams, String> {
     let RoutedCall { name, arguments } = read(CALL, params.arguments.take())?;
     if short_name(&name).is_some() {
         return Err(format!("{CALL} cannot call itself or {SEARCH}; call {SEARCH} directly"));
     }
-    let is_listed = || server.listing().find_offered(&name, offered).is_some();
+    let is_listed = async || loading::find(server, &server.listing(), &name, cx).await.is_some();
     // The listing is checked again last, so that a plugin which became ready between the checks is found.
-    if !is_listed() && loading::tool(server, &name).is_none() && !is_listed() {
+    if !is_listed().await && loading::tool(server, &name).is_none() && !is_listed().await {
         return Err(format!("there is no tool with this name; use {SEARCH} to find the exact name"));
     }
     params.name = name.into();
@@ -107,14 +109,16 @@ fn call(
 async fn search(
     server: &Server,
     arguments: Option<JsonObject>,
-    offered: &OfferedTools,
+    cx: &RequestContext<RoleServer>,
     legacy: bool,
 ) -> Result<CallToolResult, String> {
     let RoutedSearch { query, limit } = read(SEARCH, arguments)?;
     if !(1..=FOUND_MAX).contains(&limit) {
         return Err(format!("limit must be from 1 to {FOUND_MAX}"));
     }
-    let (listing, offered) = (server.listing(), offered.clone());
+    // The listing comes last, so that it has every plugin whose offer is known.
+    let offered = offered::of(server, cx).await;
+    let listing = server.listing();
     // The first search of a catalog builds its index, which takes too long for an async task.
     let found = spawn_blocking(move || {
         let found = listing.search(&query, usize::from(limit), &offered).into_iter();

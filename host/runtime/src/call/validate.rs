@@ -36,19 +36,10 @@ impl ParsedCall {
             return Err(not_found(&self.tool, host, &catalog, &offered));
         };
         let audience = request.origin.audience();
-        // If the toolset of the caller no longer exists, it is offered nothing.
-        let by_policy = OfferedTools::by_policy(&catalog.policy.policy, &audience);
-        let is_selected = plugin.is_standard() || by_policy.is_ok_and(|offered| offered.contains(plugin, tool));
-        let prepared = match plugin.prepares && is_selected {
-            true => Some(Box::pin(host.loader.prepared(plugin, &audience)).await),
-            false => None,
-        };
-        if !is_selected || prepared.as_ref().is_some_and(|prepared| prepared.hidden(&tool.name().tool).is_some()) {
+        let Some(definition) = OfferedTools::definition(&catalog, &host.loader, (plugin, tool), &audience).await else {
             let offered = Box::pin(OfferedTools::to_caller(&catalog, &host.loader, &request.origin)).await;
             return Err(no_such_tool(&self.tool, &catalog, &offered));
-        }
-        let narrowed = prepared.as_ref().and_then(|prepared| prepared.narrowed(&tool.name().tool));
-        let definition: &Tool = narrowed.unwrap_or(tool);
+        };
         check_batch(request, tool)?;
         if request.definition.is_some_and(|offered| offered != definition.sha256()) {
             return Err(changed(tool));
@@ -58,12 +49,12 @@ impl ParsedCall {
         }
         let arguments = Value::Object(self.arguments);
         let mut mismatches = definition.schema().mismatches(&arguments);
-        if narrowed.is_some() && mismatches.is_empty() {
+        if !Arc::ptr_eq(&definition, tool) && mismatches.is_empty() {
             // The plugin's answer can take away, but not add.
             mismatches = tool.schema().mismatches(&arguments);
         }
         if !mismatches.is_empty() {
-            return Err(invalid(definition, &mismatches));
+            return Err(invalid(&definition, &mismatches));
         }
         let Value::Object(arguments) = arguments else {
             return Err(Rejection::new(Code::InvalidArguments, "The arguments are not a JSON object."));
