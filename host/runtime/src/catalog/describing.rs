@@ -2,12 +2,13 @@
 
 use super::file;
 use super::load_error::LoadError;
+use super::plugin::Plugin;
 use crate::alone;
 use crate::text::OneLine;
 use portcullis_definitions::definition::{self, CheckedManifest};
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::{Limits, PluginName};
-use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Stop, check_component};
+use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Handles, Stop, Surroundings, check_component};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,7 +72,8 @@ pub(super) async fn describe(engine: &Engine, code: &Code) -> Result<Manifest, L
     }
 }
 
-fn limits() -> Limits {
+/// Returns the limits of a run without handles.
+pub(super) fn limits() -> Limits {
     Limits {
         time: DESCRIBE_TIME_MAX,
         transfer_bytes: DESCRIBE_TRANSFER_BYTES_MAX,
@@ -117,4 +119,15 @@ pub(super) fn context() -> CallContext {
         host: alone::host(0),
         approval_time: Duration::from_millis(1),
     }
+}
+
+/// Returns the settings of a plugin, and no handle.
+pub(super) fn without_handles(plugin: &Plugin) -> Handles {
+    let mut handles = Handles::none();
+    for (key, dependency) in &plugin.dependencies {
+        handles.ungranted_key(Arc::from(key.as_str()), dependency.kind);
+    }
+    let config = Arc::clone(&plugin.grants.config);
+    handles.set_surroundings(Surroundings { config, clock: plugin.grants.clock, ..Surroundings::default() });
+    handles
 }

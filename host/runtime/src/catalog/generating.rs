@@ -2,20 +2,19 @@
 //! checked to return the same each time. The result is compared with its pin.
 
 use super::contents::{Catalog, RefusedPlugin};
-use super::describing::{context, why};
+use super::describing::{context, why, without_handles};
 use super::generated_change::{GeneratedChange, pinned_tools};
 use super::generation_error::GenerationError;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
-use crate::grants::Grant;
 use crate::text::OneLine;
 use portcullis_definitions::definition;
 use portcullis_definitions::manifest::Definition;
 use portcullis_definitions::tool::Tool;
 use portcullis_ledger::pins::{GeneratedPins, Pin, PinSource};
 use portcullis_policy::{Limits, LocalName, PluginName};
-use portcullis_sandbox::{Handles, Surroundings};
+use portcullis_sandbox::Handles;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,18 +125,12 @@ fn pin_source(plugin: &Plugin) -> PinSource {
 
 /// Returns the bound directories as read-only handles, and the settings. There are no other handles.
 fn handles(plugin: &Plugin) -> Handles {
-    let mut handles = Handles::none();
-    for (key, dependency) in &plugin.dependencies {
-        match plugin.grants.get(key) {
-            Some(Grant::Directory(bound)) => {
-                handles.directory_key(Arc::from(key.as_str()), Some(bound.directory.read_only()));
-            }
-            Some(Grant::Client(_) | Grant::Store(_) | Grant::Service(_) | Grant::Program(_) | Grant::Tools(_))
-            | None => handles.ungranted_key(Arc::from(key.as_str()), dependency.kind),
+    let mut handles = without_handles(plugin);
+    for key in plugin.dependencies.keys() {
+        if let Some(bound) = plugin.grants.directory(key) {
+            handles.directory_key(Arc::from(key.as_str()), Some(bound.directory.read_only()));
         }
     }
-    let config = Arc::clone(&plugin.grants.config);
-    handles.set_surroundings(Surroundings { config, clock: plugin.grants.clock, ..Surroundings::default() });
     handles
 }
 

@@ -1,7 +1,7 @@
 //! Runs a plugin's `prepare`: with its settings, without handles, and within limits. The answer can only take away, and
 //! is checked like any definition.
 
-use super::describing::{context, why};
+use super::describing::{self, context, why};
 use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
 use super::prepared::{PreparedTools, ReducedTool};
@@ -10,26 +10,12 @@ use portcullis_definitions::definition;
 use portcullis_definitions::manifest::{Availability, Narrowing, Preparation, ToolCaller};
 use portcullis_definitions::tool::Tool;
 use portcullis_policy::{Audience, Limits, LocalName};
-use portcullis_sandbox::{Cancellation, Handles, RunSetup, Surroundings};
+use portcullis_sandbox::{Cancellation, RunSetup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Maximum wall-clock time of one preparation. An interpreter needs a few milliseconds, and a list of tools waits for
-/// it.
-const PREPARE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Maximum size of one answer, in bytes: a few narrowed schemas, or a reason for each of hundreds of tools.
 const PREPARE_TRANSFER_BYTES_MAX: usize = 64 * 1024;
-
-/// Maximum output to stdout and stderr during a preparation, in bytes. It helps to explain a failure.
-const PREPARE_LOG_BYTES_MAX: usize = 4096;
-
-/// Maximum handles during a preparation: the standard streams and a few pollables.
-const PREPARE_HANDLES_MAX: usize = 64;
-
-/// Maximum memory that the host holds for a preparation, in bytes. The guest has no handles, so it can open little.
-const PREPARE_HOST_MEMORY_BYTES_MAX: usize = 1024 * 1024;
 
 /// Maximum length of each of the caller's texts that a plugin gets, in bytes. A client chooses its own name.
 const CALLER_TEXT_BYTES_MAX: usize = 256;
@@ -56,7 +42,13 @@ impl Loader {
             Err(error) => return failed(OneLine(&WithCauses(&error).to_string()).to_string()),
         };
         let (limits, cancellation) = (limits(), Cancellation::new());
-        let setup = RunSetup { code, limits: &limits, handles: handles(plugin), context: context(), cancellation };
+        let setup = RunSetup {
+            code,
+            limits: &limits,
+            handles: describing::without_handles(plugin),
+            context: context(),
+            cancellation,
+        };
         let slot = self.slots.descriptions.acquire().await;
         let ran = self.engine.prepare(caller, setup).await;
         drop(slot);
@@ -64,10 +56,9 @@ impl Loader {
             Ok(prepared) => prepared,
             Err(stop) => return failed(why(&stop, &ran.log.bytes)),
         };
-        let tools = plugin.tools.clone();
-        let described: Vec<LocalName> = described(plugin).cloned().collect();
+        let (tools, own) = (plugin.tools.clone(), plugin.own_tools.clone());
         // A schema is compiled, which takes too long for an async worker.
-        let reduced = blocking(move || Ok(reduced(&tools, &described, prepared))).await;
+        let reduced = blocking(move || Ok(reduced(&tools, &own, prepared))).await;
         match reduced {
             Ok(Ok(tools)) => PreparedTools::Reduced(tools),
             Ok(Err(why)) => failed(why),
@@ -76,11 +67,11 @@ impl Loader {
     }
 }
 
-/// Checks an answer. Returns the tools that are not offered whole, or why the answer is invalid. `described` is the
-/// tools that the operator has described, so that the plugin cannot.
+/// Checks an answer. Returns the tools that are not offered whole, or why the answer is invalid. `own` is the
+/// tools with the plugin's own descriptions: it cannot replace one of the operator's.
 fn reduced(
     tools: &BTreeMap<LocalName, Arc<Tool>>,
-    described: &[LocalName],
+    own: &BTreeMap<LocalName, Arc<Tool>>,
     prepared: Vec<Preparation>,
 ) -> Result<BTreeMap<LocalName, ReducedTool>, String> {
     let mut reduced = BTreeMap::new();
@@ -91,7 +82,8 @@ fn reduced(
         let tool = match availability {
             Availability::Hidden(why) => ReducedTool::Hidden(cut(&why, REASON_BYTES_MAX).to_owned()),
             Availability::Narrowed(narrowing) => {
-                let description = narrowing.description.filter(|_| !described.contains(name));
+                let is_own = own.get(name).is_some_and(|own| own.sha256() == tool.sha256());
+                let description = narrowing.description.filter(|_| is_own);
                 let narrowed = definition::narrow(tool, &Narrowing { description, ..narrowing });
                 ReducedTool::Narrowed(Arc::new(narrowed.map_err(|error| error.to_string())?))
             }
@@ -101,14 +93,6 @@ fn reduced(
         }
     }
     Ok(reduced)
-}
-
-/// Returns the tools whose descriptions come from a description file.
-fn described(plugin: &Plugin) -> impl Iterator<Item = &LocalName> {
-    let is_own = |(name, tool): &(&LocalName, &Arc<Tool>)| {
-        plugin.own_tools.get(*name).is_some_and(|own| own.sha256() == tool.sha256())
-    };
-    plugin.tools.iter().filter(move |described| !is_own(described)).map(|(name, _)| name)
 }
 
 fn caller(audience: &Audience<'_>) -> ToolCaller {
@@ -122,26 +106,7 @@ fn caller(audience: &Audience<'_>) -> ToolCaller {
     }
 }
 
-/// Returns the settings, and no handle.
-fn handles(plugin: &Plugin) -> Handles {
-    let mut handles = Handles::none();
-    for (key, dependency) in &plugin.dependencies {
-        handles.ungranted_key(Arc::from(key.as_str()), dependency.kind);
-    }
-    let config = Arc::clone(&plugin.grants.config);
-    handles.set_surroundings(Surroundings { config, clock: plugin.grants.clock, ..Surroundings::default() });
-    handles
-}
-
+/// Returns the limits of a preparation: those of a description, with a smaller answer.
 fn limits() -> Limits {
-    Limits {
-        time: PREPARE_TIME_MAX,
-        transfer_bytes: PREPARE_TRANSFER_BYTES_MAX,
-        log_bytes: PREPARE_LOG_BYTES_MAX,
-        handles: PREPARE_HANDLES_MAX,
-        resources: PREPARE_HANDLES_MAX,
-        host_memory_bytes: PREPARE_HOST_MEMORY_BYTES_MAX,
-        progress_reports: 1,
-        ..Limits::default()
-    }
+    Limits { transfer_bytes: PREPARE_TRANSFER_BYTES_MAX, ..describing::limits() }
 }
