@@ -30,8 +30,7 @@ pub(super) async fn run(arguments: &ListToolsArguments, context: &Context) -> an
     };
     let principal = Principal::default();
     let audience = Audience::new(&principal, DEFAULT_SESSION);
-    // Without a toolset of the caller's own, there is always an answer.
-    let offered = host.offered_tools(&audience).await.code(FailureCode::Usage)?;
+    let offered = host.prepared_tools(selected.clone(), &audience).await;
     let listed = ListedTools { selected, offered };
     if arguments.tokens {
         return tokens::show(&host, &listed, context);

@@ -7,7 +7,7 @@ use portcullis::plugins::{Catalog, Plugin, Tool};
 pub(super) struct ListedTools {
     /// The tools of the toolset, whether or not their plugins hide them.
     pub(super) selected: OfferedTools,
-    /// The tools that a caller with the default principal is offered.
+    /// Those of them that a caller with the default principal is offered.
     pub(super) offered: OfferedTools,
 }
 

@@ -7,13 +7,12 @@ use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
-use portcullis::plugins::{Catalog, Offer, Plugin, Tool};
+use portcullis::plugins::{Catalog, Offer};
 use portcullis::{Host, estimate_tokens};
 use portcullis_mcp::short_list;
 use portcullis_providers::{Definitions, Format};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 /// The default number of tools that a search finds.
 const FOUND: u64 = 5;
@@ -57,15 +56,7 @@ pub(super) fn show(host: &Host, listed: &ListedTools, context: &Context) -> anyh
 }
 
 fn costs(catalog: &Catalog, listed: &ListedTools) -> anyhow::Result<Costs> {
-    let is_listed = |plugin: &Plugin, tool: &Tool| {
-        listed.selected.contains(plugin, tool) && listed.offered.hidden_reason(tool).is_none()
-    };
-    let offers = catalog.offers().filter(|offer| is_listed(&offer.plugin, &offer.tool));
-    let narrowed = |offer: Offer| match listed.offered.narrowed(&offer.tool) {
-        Some(narrowed) => Offer { tool: Arc::clone(narrowed), ..offer },
-        None => offer,
-    };
-    let offers: Vec<Offer> = offers.map(narrowed).collect();
+    let offers: Vec<Offer> = catalog.offers().filter_map(|offer| listed.offered.narrow(offer)).collect();
     let exported = Definitions::of(offers.clone())?.export(Format::OpenAiChat).tools;
     let exported = exported.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut tools = Vec::with_capacity(offers.len());
@@ -80,7 +71,7 @@ fn costs(catalog: &Catalog, listed: &ListedTools) -> anyhow::Result<Costs> {
         tools.push(TokenCost { name: offer.tool.name().to_string(), tokens });
     }
     // Count all tools, including those that the policy denies.
-    let short: u64 = short_list(catalog, is_listed)
+    let short: u64 = short_list(catalog, |plugin, tool| listed.offered.contains(plugin, tool))
         .iter()
         .map(|tool| {
             let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
