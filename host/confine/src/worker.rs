@@ -1,8 +1,8 @@
 //! The broker: a process with one thread, which starts the programs.
 //!
-//! It keeps one prepared cell: a process with everything around it that does not depend on the program, and a second
-//! process that waits to become the program. A start then takes only what is its own, and the next cell is prepared
-//! while the program runs.
+//! It keeps prepared cells: a process with everything around it that does not depend on the program, and a second process
+//! that waits to become the program. A start then takes only what is its own. More cells are prepared when the program
+//! has ended or has run for a while, because both would wait for the same locks of the kernel.
 
 mod cell;
 mod landlock;
@@ -21,13 +21,22 @@ mod view;
 use crate::message::{START_WORKER, receive_bytes, send, send_bytes, socket_pair};
 use crate::tier::{Tier, TierReport};
 use cell::CellSetup;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags};
+use std::collections::VecDeque;
 use std::io;
 
 /// The only argument of a program that becomes the broker.
 pub const BROKER_ARGUMENT: &str = "portcullis-confine-broker";
+
+/// The number of prepared cells. With one, a start right after another one waits until a cell is prepared.
+const SPARE_CELLS: usize = 2;
+
+/// How long a program may run before more cells are prepared. A start takes about a millisecond, and twice that while
+/// another cell is prepared.
+const PREPARE_AFTER: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
 /// Runs the broker until its host ends. Its stdin is the socket to the host. Returns the exit code.
 ///
@@ -50,26 +59,29 @@ struct Workbench {
     host: OwnedFd,
     /// None if the machine cannot confine programs. The host has the reasons, and starts none.
     tier: Option<Tier>,
-    spare: Option<OwnedFd>,
+    /// The sockets to the prepared cells, the oldest first.
+    spares: VecDeque<OwnedFd>,
+    /// The socket to the cell that was started last, until more cells are prepared.
+    started: Option<OwnedFd>,
 }
 
 impl Workbench {
     /// Finds the tier of this machine by preparing a cell of each, and tells the host.
     fn new(host: OwnedFd) -> io::Result<Self> {
         let mut report = TierReport { tier: None, no_namespaces: None, no_landlock: None };
-        let mut spare = None;
+        let mut spares = VecDeque::new();
         for (tier, why) in [(Tier::Namespaces, &mut report.no_namespaces), (Tier::Landlock, &mut report.no_landlock)] {
             match Self::checked(tier) {
                 Ok(cell) => {
                     report.tier = Some(tier);
-                    spare = Some(cell);
+                    spares.push_back(cell);
                     break;
                 }
                 Err(error) => *why = Some(error.to_string()),
             }
         }
         send(&host, &report, &[], SendFlags::empty())?;
-        Ok(Self { host, tier: report.tier, spare })
+        Ok(Self { host, tier: report.tier, spares, started: None })
     }
 
     /// Prepares a cell, and waits until it is prepared.
@@ -84,7 +96,9 @@ impl Workbench {
 
     /// Passes each start to a cell.
     fn serve(mut self, worker: fn() -> i32) -> io::Result<()> {
-        while let Some((message, descriptors)) = receive_bytes(&self.host, RecvFlags::empty())? {
+        loop {
+            let is_hurried = self.prepare_more()?;
+            let Some((message, descriptors)) = receive_bytes(&self.host, RecvFlags::empty())? else { return Ok(()) };
             if message == START_WORKER {
                 // If there is no process for it, the host sees the control socket close.
                 let _ = own_worker::start(worker, descriptors);
@@ -92,17 +106,46 @@ impl Workbench {
             }
             let Some(tier) = self.tier else { continue };
             let descriptors: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
+            let start = |cell: OwnedFd| {
+                let sent = send_bytes(&cell, &message, &descriptors, SendFlags::empty());
+                sent.is_ok().then_some(cell)
+            };
             // The spare cell may have been killed meanwhile, so a start gets a second chance. If no cell can be made,
             // the host sees the control socket close.
-            let spare = self.spare.take();
-            let sent = spare.is_some_and(|cell| send_bytes(cell, &message, &descriptors, SendFlags::empty()).is_ok());
-            if !sent && let Ok(cell) = prepare(tier, CellSetup::Quiet) {
-                let _ = send_bytes(cell, &message, &descriptors, SendFlags::empty());
+            let started = self.spares.pop_front().and_then(start);
+            self.started = started.or_else(|| prepare(tier, CellSetup::Quiet).ok().and_then(start));
+            if is_hurried && self.spares.is_empty() {
+                // The next start will probably come before this program ends.
+                self.spares.extend(prepare(tier, CellSetup::Quiet));
             }
-            drop(descriptors);
-            self.spare = prepare(tier, CellSetup::Quiet).ok();
         }
-        Ok(())
+    }
+
+    /// Prepares cells for those that were started, once the last program has ended or has run for a while. Returns
+    /// whether the host sent something before that.
+    fn prepare_more(&mut self) -> io::Result<bool> {
+        let (Some(tier), Some(started)) = (self.tier, self.started.take()) else { return Ok(false) };
+        // The socket of a cell closes when its program has ended.
+        if self.has_message(Some(&started), PREPARE_AFTER)? {
+            return Ok(true);
+        }
+        while self.spares.len() < SPARE_CELLS
+            && let Ok(cell) = prepare(tier, CellSetup::Quiet)
+        {
+            self.spares.push_back(cell);
+            if self.has_message(None, Timespec::default())? {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Waits until the host sends something, a program ends, or the time passes. Returns whether the host sent something.
+    fn has_message(&self, program: Option<&OwnedFd>, most: Timespec) -> io::Result<bool> {
+        let readable = |socket| PollFd::new(socket, PollFlags::IN);
+        let mut polled: Vec<PollFd<'_>> = [&self.host].into_iter().chain(program).map(readable).collect();
+        retry_on_intr(|| poll(&mut polled, Some(&most)))?;
+        Ok(polled.first().is_some_and(|host| !host.revents().is_empty()))
     }
 }
 
