@@ -43,4 +43,4 @@ pub use program::{OpenProgram, path_of};
 pub use running::{RunningProgram, RunningWorker, StandardStreams, StartingProgram};
 pub use tier::{Tier, TierReport};
 #[cfg(target_os = "linux")]
-pub use worker::{BROKER_ARGUMENT, broker_main, only_compute, refuse_namespaces};
+pub use worker::{BROKER_ARGUMENT, broker_main, only_compute, only_landlock, refuse_namespaces};

@@ -180,6 +180,15 @@ pub fn only_compute() -> io::Result<()> {
     Ok(())
 }
 
+/// Restricts this process to one directory by the Landlock rules of a program, for tests of these rules. The filters of
+/// a program refuse most of the same before Landlock sees it, so they are not applied.
+///
+/// # Errors
+/// The kernel has no Landlock, or too old a version.
+pub fn only_landlock(directory: &std::path::Path) -> io::Result<()> {
+    landlock::restrict_to(directory)
+}
+
 /// Refuses this process the system calls that make namespaces, for tests of what a container allows.
 ///
 /// # Errors

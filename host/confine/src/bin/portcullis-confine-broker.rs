@@ -1,7 +1,8 @@
 //! A broker by itself, for the tests of this crate. With the argument `--without-namespaces`, it first refuses itself
 //! the system calls that make namespaces, as a container does. With `--only-compute PATH PORT`, it leaves itself only
 //! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts
-//! itself while it runs.
+//! itself while it runs. With `--only-landlock DIRECTORY TOOL PORT NAME`, it prints what it reaches before and after it
+//! applies the Landlock rules of a program.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -15,6 +16,11 @@ fn main() {
         && word == "--restrict"
     {
         return restrict(kept, secret, [port, other].map(|port| port.parse().unwrap_or_default()));
+    }
+    if let [word, directory, tool, port, name] = &words[..]
+        && word == "--only-landlock"
+    {
+        return only_landlock(directory.as_ref(), tool, port.parse().unwrap_or_default(), name);
     }
     if words.iter().any(|word| word == "--without-namespaces") {
         portcullis_confine::refuse_namespaces().unwrap_or_else(|error| panic!("{error}"));
@@ -116,6 +122,63 @@ fn restrict(kept: &str, secret: &str, [port, other]: [u16; 2]) {
     let late = attempts.clone();
     std::thread::spawn(move || late("late")).join().expect("a late thread");
     attempts("main");
+}
+
+/// Prints what it reaches without the rules, and with them.
+#[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "the test reads it")]
+fn only_landlock(directory: &std::path::Path, tool: &str, port: u16, name: &str) {
+    let parent = rustix::process::getppid();
+    let tell = |when: &str| {
+        let reached = landlock_attempts(directory, tool, port, name, parent);
+        for (what, _) in reached.iter().filter(|(_, is_reached)| *is_reached) {
+            println!("{when}: {what}");
+        }
+    };
+    tell("before");
+    portcullis_confine::only_landlock(directory).unwrap_or_else(|error| panic!("{error}"));
+    tell("after");
+}
+
+/// Tries each thing below a directory, and removes what it made, so that it can try again.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "these are the attempts that must fail")]
+fn landlock_attempts(
+    directory: &std::path::Path,
+    tool: &str,
+    port: u16,
+    name: &str,
+    parent: Option<rustix::process::Pid>,
+) -> [(&'static str, bool); 11] {
+    use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+    let made = directory.join("made");
+    let is_made = |is_made: bool| is_made && std::fs::remove_file(&made).is_ok();
+    let node = |kind, device| is_made(mknodat(CWD, &made, kind, Mode::RWXU, device).is_ok());
+    let [from, to] = ["from", "to"].map(|name| directory.join(name));
+    let moves = || {
+        std::fs::create_dir_all(&from).is_ok()
+            && std::fs::create_dir_all(&to).is_ok()
+            && std::fs::write(from.join("file"), "x").is_ok()
+            && std::fs::rename(from.join("file"), to.join("file")).is_ok()
+    };
+    let address = SocketAddr::from_abstract_name(name);
+    [
+        ("write a file", is_made(std::fs::write(&made, "x").is_ok())),
+        ("move a file to another directory", moves()),
+        ("link a file from outside", is_made(std::fs::hard_link(directory.with_file_name("outside"), &made).is_ok())),
+        ("connect", TcpStream::connect(("127.0.0.1", port)).is_ok()),
+        ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
+        ("connect to an abstract socket", address.is_ok_and(|address| UnixStream::connect_addr(&address).is_ok())),
+        ("signal its parent", parent.is_some_and(|parent| rustix::process::test_kill_process(parent).is_ok())),
+        ("make a socket", is_made(UnixListener::bind(&made).is_ok())),
+        // A whiteout, the one character device that a user without privileges may make.
+        ("make a character device", node(FileType::CharacterDevice, 0)),
+        ("make a block device", node(FileType::BlockDevice, makedev(7, 0))),
+        ("execute a file that it may only read", std::process::Command::new(tool).status().is_ok()),
+    ]
 }
 
 #[cfg(not(target_os = "linux"))]

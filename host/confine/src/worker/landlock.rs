@@ -102,33 +102,14 @@ impl TierCell for LandlockCell {
     }
 
     fn enter(&self, request: &StartRequest, granted: &ProgramDescriptors) -> io::Result<()> {
-        let mut rules = rules()?;
-        let read = AccessFs::from_read(NEEDED);
-        for path in SYSTEM {
-            rules = allow_path(rules, path, read)?;
-        }
-        for path in READABLE {
-            rules = allow_path(rules, path, read & !AccessFs::Execute)?;
-        }
-        for path in DEVICES {
-            rules = allow_path(rules, path, AccessFs::ReadFile | AccessFs::WriteFile)?;
-        }
+        let mut rules = system_rules()?;
         rules = allow(rules, granted.program.as_fd(), AccessFs::ReadFile | AccessFs::Execute)?;
         for (directory, granted) in request.confinement.directories.iter().zip(&granted.directories) {
-            let access = match directory.access {
-                ViewAccess::ReadOnly => read,
-                ViewAccess::ReadWrite => write_access(),
-            };
-            rules = allow(rules, granted.as_fd(), access)?;
+            rules = allow(rules, granted.as_fd(), directory_access(directory.access))?;
         }
         let temporary = request.temporary.as_ref().ok_or_else(|| io::Error::other("its own directory is missing"))?;
-        let own = open(temporary, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        rules = allow(rules, own.as_fd(), write_access())?;
+        enforce(allow_own(rules, temporary)?)?;
         // The kernel's limit of processes would count all of the user's.
-        let status = rules.restrict_self().map_err(io::Error::other)?;
-        if status.ruleset != RulesetStatus::FullyEnforced {
-            return Err(io::Error::other("the kernel did not enforce all rules"));
-        }
         privileges::drop_capabilities()
     }
 
@@ -147,10 +128,48 @@ impl Drop for LandlockCell {
     }
 }
 
-/// Returns everything that a program may do in a directory that it can write to.
-fn write_access() -> BitFlags<AccessFs> {
+/// Restricts this process to the system and to one directory, by the rules of a program.
+pub(super) fn restrict_to(directory: &Path) -> io::Result<()> {
+    enforce(allow_own(system_rules()?, directory)?)
+}
+
+/// Returns rules that allow what every program gets of the machine.
+fn system_rules() -> io::Result<RulesetCreated> {
+    let mut rules = rules()?;
+    let read = AccessFs::from_read(NEEDED);
+    for path in SYSTEM {
+        rules = allow_path(rules, path, read)?;
+    }
+    for path in READABLE {
+        rules = allow_path(rules, path, read & !AccessFs::Execute)?;
+    }
+    for path in DEVICES {
+        rules = allow_path(rules, path, AccessFs::ReadFile | AccessFs::WriteFile)?;
+    }
+    Ok(rules)
+}
+
+/// Allows what a program may do in its own directory.
+fn allow_own(rules: RulesetCreated, directory: &Path) -> io::Result<RulesetCreated> {
+    let own = open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    allow(rules, own.as_fd(), directory_access(ViewAccess::ReadWrite))
+}
+
+fn enforce(rules: RulesetCreated) -> io::Result<()> {
+    let status = rules.restrict_self().map_err(io::Error::other)?;
+    if status.ruleset != RulesetStatus::FullyEnforced {
+        return Err(io::Error::other("the kernel did not enforce all rules"));
+    }
+    Ok(())
+}
+
+/// Returns everything that a program may do in a directory.
+fn directory_access(access: ViewAccess) -> BitFlags<AccessFs> {
     let devices = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock | AccessFs::IoctlDev;
-    AccessFs::from_all(NEEDED) & !devices
+    match access {
+        ViewAccess::ReadOnly => AccessFs::from_read(NEEDED),
+        ViewAccess::ReadWrite => AccessFs::from_all(NEEDED) & !devices,
+    }
 }
 
 /// Makes a directory that only this user can read.

@@ -1,9 +1,8 @@
 //! The tests again as a user without privileges. A run as root would otherwise show only what holds for root, for whom
 //! the kernel sets up namespaces and limits in other ways.
 
-use crate::lab::{BROKER_VARIABLE, SCRATCH_VARIABLE, broker_path, kernel_allows, user};
+use crate::lab::{BROKER_VARIABLE, SCRATCH_VARIABLE, broker_path, kernel_allows, report, user};
 use portcullis_confine::Tier;
-use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -52,11 +51,6 @@ impl Drop for Copies {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// Writes around the capture of the test harness, so that it is seen.
-fn report(text: &str) {
-    std::io::stderr().write_all(text.as_bytes()).unwrap();
 }
 
 /// Reports which tiers this run covers. `.config/nextest.toml` shows the report although the test passes.

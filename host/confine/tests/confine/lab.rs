@@ -35,11 +35,15 @@ pub(crate) fn kernel_allows(tier: Tier) -> bool {
     };
     if !allowed {
         let test = std::thread::current().name().unwrap_or_default().to_owned();
-        let text = format!("SKIPPED: {test} with {tier}: the kernel does not allow it to this user\n");
-        // Around the capture of the test harness, so that it is seen.
-        std::io::stderr().write_all(text.as_bytes()).unwrap();
+        report(&format!("SKIPPED: {test} with {tier}: the kernel does not allow it to this user\n"));
     }
     allowed
+}
+
+/// Writes around the capture of the test harness, so that it is seen. `.config/nextest.toml` shows it although the test
+/// passes.
+pub(crate) fn report(text: &str) {
+    std::io::stderr().write_all(text.as_bytes()).unwrap();
 }
 
 const LANDLOCK_VERSION_NEEDED: i64 = 6;
