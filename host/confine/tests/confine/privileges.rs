@@ -1,7 +1,7 @@
 //! What a program has of its own when it starts: privileges, limits, descriptors and a session.
 
-use crate::lab::{Lab, kernel_allows, tiers};
-use portcullis_confine::Tier;
+use crate::lab::{Lab, kernel_allows, report, tiers};
+use portcullis_confine::{ConfineError, Tier};
 use std::path::Path;
 
 /// Python that prints the privileges of its process.
@@ -44,10 +44,15 @@ async fn a_program_has_no_privilege_and_gets_none() {
 /// The kernel keeps these limits by itself, also between two looks of the supervisor.
 #[tokio::test]
 async fn the_kernel_limits_each_process() {
+    // Whatever the host allows itself.
+    let raise = "{ ulimit -l unlimited && ulimit -e 40 && ulimit -r 99; } 2>/dev/null";
+    let mut shell = std::process::Command::new("/bin/bash");
+    if !shell.args(["--norc", "-c", raise]).status().unwrap().success() {
+        report("SKIPPED: MEMLOCK, NICE and RTPRIO of a host that has higher limits: this user cannot raise them\n");
+    }
     for tier in tiers() {
-        // Whatever the host allows itself.
-        let launcher = "umask 0; { ulimit -l unlimited; ulimit -e 40; ulimit -r 99; } 2>/dev/null; exec \"$@\"";
-        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["--norc", "-c", launcher, "bash"]);
+        let launcher = format!("umask 0; {raise}; exec \"$@\"");
+        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["--norc", "-c", &launcher, "bash"]);
         let script = "
 import resource
 for name in ['CORE', 'CPU', 'DATA', 'FSIZE', 'NOFILE', 'MEMLOCK', 'MSGQUEUE', 'NICE', 'RTPRIO', 'NPROC']:
@@ -68,6 +73,55 @@ for name in ['CORE', 'CPU', 'DATA', 'FSIZE', 'NOFILE', 'MEMLOCK', 'MSGQUEUE', 'N
         assert_eq!(rest, wanted, "{tier}");
         // Without a user namespace, the kernel would count all processes of the user.
         assert_eq!(format!("NPROC{last}") == processes, tier == Tier::Namespaces, "{tier}: {text}");
+    }
+}
+
+/// Python that makes the kernel refuse this process the change of one limit, and becomes another program.
+const REFUSE_LIMIT: &str = r#"
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+call, resource, error = map(int, sys.argv[1:4])
+rules = [
+    (0x20, 0, 0, 0), (0x15, 0, 5, call),
+    (0x20, 0, 0, 24), (0x15, 0, 3, resource),
+    # Without the address of a new limit, the call only reads it.
+    (0x20, 0, 0, 32), (0x15, 1, 0, 0),
+    (0x06, 0, 0, 0x00050000 | error), (0x06, 0, 0, 0x7fff0000),
+]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+program = struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(code))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+os.execv(sys.argv[4], sys.argv[4:])
+"#;
+
+/// A host may have the same limits already, or lower ones. So this test shows for each limit that it is set: the start
+/// fails if the kernel refuses it.
+#[tokio::test]
+async fn no_limit_is_left_to_the_host() {
+    let mut limits = vec![
+        ("CORE", libc::RLIMIT_CORE),
+        ("CPU", libc::RLIMIT_CPU),
+        ("DATA", libc::RLIMIT_DATA),
+        ("FSIZE", libc::RLIMIT_FSIZE),
+        ("NOFILE", libc::RLIMIT_NOFILE),
+        ("MEMLOCK", libc::RLIMIT_MEMLOCK),
+        ("MSGQUEUE", libc::RLIMIT_MSGQUEUE),
+        ("NICE", libc::RLIMIT_NICE),
+        ("RTPRIO", libc::RLIMIT_RTPRIO),
+        ("NPROC", libc::RLIMIT_NPROC),
+    ];
+    for tier in tiers() {
+        if tier == Tier::Landlock {
+            limits.retain(|(name, _)| *name != "NPROC");
+        }
+        for (name, resource) in &limits {
+            let words = [libc::SYS_prlimit64.to_string(), resource.to_string(), libc::EDOM.to_string()];
+            let arguments = ["-c", REFUSE_LIMIT, &words[0], &words[1], &words[2]];
+            let lab = Lab::started_by(tier, Path::new("/usr/bin/python3"), &arguments);
+            let started = lab.start("true").await;
+            let is_refused = matches!(&started, Err(ConfineError::Refused(why)) if why.contains("out of domain"));
+            assert!(is_refused, "{tier}: {name} is not set: {started:?}");
+        }
     }
 }
 
