@@ -2,7 +2,8 @@
 //! the system calls that make namespaces, as a container does. With `--only-compute PATH PORT`, it leaves itself only
 //! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts
 //! itself while it runs. With `--only-landlock DIRECTORY TOOL PORT NAME`, it prints what it reaches before and after it
-//! applies the Landlock rules of a program.
+//! applies the Landlock rules of a program. With `--restrict-calls PROGRAM ARGUMENTS`, it gives up dangerous system
+//! calls and becomes the program.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -21,6 +22,11 @@ fn main() {
         && word == "--only-landlock"
     {
         return only_landlock(directory.as_ref(), tool, port.parse().unwrap_or_default(), name);
+    }
+    if let [word, program, arguments @ ..] = &words[..]
+        && word == "--restrict-calls"
+    {
+        return restrict_calls(program, arguments);
     }
     if words.iter().any(|word| word == "--without-namespaces") {
         portcullis_confine::refuse_namespaces().unwrap_or_else(|error| panic!("{error}"));
@@ -122,6 +128,16 @@ fn restrict(kept: &str, secret: &str, [port, other]: [u16; 2]) {
     let late = attempts.clone();
     std::thread::spawn(move || late("late")).join().expect("a late thread");
     attempts("main");
+}
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "the program tries what this process gave up")]
+fn restrict_calls(program: &str, arguments: &[String]) {
+    use std::os::unix::process::CommandExt;
+    let mut rights = portcullis_confine::OwnRights::default();
+    rights.keep_all_but_calls();
+    portcullis_confine::restrict_own_process(&rights).unwrap_or_else(|error| panic!("{error}"));
+    panic!("{}", std::process::Command::new(program).args(arguments).exec());
 }
 
 /// Prints what it reaches without the rules, and with them.

@@ -21,3 +21,5 @@ mod published_bypasses;
 mod reach;
 mod shared;
 mod view;
+#[cfg(target_arch = "x86_64")]
+mod x32;
