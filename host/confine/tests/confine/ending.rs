@@ -1,6 +1,6 @@
 //! How a program ends, and that nothing of it is left.
 
-use crate::lab::{Lab, kernel_allows, outcome, tiers};
+use crate::lab::{Lab, in_time, kernel_allows, outcome, tiers};
 use portcullis_confine::{ConfineError, OpenProgram, ProgramExit, Tier};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -89,7 +89,7 @@ async fn a_killed_or_dropped_program_leaves_no_process() {
         let mut ready = [0; 6];
         streams.stdout.read_exact(&mut ready).await.unwrap();
         running.kill();
-        let report = running.ended().await.unwrap();
+        let report = in_time("a program that was killed", running.ended()).await.unwrap();
         assert_eq!(report.exit, ProgramExit::Stopped("the host ended it".to_owned()), "{tier}");
         until_none_has(&word).await;
         let mut running = lab.start(&command).await.unwrap();

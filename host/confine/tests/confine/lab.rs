@@ -18,6 +18,9 @@ use tokio::io::AsyncReadExt;
 pub(crate) const BROKER_VARIABLE: &str = "PORTCULLIS_TEST_BROKER";
 pub(crate) const SCRATCH_VARIABLE: &str = "PORTCULLIS_TEST_SCRATCH";
 
+/// Maximum time of a step that waits for a program. Programs of these tests take at most a few seconds.
+const STEP_TIME_MAX: Duration = Duration::from_secs(20);
+
 /// Returns the tiers that the kernel allows this user. Each property holds for both, unless its test says otherwise.
 pub(crate) fn tiers() -> Vec<Tier> {
     [Tier::Namespaces, Tier::Landlock].into_iter().filter(|tier| kernel_allows(*tier)).collect()
@@ -209,7 +212,7 @@ impl Lab {
             merge: true,
             namespaces_required: false,
         };
-        self.broker.begin(start)?.started().await
+        in_time("the start of a program", self.broker.begin(start)?.started()).await
     }
 
     /// Runs a command of the shell to its end.
@@ -223,7 +226,14 @@ pub(crate) async fn outcome(mut running: RunningProgram) -> Outcome {
     let mut streams = running.take_streams().unwrap();
     drop(streams.stdin);
     let mut bytes = Vec::new();
-    let (read, report) = tokio::join!(streams.stdout.read_to_end(&mut bytes), running.ended());
+    let read_and_ended = async { tokio::join!(streams.stdout.read_to_end(&mut bytes), running.ended()) };
+    let (read, report) = in_time("a program", read_and_ended).await;
     read.unwrap();
     Outcome { text: String::from_utf8_lossy(&bytes).into_owned(), report: report.unwrap() }
+}
+
+/// Waits for something that a guard ends. Without the guard, the test fails by its name instead of waiting for ever.
+pub(crate) async fn in_time<T>(what: &str, step: impl Future<Output = T>) -> T {
+    let done = tokio::time::timeout(STEP_TIME_MAX, step).await;
+    done.unwrap_or_else(|_| panic!("{what} took longer than {} s", STEP_TIME_MAX.as_secs()))
 }
