@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt;
 
 /// A word that is in the command line of every process of a test.
-fn mark(name: &str) -> String {
+pub(crate) fn mark(name: &str) -> String {
     format!("portcullis-{name}-{}", std::process::id())
 }
 
 /// Returns the processes of the machine whose command line has a word.
-fn processes_with(word: &str) -> usize {
+pub(crate) fn processes_with(word: &str) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let has = |entry: std::fs::DirEntry| {
         let text = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -22,13 +22,13 @@ fn processes_with(word: &str) -> usize {
 }
 
 /// A process of the machine.
-struct HostProcess {
-    number: String,
-    parent: String,
-    command: String,
+pub(crate) struct HostProcess {
+    pub(crate) number: String,
+    pub(crate) parent: String,
+    pub(crate) command: String,
 }
 
-fn processes() -> Vec<HostProcess> {
+pub(crate) fn processes() -> Vec<HostProcess> {
     let process = |entry: std::fs::DirEntry| {
         let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
         let parent = read("status").lines().find_map(|line| line.strip_prefix("PPid:\t").map(str::to_owned))?;
@@ -38,7 +38,7 @@ fn processes() -> Vec<HostProcess> {
     std::fs::read_dir("/proc").unwrap().flatten().filter_map(process).collect()
 }
 
-async fn until_none_has(word: &str) {
+pub(crate) async fn until_none_has(word: &str) {
     let began = Instant::now();
     while processes_with(word) > 0 {
         assert!(began.elapsed() < Duration::from_secs(10), "{} processes are left", processes_with(word));
@@ -108,20 +108,6 @@ async fn a_program_outlives_neither_its_broker_nor_its_host() {
         drop(lab);
         assert!(processes_with(&word) > 0, "{tier}: the end of the broker ends no program");
         drop(running);
-        until_none_has(&word).await;
-    }
-}
-
-#[tokio::test]
-async fn what_waits_for_a_start_ends_with_the_broker() {
-    for tier in tiers() {
-        let word = mark("waiting");
-        let named = format!("exec -a {word} \"$0\" \"$@\"");
-        let lab = Lab::started_by(tier, Path::new("/bin/bash"), &["-c", &named]);
-        let prepared = "the broker, the cell, and the process that waits to become the program";
-        assert_eq!(processes_with(&word), 3, "{tier}: {prepared}");
-        assert_eq!(lab.run("echo done").await.text, "done\n", "{tier}");
-        drop(lab);
         until_none_has(&word).await;
     }
 }

@@ -9,6 +9,7 @@
 
 mod another_user;
 mod bypasses;
+mod cells;
 mod ending;
 mod filter;
 mod lab;
