@@ -1,8 +1,8 @@
 //! The broker: a process with one thread, which starts the programs.
 //!
-//! It keeps prepared cells: a process with everything around it that does not depend on the program, and a second process
-//! that waits to become the program. A start then takes only what is its own. More cells are prepared when the program
-//! has ended or has run for a while, because both would wait for the same locks of the kernel.
+//! It keeps prepared cells. A cell is a process with everything around it that does not depend on the program, and a
+//! second process that waits to become the program. A start then takes only what is its own. More cells are prepared
+//! when the program has ended or has run for a while, because both would wait for the same locks of the kernel.
 
 mod cell;
 mod landlock;
@@ -140,7 +140,8 @@ impl Workbench {
         Ok(false)
     }
 
-    /// Waits until the host sends something, a program ends, or the time passes. Returns whether the host sent something.
+    /// Waits until the host sends something, a program ends, or the time passes. Returns whether the host sent
+    /// something.
     fn has_message(&self, program: Option<&OwnedFd>, most: Timespec) -> io::Result<bool> {
         let readable = |socket| PollFd::new(socket, PollFlags::IN);
         let mut polled: Vec<PollFd<'_>> = [&self.host].into_iter().chain(program).map(readable).collect();
