@@ -235,37 +235,56 @@ async fn a_long_answer_is_kept_and_a_longer_one_is_refused() {
     assert_eq!(reply.code, Code::Limit(LimitKind::Transfer), "{}", reply.message);
 }
 
+/// Returns the titles and fractions of the progress that was published.
+fn progress(events: &mut portcullis::events::Events) -> Vec<(Option<String>, Option<f32>)> {
+    let progress = |event: portcullis::events::Event| match event.kind {
+        EventKind::Progress(progress) => Some((progress.title.clone(), progress.fraction)),
+        EventKind::State(_) | EventKind::Lagged => None,
+    };
+    std::iter::from_fn(|| events.try_next()).filter_map(progress).collect()
+}
+
 #[tokio::test]
 async fn progress_reaches_subscribers_and_is_bounded() {
     let site = Site::new();
     let host = site.open(&allow_all("progress-reports = 3")).await;
-    let left = Arc::new(Mutex::new(None));
-    let kept = Arc::clone(&left);
-    let reports = NativeTool::new("reports", "Reports.", &json!({ "type": "object" }), move |call, _| {
-        *kept.lock().unwrap() = Some(call.clone());
-        async move {
-            for step in 0..10_u8 {
-                let fraction = Some(f32::from(step) / 2.0);
-                call.report(Progress { title: Some(format!("step {step}")), fraction, ..Progress::default() });
-            }
-            assert_eq!((call.session(), call.principal().to_string().as_str()), ("s", "ada"));
-            Ok(NativeAnswer::text(call.id()))
+    let reports = NativeTool::new("reports", "Reports.", &json!({ "type": "object" }), async |call, _| {
+        for step in 0..10_u8 {
+            let fraction = Some(f32::from(step) / 2.0);
+            call.report(Progress { title: Some(format!("step {step}")), fraction, ..Progress::default() });
         }
+        assert_eq!((call.session(), call.principal().to_string().as_str()), ("s", "ada"));
+        Ok(NativeAnswer::text(call.id()))
     });
     host.register(NativePlugin::new(PLUGIN, "1", "A test.").tool(reports)).await.unwrap();
     let mut events = host.events();
     let reply = host.call(Request::new("app.reports", "{}").session("s").principal("ada".parse().unwrap())).await;
     assert_eq!((reply.code, &reply.message), (Code::Completed, &reply.id));
+    let step = |step: u8, fraction| (Some(format!("step {step}")), fraction);
+    assert_eq!(progress(&mut events), [step(0, Some(0.0)), step(1, Some(0.5)), step(2, Some(1.0))]);
+}
+
+#[tokio::test]
+async fn a_report_is_checked_and_none_arrives_after_the_call() {
+    let site = Site::new();
+    let host = site.open(&allow_all("progress-reports = 100")).await;
+    let left = Arc::new(Mutex::new(None));
+    let kept = Arc::clone(&left);
+    let reports = NativeTool::new("reports", "Reports.", &json!({ "type": "object" }), move |call, _| {
+        *kept.lock().unwrap() = Some(call.clone());
+        async move {
+            call.report(Progress { title: Some("é".repeat(10_000)), fraction: Some(1.5), ..Progress::default() });
+            Ok(NativeAnswer::text("done"))
+        }
+    });
+    host.register(NativePlugin::new(PLUGIN, "1", "A test.").tool(reports)).await.unwrap();
+    let mut events = host.events();
+    assert_eq!(host.call(Request::new("app.reports", "{}")).await.code, Code::Completed);
     let call = left.lock().unwrap().take().unwrap();
     assert!(call.cancellation().is_cancelled(), "the tool's other tasks learn that the call has ended");
-    call.report(Progress::default());
-    let progress = |event: portcullis::events::Event| match event.kind {
-        EventKind::Progress(progress) => Some((progress.title.clone(), progress.fraction)),
-        EventKind::State(_) | EventKind::Lagged => None,
-    };
-    let heard: Vec<_> = std::iter::from_fn(|| events.try_next()).filter_map(progress).collect();
-    let step = |step: u8, fraction| (Some(format!("step {step}")), fraction);
-    assert_eq!(heard, [step(0, Some(0.0)), step(1, Some(0.5)), step(2, Some(1.0))]);
+    call.report(Progress { title: Some("too late".to_owned()), ..Progress::default() });
+    // The limit of the tools of plugins, and a fraction above 1 is none.
+    assert_eq!(progress(&mut events), [(Some("é".repeat(2048)), None)]);
 }
 
 #[tokio::test]
