@@ -1,7 +1,7 @@
 //! A plugin that answers wrongly, or not at all, offers nothing. It costs the host a bounded time and memory.
 
 use crate::prepared::desk::{Desk, erase, names, note, offered, reason};
-use portcullis::Code;
+use portcullis::{Batch, Cancellation, Code, Request, Steering};
 use std::fs;
 
 /// Maximum growth of resident memory for the answers that the host keeps, in bytes. Measured: 4 MiB, for 2 MiB of
@@ -31,6 +31,26 @@ async fn a_faulty_answer_hides_every_tool_with_a_reason() {
             assert_eq!(host.call(request.session("s")).await.code, Code::UnknownTool, "{mode}");
         }
     }
+}
+
+/// A call that waits for the preparer would end with its failure, and so as a call of an unknown tool.
+#[tokio::test]
+async fn an_unwanted_call_does_not_wait_for_a_preparer() {
+    let desk = Desk::new();
+    let host = desk.open("loop").await;
+    let cancelled = async |request: Request| {
+        let cancellation = Cancellation::new();
+        cancellation.cancel();
+        host.call(request.session("s").cancellation(cancellation)).await.code
+    };
+    assert_eq!(cancelled(note("short")).await, Code::Cancelled);
+    assert_eq!(cancelled(Request::new("prepared.none", "{}")).await, Code::Cancelled);
+    let steering = Steering::new();
+    steering.steer("Stop.");
+    let replies = host.batch(Batch::new(vec![note("short").session("s")]).steering(steering)).await;
+    assert_eq!(replies[0].code, Code::Superseded);
+    // An unwanted call leaves no answer behind: the next one asks the plugin again.
+    assert_eq!(host.call(note("short").session("s")).await.code, Code::UnknownTool);
 }
 
 #[tokio::test]

@@ -79,6 +79,21 @@ fn a_call_asks_no_plugin_but_that_of_its_tool() {
     assert!(call < list, "{call:?}, {list:?}");
 }
 
+/// A call that waits for the preparer would end as one of an unknown tool, and without an entry in the audit log.
+#[test]
+fn a_cancelled_call_does_not_wait_for_a_preparer() {
+    let desk = served("loop");
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        let id = wire.request("tools/call", json!({ "name": "prepared__erase", "arguments": {} }));
+        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+        let (_, said) = wire.close();
+        assert!(said.iter().all(|message| message["id"] != id), "a cancelled request has no answer: {said:?}");
+    }
+    let ends: Vec<Value> = desk.calls().iter().map(|call| call["outcome"].clone()).collect();
+    assert_eq!(ends, ["cancelled", "cancelled"]);
+}
+
 #[tokio::test]
 async fn a_tool_that_calls_is_offered_what_its_own_name_gets() {
     let desk = Desk::new();
