@@ -2,7 +2,7 @@
 
 use crate::prepared::desk::{Desk, erase, names, note, offered, reason};
 use portcullis::{Batch, Cancellation, Code, Request, Steering};
-use std::fs;
+use portcullis_tests::resident;
 
 /// Maximum growth of resident memory for the answers that the host keeps, in bytes. Measured: 4 MiB, for 2 MiB of
 /// schemas, each parsed and compiled. The answers for all of the callers would take seven times as much.
@@ -83,11 +83,4 @@ async fn the_answers_that_a_host_keeps_are_bounded_in_memory() {
     let grown = resident().saturating_sub(before);
     println!("200 more callers: {} KiB", grown / 1024);
     assert!(grown < KEPT_BYTES_MAX, "{grown} bytes");
-}
-
-/// Returns the resident memory of this process, in bytes.
-fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
