@@ -16,6 +16,7 @@ mod guest;
 
 mod ran;
 mod record;
+mod resident;
 mod site;
 mod snapshot;
 mod warm;
@@ -36,6 +37,7 @@ pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usu
 pub use manifest::{Dependency, DependencyKind, Manifest, Tool};
 pub use ran::Ran;
 pub use record::{assert_verifies, outcome_of, outcomes};
+pub use resident::{peak_of, resident, resident_of};
 pub use site::{Site, allow_all, built_guest, built_guest_of, program, shipped_plugin, shipped_plugins};
 pub use snapshot::{Snapshot, snapshot};
 pub use warm::made_once;

@@ -37,5 +37,8 @@ mod messages;
 #[path = "mcp/guard/address.rs"]
 mod address;
 
+#[path = "mcp/guard/toolsets.rs"]
+mod toolsets;
+
 #[path = "mcp/http.rs"]
 pub(crate) mod http;

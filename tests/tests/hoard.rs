@@ -17,7 +17,7 @@ use portcullis::plugins::{Contract, served_imports};
 use portcullis::services::{CallFacts, Key, Service, ServiceError};
 use portcullis::{BoxFuture, Code, Host, LimitKind, Reply, Request};
 use portcullis_tests::net::{Behaviour, Server};
-use portcullis_tests::{DependencyKind, Manifest, Site, component, module_of, usual_contract, wit};
+use portcullis_tests::{DependencyKind, Manifest, Site, component, module_of, peak_of, usual_contract, wit};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::ready;
@@ -306,7 +306,7 @@ fn measure(name: &str, limits: &str, compare: impl FnOnce(&str, u64, u64, &Reply
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let (host, _beside) = open(name, limits).await;
-        let (bytes, reply) = peak(&host, Request::new(format!("{name}.run"), "{}")).await;
+        let (bytes, reply) = peak_of(host.call(Request::new(format!("{name}.run"), "{}"))).await;
         compare(name, bytes, host.footprint().per_call_bytes, &reply);
     });
 }
@@ -332,20 +332,4 @@ fn in_children(test: &str, names: &[String]) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Returns by how much a call raises the peak of resident memory above the current resident memory, in bytes.
-async fn peak(host: &Host, request: Request) -> (u64, Reply) {
-    // Resets the kernel's peak.
-    fs::write("/proc/self/clear_refs", "5").unwrap();
-    let before = status("VmRSS:");
-    let reply = host.call(request).await;
-    (status("VmHWM:").saturating_sub(before), reply)
-}
-
-/// Returns a field of `/proc/self/status`, in bytes.
-fn status(field: &str) -> u64 {
-    let text = fs::read_to_string("/proc/self/status").unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }

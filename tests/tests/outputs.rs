@@ -21,6 +21,9 @@ mod held;
 #[path = "outputs/media.rs"]
 mod media;
 
+#[path = "outputs/names.rs"]
+mod names;
+
 #[path = "outputs/whose.rs"]
 mod whose;
 

@@ -107,6 +107,10 @@ pub(crate) enum Command {
     /// arguments that its schema accepts, and the plugin once for a tool that it does not have. The plugin gets no
     /// directory, no network and no other handle. Each run is cancelled after one second. Nothing runs while other
     /// problems remain. docs/conformance.md describes the levels.
+    ///
+    /// If the plugin generates tools, this makes them with the settings and directories of your policy, and checks them
+    /// too. The policy needs a section [plugin.NAME]. If the plugin prepares its tools, this reports what it offers to
+    /// the default caller. docs/dynamic-tools.md describes both.
     Check(CheckArguments),
     /// Call a tool once, under the policy
     Call(CallArguments),

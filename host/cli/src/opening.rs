@@ -18,6 +18,9 @@ use std::time::Duration;
 /// How long a console waits for plugins that are being compiled. The pages that need them show the others meanwhile.
 const CONSOLE_START_WAIT: Duration = Duration::from_secs(3);
 
+/// A tool of the host itself, whose calls need no plugin.
+const OWN_TOOL: &str = "output.read";
+
 /// Who answers if the policy decides `ask`.
 pub(crate) enum ApprovalChannel {
     /// The user at this terminal, or anyone with `portcullis approvals`.
@@ -46,6 +49,15 @@ pub(crate) async fn open(context: &Context) -> anyhow::Result<Host> {
 pub(crate) async fn open_quietly(context: &Context) -> anyhow::Result<Host> {
     let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
     Ok(builder.calls(1).open().await?)
+}
+
+/// Opens a host for its policy, without the installed plugins, as far as no rule needs them. Prints no warnings.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_policy(context: &Context) -> anyhow::Result<Host> {
+    let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
+    Ok(builder.calls(1).only_for(OWN_TOOL).open().await?)
 }
 
 /// Opens the host of a command that asks no approver. Loads only what a call of this tool needs.

@@ -21,6 +21,9 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         LoadError::Generation(GenerationError::Definition(errors)) => errors.iter().find_map(of_definition),
         LoadError::Generation(GenerationError::NoTools) => Some("define or generate at least one tool"),
         LoadError::Generation(GenerationError::Changed(_) | GenerationError::Pin(_)) => None,
+        LoadError::Preparation(_) => {
+            Some("see what it says; `prepare` gets its settings, no handles and little time, and can only take away")
+        }
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("restart the host"),
         LoadError::Compile(CompileError::NoCompiler) => None,

@@ -90,8 +90,7 @@ async fn until_unwanted(
     let mut called = pin!(approval::call(server, request, named, params, cx, &unwanted));
     tokio::select! {
         called = &mut called => return called,
-        () = cx.ct.cancelled() => {}
-        () = server.stopping().late() => {}
+        () = server.stopping().unwanted(cx) => {}
     }
     unwanted.cancel();
     called.await

@@ -15,10 +15,16 @@ pub(crate) async fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Offe
     server.inner().host.offered_tools(&client.audience(server)).await.unwrap_or_else(|_| OfferedTools::none())
 }
 
-/// Returns whether the client of a request is offered one tool now. No plugin other than the tool's own is asked.
+/// Returns whether the client of a request is offered one tool now. No plugin other than the tool's own is asked. A
+/// request that is no longer wanted does not wait for the plugin: the host then ends and records the call.
 pub(crate) async fn contains(server: &Server, cx: &RequestContext<RoleServer>, offer: &Offer) -> bool {
     let client = OfferedClient::of(server, cx);
-    server.inner().host.is_offered(offer, &client.audience(server)).await
+    let audience = client.audience(server);
+    tokio::select! {
+        biased;
+        is_offered = server.inner().host.is_offered(offer, &audience) => is_offered,
+        () = server.stopping().unwanted(cx) => true,
+    }
 }
 
 /// The client of a request, as the offers of the policy and the plugins know it.

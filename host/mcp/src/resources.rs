@@ -12,6 +12,7 @@ use crate::server::Server;
 use address::Address;
 use page::contents;
 use portcullis::outputs::{KeptOutput, OutputError, Reference};
+use portcullis::text::OneLine;
 use rmcp::model::{
     CacheScope, JsonObject, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Resource,
     ResourceTemplate,
@@ -68,7 +69,11 @@ pub(crate) async fn list(
 }
 
 fn listed(output: &KeptOutput) -> Resource {
-    link(&output.reference, &output.tool)
+    let resource = link(&output.reference, &output.tool);
+    match &output.name {
+        Some(name) => resource.with_title(OneLine(name).to_string()),
+        None => resource,
+    }
 }
 
 /// Returns the URI template of the pages of an output.
@@ -112,6 +117,9 @@ pub(crate) async fn read(
     let mut meta = JsonObject::new();
     meta.insert("portcullis/offset".to_owned(), json!(address.offset));
     meta.insert("portcullis/bytes".to_owned(), json!(kept.reference.bytes));
+    if let Some(name) = &kept.name {
+        meta.insert("portcullis/name".to_owned(), json!(name));
+    }
     if next < kept.reference.bytes {
         let next = Address { offset: next, ..address };
         meta.insert("portcullis/next".to_owned(), json!(next.to_string()));

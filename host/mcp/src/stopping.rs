@@ -3,7 +3,8 @@
 
 use crate::rpc_error;
 use portcullis::{Host, Outcome, Reply};
-use rmcp::ErrorData;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -45,9 +46,12 @@ impl TransportStop {
         self.late.cancel();
     }
 
-    /// Waits until the grace period is over.
-    pub(crate) async fn late(&self) {
-        self.late.cancelled().await;
+    /// Waits until the client of a request cancels or disconnects, or the grace period is over.
+    pub(crate) async fn unwanted(&self, cx: &RequestContext<RoleServer>) {
+        tokio::select! {
+            () = cx.ct.cancelled() => {}
+            () = self.late.cancelled() => {}
+        }
     }
 
     /// Checks whether a call may begin.

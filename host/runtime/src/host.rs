@@ -5,8 +5,9 @@ use crate::audit::AuditWriter;
 use crate::audit_reader::AuditReader;
 use crate::batch::{self, Batch};
 use crate::call::{self, Reach};
-use crate::catalog::{Catalog, Offer, Plugin, Tool};
+use crate::catalog::{Catalog, LoadError, Offer, Plugin, Tool};
 use crate::concurrency::CALLS_MAX;
+use crate::conformance::Loaded;
 use crate::events::{EventFilter, Events};
 use crate::explain::Explained;
 use crate::inner::HostState;
@@ -17,6 +18,7 @@ use crate::open::OpenError;
 use crate::places::HostDirectories;
 use crate::policy_in_force::PolicyStatus;
 use crate::policy_warning::{self, PolicyWarning};
+use crate::rehearsal::Rehearsal;
 use crate::reload::{self, ReloadError, Reloaded};
 use crate::reply::Reply;
 use crate::request::Request;
@@ -156,6 +158,15 @@ impl Host {
     /// Returns tools as the plugins that prepare their tools offer them to a caller.
     pub async fn prepared_tools(&self, selected: OfferedTools, audience: &Audience<'_>) -> OfferedTools {
         selected.prepared_for(&self.0.catalog(), &self.0.loader, audience).await
+    }
+
+    /// Runs the generator of a plugin that was loaded for a check, with the grants of the policy in force. `bytes` are
+    /// those that it was loaded from. The plugin enters no catalog, and its tools are not pinned.
+    ///
+    /// # Errors
+    /// The policy does not fit the plugin, or the plugin cannot generate valid tools.
+    pub async fn rehearse(&self, loaded: &Loaded, bytes: impl Into<Vec<u8>>) -> Result<Rehearsal, LoadError> {
+        Rehearsal::begin(&self.0, loaded, bytes.into()).await
     }
 
     /// Returns the tools of one toolset, without regard to the offers and to what plugins offer to which caller. Like

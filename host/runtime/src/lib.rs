@@ -174,6 +174,7 @@ mod project_policy;
 pub mod provenance;
 mod question_words;
 mod registration;
+mod rehearsal;
 mod reload;
 mod reply;
 mod request;
@@ -249,12 +250,13 @@ pub mod plugins {
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
     pub use crate::known_tool::known as known_tool;
+    pub use crate::rehearsal::{ReducedOffer, Rehearsal};
     pub use crate::reserved::{BATCH_TOOL, EXPLAIN_TOOL, is_reserved};
     #[doc(inline)]
     pub use portcullis_definitions::{
         definition::DefinitionError,
         lint::{LINTS_MAX, Lint, Rule as LintRule, lints},
-        manifest::{DependencyKind, Manifest},
+        manifest::{Definition, DependencyKind, Manifest},
         names::NameCollision,
         placeholders::PlaceholderError,
         schema::{Mismatch, Schema, SchemaError, VALIDATOR, parts as schema_parts},

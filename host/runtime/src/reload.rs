@@ -10,6 +10,7 @@ mod register;
 mod reloaded;
 
 pub use error::ReloadError;
+pub(crate) use look::grant;
 pub use register::{ComponentPlugin, RegisterError, Registration, UnregisterError};
 pub(crate) use register::{register, unregister};
 pub use reloaded::Reloaded;

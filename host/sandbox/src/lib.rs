@@ -48,7 +48,7 @@ mod wasi;
 pub use base::PathBase;
 pub use cancellation::Cancellation;
 pub use code::Code;
-pub use compile::{CompileError, Compiler, compile_worker, init};
+pub use compile::{Artefact, CompileError, Compiler, compile_worker, init};
 pub use component::{COMPONENT_BYTES_MAX, Refusal, Surface, check_component, component_imports, served_imports};
 pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull, Progress};
 pub use contract::Contract;

@@ -2,7 +2,7 @@
 
 use crate::dynamic::desk::{Desk, policy};
 use portcullis_tests::program;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::process::{Command, Output};
 
@@ -23,6 +23,67 @@ fn desk() -> Desk {
     let desk = Desk::new(&[("alpha", "The first."), ("beta", "The second.")]);
     fs::write(desk.site.path("policy.toml"), policy("")).unwrap();
     desk
+}
+
+/// Checks the plugin's file under a policy. Returns the exit code and the document.
+fn checked(desk: &Desk, policy: &str) -> (Option<i32>, Value) {
+    fs::write(desk.site.path("policy.toml"), policy).unwrap();
+    let file = desk.site.plugins().join("dynamic.wasm");
+    let output = run(desk, &["check", file.to_str().unwrap(), "--json"]);
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}")))
+}
+
+/// Returns the rules of the lints of a tool.
+fn lints<'a>(document: &'a Value, tool: &str) -> Vec<&'a str> {
+    let lints = document["lints"].as_array().unwrap().iter().filter(|lint| lint["tool"] == tool);
+    lints.map(|lint| lint["rule"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn check_makes_the_tools_under_the_policy_and_lints_them() {
+    let desk = desk();
+    fs::write(desk.site.plugins().join("dynamic.beta.md"), "Says the second of two words.").unwrap();
+    let (code, document) = checked(&desk, &policy(""));
+    assert_eq!((code, &document["ok"]), (Some(0), &true.into()), "{document}");
+    assert_eq!(document["generator"], json!({ "not_run": null, "tools": ["alpha", "beta"] }));
+    assert_eq!((&document["tools"], &document["preparer"]), (&3.into(), &Value::Null));
+    assert_eq!(lints(&document, "alpha"), ["short-description", "no-parameter-description"]);
+    assert_eq!(lints(&document, "beta"), ["no-parameter-description"], "its description file replaces its description");
+    assert_eq!(document["descriptions"], json!(["dynamic.beta.md"]));
+    let file = desk.site.plugins().join("dynamic.wasm");
+    let text = String::from_utf8(run(&desk, &["check", file.to_str().unwrap()]).stdout).unwrap();
+    assert!(text.contains("  tools     own\n") && text.contains("  generates alpha, beta\n"), "{text}");
+    // A check pins nothing: the first host accepts what is generated then.
+    fs::remove_file(desk.site.plugins().join("dynamic.beta.md")).unwrap();
+    desk.list(&[("gamma", "The third.")]);
+    assert_eq!(count(&json(&desk, &["list"])), 2);
+}
+
+#[test]
+fn check_says_what_the_generator_needs_if_it_was_not_run() {
+    let desk = desk();
+    fs::write(desk.site.plugins().join("dynamic.beta.md"), "Says the second of two words.").unwrap();
+    let (code, document) = checked(&desk, "");
+    assert_eq!((code, &document["ok"]), (Some(0), &true.into()), "{document}");
+    let why = document["generator"]["not_run"].as_str().unwrap();
+    assert!(why.contains("no section [plugin.dynamic] in the policy") && why.contains("--policy"), "{why}");
+}
+
+#[test]
+fn check_reports_a_generator_that_fails_as_a_problem() {
+    let desk = desk();
+    let modes = [
+        ("trap", "it could not generate its tools: it trapped: "),
+        ("error", "the document is \\u{1b}[31mempty"),
+        ("unstable", "differ from one run to the next"),
+        ("schema", "the schema of bad is refused: "),
+    ];
+    for (mode, why) in modes {
+        let (code, document) = checked(&desk, &policy(mode));
+        assert_eq!((code, &document["ok"]), (Some(7), &false.into()), "{mode}: {document}");
+        let problem = document["problems"][0]["problem"].as_str().unwrap();
+        assert!(problem.contains(why) && document["problems"][0]["remedy"].is_string(), "{mode}: {document}");
+    }
 }
 
 /// Returns how many tools of the plugin a list has.

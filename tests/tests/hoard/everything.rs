@@ -1,11 +1,11 @@
 //! One call that does everything at once: its own memory is full, and requests, bodies, streams, listings, output, a
 //! store's value and two documents are open concurrently.
 
-use crate::hoard::{ENTRIES, Echo, MEASURED, SEARCH, in_children, peak};
+use crate::hoard::{ENTRIES, Echo, MEASURED, SEARCH, in_children};
 use portcullis::services::Service;
 use portcullis::{Code, Host, Request};
 use portcullis_tests::net::{Behaviour, Server};
-use portcullis_tests::{DependencyKind, Manifest, Site, allow_all, component, module};
+use portcullis_tests::{DependencyKind, Manifest, Site, allow_all, component, module, peak_of};
 use std::sync::Arc;
 use std::{env, fs};
 
@@ -39,7 +39,7 @@ fn one_call_of_everything_does_not_exceed_the_footprint() {
         let host = open(&site, &server).await;
         let list = vec![ITEM; ITEMS].join(",");
         let request = Request::new("everything.run", format!("{{\"list\":[{list}]}}"));
-        let (bytes, reply) = peak(&host, request).await;
+        let (bytes, reply) = peak_of(host.call(request)).await;
         let figure = host.footprint().per_call_bytes;
         println!("everything: {} of {} KiB, {}", bytes / 1024, figure / 1024, reply.code);
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);

@@ -2,7 +2,7 @@
 
 use crate::guard::ask::{Answer, Ask, PATIENCE};
 use crate::guard::service::{MODERN, modern};
-use portcullis_tests::{HeldWorker, Manifest, Site, guest, program, slow_to_compile};
+use portcullis_tests::{HeldWorker, Manifest, Site, guest, program, resident_of, slow_to_compile};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
@@ -83,9 +83,7 @@ impl Serving {
 
     /// Returns the server's memory in KiB.
     fn resident_kib(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
+        resident_of(self.child.id().unwrap()) / 1024
     }
 
     fn signal(&self, signal: Signal) {

@@ -1,8 +1,8 @@
 //! A plugin that answers wrongly, or not at all, offers nothing. It costs the host a bounded time and memory.
 
 use crate::prepared::desk::{Desk, erase, names, note, offered, reason};
-use portcullis::Code;
-use std::fs;
+use portcullis::{Batch, Cancellation, Code, Request, Steering};
+use portcullis_tests::resident;
 
 /// Maximum growth of resident memory for the answers that the host keeps, in bytes. Measured: 4 MiB, for 2 MiB of
 /// schemas, each parsed and compiled. The answers for all of the callers would take seven times as much.
@@ -31,6 +31,26 @@ async fn a_faulty_answer_hides_every_tool_with_a_reason() {
             assert_eq!(host.call(request.session("s")).await.code, Code::UnknownTool, "{mode}");
         }
     }
+}
+
+/// A call that waits for the preparer would end with its failure, and so as a call of an unknown tool.
+#[tokio::test]
+async fn an_unwanted_call_does_not_wait_for_a_preparer() {
+    let desk = Desk::new();
+    let host = desk.open("loop").await;
+    let cancelled = async |request: Request| {
+        let cancellation = Cancellation::new();
+        cancellation.cancel();
+        host.call(request.session("s").cancellation(cancellation)).await.code
+    };
+    assert_eq!(cancelled(note("short")).await, Code::Cancelled);
+    assert_eq!(cancelled(Request::new("prepared.none", "{}")).await, Code::Cancelled);
+    let steering = Steering::new();
+    steering.steer("Stop.");
+    let replies = host.batch(Batch::new(vec![note("short").session("s")]).steering(steering)).await;
+    assert_eq!(replies[0].code, Code::Superseded);
+    // An unwanted call leaves no answer behind: the next one asks the plugin again.
+    assert_eq!(host.call(note("short").session("s")).await.code, Code::UnknownTool);
 }
 
 #[tokio::test]
@@ -63,11 +83,4 @@ async fn the_answers_that_a_host_keeps_are_bounded_in_memory() {
     let grown = resident().saturating_sub(before);
     println!("200 more callers: {} KiB", grown / 1024);
     assert!(grown < KEPT_BYTES_MAX, "{grown} bytes");
-}
-
-/// Returns the resident memory of this process, in bytes.
-fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }

@@ -79,6 +79,21 @@ fn a_call_asks_no_plugin_but_that_of_its_tool() {
     assert!(call < list, "{call:?}, {list:?}");
 }
 
+/// A call that waits for the preparer would end as one of an unknown tool, and without an entry in the audit log.
+#[test]
+fn a_cancelled_call_does_not_wait_for_a_preparer() {
+    let desk = served("loop");
+    for era in ERAS {
+        let mut wire = desk.client(era);
+        let id = wire.request("tools/call", json!({ "name": "prepared__erase", "arguments": {} }));
+        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+        let (_, said) = wire.close();
+        assert!(said.iter().all(|message| message["id"] != id), "a cancelled request has no answer: {said:?}");
+    }
+    let ends: Vec<Value> = desk.calls().iter().map(|call| call["outcome"].clone()).collect();
+    assert_eq!(ends, ["cancelled", "cancelled"]);
+}
+
 #[tokio::test]
 async fn a_tool_that_calls_is_offered_what_its_own_name_gets() {
     let desk = Desk::new();
@@ -93,13 +108,40 @@ async fn a_tool_that_calls_is_offered_what_its_own_name_gets() {
 }
 
 fn run(desk: &Desk, arguments: &[&str]) -> String {
+    let output = command(desk, arguments).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn command(desk: &Desk, arguments: &[&str]) -> Command {
     let mut command = Command::new(program());
     command.args(arguments).current_dir(desk.site.path(""));
     command.arg("--plugins").arg(desk.site.plugins()).arg("--state").arg(desk.site.state());
     command.arg("--policy").arg(desk.site.path("policy.toml"));
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    command
+}
+
+#[test]
+fn check_says_what_the_default_caller_is_offered_and_reports_a_faulty_answer() {
+    let desk = Desk::new();
+    let file = desk.site.plugins().join("prepared.wasm");
+    let check = |mode: &str| -> Value {
+        fs::write(desk.site.path("policy.toml"), policy(mode)).unwrap();
+        let output = command(&desk, &["check", file.to_str().unwrap(), "--json"]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+    };
+    let hidden = json!([{ "tool": "erase", "why": "not for \u{1b}[31mdefault" }]);
+    assert_eq!(check("always")["preparer"], json!({ "not_run": null, "hidden": hidden, "narrowed": [] }));
+    assert_eq!(check("narrow")["preparer"], json!({ "not_run": null, "hidden": [], "narrowed": ["note"] }));
+    for (mode, why) in [("trap", "it trapped: "), ("unknown", "it has no tool no\\nsuch"), ("loop", "limit on time")] {
+        let document = check(mode);
+        assert_eq!(document["ok"], false, "{mode}: {document}");
+        let problem = document["problems"][0]["problem"].as_str().unwrap();
+        assert!(problem.contains("it could not say what it offers: ") && problem.contains(why), "{mode}: {problem}");
+    }
+    fs::write(desk.site.path("policy.toml"), policy("always")).unwrap();
+    let text = run(&desk, &["check", file.to_str().unwrap()]);
+    assert!(text.contains("  prepares  hides erase (not for ") && !text.contains('\u{1b}'), "{text}");
 }
 
 fn tool<'a>(listed: &'a Value, name: &str) -> &'a Value {

@@ -211,7 +211,7 @@ async fn an_old_ledger_without_stores_is_migrated() {
     let host = open(&site, NOTES).await;
     assert_eq!(take(&host, json!([set("x", "kept"), get("x")])).await[1], ok("kept"));
     let version: i64 = ledger(&site).query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 6);
+    assert_eq!(version, 7);
     let sessions = "SELECT count(*) FROM sqlite_schema WHERE name = 'session'";
     assert_eq!(ledger(&site).query_row(sessions, [], |row| row.get(0)), Ok(0));
 }

@@ -1,6 +1,7 @@
 //! `portcullis check`: reports whether a plugin would load, its conformance level, and what would have to change.
 
 mod conformance;
+mod dynamic;
 mod examined;
 
 pub(super) use examined::Examined;
@@ -11,38 +12,36 @@ use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::plugin_file::ReadPluginFile;
 use crate::policy_lines::{self, HEADING};
+use crate::remedy;
 use crate::style::TextStyle;
 use crate::wrap::wrapped;
-use crate::{opening, remedy};
 use anyhow::Context as _;
-use portcullis::plugins::{Conformance, DefinitionError, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
-use portcullis::policy::PluginName;
+use dynamic::DynamicTools;
+use examined::plain_name;
+use portcullis::plugins::{Conformance, FileError, LINTS_MAX, Lint, LoadError, Loaded, Manifest};
 use portcullis::text::{Lines, OneLine, WithCauses};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A stand-in name for a file whose own name is invalid, so that the rest of it can be checked.
-const NAME_LENT: &str = "unnamed";
-
 pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow::Result<Exit> {
     let path = &arguments.file;
-    let examined = match ReadPluginFile::read(path) {
+    let (examined, dynamic) = match ReadPluginFile::read(path) {
         Ok(file) => {
-            let examined = examine(path, &file, context).await?;
+            let (examined, dynamic) = examine_under_policy(path, &file, context).await?;
             forget_refusal(&file, &examined, context).await;
-            examined
+            (examined, dynamic)
         }
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
-        Err(error) => Examined::refused(error.into()),
+        Err(error) => (Examined::refused(error.into()), DynamicTools::default()),
     };
     let lints = examined.manifest.as_ref().map(portcullis::plugins::lints).unwrap_or_default();
     let conformance = conformance::of(&examined, &lints).await;
     let text = match context.json {
-        true => json::document(DocumentKind::Check, &document(&examined, &lints, &conformance))?,
+        true => json::document(DocumentKind::Check, &document(&examined, &dynamic, &lints, &conformance))?,
         false => {
             let (line, reasons) = conformance::text(&conformance, loaded(&examined), context);
             let lines = policy_lines(&examined).map(|lines| format!("\n{HEADING}\n\n{lines}"));
-            let text = text(path, &examined, &line, context) + &lint_lines(&lints, context) + &reasons;
+            let text = text(path, (&examined, &dynamic), &line, context) + &lint_lines(&lints, context) + &reasons;
             // Lines to copy are not broken.
             wrapped(&text, context.terminal.width()) + &lines.unwrap_or_default()
         }
@@ -60,62 +59,40 @@ async fn forget_refusal(file: &ReadPluginFile, examined: &Examined, context: &Co
     }
 }
 
-/// Examines a file, and the description files next to it, and collects all problems. An invalid file name does not stop
-/// the examination.
+/// Examines a file, and the description files next to it, and collects all problems. Runs neither its generator nor its
+/// preparer. An invalid file name does not stop the examination.
 ///
 /// # Errors
 /// The engine cannot start.
 pub(super) async fn examine(path: &Path, file: &ReadPluginFile, context: &Context) -> anyhow::Result<Examined> {
-    let mut descriptions = Vec::new();
-    let mut problems: Vec<LoadError> = Vec::new();
-    let plain = file.name.as_deref().filter(|name| PluginName::new(name).is_ok());
-    if plain.is_none() {
-        problems.push(FileError::Name.into());
-    }
-    problems.extend(file.problems().map(LoadError::from));
-    let (engine, opened) = opening::load(context, plain.unwrap_or(NAME_LENT), &file.bytes).await?;
-    let mut loaded = None;
-    let manifest = match opened {
-        Ok(opened) => {
-            let mut manifest = opened.manifest.clone();
-            loaded = Some((engine, opened));
-            if plain.is_some() {
-                match portcullis::plugins::describe_beside(directory_of(path), &mut manifest).await {
-                    Ok(files) => descriptions = files,
-                    Err(LoadError::Descriptions(found)) => {
-                        problems.extend(found.into_iter().map(|problem| LoadError::Descriptions(vec![problem])));
-                    }
-                    Err(problem) => problems.push(problem),
-                }
-            }
-            Some(manifest)
-        }
-        Err(LoadError::Definition(found)) => {
-            // The manifest need not match a stand-in name.
-            let lent =
-                |problem: &DefinitionError| plain.is_none() && matches!(problem, DefinitionError::OtherName { .. });
-            let found = found.into_iter().filter(|problem| !lent(problem));
-            problems.extend(found.map(|problem| LoadError::Definition(vec![problem])));
-            None
-        }
-        Err(problem) => {
-            problems.push(problem);
-            None
-        }
-    };
-    Ok(Examined { manifest, descriptions, problems, loaded })
+    let mut examined = Examined::load(file, context).await?;
+    let are_known = !loaded(&examined).is_some_and(Loaded::generates);
+    examined.describe(path, file, are_known).await;
+    Ok(examined)
 }
 
-/// Returns the directory that contains a file.
-fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// Examines a file as a host under the policy would load it, with the tools that it generates.
+async fn examine_under_policy(
+    path: &Path,
+    file: &ReadPluginFile,
+    context: &Context,
+) -> anyhow::Result<(Examined, DynamicTools)> {
+    let mut examined = Examined::load(file, context).await?;
+    let mut dynamic = match (plain_name(file), loaded(&examined)) {
+        (Some(name), Some(loaded)) => DynamicTools::of((&name, loaded), file, context).await?,
+        (None, _) | (_, None) => DynamicTools::default(),
+    };
+    examined.problems.extend(dynamic.problem.take());
+    examined.manifest.iter_mut().for_each(|manifest| manifest.tools.extend_from_slice(dynamic.generated()));
+    examined.describe(path, file, dynamic.are_known()).await;
+    Ok((examined, dynamic))
 }
 
 fn loaded(examined: &Examined) -> Option<&Loaded> {
     examined.loaded.as_ref().map(|(_, loaded)| loaded)
 }
 
-fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> Value {
+fn document(examined: &Examined, dynamic: &DynamicTools, lints: &[Lint], conformance: &Conformance) -> Value {
     let lint = |lint: &Lint| {
         json!({
             "rule": lint.rule.name(),
@@ -133,6 +110,8 @@ fn document(examined: &Examined, lints: &[Lint], conformance: &Conformance) -> V
         "tools": examined.manifest.as_ref().map(|manifest| manifest.tools.len()),
         "reviews": loaded(examined).map(Loaded::reviews),
         "previews": loaded(examined).map(Loaded::previews),
+        "generator": dynamic.generator_document(),
+        "preparer": dynamic.preparer_document(),
         "descriptions": examined.descriptions,
         "policy_lines": policy_lines(examined),
         "problems": examined.problems.iter().map(problem).collect::<Vec<_>>(),
@@ -147,14 +126,13 @@ fn policy_lines(examined: &Examined) -> Option<String> {
     manifest.and_then(policy_lines::of_manifest)
 }
 
-fn text(path: &Path, examined: &Examined, conformance: &str, context: &Context) -> String {
+fn text(path: &Path, (examined, dynamic): (&Examined, &DynamicTools), conformance: &str, context: &Context) -> String {
     let style = context.terminal.style();
     let path = path.display().to_string();
     let path = OneLine(&path);
     if let (Some(manifest), []) = (&examined.manifest, examined.problems.as_slice()) {
-        let (name, version) = (OneLine(&manifest.name), OneLine(&manifest.version));
-        let mut text =
-            format!("{path}: {}, {}\n", style.paint(TextStyle::Good, "ok"), summary(manifest, &name, &version));
+        let mut text = format!("{path}: {}, {}\n", style.paint(TextStyle::Good, "ok"), summary(manifest, dynamic));
+        text.push_str(&dynamic.text());
         text.push_str(conformance);
         if !examined.descriptions.is_empty() {
             text.push_str(&format!("  described {}\n", OneLine(&examined.descriptions.join(", "))));
@@ -192,13 +170,18 @@ fn lint_lines(lints: &[Lint], context: &Context) -> String {
     text
 }
 
-fn summary(manifest: &Manifest, name: &OneLine<'_>, version: &OneLine<'_>) -> String {
-    let tools: Vec<String> = manifest.tools.iter().map(|tool| OneLine(&tool.name).to_string()).collect();
+fn summary(manifest: &Manifest, dynamic: &DynamicTools) -> String {
+    let (name, version) = (OneLine(&manifest.name), OneLine(&manifest.version));
+    // The generated tools come last, and have a line of their own.
+    let described = manifest.tools.len().saturating_sub(dynamic.generated().len());
+    let tools = manifest.tools.iter().take(described).map(|tool| OneLine(&tool.name).to_string());
+    let tools: Vec<String> = tools.collect();
+    let tools = if tools.is_empty() { "none in its manifest".to_owned() } else { tools.join(", ") };
     let asks: Vec<String> = manifest
         .dependencies
         .iter()
         .map(|dependency| format!("{} {}", dependency.kind.as_str(), OneLine(&dependency.key)))
         .collect();
     let asks = if asks.is_empty() { "no handle".to_owned() } else { asks.join(", ") };
-    format!("{name} {version} would load\n  tools     {}\n  asks for  {asks}", tools.join(", "))
+    format!("{name} {version} would load\n  tools     {tools}\n  asks for  {asks}")
 }

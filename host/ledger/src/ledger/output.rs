@@ -17,6 +17,8 @@ pub struct OutputRow {
     pub call: String,
     /// The full name of the tool.
     pub tool: String,
+    /// The file name, if the tool gave one.
+    pub name: Option<String>,
     /// The media type.
     pub media_type: String,
     /// The size in bytes.
@@ -58,6 +60,8 @@ pub struct OutputRoom {
 /// The final properties of an output.
 #[derive(Debug)]
 pub struct FinishedOutput<'a> {
+    /// The file name, if the tool gave one.
+    pub name: Option<&'a str>,
     /// The media type.
     pub media_type: &'a str,
     /// The size in bytes.
@@ -76,7 +80,7 @@ struct Taken {
     outputs: i64,
 }
 
-const COLUMNS: &str = "id, call, tool, media_type, bytes, lines, complete, marks, kept_at";
+const COLUMNS: &str = "id, call, tool, media_type, bytes, lines, complete, marks, kept_at, name";
 
 impl LedgerChange<'_> {
     /// Begins an output that this process writes.
@@ -113,9 +117,9 @@ impl LedgerChange<'_> {
     /// Marks an output as finished.
     pub fn finish_output(&self, id: &str, finished: &FinishedOutput<'_>) -> Result<(), LedgerError> {
         let update = "UPDATE output SET media_type = ?2, bytes = ?3, lines = ?4, complete = ?5, marks = ?6, \
-                      owner = NULL WHERE id = ?1";
-        let FinishedOutput { media_type, bytes, lines, complete, marks } = finished;
-        self.apply(update, params![id, media_type, bytes, lines, complete, marks])
+                      name = ?7, owner = NULL WHERE id = ?1";
+        let FinishedOutput { name, media_type, bytes, lines, complete, marks } = finished;
+        self.apply(update, params![id, media_type, bytes, lines, complete, marks, name])
     }
 
     /// Returns an output that a session of a principal may read.
@@ -227,5 +231,6 @@ fn read(row: &Row<'_>) -> sqlite::Result<OutputRow> {
         complete: row.get(6)?,
         marks: row.get(7)?,
         kept_at: row.get(8)?,
+        name: row.get(9)?,
     })
 }

@@ -7,13 +7,14 @@ use super::sqlite::{Connection, TransactionBehavior};
 const APPLICATION_ID: i32 = 0x506f_7274;
 
 /// The migrations to the newest schema. The version of a file is the number of migrations that it has had.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("schema.sql"),
     include_str!("schema-2.sql"),
     include_str!("schema-3.sql"),
     include_str!("schema-4.sql"),
     include_str!("schema-5.sql"),
     include_str!("schema-6.sql"),
+    include_str!("schema-7.sql"),
 ];
 
 /// Migrates a file to the newest version.

@@ -59,6 +59,8 @@ pub struct KeptOutput {
     pub call: String,
     /// The tool.
     pub tool: String,
+    /// The file name, if the tool gave one. Untrusted text.
+    pub name: Option<String>,
     /// When it was kept.
     pub kept_at: Timestamp,
 }
@@ -288,6 +290,7 @@ fn kept(row: OutputRow) -> KeptOutput {
         },
         call: row.call,
         tool: row.tool,
+        name: row.name,
         kept_at: Timestamp::from_row(row.kept_at),
     }
 }

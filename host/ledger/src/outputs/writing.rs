@@ -41,6 +41,7 @@ impl KeepError {
 pub struct OutputWriting {
     outputs: Outputs,
     id: String,
+    name: Option<String>,
     file: File,
     /// Shows other processes that this one still runs.
     _owner: Arc<Owner>,
@@ -73,6 +74,7 @@ impl OutputKeeper {
         Ok(OutputWriting {
             outputs: self.outputs.clone(),
             id,
+            name: None,
             file,
             _owner: owner,
             bytes: 0,
@@ -105,6 +107,11 @@ impl OutputWriting {
         Ok(())
     }
 
+    /// Sets the file name of the output.
+    pub fn set_name(&mut self, name: Option<&str>) {
+        self.name = name.map(str::to_owned);
+    }
+
     /// Finishes the output, so that it can be read.
     ///
     /// # Errors
@@ -112,6 +119,7 @@ impl OutputWriting {
     pub fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
         let lines = is_text.then(|| self.lines());
         let finished = FinishedOutput {
+            name: self.name.as_deref(),
             media_type,
             bytes: signed(self.bytes),
             lines: lines.map(signed),

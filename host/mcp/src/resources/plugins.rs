@@ -144,6 +144,7 @@ fn reason(error: &LoadError) -> String {
         | LoadError::Unstable
         | LoadError::Definition(_)
         | LoadError::Descriptions(_)
+        | LoadError::Preparation(_)
         | LoadError::Changed => {
             let mut reason = OneLine(&WithCauses(error).to_string()).to_string();
             reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));

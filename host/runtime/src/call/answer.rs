@@ -4,7 +4,8 @@
 use crate::ledger::{OutputOrigin, drop_blocking};
 use crate::outputs::{KeepError, OutputKeeper, OutputWriting, Reference};
 use crate::stream::Pieces;
-use crate::text::cut;
+use crate::text::{cut, is_text_type};
+use portcullis_definitions::manifest::Blob;
 
 /// The media type of text.
 pub(super) const TEXT: &str = "text/plain";
@@ -23,6 +24,13 @@ impl Keeper {
     /// Keeps all of the bytes as one output.
     pub(super) fn keep(&self, bytes: &[u8], media_type: &str, is_text: bool) -> Result<Reference, KeepError> {
         self.begin(bytes)?.finish(media_type, is_text, true)
+    }
+
+    /// Keeps a part of an answer as one output, under its name.
+    pub(super) fn keep_part(&self, part: &Blob) -> Result<Reference, KeepError> {
+        let mut writing = self.begin(&part.data)?;
+        writing.set_name(part.name.as_deref());
+        writing.finish(&part.media_type, is_text_type(&part.media_type), true)
     }
 
     /// Begins a kept output with these bytes, and reserves room for them first.

@@ -5,7 +5,7 @@ use super::parse::ParsedCall;
 use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::shape::Shaped;
-use super::unwanted;
+use super::unwanted::{self, unwanted};
 use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::reply::{Code, Reply};
@@ -106,7 +106,12 @@ async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord
     unwanted::refused(request)?;
     let parsed = ParsedCall::parse(request, host.arguments_bytes_max)?;
     record.parsed(&parsed);
-    let valid = parsed.validate(host, request).await?;
+    let valid = tokio::select! {
+        // Check this first, so that only a call that waits for a plugin to prepare its tools ends here.
+        biased;
+        valid = parsed.validate(host, request) => valid?,
+        rejection = unwanted(request) => return Err(rejection),
+    };
     record.valid(&valid);
     if let Some(parent) = &request.parent {
         parent.announce(&valid);

@@ -8,7 +8,7 @@ use crate::text::OneLine;
 use portcullis_definitions::definition::{self, CheckedManifest};
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::{Limits, PluginName};
-use portcullis_sandbox::{CallContext, Code, Compiler, Engine, Handles, Stop, Surroundings, check_component};
+use portcullis_sandbox::{Artefact, CallContext, Code, Compiler, Engine, Handles, Stop, Surroundings, check_component};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,20 +35,20 @@ pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compile
     Ok(examine(name, bytes, engine, compiler).await?.0)
 }
 
-/// Loads one file's bytes as [`check`] does, and returns the code as well.
+/// Loads one file's bytes as [`check`] does, and returns the code as well, also in the form that other engines can map.
 pub(crate) async fn examine(
     name: &str,
     bytes: &[u8],
     engine: &Engine,
     compiler: &Compiler,
-) -> Result<(Manifest, Code), LoadError> {
+) -> Result<(Manifest, Code, Artefact), LoadError> {
     let name = file::checked_name(name)?;
     check_component(bytes)?;
     let artefact = compiler.compile(bytes).await?;
     let code = Code::load(engine, &artefact)?;
     let manifest = describe(engine, &code).await?;
     checked_manifest(&name, &manifest, code.generates())?;
-    Ok((manifest, code))
+    Ok((manifest, code, artefact))
 }
 
 /// Checks a manifest. A plugin that generates tools may name none.

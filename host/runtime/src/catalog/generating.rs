@@ -66,6 +66,23 @@ impl Loader {
         Ok(())
     }
 
+    /// Does the same without a pin, for a check. Returns the definitions as the plugin made them.
+    pub(crate) async fn generate_unpinned(&self, plugin: &mut Plugin) -> Result<Vec<Definition>, LoadError> {
+        if !plugin.generates {
+            return Ok(Vec::new());
+        }
+        let definitions = self.run_generator(plugin).await?;
+        let (name, own, made) = (plugin.name.clone(), plugin.manifest_tools.clone(), definitions.clone());
+        let tools = blocking(move || {
+            let generated = checked(&name, &own, &made)?;
+            Ok(own.into_iter().chain(generated).collect::<BTreeMap<_, _>>())
+        })
+        .await?;
+        plugin.own_tools = tools.clone();
+        plugin.tools = tools;
+        Ok(definitions)
+    }
+
     async fn run_generator(&self, plugin: &Plugin) -> Result<Vec<Definition>, LoadError> {
         let code = self.code(plugin).await?;
         let slot = self.slots.descriptions.acquire().await;
@@ -83,6 +100,19 @@ impl Loader {
     }
 }
 
+/// Checks generated tools, and returns them.
+fn checked(
+    plugin: &PluginName,
+    own: &BTreeMap<LocalName, Arc<Tool>>,
+    definitions: &[Definition],
+) -> Result<BTreeMap<LocalName, Arc<Tool>>, GenerationError> {
+    let generated = definition::check_generated(plugin, own, definitions).map_err(GenerationError::Definition)?;
+    if own.is_empty() && generated.is_empty() {
+        return Err(GenerationError::NoTools);
+    }
+    Ok(generated)
+}
+
 /// Checks generated tools, and returns all tools of the plugin if these are the accepted ones. The first tools of a
 /// source are accepted, because the operator has just written the policy that leads to it.
 fn accepted(
@@ -92,10 +122,7 @@ fn accepted(
     source: PinSource,
     pins: &GeneratedPins,
 ) -> Result<BTreeMap<LocalName, Arc<Tool>>, GenerationError> {
-    let generated = definition::check_generated(plugin, &own, definitions).map_err(GenerationError::Definition)?;
-    if own.is_empty() && generated.is_empty() {
-        return Err(GenerationError::NoTools);
-    }
+    let generated = checked(plugin, &own, definitions)?;
     let mut pin = pins.read(&source).map_err(GenerationError::Pin)?;
     if pin == Pin::Absent {
         pins.keep_first(&source, &pinned_tools(&generated)).map_err(GenerationError::Pin)?;

@@ -213,7 +213,7 @@ pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Re
 
 /// Creates a plugin from its description. Checks the description each time, because a cached one may come from an
 /// earlier version.
-fn assemble(
+pub(crate) fn assemble(
     file: &str,
     content: &PluginBytes,
     contract: Contract,

@@ -36,6 +36,10 @@ pub enum LoadError {
     /// The tools that the plugin generates are not used.
     #[error(transparent)]
     Generation(#[from] GenerationError),
+    /// The plugin could not say what it offers a caller, or its answer is invalid. A host loads the plugin, but offers
+    /// none of its tools. Only a check reports this.
+    #[error("{}", .0)]
+    Preparation(String),
     /// The file has changed since it was loaded.
     #[error("its file has changed since it was loaded")]
     Changed,
@@ -55,6 +59,7 @@ impl LoadError {
             Self::Generation(GenerationError::Changed(change)) => Some(change),
             Self::Generation(_) | Self::File(_) | Self::Refused(_) | Self::Compile(_) | Self::Describe(_) => None,
             Self::Unstable | Self::Definition(_) | Self::Descriptions(_) | Self::Changed => None,
+            Self::Preparation(_) => None,
             Self::Grants(_) | Self::Audit(_) => None,
         }
     }
@@ -63,7 +68,7 @@ impl LoadError {
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             // What they are generated from may have changed.
-            Self::Generation(_) => true,
+            Self::Generation(_) | Self::Preparation(_) => true,
             Self::File(_) | Self::Changed | Self::Grants(_) | Self::Audit(_) => true,
             Self::Compile(CompileError::Worker(_) | CompileError::NoWorker(_) | CompileError::NoCompiler) => true,
             Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,

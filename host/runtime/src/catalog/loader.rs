@@ -51,7 +51,7 @@ pub(super) fn compilations() -> usize {
 
 /// Runs long work on a thread that may block. Checking and mapping a plugin of 20 MB takes a good part of a second,
 /// which would block a worker of the async runtime.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
 ) -> Result<T, LoadError> {
     match spawn_blocking(work).await {

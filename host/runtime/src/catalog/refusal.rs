@@ -67,7 +67,7 @@ impl RefusalReason {
             // Another program may compile it at any time.
             LoadError::Compile(CompileError::NoCompiler) => None,
             LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
-            LoadError::Grants(_) | LoadError::Generation(_) | LoadError::Audit(_) => None,
+            LoadError::Grants(_) | LoadError::Generation(_) | LoadError::Preparation(_) | LoadError::Audit(_) => None,
         }
     }
 

@@ -10,7 +10,8 @@ use crate::catalog::{self, LoadError};
 use crate::text::OneLine;
 use portcullis_definitions::lint::Lint;
 use portcullis_definitions::manifest::Manifest;
-use portcullis_sandbox::{Code, Compiler, Contract, Engine};
+use portcullis_sandbox::{Artefact, Code, Compiler, Contract, Engine};
+use std::sync::Arc;
 pub use trial::NotTried;
 use trial::Trial;
 
@@ -73,6 +74,7 @@ pub struct Loaded {
     /// The plugin's manifest.
     pub manifest: Manifest,
     code: Code,
+    pub(crate) artefact: Arc<Artefact>,
 }
 
 impl Loaded {
@@ -81,8 +83,8 @@ impl Loaded {
     /// # Errors
     /// A host would refuse the plugin.
     pub async fn load(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Self, LoadError> {
-        let (manifest, code) = catalog::examine(name, bytes, engine, compiler).await?;
-        Ok(Self { manifest, code })
+        let (manifest, code, artefact) = catalog::examine(name, bytes, engine, compiler).await?;
+        Ok(Self { manifest, code, artefact: Arc::new(artefact) })
     }
 
     /// Returns the version of the contract that the plugin uses.
@@ -98,6 +100,16 @@ impl Loaded {
     /// Returns whether the plugin can preview what its calls would change in files.
     pub fn previews(&self) -> bool {
         self.code.previews()
+    }
+
+    /// Returns whether the plugin makes tools from its settings and its directories.
+    pub fn generates(&self) -> bool {
+        self.code.generates()
+    }
+
+    /// Returns whether the plugin offers some callers less of its tools.
+    pub fn prepares(&self) -> bool {
+        self.code.prepares()
     }
 
     /// Determines the level. `lints` are those of the manifest. The tools are run only if there are none.

@@ -38,6 +38,28 @@ pub(super) fn directories(host: &HostState) -> Result<Arc<[OwnPlace]>, ReloadErr
     Ok(others)
 }
 
+/// Gives a plugin the grants of a policy, after checking that the two fit.
+pub(crate) async fn grant(
+    host: &Arc<HostState>,
+    policy: &Arc<PolicyInForce>,
+    directories: &Arc<[OwnPlace]>,
+    mut plugin: Plugin,
+) -> Result<Plugin, LoadError> {
+    grants::check_kinds(&policy.policy, &plugin).map_err(ungranted)?;
+    grants::check_services(&policy.policy, &plugin, &host.injection).map_err(ungranted)?;
+    let (host, policy, directories) = (Arc::clone(host), Arc::clone(policy), Arc::clone(directories));
+    // This blocks, because it opens directories and certificates.
+    let bind = move || -> Result<Plugin, GrantError> {
+        policy.opening(&host.state, &directories).bind(&mut plugin)?;
+        Ok(plugin)
+    };
+    blocking(bind).await.map_err(ungranted)
+}
+
+fn ungranted(error: GrantError) -> LoadError {
+    LoadError::Grants(Box::new(error))
+}
+
 /// A file of a plugin directory: its metadata and its companion files, or why it does not belong to a plugin.
 pub(super) struct FoundFile {
     pub(super) file: String,
@@ -244,26 +266,16 @@ impl<'a> ReloadLook<'a> {
     }
 
     /// Gives a plugin its grants and its descriptions.
-    async fn bind(&self, mut plugin: Plugin) -> Result<Plugin, LoadError> {
-        let ungranted = |error: GrantError| LoadError::Grants(Box::new(error));
-        let (host, policy, directories) =
-            (Arc::clone(self.host), Arc::clone(&self.next.policy), Arc::clone(&self.directories));
-        grants::check_kinds(&policy.policy, &plugin).map_err(ungranted)?;
-        grants::check_services(&policy.policy, &plugin, &host.injection).map_err(ungranted)?;
-        // This blocks, because it opens directories and certificates.
-        let bind = move || -> Result<(Arc<HostState>, Plugin), GrantError> {
-            policy.opening(&host.state, &directories).bind(&mut plugin)?;
-            Ok((host, plugin))
-        };
-        let (host, mut plugin) = blocking(bind).await.map_err(ungranted)?;
-        host.loader.generate(&mut plugin).await?;
+    async fn bind(&self, plugin: Plugin) -> Result<Plugin, LoadError> {
+        let mut plugin = grant(self.host, &self.next.policy, &self.directories, plugin).await?;
+        self.host.loader.generate(&mut plugin).await?;
         let policy = &self.next.policy;
         grants::check_keys(&policy.policy, &plugin).map_err(ungranted)?;
         if !self.before.plugins.contains_key(&plugin.name) {
             // A rule that misspells a tool of a plugin is an error when the host opens, and the plugin was not there.
             grants::check_rules_with(&policy.policy, &self.next, &plugin, &policy.bases).map_err(ungranted)?;
         }
-        host.loader.describe(&mut plugin)?;
+        self.host.loader.describe(&mut plugin)?;
         Ok(plugin)
     }
 

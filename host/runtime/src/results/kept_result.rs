@@ -38,14 +38,16 @@ pub(super) fn replacement(
     match (reply.output.as_ref()?, &reply.reference) {
         (Output::Parts(parts), _) if parts.len() > PARTS_MAX => return None,
         (Output::Parts(parts), _) => parts.iter().try_for_each(|part| {
-            let (bytes, media_type) = content(part);
-            say(&mut text, &keep(outputs, origin, bytes, media_type).ok()?);
+            let (bytes, media_type, name) = content(part);
+            say(&mut text, &keep(outputs, origin, (bytes, name), media_type).ok()?);
             Some(())
         })?,
         // The kept output is the whole of it, and the result only the beginning.
         (Output::Text(_) | Output::Json(_), Some(whole)) => say(&mut text, whole),
-        (Output::Text(all), None) => say(&mut text, &keep(outputs, origin, all.as_bytes(), "text/plain").ok()?),
-        (Output::Json(all), None) => say(&mut text, &keep(outputs, origin, all.as_bytes(), "application/json").ok()?),
+        (Output::Text(all), None) => say(&mut text, &keep(outputs, origin, (all.as_bytes(), None), "text/plain").ok()?),
+        (Output::Json(all), None) => {
+            say(&mut text, &keep(outputs, origin, (all.as_bytes(), None), "application/json").ok()?)
+        }
     }
     text.push(']');
     Some(text)
@@ -65,17 +67,23 @@ fn title(title: &str) -> String {
     format!("{}\n", cut(&OneLine(title).to_string(), TITLE_BYTES_MAX))
 }
 
-fn content(part: &Part) -> (&[u8], &str) {
+fn content(part: &Part) -> (&[u8], &str, Option<&str>) {
     match part {
-        Part::Text(text) => (text.as_bytes(), "text/plain"),
-        Part::Image(blob) | Part::File(blob) => (&blob.data, &blob.media_type),
+        Part::Text(text) => (text.as_bytes(), "text/plain", None),
+        Part::Image(blob) | Part::File(blob) => (&blob.data, &blob.media_type, blob.name.as_deref()),
     }
 }
 
-fn keep(outputs: &OutputKeeper, origin: &OutputOrigin, bytes: &[u8], media_type: &str) -> Result<Reference, KeepError> {
+fn keep(
+    outputs: &OutputKeeper,
+    origin: &OutputOrigin,
+    (bytes, name): (&[u8], Option<&str>),
+    media_type: &str,
+) -> Result<Reference, KeepError> {
     let mut writing = outputs.begin(origin)?;
     writing.reserve(bytes.len() as u64)?;
     writing.write(bytes)?;
+    writing.set_name(name);
     writing.finish(media_type, is_text_type(media_type), true)
 }
 

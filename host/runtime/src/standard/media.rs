@@ -25,7 +25,7 @@ pub(super) fn read(call: &StandardCall, kept: &KeptOutput) -> Result<Success, Tr
         return Err(Trouble::Failure(Failure::Failed(why)));
     }
     let data = call.outputs.read(call.reader(), &kept.reference.id, 0, MEDIA_BYTES_MAX)?;
-    let blob = Blob { name: None, media_type: media_type.clone(), data, is_kept: false };
+    let blob = Blob { name: kept.name.clone(), media_type: media_type.clone(), data, is_kept: false };
     let part = if media_type.starts_with("image/") { Part::Image(blob) } else { Part::File(blob) };
     Ok(Success { title: None, output: Output::Parts(vec![part]), metadata: None })
 }

@@ -4,6 +4,7 @@
 use super::call::{StandardCall, StopSignal, Trouble, answer};
 use super::media;
 use crate::outputs::{KeptOutput, LinePiece};
+use crate::text::OneLine;
 use portcullis_definitions::manifest::Success;
 use std::fmt::Write;
 
@@ -85,18 +86,19 @@ fn beyond(kept: &KeptOutput, column: u64) -> String {
 fn notice(kept: &KeptOutput, next: Option<(u64, u64)>) -> String {
     let reference = &kept.reference;
     let lines = reference.lines.unwrap_or(0);
+    let name = kept.name.as_deref().map(|name| format!(" \"{}\"", OneLine(name))).unwrap_or_default();
     match next {
         Some((line, from)) => {
             let column = if from > 0 { format!(",\"column\":{}", from + 1) } else { String::new() };
             format!(
-                "[Portcullis: there is more, {lines} lines and {} bytes in all. Continue with output.read \
-                 {{\"reference\":\"{}\",\"offset\":{line}{column}}}.]\n",
+                "[Portcullis: there is more. The output{name} has {lines} lines and {} bytes in all. Continue with \
+                 output.read {{\"reference\":\"{}\",\"offset\":{line}{column}}}.]\n",
                 reference.bytes, reference.id
             )
         }
         None if !reference.complete => {
             format!("[Portcullis: this is all that was kept, {lines} lines. The tool was stopped while it wrote.]\n")
         }
-        None => format!("[Portcullis: this is the end. The output has {lines} lines.]\n"),
+        None => format!("[Portcullis: this is the end. The output{name} has {lines} lines.]\n"),
     }
 }

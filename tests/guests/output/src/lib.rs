@@ -178,6 +178,9 @@ struct WantedPart {
     begins: Vec<u8>,
     /// Bytes.
     bytes: usize,
+    /// The name of the file.
+    #[serde(default)]
+    name: Option<String>,
 }
 
 /// Returns parts.
@@ -187,12 +190,12 @@ fn parts(arguments: Wanted) -> Result<Success, Failure> {
 }
 
 fn part(wanted: WantedPart) -> Part {
-    let WantedPart { media_type, begins: mut data, bytes } = wanted;
+    let WantedPart { media_type, begins: mut data, bytes, name } = wanted;
     let is_text = media_type.starts_with("text/");
     // Text has a line for each letter of the alphabet.
     let rest = |at: usize| if is_text { b"abcdefghijklmnopqrstuvwxyz\n"[at % 27] } else { (at % 251) as u8 };
     data.extend((data.len()..bytes).map(rest));
-    let blob = |data| Blob { name: None, media_type: media_type.clone(), data };
+    let blob = |data| Blob { name, media_type: media_type.clone(), data };
     match media_type.as_str() {
         "text/plain" => Part::Text(String::from_utf8_lossy(&data).into_owned()),
         image if image.starts_with("image/") => Part::Image(blob(data)),

@@ -2,10 +2,10 @@
 //! kernel's peak of resident memory.
 
 use portcullis::{Host, LimitKind, Reply, Request};
-use portcullis_tests::{Site, allow_all, built_guest};
+use portcullis_tests::{Site, allow_all, built_guest, peak_of};
 use serde_json::{Value, json};
+use std::env;
 use std::process::Command;
-use std::{env, fs};
 
 /// The variable that makes this test the measured process.
 const MEASURED: &str = "PORTCULLIS_TEST_MEASURED";
@@ -39,16 +39,16 @@ async fn measure() {
     for _ in 0..3 {
         lines(&host, MIB).await;
     }
-    let (small, _) = peak(lines(&host, MIB)).await;
-    let (large, reply) = peak(lines(&host, 50 * MIB)).await;
+    let (small, _) = peak_of(lines(&host, MIB)).await;
+    let (large, reply) = peak_of(lines(&host, 50 * MIB)).await;
     assert!(reply.usage.bytes_out >= 50 * MIB, "{}: {}", reply.usage.bytes_out, reply.message);
     assert!(large < small + CAP_BYTES, "50 MiB cost {large} bytes, 1 MiB cost {small}");
 
-    let (endless, reply) = peak(call(&host, "endless", &json!({}))).await;
+    let (endless, reply) = peak_of(call(&host, "endless", &json!({}))).await;
     assert_eq!(reply.code, portcullis::Code::Limit(LimitKind::KeptOutput), "{}", reply.message);
     assert!(endless < small + CAP_BYTES, "an answer without end cost {endless} bytes, 1 MiB cost {small}");
 
-    let (returned, reply) = peak(call(&host, "returned", &json!({ "bytes": 50 * MIB }))).await;
+    let (returned, reply) = peak_of(call(&host, "returned", &json!({ "bytes": 50 * MIB }))).await;
     assert_eq!(reply.code, portcullis::Code::Limit(LimitKind::Transfer), "{}", reply.message);
     let guest = reply.usage.run.memory_bytes;
     assert!(guest >= 50 * MIB, "the guest made the whole text: {guest}");
@@ -61,20 +61,4 @@ async fn lines(host: &Host, bytes: u64) -> Reply {
 
 async fn call(host: &Host, tool: &str, arguments: &Value) -> Reply {
     host.call(Request::new(format!("scribe.{tool}"), arguments.to_string())).await
-}
-
-/// Returns by how much a call raises the peak of resident memory above the current value, in bytes.
-async fn peak(call: impl Future<Output = Reply>) -> (u64, Reply) {
-    // Resets the kernel's peak.
-    fs::write("/proc/self/clear_refs", "5").unwrap();
-    let before = status("VmRSS:");
-    let reply = call.await;
-    (status("VmHWM:").saturating_sub(before), reply)
-}
-
-/// Returns a field of `/proc/self/status`, in bytes.
-fn status(field: &str) -> u64 {
-    let text = fs::read_to_string("/proc/self/status").unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }

@@ -6,7 +6,7 @@ use super::passed::Passed;
 use crate::call::answer::{AnswerText, Keeper, TEXT};
 use crate::outputs::Reference;
 use crate::standard::{MEDIA_BYTES_MAX, MEDIA_TYPE_BYTES_MAX};
-use crate::text::{cut, is_deceptive, is_text_type};
+use crate::text::{cut, is_deceptive};
 use portcullis_definitions::manifest::{Blob, Output, Part};
 
 /// Maximum parts of one answer.
@@ -60,9 +60,8 @@ pub(super) fn replaced(keeper: &Keeper, part: Part, left: usize) -> (Part, Optio
         Part::Image(blob) => ("image", blob),
         Part::File(blob) => ("file", blob),
     };
-    let (described, Blob { media_type, data, .. }) = (blob.described(), blob);
-    let is_text = is_text_type(&media_type);
-    match keeper.keep(&data, &media_type, is_text) {
+    let described = blob.described();
+    match keeper.keep_part(&blob) {
         Ok(reference) => {
             let line = format!("[Portcullis: this {kind} is not shown. {described}{}]", how_to_read(&reference));
             (Part::Text(line), Some(reference))
