@@ -56,6 +56,19 @@ async fn a_preparer_gets_the_settings_but_no_handle() {
     assert_eq!(reason(&host, &offered, "erase").as_deref(), Some("opened []"));
 }
 
+/// A client chooses its own name, and a plugin its reasons.
+#[tokio::test]
+async fn long_texts_of_callers_and_of_plugins_are_cut() {
+    let (desk, owner, long) = (Desk::new(), Principal::default(), "n".repeat(10_000));
+    let host = desk.open("lengths").await;
+    let audience = Audience { client: Some(&long), model: Some(&long), ..Audience::new(&owner, &long) };
+    let offered_to_long = host.offered_tools(&audience).await.unwrap();
+    assert_eq!(reason(&host, &offered_to_long, "erase").as_deref(), Some("[256, 256, 256]"));
+    let host = desk.open("long").await;
+    let offered = offered(&host, "s").await;
+    assert_eq!(reason(&host, &offered, "erase").map(|reason| reason.len()), Some(256));
+}
+
 #[tokio::test]
 async fn a_batch_calls_no_hidden_tool() {
     let desk = Desk::new();

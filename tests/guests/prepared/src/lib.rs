@@ -55,6 +55,11 @@ fn prepare(offer: &Preparing) -> Vec<Preparation> {
         "twice" => vec![Preparation::hide("erase", "one"), Preparation::hide("erase", "two")],
         "schema" => narrow(json!({ "type": 7 })),
         "deceptive" => vec![Preparation::narrow("note", property(json!({}))).described("Hides \u{202e}something.")],
+        "lengths" => {
+            let texts = [Some(&caller.session), caller.client.as_ref(), caller.model.as_ref()];
+            vec![Preparation::hide("erase", format!("{:?}", texts.map(|text| text.map_or(0, String::len))))]
+        }
+        "long" => vec![Preparation::hide("erase", "x".repeat(MUCH_BYTES / 2))],
         "handles" => vec![Preparation::hide("erase", opened(offer.context()))],
         _ => Vec::new(),
     }
