@@ -59,7 +59,7 @@ async fn prepared_cells(word: &str) -> Vec<WaitingCell> {
     }
 }
 
-/// Processes that would wait for ever. They are killed also if the test fails.
+/// Processes that wait until they are killed, which they are also if the test fails.
 struct StoppedProcesses {
     word: String,
     numbers: Vec<String>,

@@ -232,7 +232,7 @@ pub(crate) async fn outcome(mut running: RunningProgram) -> Outcome {
     Outcome { text: String::from_utf8_lossy(&bytes).into_owned(), report: report.unwrap() }
 }
 
-/// Waits for something that a guard ends. Without the guard, the test fails by its name instead of waiting for ever.
+/// Waits for something that a guard ends. Without the guard, the test fails by its name instead of hanging.
 pub(crate) async fn in_time<T>(what: &str, step: impl Future<Output = T>) -> T {
     let done = tokio::time::timeout(STEP_TIME_MAX, step).await;
     done.unwrap_or_else(|_| panic!("{what} took longer than {} s", STEP_TIME_MAX.as_secs()))
