@@ -77,6 +77,20 @@ async fn results_that_do_not_fit_together_are_cut_evenly_and_kept() {
     assert!(shown < SHOWN + 4 * 500, "{shown} bytes");
 }
 
+/// A batch holds the results of its calls until the last one has ended.
+#[tokio::test]
+async fn a_result_for_which_a_batch_has_no_memory_is_replaced_by_a_notice() {
+    let site = site();
+    let host = site.open(&allow_all("output = \"256 KiB\"\nhost-memory = \"64 KiB\"")).await;
+    let large = "x".repeat(40_000);
+    let reply = host.call(batch(&[says(&large), says("short"), says(&large)])).await;
+    assert_eq!(codes(&reply), ["completed"; 3]);
+    let lost = |text: &str| text.contains("its result is lost");
+    let results = results(&reply);
+    assert!(!lost(&results[1].1), "{}", results[1].1);
+    assert_eq!(results.iter().filter(|(_, text)| lost(text)).count(), 1, "two large results were held together");
+}
+
 /// The notices say how to read the rest, and that works.
 #[tokio::test]
 async fn a_kept_result_can_be_read_on() {
