@@ -83,6 +83,8 @@ fn stem(package: &Package) -> Result<&str> {
 fn cargo(workspace: &Workspace, packages: &[&Package]) -> Result<Command> {
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--profile", PROFILE, "--target", TARGET]);
+    // What wraps the compiler for the crates of a workspace, such as clippy, has rules for code of the host.
+    cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
     configure(workspace, &mut cargo)?;
     for package in packages {
         cargo.args(["--package", &package.id]);
