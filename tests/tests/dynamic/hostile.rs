@@ -36,6 +36,18 @@ async fn a_hundred_thousand_definitions_reach_a_limit() {
 }
 
 #[tokio::test]
+async fn definitions_that_are_too_large_together_are_not_passed_to_the_host() {
+    let why = refused("large").await;
+    assert!(why.contains("the limit on transfer was reached"), "{why}");
+}
+
+#[tokio::test]
+async fn a_long_error_of_a_generator_is_cut() {
+    let why = refused("long-error").await;
+    assert!(why.contains("xxx") && why.len() < 2000, "{} bytes", why.len());
+}
+
+#[tokio::test]
 async fn a_generator_that_never_returns_is_stopped() {
     let why = refused("loop").await;
     assert!(why.contains("the limit on time was reached"), "{why}");

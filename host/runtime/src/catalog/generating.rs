@@ -172,3 +172,14 @@ fn limits(plugin: &Plugin) -> Limits {
         ..Limits::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plugin_without_any_tool_is_refused() {
+        let name = PluginName::new("plugin").unwrap();
+        assert!(matches!(checked(&name, &BTreeMap::new(), &[]), Err(GenerationError::NoTools)));
+    }
+}

@@ -18,6 +18,10 @@ const FLOOD: usize = 100_000;
 /// How many definitions are a few too many.
 const TOO_MANY: usize = 2001;
 
+/// How many definitions are too large together, with this many bytes in each description.
+const LARGE: usize = 1500;
+const LARGE_BYTES: usize = 6 * 1024;
+
 /// A tool in the file.
 #[derive(Deserialize)]
 #[serde(crate = "serde")]
@@ -44,6 +48,10 @@ impl Generator for Listed {
             },
             "flood" => return Ok(many(FLOOD)),
             "too-many" => return Ok(many(TOO_MANY)),
+            "large" => {
+                let text = "x".repeat(LARGE_BYTES);
+                return Ok((0..LARGE).map(|index| tool(&format!("t{index}"), &text)).collect());
+            }
             "unstable" => return Ok(vec![tool(&format!("t{}", RandomState::new().hash_one(0)), "Differs.")]),
             "twice" => return Ok(vec![tool("same", "One."), tool("same", "Two.")]),
             "shadow" => return Ok(vec![tool("own", "Takes the place of the tool of the manifest.")]),
@@ -51,6 +59,7 @@ impl Generator for Listed {
             "schema" => return Ok(vec![GeneratedTool::new("bad", "Has no valid schema.", json!({ "type": 7 }))]),
             "hidden" => return Ok(vec![tool("bad", "Hides \u{202e}something.")]),
             "error" => return Err(Failure::failed("the document is \u{1b}[31mempty")),
+            "long-error" => return Err(Failure::failed("x".repeat(100_000))),
             "none" => return Ok(Vec::new()),
             _ => {}
         }
