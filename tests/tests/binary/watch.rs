@@ -4,7 +4,7 @@ use crate::binary::console::{ASK, Session};
 use crate::binary::desk::Desk;
 use portcullis::approvals::Status;
 use portcullis::{Host, Reply, Request, open_approvals};
-use portcullis_tests::{BlockOn, program};
+use portcullis_tests::{BlockOn, eventually, program};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -110,10 +110,13 @@ fn lines_are_printed_without_a_terminal() {
         assert!(!line.contains('\u{1b}'), "{line}");
         child.kill().unwrap();
         child.wait().unwrap();
-        let listed = desk.run(&["--json", "approvals", "list"]).ends(0).document();
-        let questions = listed["questions"].as_array().unwrap();
-        let id = questions.iter().find(|it| it["waited_for"] == true).unwrap()["id"].as_str().unwrap();
-        desk.run(&["approvals", "approve", id, "--yes"]).ends(0);
+        // The line may be that of the call, which appears before its request.
+        let id = eventually("a request that is waited for", || {
+            let listed = desk.run(&["--json", "approvals", "list"]).ends(0).document();
+            let questions = listed["questions"].as_array().unwrap();
+            questions.iter().find(|it| it["waited_for"] == true).map(|it| it["id"].as_str().unwrap().to_owned())
+        });
+        desk.run(&["approvals", "approve", &id, "--yes"]).ends(0);
         assert_eq!(call.wait_with_output().unwrap().status.code(), Some(0));
         assert_eq!(fs::read_to_string(desk.site.path(format!("work/{json}.md"))).unwrap(), "one\n");
     }
