@@ -295,7 +295,7 @@ pub(crate) fn in_force(context: &Context) -> String {
         PolicyPlaces::Usual { user: Some(UserPolicyFile { path, project: None }), .. } if path.exists() => {
             format!("the policy {}", shown(path))
         }
-        PolicyPlaces::Usual { .. } => "the default, which denies everything".to_owned(),
+        PolicyPlaces::Usual { .. } => "the default policy, which denies everything".to_owned(),
     }
 }
 

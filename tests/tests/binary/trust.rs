@@ -14,7 +14,7 @@ const ALLOW: &str = "[[rule]]\ntool = \"hello.*\"\ndecision = \"allow\"\nreason 
 
 const CALL: [&str; 3] = ["call", "hello.greet", r#"{"name":"Ann"}"#];
 
-const NOTE: &str = "./portcullis.toml is not trusted yet, so it can only narrow the default, which denies everything: \
+const NOTE: &str = "./portcullis.toml is not trusted yet, so it can only narrow the default policy, which denies everything: \
                     review it, then run `portcullis trust portcullis.toml`";
 
 #[test]

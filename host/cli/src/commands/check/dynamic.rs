@@ -64,8 +64,8 @@ impl DynamicTools {
         if loaded.generates() && !host.policy().has_section(name) {
             let policy = opening::in_force(context);
             let mut why = format!(
-                "there is no section [plugin.{name}] in {policy}. Add it, with the settings and the directories of \
-                 the plugin, or name another policy with --policy"
+                "no section [plugin.{name}] in {policy}. Add one, with the settings and the directories of the plugin, \
+                 or name another policy with --policy"
             );
             if let Some(untrusted) = host.untrusted_policy() {
                 why = format!("{why}. {}", opening::untrusted_note(&untrusted, context));
