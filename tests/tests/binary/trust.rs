@@ -14,8 +14,8 @@ const ALLOW: &str = "[[rule]]\ntool = \"hello.*\"\ndecision = \"allow\"\nreason 
 
 const CALL: [&str; 3] = ["call", "hello.greet", r#"{"name":"Ann"}"#];
 
-const NOTE: &str = "./portcullis.toml is not trusted yet, so it can only narrow the default policy, which denies everything: \
-                    review it, then run `portcullis trust portcullis.toml`";
+const NOTE: &str = "./portcullis.toml is not trusted yet, so it can only narrow the default policy, which denies \
+                    everything: review it, then run `portcullis trust portcullis.toml`";
 
 #[test]
 fn a_project_policy_only_narrows_until_it_is_trusted() {
