@@ -124,11 +124,12 @@ impl Workbench {
     /// Prepares cells for those that were started, once the last program has ended or has run for a while. Returns
     /// whether the host sent something before that.
     fn prepare_more(&mut self) -> io::Result<bool> {
-        let (Some(tier), Some(started)) = (self.tier, self.started.take()) else { return Ok(false) };
+        let (Some(tier), Some(started)) = (self.tier, &self.started) else { return Ok(false) };
         // The socket of a cell closes when its program has ended.
-        if self.has_message(Some(&started), PREPARE_AFTER)? {
+        if self.has_message(Some(started), PREPARE_AFTER)? {
             return Ok(true);
         }
+        self.started = None;
         while self.spares.len() < SPARE_CELLS
             && let Ok(cell) = prepare(tier, CellSetup::Quiet)
         {
