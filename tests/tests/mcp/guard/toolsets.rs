@@ -2,7 +2,7 @@
 
 use crate::guard::ask::Ask;
 use crate::guard::http::Serving;
-use crate::guard::service::{GOOD, LEGACY, MODERN};
+use crate::guard::service::{GOOD, LEGACY, MODERN, modern};
 use portcullis_tests::{Manifest, Site, guest};
 use serde_json::{Value, json};
 use std::fs;
@@ -49,16 +49,15 @@ impl<'a> HttpClient<'a> {
             .body(message.to_string())
     }
 
-    async fn ask(&self, method: &str, mut params: Value) -> Value {
+    async fn ask(&self, method: &str, params: Value) -> Value {
         let tool = params["name"].as_str().map(str::to_owned);
-        if self.session.is_none() {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": { "name": self.name, "version": "1" },
-            });
+        let mut message = modern(method, params);
+        let params = message["params"].as_object_mut().unwrap();
+        match &self.session {
+            Some(_) => drop(params.remove("_meta")),
+            None => params["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = self.name.into(),
         }
-        let ask = self.post(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
+        let ask = self.post(&message);
         let ask = match (&self.session, tool) {
             (Some(session), _) => ask.with("MCP-Protocol-Version", LEGACY).with("Mcp-Session-Id", session),
             (None, Some(tool)) => {
