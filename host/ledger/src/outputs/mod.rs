@@ -14,4 +14,4 @@ pub use cursor::{LinePiece, OutputLines};
 pub use kept::{
     KeptOutput, OUTPUTS_BYTES_DEFAULT, OutputError, OutputKeeper, Outputs, Reader, Reference, session_name,
 };
-pub use writing::{KeepError, OutputWriting};
+pub use writing::{KeepError, OutputWriting, WholeOutput};

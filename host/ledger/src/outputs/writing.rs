@@ -54,12 +54,42 @@ pub struct OutputWriting {
     finished: bool,
 }
 
+/// An output that is kept whole.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeOutput<'a> {
+    /// Its content.
+    pub bytes: &'a [u8],
+    /// The file name, if the tool gave one.
+    pub name: Option<&'a str>,
+    /// Its media type.
+    pub media_type: &'a str,
+    /// Whether its lines can be read.
+    pub is_text: bool,
+}
+
 impl OutputKeeper {
-    /// Begins an output.
+    /// Keeps a whole output. Reserves room for it before it is written.
     ///
     /// # Errors
     /// The output cannot be kept.
-    pub fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
+    pub fn keep(&self, origin: &OutputOrigin, output: WholeOutput<'_>) -> Result<Reference, KeepError> {
+        let mut writing = self.begin_with(origin, output.bytes)?;
+        writing.name = output.name.map(str::to_owned);
+        writing.finish(output.media_type, output.is_text, true)
+    }
+
+    /// Begins an output with these bytes, and reserves room for them first.
+    ///
+    /// # Errors
+    /// The output cannot be kept.
+    pub fn begin_with(&self, origin: &OutputOrigin, bytes: &[u8]) -> Result<OutputWriting, KeepError> {
+        let mut writing = self.begin(origin)?;
+        writing.reserve(bytes.len() as u64)?;
+        writing.write(bytes)?;
+        Ok(writing)
+    }
+
+    fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
         let (id, owner) = (new_id()?, self.owner()?);
         self.change(|change| change.begin_output(&id, origin, owner.id(), now()))?;
         let mut options = OpenOptions::new();
@@ -105,11 +135,6 @@ impl OutputWriting {
         written?;
         self.count(piece);
         Ok(())
-    }
-
-    /// Sets the file name of the output.
-    pub fn set_name(&mut self, name: Option<&str>) {
-        self.name = name.map(str::to_owned);
     }
 
     /// Finishes the output, so that it can be read.

@@ -2,9 +2,9 @@
 //! may be passed on, the whole text goes to the kept outputs, on a thread that may block.
 
 use crate::ledger::{OutputOrigin, drop_blocking};
-use crate::outputs::{KeepError, OutputKeeper, OutputWriting, Reference};
+use crate::outputs::{KeepError, OutputKeeper, OutputWriting, Reference, WholeOutput, whole_part};
 use crate::stream::Pieces;
-use crate::text::{cut, is_text_type};
+use crate::text::cut;
 use portcullis_definitions::manifest::Blob;
 
 /// The media type of text.
@@ -23,22 +23,12 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Keeps all of the bytes as one output.
     pub(super) fn keep(&self, bytes: &[u8], media_type: &str, is_text: bool) -> Result<Reference, KeepError> {
-        self.begin(bytes)?.finish(media_type, is_text, true)
+        self.outputs.keep(&self.origin, WholeOutput { bytes, name: None, media_type, is_text })
     }
 
     /// Keeps a part of an answer as one output, under its name.
     pub(super) fn keep_part(&self, part: &Blob) -> Result<Reference, KeepError> {
-        let mut writing = self.begin(&part.data)?;
-        writing.set_name(part.name.as_deref());
-        writing.finish(&part.media_type, is_text_type(&part.media_type), true)
-    }
-
-    /// Begins a kept output with these bytes, and reserves room for them first.
-    fn begin(&self, bytes: &[u8]) -> Result<OutputWriting, KeepError> {
-        let mut writing = self.outputs.begin(&self.origin)?;
-        writing.reserve(bytes.len() as u64)?;
-        writing.write(bytes)?;
-        Ok(writing)
+        self.outputs.keep(&self.origin, whole_part(part))
     }
 }
 
@@ -185,7 +175,7 @@ impl AnswerText {
 
     /// Begins to keep the text, starting with these bytes.
     fn keep(&mut self, bytes: &[u8]) {
-        match self.keeper.begin(bytes) {
+        match self.keeper.outputs.begin_with(&self.keeper.origin, bytes) {
             Ok(writing) => self.writing = CallOutput(Some(writing)),
             Err(error) => self.unkept = Some(error.for_a_model()),
         }

@@ -1,7 +1,7 @@
 //! Keeps a result that may be replaced later, and writes the text that then replaces it.
 
 use crate::ledger::OutputOrigin;
-use crate::outputs::{KeepError, OutputKeeper, Reference};
+use crate::outputs::{OutputKeeper, Reference, WholeOutput, whole_part};
 use crate::reply::{Code, Reply};
 use crate::standard::Standard;
 use crate::text::{OneLine, cut, is_text_type};
@@ -38,16 +38,13 @@ pub(super) fn replacement(
     match (reply.output.as_ref()?, &reply.reference) {
         (Output::Parts(parts), _) if parts.len() > PARTS_MAX => return None,
         (Output::Parts(parts), _) => parts.iter().try_for_each(|part| {
-            let (bytes, media_type, name) = content(part);
-            say(&mut text, &keep(outputs, origin, (bytes, name), media_type).ok()?);
+            say(&mut text, &outputs.keep(origin, content(part)).ok()?);
             Some(())
         })?,
         // The kept output is the whole of it, and the result only the beginning.
         (Output::Text(_) | Output::Json(_), Some(whole)) => say(&mut text, whole),
-        (Output::Text(all), None) => say(&mut text, &keep(outputs, origin, (all.as_bytes(), None), "text/plain").ok()?),
-        (Output::Json(all), None) => {
-            say(&mut text, &keep(outputs, origin, (all.as_bytes(), None), "application/json").ok()?)
-        }
+        (Output::Text(all), None) => say(&mut text, &outputs.keep(origin, text_output(all, "text/plain")).ok()?),
+        (Output::Json(all), None) => say(&mut text, &outputs.keep(origin, text_output(all, "application/json")).ok()?),
     }
     text.push(']');
     Some(text)
@@ -67,24 +64,16 @@ fn title(title: &str) -> String {
     format!("{}\n", cut(&OneLine(title).to_string(), TITLE_BYTES_MAX))
 }
 
-fn content(part: &Part) -> (&[u8], &str, Option<&str>) {
+/// Returns a part as an output.
+fn content(part: &Part) -> WholeOutput<'_> {
     match part {
-        Part::Text(text) => (text.as_bytes(), "text/plain", None),
-        Part::Image(blob) | Part::File(blob) => (&blob.data, &blob.media_type, blob.name.as_deref()),
+        Part::Text(all) => text_output(all, "text/plain"),
+        Part::Image(blob) | Part::File(blob) => whole_part(blob),
     }
 }
 
-fn keep(
-    outputs: &OutputKeeper,
-    origin: &OutputOrigin,
-    (bytes, name): (&[u8], Option<&str>),
-    media_type: &str,
-) -> Result<Reference, KeepError> {
-    let mut writing = outputs.begin(origin)?;
-    writing.reserve(bytes.len() as u64)?;
-    writing.write(bytes)?;
-    writing.set_name(name);
-    writing.finish(media_type, is_text_type(media_type), true)
+fn text_output<'a>(all: &'a str, media_type: &'a str) -> WholeOutput<'a> {
+    WholeOutput { bytes: all.as_bytes(), name: None, media_type, is_text: is_text_type(media_type) }
 }
 
 fn say(text: &mut String, kept: &Reference) {
