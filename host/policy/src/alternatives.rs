@@ -23,7 +23,7 @@ impl Policy {
             return Vec::new();
         }
         let matter = Matter::from(question);
-        let weighings: Vec<_> = matter.weighings(&self.rules, self.default).collect();
+        let weighings: Vec<_> = matter.weighings(&self.rules, self.default_of(&matter.tool.plugin)).collect();
         let denials: Vec<Denial<'_>> =
             weighings.iter().filter_map(|(member, weighing)| Denial::of(matter.asked(*member), weighing)).collect();
         let hopeless = |rule: &Rule| rule.when.is_none() && denials.iter().any(|denial| denial.is_made_by(rule));

@@ -71,7 +71,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
     }
     check_references(&parts, scope)?;
     let toolsets = combine_toolsets(&parts, scope)?;
-    let default = combine_default(&parts);
+    let (default, server_default) = (combine_default(&parts), combine_server_default(&parts));
     let (mut approvals, mut record) = (Approvals::default(), RecordKeeping::default());
     for PolicyPart { trust, sections, .. } in &parts {
         match trust {
@@ -88,6 +88,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
     Ok(Policy {
         default,
         default_reason: default_reason(default),
+        server_default,
         limits: combine_limits(&parts, None),
         plugins,
         approvals,
@@ -184,11 +185,18 @@ fn combine_plugin(parts: &[PolicyPart<'_>], name: &PluginName) -> Result<PluginP
         repair: combine_word(parts, name, |section| section.repair),
         unvalidated: combine_word(parts, name, |section| section.unvalidated),
         limits: combine_limits(parts, Some(name)),
+        server: None,
     };
-    let mut set_by = BTreeMap::new();
+    let (mut set_by, mut set_by_server) = (BTreeMap::new(), None);
     for part in parts.iter().filter(|part| part.trust == Trust::Trusted) {
-        let Some(PluginSection { bindings, config, .. }) = part.sections.plugins.get(name) else { continue };
+        let Some(PluginSection { bindings, config, server, .. }) = part.sections.plugins.get(name) else { continue };
         let contradiction = |misplaced| LayerError { layer: part.layer, error: part.place.error(misplaced) };
+        if let Some(placed) = server {
+            if let Some(layer) = set_by_server.replace(part.layer) {
+                return Err(contradiction(placed.misplaced(PolicyFault::SetElsewhere { layer })));
+            }
+            plugin.server = Some(placed.value.clone());
+        }
         for (key, placed) in bindings {
             if let Some(layer) = plugin.layers.insert(key.clone(), part.layer) {
                 return Err(contradiction(placed.misplaced(PolicyFault::BoundElsewhere { layer })));
@@ -239,6 +247,12 @@ fn combine_toolsets(parts: &[PolicyPart<'_>], scope: KeyScope) -> Result<Toolset
         }
     }
     Ok(toolsets)
+}
+
+/// Returns the default for the tools of servers: ask, unless a text sets deny.
+fn combine_server_default(parts: &[PolicyPart<'_>]) -> Decision {
+    let written = parts.iter().filter_map(|part| part.sections.default).max();
+    written.map_or(Decision::Ask, |default| default.max(Decision::Ask))
 }
 
 /// Returns the value of a word in a plugin's section: the one of the last trusted layer, or a smaller one of an

@@ -162,6 +162,9 @@ pub enum PolicyFault {
         /// The key of that kind that was probably meant.
         nearest: Option<String>,
     },
+    /// A plugin has the name of the server.
+    #[error("a plugin has the same name")]
+    ServerIsPlugin,
     /// The list has too many elements.
     #[error("there are more than {most} entries")]
     TooMany {
@@ -279,6 +282,7 @@ impl PolicyFault {
             Self::NotBound { kind, .. } => {
                 format!("add `{}.KEY` to the same plugin, in this policy or in an earlier layer", kind.as_str())
             }
+            Self::ServerIsPlugin => "give the server or the plugin another name".to_owned(),
             Self::TooMany { .. } => "write patterns that cover several tools, or remove entries".to_owned(),
             Self::UnknownToolset { .. } => {
                 "add `[toolset.NAME]` to this policy or to an earlier layer, or write `all` or `read-only`".to_owned()

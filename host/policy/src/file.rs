@@ -12,6 +12,7 @@ mod place;
 mod plugin;
 mod record;
 mod rules;
+mod server;
 mod subject;
 mod toolset;
 mod when;
@@ -43,8 +44,20 @@ pub(crate) use plugin::{KeyReference, PlacedValue, PluginSection};
 pub(crate) use toolset::{OfferSection, ToolsetSection};
 
 /// The sections of a policy.
-const SECTIONS: &[&str] =
-    &["approvals", "defaults", "host", "limits", "network", "offer", "paused", "plugin", "record", "rule", "toolset"];
+const SECTIONS: &[&str] = &[
+    "approvals",
+    "defaults",
+    "host",
+    "limits",
+    "network",
+    "offer",
+    "paused",
+    "plugin",
+    "record",
+    "rule",
+    "server",
+    "toolset",
+];
 
 /// The parsed content of one policy text.
 #[derive(Debug, Default)]
@@ -95,11 +108,18 @@ fn read_sections(
     trust: Trust,
 ) -> Result<Sections, Misplaced> {
     let table = top.table(SECTIONS)?;
+    let mut plugins = table.read("plugin", plugin::read).unwrap_or_default();
+    for (name, server) in table.read("server", server::read).unwrap_or_default() {
+        if let Some(placed) = server.server.as_ref().filter(|_| plugins.contains_key(&name)) {
+            top.keep::<()>(Err(placed.misplaced(PolicyFault::ServerIsPlugin)));
+        }
+        plugins.insert(name, server);
+    }
     let (approvals, notify) = table.read("approvals", approvals::read).unwrap_or_default();
     Ok(Sections {
         default: table.read("defaults", read_default),
         limits: table.read("limits", limits::read).unwrap_or_default(),
-        plugins: table.read("plugin", plugin::read).unwrap_or_default(),
+        plugins,
         rules: table.read("rule", |section| rules::read(section, place, layer, trust)).unwrap_or_default(),
         approvals,
         notify,

@@ -88,6 +88,9 @@ mod key_references;
 
 mod combine;
 
+// MCP servers.
+mod server;
+
 // Named groups of tools, and who is offered them.
 mod toolset;
 mod toolset_layers;
@@ -103,8 +106,8 @@ pub use argument::{ARGUMENT_KEY_BYTES, ArgumentKey, ArgumentKeyError};
 pub use binding::{
     Access, Binding, BindingError, ConfinementTier, DefaultMask, DependencyKind, DirectoryBinding, Escalation,
     ExampleBlank, GrantPlaceKind, HttpBinding, HttpLimits, HttpRefusal, KindPermissions, PATH_BYTES, ProcessBinding,
-    ProcessLimits, ProcessNetwork, SecretBinding, SecretSlot, SecretSource, ServiceBinding, StoreBinding, StoreScope,
-    TOOLS_DEPTH_CEILING, ToolsBinding, Unnamed, is_reserved_header, is_same_header,
+    ProcessLimits, ProcessNetwork, SecretBinding, SecretSlot, SecretSource, ServerProgram, ServiceBinding,
+    StoreBinding, StoreScope, TOOLS_DEPTH_CEILING, ToolsBinding, Unnamed, is_reserved_header, is_same_header,
 };
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};
@@ -139,6 +142,7 @@ pub use question::{Question, ResourceQuestion};
 pub use record_keeping::{Durability, Payloads, RecordKeeping, TargetKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
 pub use rule_gap::RuleGap;
+pub use server::ServerPolicy;
 pub use targets::{TARGET_BYTES, TARGETS_MAX, Targets};
 pub use text::{LiteralError, MATCHED_TEXT_BYTES};
 pub use toolset::{

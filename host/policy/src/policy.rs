@@ -22,6 +22,7 @@ use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
 use crate::record_keeping::RecordKeeping;
 use crate::rule::{Rule, ToolPattern};
+use crate::server::ServerPolicy;
 use crate::toolset::{Audience, ToolSelection, Toolsets, UnknownToolset};
 
 /// Maximum bytes of a resource that a tool may request. The approver has to read it.
@@ -37,6 +38,8 @@ static NO_CONFIG: BTreeMap<String, String> = BTreeMap::new();
 pub struct Policy {
     pub(crate) default: Decision,
     pub(crate) default_reason: Arc<str>,
+    /// The decision on the tools of servers if no rule matches.
+    pub(crate) server_default: Decision,
     pub(crate) rules: Vec<Rule>,
     pub(crate) limits: Limits,
     pub(crate) plugins: BTreeMap<PluginName, PluginPolicy>,
@@ -61,6 +64,8 @@ pub(crate) struct PluginPolicy {
     pub(crate) repair: Leniency,
     pub(crate) unvalidated: Leniency,
     pub(crate) limits: Limits,
+    /// Set if the plugin is an MCP server.
+    pub(crate) server: Option<ServerPolicy>,
 }
 
 impl Policy {
@@ -69,6 +74,7 @@ impl Policy {
         Self {
             default: Decision::Deny,
             default_reason: default_reason(Decision::Deny),
+            server_default: Decision::Ask,
             rules: Vec::new(),
             limits: Limits::default(),
             plugins: BTreeMap::new(),
@@ -150,6 +156,16 @@ impl Policy {
         self.plugins.get(plugin).map_or(&NO_BINDINGS, |plugin| &plugin.bindings)
     }
 
+    /// Returns what the policy says about a server. `None` if it has no server of this name.
+    pub fn server(&self, name: &PluginName) -> Option<&ServerPolicy> {
+        self.plugins.get(name)?.server.as_ref()
+    }
+
+    /// Returns the names of the servers.
+    pub fn servers(&self) -> impl Iterator<Item = &PluginName> {
+        self.plugins.iter().filter(|(_, plugin)| plugin.server.is_some()).map(|(name, _)| name)
+    }
+
     /// Returns the settings of `plugin`, which it reads through `wasi:config/store`.
     pub fn config(&self, plugin: &PluginName) -> &BTreeMap<String, String> {
         self.plugins.get(plugin).map_or(&NO_CONFIG, |plugin| &plugin.config)
@@ -200,7 +216,7 @@ impl Policy {
         &self.rules
     }
 
-    /// Returns the decision if no rule matches.
+    /// Returns the decision if no rule matches. For the tools of a server, it is ask, unless a text sets deny.
     pub fn default_decision(&self) -> Decision {
         self.default
     }
@@ -216,7 +232,7 @@ impl Policy {
             let mut lifting = concerning().filter(|rule| rule.decision != Decision::Deny && rule.may_lift());
             lifting.any(|rule| rule.permission.is_none() || rule.permission == part)
         };
-        self.default != Decision::Deny
+        self.default_of(&tool.plugin) != Decision::Deny
             || match permissions.is_empty() {
                 true => lifted(None),
                 false => permissions.iter().all(|permission| lifted(Some(permission))),
@@ -230,7 +246,8 @@ impl Policy {
         if concerning().any(|rule| rule.denies_everything() && rule.concerns_all_of(plugin)) {
             return false;
         }
-        self.default != Decision::Deny || concerning().any(|rule| rule.decision != Decision::Deny && rule.may_lift())
+        self.default_of(plugin) != Decision::Deny
+            || concerning().any(|rule| rule.decision != Decision::Deny && rule.may_lift())
     }
 
     /// Returns whether a rule denies every call of a tool. Other rules cannot lift that.
@@ -285,14 +302,21 @@ impl Policy {
     }
 
     fn weigh(&self, matter: &Matter<'_>) -> Verdict {
-        let weighings = matter.weighings(&self.rules, self.default);
+        let default = self.default_of(&matter.tool.plugin);
+        let weighings = matter.weighings(&self.rules, default);
         let settled = weighings.map(|(_, weighing)| weighing.settle()).reduce(WeighedDecision::stricter);
         let settled = settled.unwrap_or(WeighedDecision::DENY);
         let (source, reason) = match settled.rule {
             Some(rule) => (Source::Rule(rule.id), &rule.explanation),
-            None => (Source::Default, &self.default_reason),
+            None if default == self.default => (Source::Default, &self.default_reason),
+            None => (Source::Default, &default_reason(default)),
         };
         Verdict { decision: settled.decision, source, reason: Arc::clone(reason) }
+    }
+
+    /// Returns the decision on a tool of a plugin if no rule matches.
+    pub(crate) fn default_of(&self, plugin: &PluginName) -> Decision {
+        if self.server(plugin).is_some() { self.server_default } else { self.default }
     }
 }
 

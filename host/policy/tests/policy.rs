@@ -12,6 +12,7 @@ mod destinations;
 mod hosts;
 mod programs;
 mod rule_gaps;
+mod servers;
 
 mod callers;
 mod hindsight;

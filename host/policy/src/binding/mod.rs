@@ -35,7 +35,7 @@ pub use http_limits::HttpLimits;
 pub use kind::KindPermissions;
 pub use limits::PATH_BYTES;
 pub use place::GrantPlaceKind;
-pub use process::{ConfinementTier, Escalation, ProcessBinding, ProcessNetwork};
+pub use process::{ConfinementTier, Escalation, ProcessBinding, ProcessNetwork, ServerProgram};
 pub use process_limits::ProcessLimits;
 pub use secret::{SecretBinding, SecretSlot, SecretSource};
 pub use service::ServiceBinding;

@@ -8,7 +8,7 @@ use super::describe::{list, plain};
 use super::kind::{BindingKind, KindFacts, KindPermissions};
 use super::limited::Limited;
 use super::place::GrantPlaceKind;
-use super::secret::is_variable;
+use super::secret::{SecretSource, is_variable};
 use super::{BindingError, ProcessLimits, read_path};
 use crate::home::below_home;
 use crate::name::DependencyKey;
@@ -52,6 +52,17 @@ pub struct ProcessBinding {
     pub escalate: Escalation,
     /// The limits.
     pub limits: ProcessLimits,
+    /// Set if the host itself runs the program, as an MCP server. A plugin cannot open such a program.
+    pub server: Option<ServerProgram>,
+}
+
+/// What only the program of an MCP server has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerProgram {
+    /// The arguments.
+    pub arguments: Vec<String>,
+    /// The environment variables whose values are secrets.
+    pub secrets: BTreeMap<String, SecretSource>,
 }
 
 /// What a program can reach over the network.
@@ -115,15 +126,23 @@ impl ProcessBinding {
     /// Describes the binding, with the directories and the network in these words.
     pub fn describe_with(&self, directories: Option<&str>, network: Option<&str>) -> Vec<String> {
         let with = directories.map(|directories| format!(" with {directories}")).unwrap_or_default();
-        let mut parts = vec![format!("may run {}{with}", plain(&self.program))];
+        let arguments = self.server.iter().flat_map(|server| &server.arguments);
+        let words: Vec<String> = std::iter::once(&self.program).chain(arguments).map(|word| plain(word)).collect();
+        let mut parts = vec![match self.server {
+            Some(_) => format!("runs {} until the host ends{with}", words.join(" ")),
+            None => format!("may run {}{with}", words.join(" ")),
+        }];
         parts.push(network.unwrap_or("no network").to_owned());
-        parts.extend(self.limits.default_time());
+        // A server has no time limit.
+        parts.extend(self.limits.default_time().filter(|_| self.server.is_none()));
         parts.extend(self.limits.changed());
         if !self.environment.is_empty() {
             // With the values, because an approval is bound to this description, and a value can change what runs.
             let entry = |(name, value): (&String, &String)| format!("{name}={}", plain(value));
             parts.push(format!("environment {}", self.environment.iter().map(entry).collect::<Vec<_>>().join(" ")));
         }
+        let secrets = self.server.iter().flat_map(|server| &server.secrets);
+        parts.extend(secrets.map(|(name, from)| format!("the secret {name} from {}", from.describe())));
         parts.extend(self.require.map(|tier| format!("needs {}", tier.as_str())));
         parts.extend((self.escalate == Escalation::Ask).then(|| "may ask for more".to_owned()));
         parts
@@ -145,7 +164,9 @@ impl BindingKind for ProcessBinding {
     }
 
     fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
-        vec![(GrantPlaceKind::ConfinedProgram, &self.program)]
+        let secrets = self.server.iter().flat_map(|server| server.secrets.values());
+        let program = (GrantPlaceKind::ConfinedProgram, self.program.as_str());
+        std::iter::once(program).chain(secrets.filter_map(SecretSource::place)).collect()
     }
 }
 
@@ -214,6 +235,7 @@ mod tests {
             require: None,
             escalate: Escalation::Never,
             limits: ProcessLimits::default(),
+            server: None,
         };
         assert_eq!(binding.places(), [(GrantPlaceKind::ConfinedProgram, "/bin/bash")]);
         assert_eq!(binding.narrow(), None);

@@ -98,14 +98,7 @@ impl SecretBinding {
 
     /// Describes the source of the secret and its place in a request, never the secret itself.
     pub(super) fn describe(&self) -> String {
-        let from = match &self.from {
-            SecretSource::Env(name) => format!("the variable {}", plain(name)),
-            SecretSource::File(path) => format!("the file {}", plain(path)),
-            SecretSource::Command(words) => {
-                let words: Vec<String> = words.iter().map(|word| plain(word)).collect();
-                format!("the command {}", words.join(" "))
-            }
-        };
+        let from = self.from.describe();
         let slot = match &self.slot {
             SecretSlot::Header { name, .. } => format!("in the header {}", plain(name)),
             SecretSlot::Basic { user } => format!("as the password of the user {}", plain(user)),
@@ -116,14 +109,33 @@ impl SecretBinding {
 
     /// Returns the file or the program that the secret comes from.
     pub(super) fn place(&self) -> Option<(GrantPlaceKind, &str)> {
-        match &self.from {
-            SecretSource::File(file) => Some((GrantPlaceKind::Secret, file)),
-            SecretSource::Command(words) => {
+        self.from.place()
+    }
+}
+
+impl SecretSource {
+    /// Describes the source, never the secret itself.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Env(name) => format!("the variable {}", plain(name)),
+            Self::File(path) => format!("the file {}", plain(path)),
+            Self::Command(words) => {
+                let words: Vec<String> = words.iter().map(|word| plain(word)).collect();
+                format!("the command {}", words.join(" "))
+            }
+        }
+    }
+
+    /// Returns the file or the program that the secret comes from.
+    pub(super) fn place(&self) -> Option<(GrantPlaceKind, &str)> {
+        match self {
+            Self::File(file) => Some((GrantPlaceKind::Secret, file)),
+            Self::Command(words) => {
                 // A name without a slash is found through the user's PATH.
                 let program = words.first().filter(|program| program.contains('/'));
                 program.map(|program| (GrantPlaceKind::Program, program.as_str()))
             }
-            SecretSource::Env(_) => None,
+            Self::Env(_) => None,
         }
     }
 }

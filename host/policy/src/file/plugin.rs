@@ -24,8 +24,11 @@ use crate::error::PolicyFault;
 use crate::leniency::Leniency;
 use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
+use crate::server::ServerPolicy;
+pub(super) use http::read_for_server as read_server_client;
 pub(crate) use reference::KeyReference;
 pub(crate) use value::PlacedValue;
+pub(super) use value::set_amount;
 
 /// The keys of a section besides the kinds of dependencies.
 const SETTINGS: [&str; 5] = ["config", "clock", "limits", "repair", "unvalidated"];
@@ -41,6 +44,8 @@ pub(crate) struct PluginSection {
     pub(crate) repair: Option<Leniency>,
     pub(crate) unvalidated: Option<Leniency>,
     pub(crate) limits: LimitSettings,
+    /// Set if the section is that of an MCP server.
+    pub(crate) server: Option<PlacedValue<ServerPolicy>>,
 }
 
 /// Parses the section of every plugin.
@@ -89,7 +94,7 @@ fn read_binding(
 }
 
 /// Parses all bindings of one kind. A plugin opens a dependency by its key alone, so a key can have only one kind.
-fn bind(plugin: &mut PluginSection, kind: DependencyKind, bindings: &TomlNode<'_>) -> Result<(), Misplaced> {
+pub(super) fn bind(plugin: &mut PluginSection, kind: DependencyKind, bindings: &TomlNode<'_>) -> Result<(), Misplaced> {
     for (key, node) in bindings.entries()? {
         let key = node.keep(DependencyKey::new(key).map_err(|fault| node.fail(fault)));
         let binding = node.keep(read_binding(kind, &node, &mut plugin.references));

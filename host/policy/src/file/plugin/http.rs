@@ -16,6 +16,22 @@ const PORT: u16 = 443;
 /// The default method, which changes nothing.
 const METHOD: &str = "GET";
 
+/// The default methods of a server: a tunnel for https, and those of common APIs.
+const SERVER_METHODS: [&str; 7] = ["CONNECT", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/// The keys of the client of a server. A tunnel hides paths and headers, and the server has its secrets itself.
+const SERVER_KEYS: [&str; 9] = [
+    "hosts",
+    "schemes",
+    "ports",
+    "methods",
+    "request-bytes",
+    "response-bytes",
+    "requests",
+    "requests-per-minute",
+    "addresses",
+];
+
 /// The keys of an HTTP client.
 const KEYS: [&str; 16] = [
     "hosts",
@@ -37,14 +53,24 @@ const KEYS: [&str; 16] = [
 ];
 
 pub(super) fn read(node: &TomlNode<'_>) -> Result<HttpBinding, Misplaced> {
-    let table = node.table(&KEYS)?;
+    read_with(node, &KEYS, &[METHOD])
+}
+
+/// Parses the client of a server, which has no secret of its own and is the same for every call.
+pub(in crate::file) fn read_for_server(node: &TomlNode<'_>) -> Result<HttpBinding, Misplaced> {
+    read_with(node, &SERVER_KEYS, &SERVER_METHODS)
+}
+
+/// Parses a client with some of the keys, and with default methods.
+fn read_with(node: &TomlNode<'_>, keys: &[&'static str], default: &[&str]) -> Result<HttpBinding, Misplaced> {
+    let table = node.table(keys)?;
     let methods = table.read("methods", |node| parts(node, binding::read_method));
     let mut client = HttpBinding {
         schemes: table.read("schemes", read_schemes).unwrap_or_else(|| vec![Scheme::Https]),
         hosts: Vec::new(),
         unnamed: Unnamed::default(),
         ports: table.read("ports", read_ports).unwrap_or_else(|| vec![PORT]),
-        methods: methods.unwrap_or_else(|| vec![METHOD.to_owned()]),
+        methods: methods.unwrap_or_else(|| default.iter().map(|&method| method.to_owned()).collect()),
         paths: table.read("paths", |node| parts(node, binding::read_path_prefix)).unwrap_or_default(),
         headers: table.read("headers", read_headers),
         addresses: table.read("addresses", read_addresses).unwrap_or_default(),

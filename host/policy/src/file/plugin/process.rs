@@ -46,6 +46,7 @@ pub(super) fn read(
         require: table.read("require", |node| node.word(&ConfinementTier::ALL, ConfinementTier::as_str)),
         escalate: table.read("escalate", |node| node.word(&Escalation::ALL, Escalation::as_str)).unwrap_or_default(),
         limits: read_limits(&table),
+        server: None,
         // Without a program, the fault was noted and the policy is refused.
         program: program.unwrap_or_default(),
     })

@@ -16,7 +16,7 @@ pub(crate) struct KeyReference {
 
 impl KeyReference {
     /// Creates a reference with the position of the value that names the key.
-    pub(super) fn new(key: DependencyKey, kind: DependencyKind, node: &TomlNode<'_>) -> PlacedValue<Self> {
+    pub(in crate::file) fn new(key: DependencyKey, kind: DependencyKind, node: &TomlNode<'_>) -> PlacedValue<Self> {
         PlacedValue::new(Self { key, kind }, node)
     }
 }

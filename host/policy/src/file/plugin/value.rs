@@ -51,7 +51,7 @@ pub(super) fn read_narrow(node: &TomlNode<'_>) -> Result<Pointer, Misplaced> {
 }
 
 /// Parses an amount and sets it.
-pub(super) fn set_amount(
+pub(in crate::file) fn set_amount(
     node: &TomlNode<'_>,
     unit: Unit,
     set: impl FnOnce(u64) -> Result<(), AmountError>,

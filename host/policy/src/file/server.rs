@@ -1,0 +1,159 @@
+//! The sections `[server.NAME]`: MCP servers whose tools the host offers.
+//!
+//! A section is read as that of a plugin with a program. This file must not know how a server is started.
+
+use std::collections::BTreeMap;
+
+use super::faults::Misplaced;
+use super::limits;
+use super::node::{TomlNode, TomlTable};
+use super::plugin::{self, KeyReference, PlacedValue, PluginSection};
+use crate::binding::{
+    self, Binding, BindingError, BindingLimit, ConfinementTier, DependencyKind, ENVIRONMENT_ENTRIES, Escalation,
+    Limited, PROGRAM_DIRECTORIES, ProcessBinding, ProcessLimit, ProcessLimits, ProcessNetwork, SecretSource,
+    ServerProgram,
+};
+use crate::error::PolicyFault;
+use crate::name::{DependencyKey, LocalName, PluginName};
+use crate::permission::Permissions;
+use crate::server::ServerPolicy;
+
+/// The keys of a section. The limits of a run are missing: a server runs until the host ends.
+const KEYS: [&str; 13] = [
+    "command",
+    "directory",
+    "network",
+    "environment",
+    "require",
+    "permissions",
+    "tool",
+    "limits",
+    "processes",
+    "memory",
+    "open-files",
+    "file-bytes",
+    "temporary-bytes",
+];
+
+/// The environment of a server.
+#[derive(Default)]
+struct ServerEnvironment {
+    plain: BTreeMap<String, String>,
+    secrets: BTreeMap<String, SecretSource>,
+}
+
+/// Parses the section of every server.
+pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
+    let mut servers = BTreeMap::new();
+    for (name, node) in section.entries()? {
+        let name = node.keep(PluginName::new(name).map_err(|fault| node.fail(fault)));
+        let server = node.keep(read_server(&node));
+        servers.extend(name.zip(server));
+    }
+    Ok(servers)
+}
+
+fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
+    let table = node.table(&KEYS)?;
+    let mut section =
+        PluginSection { limits: table.read("limits", limits::read).unwrap_or_default(), ..PluginSection::default() };
+    table.read("directory", |directories| plugin::bind(&mut section, DependencyKind::Directory, directories));
+    let directories: Vec<DependencyKey> = section.bindings.keys().cloned().collect();
+    if let Some(node) = table.get("directory").filter(|_| directories.len() > PROGRAM_DIRECTORIES) {
+        node.keep::<()>(Err(node.fail(BindingError::ProgramDirectories)));
+    }
+    let network = table.read("network", |network| read_network(&mut section, network)).unwrap_or_default();
+    // Without a command, the fault was noted and the policy is refused.
+    let command = table.need("command", read_command).unwrap_or_default();
+    let ServerEnvironment { plain, secrets } = table.read("environment", read_environment).unwrap_or_default();
+    let mut words = command.into_iter();
+    let process = ProcessBinding {
+        program: words.next().unwrap_or_default(),
+        directories,
+        network,
+        environment: plain,
+        require: table.read("require", |node| node.word(&ConfinementTier::ALL, ConfinementTier::as_str)),
+        escalate: Escalation::Never,
+        limits: read_limits(&table),
+        server: Some(ServerProgram { arguments: words.collect(), secrets }),
+    };
+    bind(&mut section, ServerPolicy::PROGRAM, Binding::Process(Box::new(process)), node)?;
+    let permissions = table.read("permissions", read_permissions);
+    let tools = table.read("tool", read_tools).unwrap_or_default();
+    section.server = Some(PlacedValue::new(ServerPolicy::new(permissions, tools), node));
+    Ok(section)
+}
+
+/// Binds a key that the section itself chooses.
+fn bind(section: &mut PluginSection, key: &str, binding: Binding, node: &TomlNode<'_>) -> Result<(), Misplaced> {
+    let key = DependencyKey::new(key).map_err(|fault| node.fail(fault))?;
+    match section.bindings.insert(key, PlacedValue::new(binding, node)) {
+        Some(_) => Err(node.fail(PolicyFault::BoundTwice)),
+        None => Ok(()),
+    }
+}
+
+/// Parses the client through which the server reaches the network. A server speaks any method, and encrypts its
+/// connections itself.
+fn read_network(section: &mut PluginSection, node: &TomlNode<'_>) -> Result<ProcessNetwork, Misplaced> {
+    let client = plugin::read_server_client(node)?;
+    bind(section, ServerPolicy::NETWORK, Binding::Http(Box::new(client)), node)?;
+    let key = DependencyKey::new(ServerPolicy::NETWORK).map_err(|fault| node.fail(fault))?;
+    section.references.push(KeyReference::new(key.clone(), DependencyKind::Http, node));
+    Ok(ProcessNetwork::Http(key))
+}
+
+/// Parses the program and its arguments. The program is a path, because a name would depend on where the host runs.
+fn read_command(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
+    let elements = node.list()?;
+    let words: Vec<&str> = elements.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
+    let words = binding::read_words(&words).map_err(|fault| node.fail(fault))?;
+    for (element, program) in elements.iter().zip(&words).take(1) {
+        binding::read_program(program).map_err(|fault| element.fail(fault))?;
+    }
+    Ok(words)
+}
+
+/// Parses the variables. A value that begins with `env:` or `file:` names the source of a secret.
+fn read_environment(node: &TomlNode<'_>) -> Result<ServerEnvironment, Misplaced> {
+    let entries = node.entries()?;
+    if entries.len() > ENVIRONMENT_ENTRIES {
+        return Err(node.fail(BindingError::EnvironmentEntries));
+    }
+    let ServerEnvironment { mut plain, mut secrets } = ServerEnvironment::default();
+    for (name, entry) in &entries {
+        let name = node.keep(binding::read_environment_name(name).map_err(|fault| entry.fail(fault)));
+        let Some((name, text)) = name.zip(node.keep(entry.text())) else { continue };
+        if text.starts_with("env:") || text.starts_with("file:") {
+            let source = binding::read_source(text).map_err(|fault| entry.fail(fault));
+            secrets.extend(node.keep(source).map(|source| (name, source)));
+        } else {
+            let value = binding::read_environment_value(text).map_err(|fault| entry.fail(fault));
+            plain.extend(node.keep(value).map(|value| (name, value)));
+        }
+    }
+    Ok(ServerEnvironment { plain, secrets })
+}
+
+fn read_limits(table: &TomlTable<'_, '_>) -> ProcessLimits {
+    let mut limits = ProcessLimits::default();
+    for &limit in ProcessLimit::ALL.iter().filter(|limit| KEYS.contains(&limit.key())) {
+        table.read(limit.key(), |node| plugin::set_amount(node, limit.unit(), |amount| limits.set(limit, amount)));
+    }
+    limits
+}
+
+fn read_permissions(node: &TomlNode<'_>) -> Result<Permissions, Misplaced> {
+    let read = |node: &TomlNode<'_>| node.text()?.parse().map_err(|fault| node.fail(fault));
+    Ok(node.each(&node.list()?, read).into_iter().collect())
+}
+
+/// Parses the permissions of single tools.
+fn read_tools(node: &TomlNode<'_>) -> Result<BTreeMap<LocalName, Permissions>, Misplaced> {
+    let mut tools = BTreeMap::new();
+    for (name, entry) in node.entries()? {
+        let name = node.keep(LocalName::new(name).map_err(|fault| entry.fail(fault)));
+        tools.extend(name.zip(node.keep(read_permissions(&entry))));
+    }
+    Ok(tools)
+}

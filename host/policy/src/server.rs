@@ -1,0 +1,40 @@
+//! What a policy says about an MCP server whose tools the host offers.
+//!
+//! The server is a plugin of the same name. Its program is bound under [`ServerPolicy::PROGRAM`]. This file must not
+//! know how a server is started, or what it offers.
+
+use std::collections::BTreeMap;
+
+use crate::name::LocalName;
+use crate::permission::{Permission, Permissions};
+
+/// What a policy says about an MCP server, besides its bindings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerPolicy {
+    permissions: Permissions,
+    tools: BTreeMap<LocalName, Permissions>,
+}
+
+impl ServerPolicy {
+    /// The key of the server's program among the bindings.
+    pub const PROGRAM: &'static str = "server";
+
+    /// The key of the client through which the server's program reaches the network.
+    pub const NETWORK: &'static str = "network";
+
+    pub(crate) fn new(permissions: Option<Permissions>, tools: BTreeMap<LocalName, Permissions>) -> Self {
+        // The host cannot know what a tool of a server does, so it expects all that a program can do to others.
+        let default = || [Permission::Network, Permission::Execute].into_iter().collect();
+        Self { permissions: permissions.unwrap_or_else(default), tools }
+    }
+
+    /// Returns the permissions that rules see for a tool. They do not limit what the server can do: its bindings do.
+    pub fn permissions(&self, tool: &LocalName) -> Permissions {
+        self.tools.get(tool).copied().unwrap_or(self.permissions)
+    }
+
+    /// Returns the tools that the policy names.
+    pub fn named_tools(&self) -> impl Iterator<Item = &LocalName> {
+        self.tools.keys()
+    }
+}
