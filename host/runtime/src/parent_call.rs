@@ -1,6 +1,7 @@
 //! The call whose tool makes a call of another tool, and what the two share: the depth, the number of calls, the time
 //! and the quotas.
 
+use crate::admission::Admission;
 use crate::call_plan::CallPlan;
 use crate::catalog::Catalog;
 use crate::inner_quota::{InnerQuota, QuotaPool};
@@ -28,6 +29,7 @@ pub(crate) type ProgressReport = Box<dyn Fn(&dyn Fn() -> Progress) + Send + Sync
 pub(crate) struct ParentCall {
     id: Arc<str>,
     call: Arc<ValidCall>,
+    admission: Arc<Admission>,
     origin: RequestOrigin,
     /// The origin of the calls that it makes. `None` if the chain of callers would be too long.
     inner_origin: Option<RequestOrigin>,
@@ -64,6 +66,7 @@ struct Round {
 pub(crate) struct CallingCall<'a> {
     pub(crate) id: &'a str,
     pub(crate) call: &'a Arc<ValidCall>,
+    pub(crate) admission: &'a Arc<Admission>,
     pub(crate) origin: &'a RequestOrigin,
     pub(crate) parent: Option<&'a Arc<ParentCall>>,
     pub(crate) quota: &'a Arc<QuotaPool>,
@@ -79,12 +82,13 @@ impl fmt::Debug for ParentCall {
 impl ParentCall {
     /// Makes the parent of the calls through a key. `None` if the chain of calls is already as long as it may be.
     pub(crate) fn new(calling: CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
-        let CallingCall { id, call, origin, parent, quota, report } = calling;
+        let CallingCall { id, call, admission, origin, parent, quota, report } = calling;
         let ceiling = u32::try_from(TOOLS_DEPTH_CEILING).unwrap_or(u32::MAX);
         let depth = parent.map_or(ceiling, |parent| parent.depth_left).min(binding.depth);
         Some(Self {
             id: Arc::from(id),
             call: Arc::clone(call),
+            admission: Arc::clone(admission),
             origin: origin.clone(),
             inner_origin: origin.of_tools_of(&call.plugin.name),
             key,
@@ -102,6 +106,11 @@ impl ParentCall {
     /// Returns the id of the call.
     pub(crate) fn id(&self) -> &Arc<str> {
         &self.id
+    }
+
+    /// Returns the run slot and the order of the call.
+    pub(crate) fn admission(&self) -> &Arc<Admission> {
+        &self.admission
     }
 
     /// Returns the origin of the calls that it makes. `None` if the chain of callers would be too long.

@@ -1,7 +1,8 @@
 //! Admission of an approved call: the order of its session first, then a run slot of the host.
 //!
 //! The order comes first, so that a call that waits for its session keeps no slot from other sessions. While an
-//! approver is asked in the middle of a call, both go to other calls.
+//! approver is asked in the middle of a call, both go to other calls. While a tool makes one call, the call that it
+//! makes uses them, if no other call waits for a slot.
 
 mod applicant;
 mod lock_file;
@@ -43,9 +44,12 @@ pub(crate) struct Admission(Mutex<HeldAdmission>);
 struct HeldAdmission {
     slot: Option<RunSlot>,
     order: Option<OrderGuard>,
+    /// Held while the call waits for an approver or for calls that it makes.
     waiting: Option<OwnedSemaphorePermit>,
-    /// The keys to take again after an approver was asked.
+    /// The keys to take again after the wait.
     wanted: Option<(OrderKey, SlotKey)>,
+    /// The call whose slot and order this call uses.
+    lender: Option<Arc<Admission>>,
 }
 
 /// The guard of a call's run slot. Dropping it releases the slot.
@@ -78,7 +82,8 @@ impl Admissions {
         self.slots.of_plugin()
     }
 
-    /// Waits for the order of the call's session, and then for a run slot, for no longer than `patience`.
+    /// Waits for the order of the call's session, and then for a run slot, for no longer than `patience`. A call that a
+    /// tool makes uses those that the call of the tool offers, if it can.
     pub(crate) async fn admit(
         &self,
         applicant: Applicant<'_>,
@@ -89,6 +94,19 @@ impl Admissions {
         let slot = SlotKey::of(&applicant);
         // From here on, dropping this future releases everything that was taken.
         let admitted = Admitted(Arc::clone(admission));
+        if let Some(lender) = applicant.made_by
+            && let Some(taken) = lender.hand_over(&order, &slot)
+        {
+            let (held_slot, held_order) = taken;
+            *admission.held() = HeldAdmission {
+                slot: Some(held_slot),
+                order: Some(held_order),
+                waiting: None,
+                wanted: Some((order, slot)),
+                lender: Some(Arc::clone(lender)),
+            };
+            return Ok(admitted);
+        }
         let taken = self.orders.take(&order).await.map_err(NotAdmitted::Io)?;
         admission.held().order = Some(taken);
         let taken = tokio::time::timeout(patience, self.slots.take(&slot)).await.map_err(|_| NotAdmitted::Busy)?;
@@ -102,16 +120,22 @@ impl Admissions {
     /// Lends the slot and the order to other calls while an approver is asked. Returns false if too many calls already
     /// wait, so that the call keeps both.
     pub(crate) fn lend(&self, admission: &Admission) -> bool {
+        let is_offered = self.offer(admission);
+        if is_offered {
+            admission.release();
+        }
+        is_offered
+    }
+
+    /// Offers the slot and the order to a call that the tool makes. The call keeps them until then, or until
+    /// [`Admission::release`]. Returns false if too many calls already wait.
+    pub(crate) fn offer(&self, admission: &Admission) -> bool {
         let mut held = admission.held();
         if held.slot.is_none() {
             return false;
         }
         let Ok(waiting) = Arc::clone(&self.waiting).try_acquire_owned() else { return false };
-        let lent = (held.slot.take(), held.order.take());
         held.waiting = Some(waiting);
-        // Drop the slot outside of this lock, because that wakes the next call.
-        drop(held);
-        drop(lent);
         true
     }
 
@@ -120,15 +144,21 @@ impl Admissions {
     /// # Errors
     /// The lock file of its session cannot be used.
     pub(crate) async fn retake(&self, admission: &Admission) -> io::Result<()> {
-        let wanted = {
-            let held = admission.held();
-            held.wanted.clone().filter(|_| held.slot.is_none())
+        let (order, slot) = {
+            let mut held = admission.held();
+            if held.slot.is_some() {
+                held.waiting = None;
+                return Ok(());
+            }
+            let Some(wanted) = held.wanted.clone() else { return Ok(()) };
+            wanted
         };
-        let Some((order, slot)) = wanted else { return Ok(()) };
-        let order = self.orders.take(&order).await?;
+        let has_order = admission.held().order.is_some();
+        let order = if has_order { None } else { Some(self.orders.take(&order).await?) };
         let slot = self.slots.take(&slot).await;
         let mut held = admission.held();
-        (held.order, held.slot, held.waiting) = (Some(order), Some(slot), None);
+        held.order = order.or_else(|| held.order.take());
+        (held.slot, held.waiting) = (Some(slot), None);
         Ok(())
     }
 }
@@ -140,6 +170,52 @@ impl Admission {
         OrderUntilOver(Arc::clone(self))
     }
 
+    /// Releases the slot and the order that the call has offered, so that any call can take them. Does nothing if
+    /// another call uses them.
+    pub(crate) fn release(&self) {
+        let mut held = self.held();
+        let lent = (held.slot.take(), held.order.take());
+        // Drop the slot outside of this lock, because that wakes the next call.
+        drop(held);
+        drop(lent);
+    }
+
+    /// Returns the slot and the order that the call has offered, for a call that its tool makes. `None` if that call
+    /// has to wait for its own, such as when another call waits for a slot.
+    fn hand_over(&self, order: &OrderKey, slot: &SlotKey) -> Option<(RunSlot, OrderGuard)> {
+        let mut held = self.held();
+        let is_offered = held.waiting.is_some() && held.order.is_some();
+        let covers = held.wanted.as_ref().is_some_and(|(own, _)| own.covers(order));
+        if !is_offered || !covers || !held.slot.as_mut()?.exchange(slot) {
+            return None;
+        }
+        Some((held.slot.take()?, held.order.take()?))
+    }
+
+    /// Takes a slot back from the call that used it, if this call still waits and no other call waits for a slot.
+    /// Otherwise, the slot goes to the next call.
+    fn take_back_slot(&self, mut slot: RunSlot) {
+        let mut held = self.held();
+        let own = held.wanted.as_ref().filter(|_| held.waiting.is_some() && held.slot.is_none());
+        if own.is_some_and(|(_, own)| slot.exchange(own)) {
+            held.slot = Some(slot);
+            return;
+        }
+        drop(held);
+        drop(slot);
+    }
+
+    /// Takes an order back from the call that used it, if this call still waits.
+    fn take_back_order(&self, order: OrderGuard) {
+        let mut held = self.held();
+        if held.waiting.is_some() && held.order.is_none() {
+            held.order = Some(order);
+            return;
+        }
+        drop(held);
+        drop(order);
+    }
+
     fn held(&self) -> MutexGuard<'_, HeldAdmission> {
         self.0.lock_recovered()
     }
@@ -148,18 +224,25 @@ impl Admission {
 impl Drop for Admitted {
     fn drop(&mut self) {
         let mut held = self.0.held();
-        let given_back = (held.slot.take(), held.waiting.take());
+        let (slot, waiting, lender) = (held.slot.take(), held.waiting.take(), held.lender.clone());
         held.wanted = None;
         // Drop the slot outside of this lock, because that wakes the next call.
         drop(held);
-        drop(given_back);
+        drop(waiting);
+        if let (Some(slot), Some(lender)) = (slot, lender) {
+            lender.take_back_slot(slot);
+        }
     }
 }
 
 impl Drop for OrderUntilOver {
     fn drop(&mut self) {
-        let order = self.0.held().order.take();
-        drop(order);
+        let mut held = self.0.held();
+        let (order, lender) = (held.order.take(), held.lender.take());
+        drop(held);
+        if let (Some(order), Some(lender)) = (order, lender) {
+            lender.take_back_order(order);
+        }
     }
 }
 

@@ -61,6 +61,11 @@ impl OrderKey {
         let session = (applicant.principal.clone(), Arc::clone(applicant.session));
         Self { session, runs: Runs::of(applicant.tool) }
     }
+
+    /// Returns whether a call with another key may use the place of a call with this key.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        self.session == other.session && (self.runs == Runs::Alone || other.runs == Runs::BesideOthers)
+    }
 }
 
 impl SessionOrders {
@@ -92,5 +97,23 @@ impl SessionOrders {
             orders.retain(|_, order| Arc::strong_count(&order.0) > 1);
         }
         orders.entry(session.clone()).or_default().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_serves_calls_of_its_session_that_exclude_no_more_calls() {
+        let key = |principal: &str, session: &str, runs| {
+            let session = (principal.parse().unwrap(), Arc::from(session));
+            OrderKey { session, runs }
+        };
+        let [alone, beside] = [Runs::Alone, Runs::BesideOthers].map(|runs| key("alice", "main", runs));
+        assert!(alone.covers(&alone) && alone.covers(&beside) && beside.covers(&beside));
+        assert!(!beside.covers(&alone));
+        assert!(!alone.covers(&key("bob", "main", Runs::Alone)));
+        assert!(!alone.covers(&key("alice", "other", Runs::Alone)));
     }
 }

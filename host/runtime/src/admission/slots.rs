@@ -111,6 +111,18 @@ impl RunSlots {
     }
 }
 
+impl RunSlot {
+    /// Makes the slot count for another plugin of the same principal. Returns false, and changes nothing, if any call
+    /// waits for a slot or the plugin has its maximum.
+    pub(super) fn exchange(&mut self, key: &SlotKey) -> bool {
+        let is_exchanged = self.slots.table().exchange(&self.key, key);
+        if is_exchanged {
+            self.key.clone_from(key);
+        }
+        is_exchanged
+    }
+}
+
 impl Drop for RunSlot {
     fn drop(&mut self) {
         let next = self.slots.table().hand_over(&self.key);
@@ -139,6 +151,28 @@ impl SlotTable {
         plugin.running += 1;
         principal.running += 1;
         self.free -= 1;
+        true
+    }
+
+    /// Counts a slot of one plugin for another one of the same principal. No call may wait, because it could have the
+    /// slot, or the place of the first plugin.
+    fn exchange(&mut self, from: &SlotKey, to: &SlotKey) -> bool {
+        if !self.turns.is_empty() || from.principal != to.principal {
+            return false;
+        }
+        let of_plugin = self.of_plugin;
+        if from.plugin == to.plugin {
+            return true;
+        }
+        let principal = self.principal(&to.principal);
+        let next = principal.plugins.entry(to.plugin.clone()).or_default();
+        if next.running >= of_plugin {
+            return false;
+        }
+        next.running += 1;
+        if let Some(plugin) = principal.plugins.get_mut(&from.plugin) {
+            plugin.running = plugin.running.saturating_sub(1);
+        }
         true
     }
 
@@ -350,6 +384,28 @@ mod tests {
         drop(of_principal);
         assert!(of_files.as_mut().poll(&mut context).is_pending());
         assert!(of_web.as_mut().poll(&mut context).is_ready());
+    }
+
+    #[test]
+    fn a_slot_is_exchanged_if_no_call_waits_and_the_plugin_may_have_one_more() {
+        let slots = RunSlots::new(8);
+        let [files, web, of_bob] = [key("alice", "files"), key("alice", "web"), key("bob", "web")];
+        let mut slot = taken_for(&slots, &files).unwrap();
+        assert!(!slot.exchange(&of_bob), "it is of another principal");
+        assert!(slot.exchange(&web) && slot.exchange(&files) && slot.exchange(&files));
+        let of_web: Vec<RunSlot> = (0..6).map_while(|_| taken_for(&slots, &web)).collect();
+        assert_eq!(of_web.len(), 6);
+        assert!(!slot.exchange(&web), "the plugin has its maximum");
+        drop(of_web);
+        let others: Vec<RunSlot> = (0..7).map_while(|at| taken(&slots, &format!("other{at}"))).collect();
+        assert_eq!(others.len(), 7);
+        let mut waiting = pin!(slots.take(&of_bob));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        assert!(!slot.exchange(&web), "another call waits for a slot");
+        drop(slot);
+        assert!(waiting.as_mut().poll(&mut context).is_ready(), "the slot goes to the call that waits");
+        assert_eq!(slots.table().principals[&files.principal].running, 0);
     }
 
     /// However a new call races with the end of another one, the call that waits is next.

@@ -12,7 +12,7 @@ use crate::inner::HostState;
 use crate::inner_quota::QuotaPool;
 use crate::parent_call::{InnerRun, ParentCall, ProgressReport};
 use crate::policy_in_force::PolicyInForce;
-use crate::reply::Code;
+use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::text::{OneLine, cut};
 use crate::valid_call::ValidCall;
@@ -24,6 +24,7 @@ use portcullis_sandbox::{
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use tokio_util::sync::ReusableBoxFuture;
 
 /// The host services for one running call.
 pub(super) struct GuestLink {
@@ -37,6 +38,8 @@ pub(super) struct GuestLink {
     inner_run: Option<InnerRun>,
     /// The parents of the calls that this call makes, one for each key of tools.
     pub(super) parents: Mutex<Vec<Arc<ParentCall>>>,
+    /// The memory of the last call that this call made, for the next one.
+    pub(super) call_memory: Mutex<Option<ReusableBoxFuture<'static, Reply>>>,
 }
 
 /// What only the run of a call has.
@@ -164,7 +167,7 @@ impl GuestLink {
             approval_wait: request.approval_wait,
             ..request.without_arguments()
         };
-        Self { host, record, request, call, run, inner_run, parents: Mutex::default() }
+        Self { host, record, request, call, run, inner_run, parents: Mutex::default(), call_memory: Mutex::default() }
     }
 
     pub(super) fn record_id(&self) -> &str {
@@ -181,10 +184,20 @@ impl GuestLink {
         self.record.progress_report()
     }
 
-    /// Releases the call's slots while it waits for calls that it makes. Returns false if too many calls already wait,
-    /// so that it keeps them. It must not wait then: the calls could need its slots.
+    /// Releases the call's slots while it waits. Returns false if too many calls already wait, so that it keeps them.
+    /// It must not wait for calls that it makes then: they could need its slots.
     pub(super) fn suspend(&self) -> bool {
-        if !self.host.admissions.lend(&self.request.admission) {
+        let is_suspended = self.offer_slots();
+        if is_suspended {
+            self.request.admission.release();
+        }
+        is_suspended
+    }
+
+    /// Offers the call's slots to a call that it makes, like [`GuestLink::suspend`]. Its run slot and its place in the
+    /// order of its session stay its own until that call takes them.
+    pub(super) fn offer_slots(&self) -> bool {
+        if !self.host.admissions.offer(&self.request.admission) {
             return false;
         }
         if let Some(turn) = &self.request.turn {

@@ -5,7 +5,7 @@ use super::caller::{GuestLink, OwnRun};
 use super::grant::missing_keys;
 use super::rejection::FAILURE_LABEL;
 use super::steps;
-use super::together::together;
+use super::together::together_boxed;
 use super::validate::is_callable;
 use crate::catalog::{Catalog, Plugin, Tool};
 use crate::grants::Grant;
@@ -20,8 +20,10 @@ use portcullis_definitions::manifest::{Answer, Failure, Output, Success};
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Binding, DependencyKey, Policy, ToolName, ToolsBinding};
 use portcullis_sandbox::{CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls, ToolSummary};
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio_util::sync::ReusableBoxFuture;
 
 /// Maximum length of a description in a list of tools, in bytes: about two sentences. The definition has all of it.
 const SUMMARY_BYTES_MAX: usize = 300;
@@ -113,7 +115,7 @@ impl GuestLink {
         if counted == 0 {
             return all(&exhausted(), began.elapsed());
         }
-        if !self.suspend() {
+        if !self.offer_slots() {
             let message = "Too many calls wait for other calls or for an approver.".to_owned();
             let busy = Failure::Unavailable { message, retry_after: Some(BUSY_RETRY_AFTER) };
             return all(&busy, began.elapsed());
@@ -130,17 +132,44 @@ impl GuestLink {
         }
     }
 
-    async fn answers(&self, mut requests: Vec<Request>, mut kept: impl FnMut(Answer) -> Answer) -> Vec<Answer> {
+    async fn answers(&self, mut requests: Vec<Request>, mut kept: impl FnMut(Answer) -> Answer + Send) -> Vec<Answer> {
         if requests.len() == 1
             && let Some(request) = requests.pop()
         {
-            return vec![kept(answer(steps::call(&self.host, request, None).await))];
+            return vec![kept(answer(self.answer_alone(request).await))];
         }
+        self.request.admission.release();
         let mut answers: Vec<Answer> = requests.iter().map(|_| Err(Failure::Cancelled)).collect();
         let ended = (&self.request.cancellation, &Steering::new());
         let take = |index: usize, reply| answers[index] = kept(answer(reply));
-        together(&self.host, requests, INNER_CALLS_AT_ONCE_MAX, ended, take).await;
+        // In a box, so that the future of a single call stays small.
+        together_boxed(&self.host, requests, INNER_CALLS_AT_ONCE_MAX, ended, Box::new(take)).await;
         answers
+    }
+
+    /// Makes one call. It uses the slots of this call, and the memory that the call before it had for its future.
+    async fn answer_alone(&self, mut request: Request) -> Reply {
+        let record = steps::begin(&self.host, &mut request);
+        let call = steps::go(Arc::clone(&self.host), request, record);
+        let used = self.call_memory.lock_recovered().take();
+        let mut call = match used {
+            Some(mut memory) => {
+                memory.set(call);
+                memory
+            }
+            None => ReusableBoxFuture::new(call),
+        };
+        let reply = poll_fn(|context| {
+            let polled = call.poll(context);
+            if polled.is_pending() {
+                // The call has not taken the slots, has returned them, or has lent them.
+                self.request.admission.release();
+            }
+            polled
+        });
+        let reply = reply.await;
+        *self.call_memory.lock_recovered() = Some(call);
+        reply
     }
 
     /// Returns the parent of the calls through a key. It counts them until this call ends.
@@ -159,7 +188,8 @@ impl GuestLink {
             return Err("only a running call makes calls".to_owned());
         };
         let (call, parent, report) = (&self.call, self.request.parent.as_ref(), self.progress_report());
-        let calling = CallingCall { id: self.record_id(), call, origin, parent, quota, report };
+        let admission = &self.request.admission;
+        let calling = CallingCall { id: self.record_id(), call, admission, origin, parent, quota, report };
         let parent = ParentCall::new(calling, key, binding).map(Arc::new);
         let parent =
             parent.ok_or("A tool that was called by tools cannot call more tools here: the chain is too long.")?;

@@ -77,6 +77,7 @@ impl GrantedCall {
             session: &origin.session,
             plugin: &self.call.plugin.name,
             tool: &self.call.tool,
+            made_by: request.parent.as_ref().map(|parent| parent.admission()),
         };
         // A slot becomes free when a call ends, and every call has a time limit. A call gives up after its own limit.
         let admitted = host.admissions.admit(applicant, &request.admission, self.limits.time).await;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// already has an approval request, and `None` for a new call.
 pub(crate) async fn call(host: &Arc<HostState>, mut request: Request, id: Option<String>) -> Reply {
     let record = begin_with_id(host, &mut request, id);
-    go(host, request, record).await
+    go(Arc::clone(host), request, record).await
 }
 
 /// Begins the record of a call that runs later or never. The record is finished in both cases.
@@ -34,8 +34,9 @@ fn begin_with_id(host: &HostState, request: &mut Request, id: Option<String>) ->
     CallRecord::begin(host, request, id)
 }
 
-/// Runs a call whose record was begun with [`begin`].
-pub(crate) async fn go(host: &Arc<HostState>, request: Request, record: CallRecord) -> Reply {
+/// Runs a call whose record was begun with [`begin`]. The future is large: to move or to allocate it takes time.
+pub(crate) async fn go(host: Arc<HostState>, request: Request, record: CallRecord) -> Reply {
+    let host = &host;
     // Declared before the record, so that they are released after the record is finished, even if this future is
     // dropped.
     let _turn = request.turn.as_ref().map(Turn::until_over);
@@ -82,7 +83,7 @@ pub(crate) async fn go_until(
         // Check this first, so that a call that was cancelled before it began sees the cancellation.
         biased;
         never = forward => match never {},
-        reply = go(host, request, record) => reply,
+        reply = go(Arc::clone(host), request, record) => reply,
     }
 }
 
