@@ -1,0 +1,123 @@
+//! Converts the result of a call to the types that plugins answer with.
+
+use crate::error::ServerError;
+use data_encoding::BASE64;
+use portcullis_definitions::manifest::{Answer, Blob, Failure, Output, Part, Success};
+use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
+use std::fmt::Write as _;
+
+/// The media type of a file that has none.
+const UNKNOWN_MEDIA_TYPE: &str = "application/octet-stream";
+
+/// Converts the result of a call. A tool with an output schema answers with JSON, if the server sends any.
+pub(crate) fn convert(
+    result: CallToolResult,
+    has_output_schema: bool,
+    bytes_max: usize,
+) -> Result<Answer, ServerError> {
+    let structured = match &result.structured_content {
+        Some(value) if has_output_schema || result.content.is_empty() => Some(value.to_string()),
+        _ => None,
+    };
+    let bytes = structured.as_ref().map_or_else(|| result.content.iter().map(bytes_of).sum(), String::len);
+    if bytes > bytes_max {
+        return Err(ServerError::ResultTooLarge { bytes, max: bytes_max });
+    }
+    if result.is_error == Some(true) {
+        return Ok(Err(Failure::Failed(failure_text(result.content)?)));
+    }
+    let output = match structured {
+        Some(json) => Output::Json(json),
+        None => output(result.content)?,
+    };
+    Ok(Ok(Success { title: None, output, metadata: None }))
+}
+
+/// Returns how many bytes a block has after it is converted, or a few more.
+fn bytes_of(block: &ContentBlock) -> usize {
+    match block {
+        ContentBlock::Text(text) => text.text.len(),
+        ContentBlock::Image(image) => image.data.len() / 4 * 3 + image.mime_type.len(),
+        ContentBlock::Audio(audio) => audio.data.len() / 4 * 3 + audio.mime_type.len(),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => uri.len() + text.len(),
+            ResourceContents::BlobResourceContents { uri, blob, .. } => uri.len() + blob.len() / 4 * 3,
+            _ => 0,
+        },
+        ContentBlock::ResourceLink(link) => link_text(link).len(),
+        _ => 0,
+    }
+}
+
+fn output(content: Vec<ContentBlock>) -> Result<Output, ServerError> {
+    let mut parts = content.into_iter().map(part).collect::<Result<Vec<_>, _>>()?;
+    Ok(match parts.pop() {
+        None => Output::Text(String::new()),
+        Some(Part::Text(text)) if parts.is_empty() => Output::Text(text),
+        Some(last) => {
+            parts.push(last);
+            Output::Parts(parts)
+        }
+    })
+}
+
+/// Joins the texts of a failed call.
+fn failure_text(content: Vec<ContentBlock>) -> Result<String, ServerError> {
+    let texts = content.into_iter().map(|block| {
+        Ok(match part(block)? {
+            Part::Text(text) => text,
+            Part::Image(blob) | Part::File(blob) => format!("[{}]", blob.described()),
+        })
+    });
+    let joined = texts.collect::<Result<Vec<_>, ServerError>>()?.join("\n");
+    Ok(if joined.is_empty() { "the server gives no reason".to_owned() } else { joined })
+}
+
+fn part(block: ContentBlock) -> Result<Part, ServerError> {
+    Ok(match block {
+        ContentBlock::Text(text) => Part::Text(text.text),
+        ContentBlock::Image(image) => Part::Image(blob(None, image.mime_type, decoded(&image.data)?)),
+        ContentBlock::Audio(audio) => Part::File(blob(None, audio.mime_type, decoded(&audio.data)?)),
+        ContentBlock::Resource(embedded) => Part::File(file(embedded.resource)?),
+        ContentBlock::ResourceLink(link) => Part::Text(link_text(&link)),
+        _ => return Err(malformed("it has a block of content of an unknown type")),
+    })
+}
+
+/// Converts an embedded resource. Its address is only a name: nothing follows it.
+fn file(resource: ResourceContents) -> Result<Blob, ServerError> {
+    Ok(match resource {
+        ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
+            blob(Some(uri), mime_type.unwrap_or_else(|| "text/plain".to_owned()), text.into_bytes())
+        }
+        ResourceContents::BlobResourceContents { uri, mime_type, blob: data, .. } => {
+            blob(Some(uri), mime_type.unwrap_or_else(|| UNKNOWN_MEDIA_TYPE.to_owned()), decoded(&data)?)
+        }
+        _ => return Err(malformed("it has a resource of an unknown kind")),
+    })
+}
+
+fn blob(name: Option<String>, media_type: String, data: Vec<u8>) -> Blob {
+    Blob { name, media_type, data, is_kept: false }
+}
+
+/// Describes a link to a resource, which the host does not follow.
+fn link_text(link: &Resource) -> String {
+    let mut text = format!("Resource \"{}\" at {}", link.name, link.uri);
+    // Writing to a string cannot fail.
+    if let Some(media_type) = &link.mime_type {
+        let _ = write!(text, " ({media_type})");
+    }
+    if let Some(description) = &link.description {
+        let _ = write!(text, ": {description}");
+    }
+    text
+}
+
+fn decoded(data: &str) -> Result<Vec<u8>, ServerError> {
+    BASE64.decode(data.as_bytes()).map_err(|error| malformed(&format!("its data is not Base64: {error}")))
+}
+
+fn malformed(problem: &str) -> ServerError {
+    ServerError::Malformed { problem: problem.to_owned() }
+}

@@ -1,0 +1,64 @@
+//! Why a connection ended.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why a connection to a server ended.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// The server closed its output, which most servers only do when they exit.
+    #[error("the server closed its standard output: read its standard error, and start it again")]
+    EndOfOutput,
+    /// The host ended the connection.
+    #[error("the host ended the connection")]
+    Shutdown,
+    /// The server's output cannot be read.
+    #[error("the server's output cannot be read: start the server again")]
+    Unreadable(#[source] Arc<io::Error>),
+    /// The server sent a message that is too long.
+    #[error(
+        "the server sent a message of more than {max} bytes: ask it for less at a time, or raise the limit of messages"
+    )]
+    MessageTooLong {
+        /// The limit, in bytes.
+        max: usize,
+    },
+    /// The server printed too much that is no message.
+    #[error(
+        "the server printed more than {max} bytes to its standard output that are not JSON-RPC: only messages belong there, so check that the command starts an MCP server over stdio"
+    )]
+    Noise {
+        /// The limit, in bytes.
+        max: usize,
+    },
+    /// The server does not read.
+    #[error("the server did not read a message within {} seconds: it hangs, so start it again", .max.as_secs())]
+    WriteTimeout {
+        /// The limit.
+        max: Duration,
+    },
+    /// The server does not read, and too many messages wait for it.
+    #[error("more than {max} messages wait for the server, which does not read them: it hangs, so start it again")]
+    QueueFull {
+        /// The limit.
+        max: usize,
+    },
+    /// The server sent too many requests before it read the replies.
+    #[error("the server sent more than {max} requests without reading the replies: it misbehaves, so do not use it")]
+    UnreadReplies {
+        /// The limit.
+        max: usize,
+    },
+    /// The server sent too many requests outside of calls.
+    #[error("the server sent more than {max} requests while no call was running: it misbehaves, so do not use it")]
+    UnaskedRequests {
+        /// The limit.
+        max: usize,
+    },
+    /// The client of the protocol failed.
+    #[error("the connection broke inside the host: report this as a bug")]
+    Broken,
+}

@@ -1,0 +1,113 @@
+//! What goes wrong between the host and a server.
+
+use crate::closing::CloseReason;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Why a server cannot be used. The texts in it are the server's, cut to a limit but otherwise unchecked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The connection ended before the server had answered.
+    #[error("the connection ended before the server had introduced itself")]
+    Closed(#[source] CloseReason),
+    /// The server did not answer in time.
+    #[error(
+        "the server did not introduce itself within {} seconds: check that the command starts an MCP server over stdio, and that it has what it needs",
+        .max.as_secs()
+    )]
+    Timeout {
+        /// The limit.
+        max: Duration,
+    },
+    /// The server speaks a version of the protocol that the host does not know.
+    #[error(
+        "the server speaks version \"{version}\" of the protocol, and the host speaks {supported}: use another version of the server"
+    )]
+    UnsupportedVersion {
+        /// The version that the server named.
+        version: String,
+        /// The versions that the host speaks.
+        supported: String,
+    },
+    /// The server refused, or answered something else.
+    #[error("the server did not accept the host as a client ({problem}): check that it is an MCP server")]
+    Refused {
+        /// What it answered instead.
+        problem: String,
+    },
+}
+
+/// Why a server did not do what it was asked. The texts in it are the server's, cut to a limit but otherwise unchecked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The connection has ended.
+    #[error("the connection to the server has ended")]
+    Closed(#[source] CloseReason),
+    /// The request could not be sent.
+    #[error("the request could not be sent to the server: start the server again")]
+    NotSent(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The deadline passed.
+    #[error("the server did not answer before the deadline: give the call more time, or start the server again")]
+    Timeout,
+    /// The caller cancelled.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// The server answered with an error of the protocol.
+    #[error("the server refused the request with the error {code}: {message}")]
+    Refused {
+        /// The JSON-RPC code.
+        code: i32,
+        /// The server's message.
+        message: String,
+    },
+    /// The answer is not what the protocol demands.
+    #[error("the server's answer is malformed ({problem}): report this to the server's author")]
+    Malformed {
+        /// What is wrong.
+        problem: String,
+    },
+    /// The result of a call is too large.
+    #[error("the result has {bytes} bytes, and at most {max} are accepted: ask the tool for less at a time")]
+    ResultTooLarge {
+        /// The size of the result.
+        bytes: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// The list of tools is too long.
+    #[error("the server lists more than {max} {what}: it cannot be used with the present limits")]
+    ListTooLong {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        max: usize,
+    },
+    /// The list of tools does not end.
+    #[error("the server's list of tools repeats a page, so it has no end: report this to the server's author")]
+    RepeatedCursor,
+    /// The list of tools names a tool twice.
+    #[error("the server lists the tool \"{name}\" twice: report this to the server's author")]
+    RepeatedTool {
+        /// The tool's name.
+        name: String,
+    },
+    /// The server asked for too much during one call.
+    #[error("the server made more than {max} requests of its own during the call: it misbehaves, so do not retry")]
+    TooManyRequests {
+        /// The limit.
+        max: usize,
+    },
+    /// The server needs an answer that it does not get.
+    #[error(
+        "the tool needs {what}, which the host does not offer to this server: call it without, or change the policy"
+    )]
+    RequestRefused {
+        /// What the server asked for.
+        what: &'static str,
+    },
+    /// The server made a task of the call although the host does not offer to wait for one.
+    #[error("the server answered with a task, which the host did not ask for: report this to the server's author")]
+    UnaskedTask,
+}

@@ -1,0 +1,84 @@
+//! One request of the host and its answer.
+
+use crate::closing::CloseReason;
+use crate::decode::MALFORMED_ANSWER;
+use crate::error::ServerError;
+use crate::traffic::Traffic;
+use portcullis_definitions::text;
+use rmcp::RoleClient;
+use rmcp::model::{ClientRequest, ServerResult};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
+use std::sync::Arc;
+use tokio::runtime::Handle;
+
+/// Maximum length of a message in a server's error, in bytes.
+const MESSAGE_BYTES_MAX: usize = 4096;
+
+/// A request of the host that the server is working on. Dropping it before its answer cancels it.
+pub(crate) struct OpenExchange {
+    /// `None` once there is an answer.
+    handle: Option<RequestHandle<RoleClient>>,
+    traffic: Arc<Traffic>,
+}
+
+impl OpenExchange {
+    /// Sends a request.
+    pub(crate) async fn begin(
+        peer: &Peer<RoleClient>,
+        traffic: &Arc<Traffic>,
+        request: ClientRequest,
+    ) -> Result<Self, ServerError> {
+        let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+        let handle = sent.await.map_err(|error| convert(error, traffic))?;
+        Ok(Self { handle: Some(handle), traffic: Arc::clone(traffic) })
+    }
+
+    /// Waits for the answer.
+    pub(crate) async fn answer(&mut self) -> Result<ServerResult, ServerError> {
+        let Some(handle) = &mut self.handle else { return Err(closed(&self.traffic)) };
+        let answer = tokio::select! {
+            // The answer first: a server may answer and exit at once.
+            biased;
+            answer = &mut handle.rx => answer,
+            _ = self.traffic.closed() => {
+                self.handle = None;
+                return Err(closed(&self.traffic));
+            }
+        };
+        self.handle = None;
+        match answer {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => Err(convert(error, &self.traffic)),
+            Err(_) => Err(closed(&self.traffic)),
+        }
+    }
+}
+
+impl Drop for OpenExchange {
+    fn drop(&mut self) {
+        // The server must not keep working on an answer that no caller reads. This does not wait until it knows.
+        if let (Some(handle), Ok(runtime)) = (self.handle.take(), Handle::try_current()) {
+            runtime.spawn(handle.cancel(Some("the caller no longer needs the answer".to_owned())));
+        }
+    }
+}
+
+fn closed(traffic: &Traffic) -> ServerError {
+    ServerError::Closed(traffic.close_reason().unwrap_or(CloseReason::Broken))
+}
+
+fn convert(error: ServiceError, traffic: &Traffic) -> ServerError {
+    match error {
+        ServiceError::McpError(error) if error.code == MALFORMED_ANSWER => {
+            ServerError::Malformed { problem: error.message.into_owned() }
+        }
+        ServiceError::McpError(error) => ServerError::Refused {
+            code: error.code.0,
+            message: text::cut(&error.message, MESSAGE_BYTES_MAX).to_owned(),
+        },
+        ServiceError::TransportSend(error) if traffic.close_reason().is_none() => ServerError::NotSent(error.error),
+        ServiceError::TransportSend(_) | ServiceError::TransportClosed => closed(traffic),
+        ServiceError::Cancelled { .. } => ServerError::Cancelled,
+        other => ServerError::Malformed { problem: other.to_string() },
+    }
+}

@@ -1,0 +1,118 @@
+//! Applies the limits to every message between the host and a server, whatever the transport.
+//!
+//! The library starts a task for each notification and for each request of a server. So what would start too many is
+//! taken out here. Progress and changes of tools only replace a value that someone watches.
+
+use crate::traffic::Traffic;
+use rmcp::RoleClient;
+use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerNotification, ServerRequest};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// A transport with the limits applied.
+pub(crate) struct GuardedTransport<T> {
+    transport: T,
+    traffic: Arc<Traffic>,
+    discovery_time: Duration,
+    /// When an open request for discovery is given up.
+    discovery_end: Option<Instant>,
+}
+
+impl<T> GuardedTransport<T> {
+    pub(crate) fn new(transport: T, traffic: Arc<Traffic>, discovery_time: Duration) -> Self {
+        Self { transport, traffic, discovery_time, discovery_end: None }
+    }
+
+    /// Returns whether the library gets a message of the server.
+    fn admit(&self, message: &RxJsonRpcMessage<RoleClient>) -> bool {
+        match message {
+            JsonRpcMessage::Response(response) => self.traffic.note_answer(&response.id),
+            JsonRpcMessage::Error(error) => match &error.id {
+                Some(id) => self.traffic.note_answer(id),
+                // The library takes it for the answer to the only request that is open while it connects.
+                None => self.traffic.is_starting(),
+            },
+            JsonRpcMessage::Request(request) => {
+                self.traffic.note_server_request(matches!(request.request, ServerRequest::PingRequest(_)))
+            }
+            JsonRpcMessage::Notification(sent) => self.admit_notification(&sent.notification),
+        }
+    }
+
+    fn admit_notification(&self, notification: &ServerNotification) -> bool {
+        match notification {
+            ServerNotification::ToolListChangedNotification(_) => {
+                self.traffic.note_change();
+                false
+            }
+            ServerNotification::ProgressNotification(progress) => {
+                self.traffic.note_progress(&progress.params);
+                false
+            }
+            ServerNotification::CancelledNotification(_)
+            | ServerNotification::SubscriptionsAcknowledgedNotification(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the discovery that has had no answer for too long.
+    fn overdue_discovery(&self) -> Option<RequestId> {
+        let is_over = self.discovery_end.is_some_and(|end| end <= Instant::now());
+        self.traffic.open_discovery().filter(|_| is_over)
+    }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        self.traffic.note_sent(&message);
+        self.discovery_end = self.traffic.open_discovery().map(|_| Instant::now() + self.discovery_time);
+        let is_reply = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let (sent, traffic) = (self.transport.send(message), Arc::clone(&self.traffic));
+        async move {
+            let sent = sent.await;
+            if is_reply {
+                traffic.note_reply_read();
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            if let Some(id) = self.overdue_discovery() {
+                self.traffic.note_answer(&id);
+                let unknown = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer in time", None);
+                return Some(JsonRpcMessage::error(unknown, Some(id)));
+            }
+            let discovery_end = self.discovery_end.filter(|_| self.traffic.open_discovery().is_some());
+            let overdue = async {
+                match discovery_end {
+                    Some(end) => sleep_until(end).await,
+                    None => pending().await,
+                }
+            };
+            let message = tokio::select! {
+                biased;
+                _ = self.traffic.closed() => return None,
+                message = self.transport.receive() => message?,
+                () = overdue => continue,
+            };
+            if self.admit(&message) {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), T::Error> {
+        self.transport.close().await
+    }
+}

@@ -1,0 +1,118 @@
+//! Lists the tools of a server, page by page.
+
+use crate::error::ServerError;
+use crate::exchange::OpenExchange;
+use crate::limits::ServerLimits;
+use crate::tool::ServerTool;
+use crate::traffic::Traffic;
+use portcullis_definitions::text;
+use rmcp::RoleClient;
+use rmcp::model::{ClientRequest, ListToolsRequest, ListToolsResult, PaginatedRequestParams, ServerResult, Tool};
+use rmcp::service::Peer;
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+use tokio::time::timeout;
+
+/// Maximum length of a cursor, in bytes.
+const CURSOR_BYTES_MAX: usize = 64 * 1024;
+
+/// Maximum length of a tool's name in an error, in bytes.
+const NAME_BYTES_MAX: usize = 128;
+
+/// Lists all tools.
+pub(crate) async fn list_tools(
+    peer: &Peer<RoleClient>,
+    traffic: &Arc<Traffic>,
+    limits: &ServerLimits,
+) -> Result<Vec<ServerTool>, ServerError> {
+    timeout(limits.list_time, list_pages(peer, traffic, limits)).await.unwrap_or(Err(ServerError::Timeout))
+}
+
+async fn list_pages(
+    peer: &Peer<RoleClient>,
+    traffic: &Arc<Traffic>,
+    limits: &ServerLimits,
+) -> Result<Vec<ServerTool>, ServerError> {
+    let mut listed = ListedTools::new(limits);
+    let (mut cursor, mut cursors) = (None, HashSet::new());
+    for _ in 0..limits.pages {
+        let page = list_page(peer, traffic, cursor.take()).await?;
+        page.tools.into_iter().try_for_each(|tool| listed.add(tool))?;
+        // Some servers end a list with an empty cursor.
+        let Some(next) = page.next_cursor.filter(|next| !next.is_empty()) else { return Ok(listed.tools) };
+        if next.len() > CURSOR_BYTES_MAX {
+            return Err(ServerError::ListTooLong { what: "bytes in a cursor", max: CURSOR_BYTES_MAX });
+        }
+        if !cursors.insert(next.clone()) {
+            return Err(ServerError::RepeatedCursor);
+        }
+        cursor = Some(next);
+    }
+    Err(ServerError::ListTooLong { what: "pages of tools", max: limits.pages })
+}
+
+async fn list_page(
+    peer: &Peer<RoleClient>,
+    traffic: &Arc<Traffic>,
+    cursor: Option<String>,
+) -> Result<ListToolsResult, ServerError> {
+    // The library's own method answers from a cache, also with an old list after an error.
+    let params = PaginatedRequestParams::default().with_cursor(cursor);
+    let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+    match OpenExchange::begin(peer, traffic, request).await?.answer().await? {
+        ServerResult::ListToolsResult(page) => Ok(page),
+        _ => Err(ServerError::Malformed { problem: "it is no list of tools".to_owned() }),
+    }
+}
+
+/// The tools that are listed so far.
+struct ListedTools<'a> {
+    limits: &'a ServerLimits,
+    tools: Vec<ServerTool>,
+    names: HashSet<String>,
+    bytes: usize,
+}
+
+impl<'a> ListedTools<'a> {
+    fn new(limits: &'a ServerLimits) -> Self {
+        Self { limits, tools: Vec::new(), names: HashSet::new(), bytes: 0 }
+    }
+
+    fn add(&mut self, tool: Tool) -> Result<(), ServerError> {
+        let tool = ServerTool::from(tool);
+        if self.tools.len() == self.limits.tools {
+            return Err(ServerError::ListTooLong { what: "tools", max: self.limits.tools });
+        }
+        self.bytes += json_bytes(&tool);
+        if self.bytes > self.limits.definitions_bytes {
+            return Err(ServerError::ListTooLong { what: "bytes of definitions", max: self.limits.definitions_bytes });
+        }
+        if !self.names.insert(tool.name.clone()) {
+            return Err(ServerError::RepeatedTool { name: text::cut(&tool.name, NAME_BYTES_MAX).to_owned() });
+        }
+        self.tools.push(tool);
+        Ok(())
+    }
+}
+
+/// Returns the length of a definition as JSON, without writing it anywhere.
+fn json_bytes(tool: &ServerTool) -> usize {
+    struct Counter(usize);
+    impl io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    match serde_json::to_writer(&mut counter, tool) {
+        Ok(()) => counter.0,
+        // A definition that cannot be written is never accepted.
+        Err(_) => usize::MAX / 2,
+    }
+}

@@ -1,0 +1,170 @@
+//! The stdio transport: one message per line on a server's standard streams.
+//!
+//! It replaces the library's own transport for three reasons. A server that prints too much, or that does not read,
+//! ends the connection with an error. An answer is decoded as what its request demands. Messages are written in the
+//! order in which the library sends them, so a cancellation never overtakes its call.
+
+use crate::closing::CloseReason;
+use crate::decode::{DecodedLine, decode};
+use crate::limits::ServerLimits;
+use crate::lines::OutputLines;
+use crate::traffic::Traffic;
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Maximum messages that wait until the server reads them.
+const QUEUE_MESSAGES_MAX: usize = 1024;
+
+/// The connection to a server over its standard streams.
+pub(crate) struct StdioTransport<R> {
+    lines: OutputLines<R>,
+    limits: ServerLimits,
+    /// The bytes since the last message that were no message.
+    noise_bytes: usize,
+    /// `None` once the connection is closed.
+    queue: Option<mpsc::Sender<QueuedMessage>>,
+    writer: JoinHandle<()>,
+    traffic: Arc<Traffic>,
+}
+
+/// A message on its way to the server, and who waits until it is written.
+struct QueuedMessage {
+    line: Vec<u8>,
+    written: oneshot::Sender<io::Result<()>>,
+}
+
+impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
+    /// Starts the task that writes. It ends when the transport is closed or dropped.
+    pub(crate) fn new<W>(output: R, input: W, limits: &ServerLimits, traffic: Arc<Traffic>) -> Self
+    where
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (queue, queued) = mpsc::channel(QUEUE_MESSAGES_MAX);
+        let writer = tokio::spawn(write_all(input, queued, limits.write_time, Arc::clone(&traffic)));
+        Self {
+            lines: OutputLines::new(output, limits.message_bytes),
+            limits: limits.clone(),
+            noise_bytes: 0,
+            queue: Some(queue),
+            writer,
+            traffic,
+        }
+    }
+
+    /// Reads lines until one is a message.
+    async fn read(&mut self) -> Result<RxJsonRpcMessage<RoleClient>, CloseReason> {
+        loop {
+            // Lines that are in the buffer already are read without waiting, so others would not get their turn.
+            tokio::task::consume_budget().await;
+            let line = self.lines.next().await?;
+            if line.is_empty() {
+                continue;
+            }
+            let bytes = line.len();
+            match decode(line, self.limits.message_values, |id| self.traffic.expected(id)) {
+                DecodedLine::Message(message) => {
+                    self.noise_bytes = 0;
+                    return Ok(*message);
+                }
+                DecodedLine::Unused => {}
+                DecodedLine::Noise => {
+                    self.noise_bytes += bytes;
+                    if self.noise_bytes > self.limits.noise_bytes {
+                        return Err(CloseReason::Noise { max: self.limits.noise_bytes });
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let queued = self.enqueue(&message);
+        async move { queued?.await.unwrap_or_else(|_| Err(closed())) }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        match self.read().await {
+            Ok(message) => Some(message),
+            Err(reason) => {
+                self.traffic.close(reason);
+                None
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.queue = None;
+        // The server sees the end of its input when the writer has ended.
+        if timeout(self.limits.shutdown_time, &mut self.writer).await.is_err() {
+            self.writer.abort();
+        }
+        Ok(())
+    }
+}
+
+impl<R> StdioTransport<R> {
+    /// Puts a message into the queue. It is in the queue when this returns, so messages keep their order.
+    fn enqueue(&self, message: &TxJsonRpcMessage<RoleClient>) -> io::Result<oneshot::Receiver<io::Result<()>>> {
+        let queue = self.queue.as_ref().ok_or_else(closed)?;
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let (written, receiver) = oneshot::channel();
+        match queue.try_send(QueuedMessage { line, written }) {
+            Ok(()) => Ok(receiver),
+            Err(mpsc::error::TrySendError::Closed(_)) => Err(closed()),
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                self.traffic.close(CloseReason::QueueFull { max: QUEUE_MESSAGES_MAX });
+                Err(closed())
+            }
+        }
+    }
+}
+
+impl<R> Drop for StdioTransport<R> {
+    fn drop(&mut self) {
+        self.writer.abort();
+    }
+}
+
+/// Writes queued messages until the queue is closed, then closes the server's input.
+async fn write_all<W: AsyncWrite + Unpin>(
+    mut input: W,
+    mut queue: mpsc::Receiver<QueuedMessage>,
+    write_time: Duration,
+    traffic: Arc<Traffic>,
+) {
+    while let Some(QueuedMessage { line, written }) = queue.recv().await {
+        let write = async {
+            input.write_all(&line).await?;
+            input.flush().await
+        };
+        let Ok(result) = timeout(write_time, write).await else {
+            // Half of the message may be written, so no other one can follow.
+            traffic.close(CloseReason::WriteTimeout { max: write_time });
+            return;
+        };
+        // A server that has closed its input may have answered before. So reading goes on until its output ends.
+        let is_broken = result.is_err();
+        let _ = written.send(result);
+        if is_broken {
+            return;
+        }
+    }
+    let _ = timeout(write_time, input.shutdown()).await;
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the server's standard input is closed")
+}
