@@ -3,18 +3,22 @@
 use std::path::Path;
 
 /// Crates whose tests need neither a guest nor the engine. They are built alone, within seconds.
-const PURE_CRATES: [(&str, &str); 7] = [
+const PURE_CRATES: [(&str, &str); 8] = [
     ("build", "portcullis-build"),
     ("definitions", "portcullis-definitions"),
     ("ledger", "portcullis-ledger"),
     ("policy", "portcullis-policy"),
     ("policy-edit", "portcullis-policy-edit"),
     ("tokens", "portcullis-tokens"),
+    ("upstream", "portcullis-upstream"),
     ("xtask", "xtask"),
 ];
 
 /// Modules of the black-box program that read suites which others wrote.
 const MODULES_WITH_SUITES: [&str; 4] = ["input", "openapi", "pick", "web"];
+
+/// The crates that drive other people's servers.
+const CRATES_WITH_CLIENTS: [&str; 1] = ["portcullis-upstream"];
 
 /// The programs and modules of `tests/tests` that drive other people's clients.
 const WITH_CLIENTS: [&str; 2] = ["clients", "conformance"];
@@ -63,9 +67,13 @@ impl Selection {
     }
 
     pub(crate) fn preparations(&self) -> Preparations {
-        let Self::Modules(words) = self else {
-            let all = matches!(self, Self::Workspace(_));
-            return Preparations { guests: all, languages: all, suites: all, clients: all };
+        let words = match self {
+            Self::Workspace(_) => return Preparations { guests: true, languages: true, suites: true, clients: true },
+            Self::Crates(crates) => {
+                let clients = crates.iter().any(|name| CRATES_WITH_CLIENTS.contains(name));
+                return Preparations { guests: false, languages: false, suites: false, clients };
+            }
+            Self::Modules(words) => words,
         };
         let any = |modules: &[&str]| words.iter().any(|word| modules.contains(&first_segment(word)));
         Preparations {
@@ -156,6 +164,8 @@ mod tests {
         assert_eq!(policy, Selection::Crates(vec!["portcullis-policy"]));
         let Preparations { guests, languages, suites, clients } = policy.preparations();
         assert!(!guests && !languages && !suites && !clients);
+        let Preparations { guests, clients, .. } = selected(&["upstream"]).preparations();
+        assert!(!guests && clients);
     }
 
     #[test]

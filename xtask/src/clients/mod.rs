@@ -1,4 +1,4 @@
-//! Installs third-party clients of the MCP server through their package managers.
+//! Installs third-party clients of the MCP server, and third-party MCP servers, through their package managers.
 //!
 //! The lock files in `xtask/clients` pin the content of every package. An installation is made once and cached under
 //! the digest of those files. After that, nothing is fetched.
@@ -28,7 +28,7 @@ pub(crate) struct Clients {
 pub(crate) fn prepare(workspace: &Workspace) -> Result<Clients> {
     let locks = workspace.root.join("xtask/clients");
     Ok(Clients {
-        node: Node::prepare(&locks.join("node"))?,
+        node: Node::prepare(&locks.join("node"), &locks.join("servers"))?,
         python: Python::prepare(&locks.join("python"))?,
         browser: Browser::prepare()?,
     })

