@@ -93,6 +93,15 @@ def list_tools(request: dict) -> None:
     answer(request, {"tools": [tool("run", description)]})
 
 
+# What every result of the modern era has.
+MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
+def ask_in_answer(request: dict, method: str, params: dict) -> None:
+    asked = {"q": {"method": method, "params": params}}
+    answer(request, {"resultType": "input_required", "inputRequests": asked, "requestState": f"round {CALLS}"})
+
+
 CALLS = 0
 
 
@@ -152,6 +161,11 @@ def call(request: dict) -> None:
         send({"id": "e", "method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": schema}})
         PENDING.append(request)
         return
+    if MODE == "input-loop":
+        schema = {"type": "object", "properties": {}}
+        return ask_in_answer(request, "elicitation/create", {"message": "Sure?", "requestedSchema": schema})
+    if MODE == "samples-in-answer":
+        return ask_in_answer(request, "sampling/createMessage", SAMPLING)
     if MODE == "pings-unread":
         while True:
             send({"id": "p", "method": "ping"})
@@ -165,10 +179,11 @@ def call(request: dict) -> None:
 PENDING: list[dict] = []
 
 
+SAMPLING = {"messages": [{"role": "user", "content": {"type": "text", "text": "go on"}}], "maxTokens": 10}
+
+
 def sample(identifier: str) -> None:
-    message = {"role": "user", "content": {"type": "text", "text": "go on"}}
-    params = {"messages": [message], "maxTokens": 10}
-    send({"id": identifier, "method": "sampling/createMessage", "params": params})
+    send({"id": identifier, "method": "sampling/createMessage", "params": SAMPLING})
 
 
 def serve(request: dict) -> None:
@@ -178,6 +193,12 @@ def serve(request: dict) -> None:
             return
         if MODE == "exits-at-discovery":
             sys.exit(1)
+        if MODE in ("input-loop", "samples-in-answer", "silent-subscription"):
+            versions = ["2026-07-28"]
+            capabilities = {"tools": {"listChanged": True}}
+            return answer(request, {"supportedVersions": versions, "capabilities": capabilities, **MODERN})
+        if MODE == "only-future":
+            return answer(request, {"supportedVersions": ["2099-01-01"], "capabilities": {}, **MODERN})
         send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
     elif method == "initialize":
         introduce(request)

@@ -1,9 +1,9 @@
 //! Calls whose server misbehaves.
 
-use crate::process::{MEMORY_MARGIN, ServerProcess, hostile, limits, memory, run, text, within};
+use crate::process::{AskedUser, MEMORY_MARGIN, ServerProcess, hostile, limits, memory, run, text, within};
 use portcullis_upstream::{
-    CloseReason, ElicitationForm, ElicitationReply, RefuseRequests, ReplyFuture, RequestKinds, ServerCall, ServerError,
-    ServerProgress, ServerReply, ServerRequest, ServerRequests,
+    CloseReason, ElicitationForm, RefuseRequests, ServerCall, ServerError, ServerProgress, ServerRequest,
+    ServerRequests,
 };
 use serde_json::{Map, json};
 use std::sync::{Arc, Mutex};
@@ -168,34 +168,33 @@ async fn a_loop_of_sampling_ends_the_call() {
 }
 
 #[tokio::test]
+async fn a_loop_of_questions_in_answers_ends_the_call() {
+    let (client, _server) = hostile("input-loop").await;
+    let answer = run(&client).await;
+    assert!(matches!(answer, Err(ServerError::TooManyRequests { max: 10 })), "{answer:?}");
+}
+
+#[tokio::test]
+async fn sampling_in_an_answer_is_refused() {
+    let (client, _server) = hostile("samples-in-answer").await;
+    let answer = run(&client).await;
+    assert!(matches!(answer, Err(ServerError::RequestRefused { what: "a completion of a model" })), "{answer:?}");
+}
+
+#[tokio::test]
 async fn a_question_to_the_user_is_declined_by_default() {
     let (client, _server) = hostile("elicits").await;
     assert_eq!(text(run(&client).await), json!({"action": "decline"}).to_string());
 }
 
-/// Answers the question of the hostile server.
-struct Asked(Mutex<Vec<ServerRequest>>);
-
-impl ServerRequests for Asked {
-    fn supported(&self) -> RequestKinds {
-        RequestKinds { elicitation: true, ..RequestKinds::default() }
-    }
-
-    fn reply(&self, request: ServerRequest) -> ReplyFuture<'_> {
-        self.0.lock().unwrap().push(request);
-        let reply = ElicitationReply::Accepted(json!({"name": "Ada"}));
-        Box::pin(std::future::ready(ServerReply::Elicited(reply)))
-    }
-}
-
 #[tokio::test]
 async fn an_answer_of_the_user_reaches_the_server() {
-    let asked = Arc::new(Asked(Mutex::default()));
+    let asked = Arc::new(AskedUser::default());
     let mut server = ServerProcess::hostile("elicits");
     let client = server.connect_for(limits(), Arc::clone(&asked) as Arc<dyn ServerRequests>).await.unwrap();
     let answer: serde_json::Value = serde_json::from_str(&text(run(&client).await)).unwrap();
     assert_eq!(answer, json!({"action": "accept", "content": {"name": "Ada"}}));
-    let asked = asked.0.lock().unwrap();
+    let asked = asked.requests.lock().unwrap();
     let ServerRequest::Elicitation(question) = &asked[0] else { panic!("{asked:?}") };
     assert_eq!(question.message, "Who?");
     assert!(matches!(&question.form, ElicitationForm::Fields(schema) if schema["type"] == "object"));

@@ -68,8 +68,11 @@ async fn a_server_that_exits_has_a_reason() {
 
 #[tokio::test]
 async fn an_unknown_version_is_named() {
-    let error = failure("unknown-version", limits()).await;
-    assert!(error.to_string().contains("1999-01-01"), "{error}");
+    for (mode, version) in [("unknown-version", "1999-01-01"), ("only-future", "2099-01-01")] {
+        let error = failure(mode, limits()).await;
+        assert!(matches!(error, ConnectError::UnsupportedVersion { .. }), "{mode}: {error:?}");
+        assert!(error.to_string().contains(version), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -2,13 +2,13 @@
 
 use portcullis_definitions::manifest::{Answer, Output};
 use portcullis_upstream::{
-    ConnectError, RefuseRequests, ServerCall, ServerClient, ServerError, ServerLimits, ServerRequests, ServerStreams,
-    connect,
+    ConnectError, ElicitationReply, RefuseRequests, ReplyFuture, RequestKinds, ServerCall, ServerClient, ServerError,
+    ServerLimits, ServerReply, ServerRequest, ServerRequests, ServerStreams, connect,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -28,6 +28,13 @@ impl ServerProcess {
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/hostile.py");
         let mut command = command("python3");
         command.arg(script).arg(mode);
+        Self::start(command)
+    }
+
+    /// Starts the server of the modern era.
+    pub(crate) fn modern() -> Self {
+        let mut command = command(installed("PORTCULLIS_TEST_PYTHON_MODERN"));
+        command.arg(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/modern.py"));
         Self::start(command)
     }
 
@@ -143,4 +150,22 @@ pub(crate) fn command(program: impl Into<PathBuf>) -> Command {
 pub(crate) fn installed(variable: &str) -> PathBuf {
     let place = std::env::var_os(variable);
     PathBuf::from(place.unwrap_or_else(|| panic!("{variable} is not set: run `cargo xtask test upstream`")))
+}
+
+/// A user called Ada, who answers every question with her name.
+#[derive(Default)]
+pub(crate) struct AskedUser {
+    pub(crate) requests: Mutex<Vec<ServerRequest>>,
+}
+
+impl ServerRequests for AskedUser {
+    fn supported(&self) -> RequestKinds {
+        RequestKinds { elicitation: true, ..RequestKinds::default() }
+    }
+
+    fn reply(&self, request: ServerRequest) -> ReplyFuture<'_> {
+        self.requests.lock().unwrap().push(request);
+        let reply = ElicitationReply::Accepted(json!({"name": "Ada"}));
+        Box::pin(std::future::ready(ServerReply::Elicited(reply)))
+    }
 }

@@ -6,4 +6,5 @@ mod process;
 mod hostile_calls;
 mod hostile_connections;
 mod hostile_lists;
+mod modern_server;
 mod real_servers;
