@@ -20,13 +20,15 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         LoadError::Generation(GenerationError::Unstable) => Some("remove clocks, randomness and state from `generate`"),
         LoadError::Generation(GenerationError::Definition(errors)) => errors.iter().find_map(of_definition),
         LoadError::Generation(GenerationError::NoTools) => Some("define or generate at least one tool"),
-        LoadError::Generation(GenerationError::Changed(_) | GenerationError::Pin(_)) => None,
+        LoadError::Generation(GenerationError::Changed(_) | GenerationError::Pin(_) | GenerationError::Unusable(_)) => {
+            None
+        }
         LoadError::Preparation(_) => {
             Some("see what it says; `prepare` gets its settings, no handles and little time, and can only take away")
         }
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("restart the host"),
-        LoadError::Compile(CompileError::NoCompiler) => None,
+        LoadError::Compile(CompileError::NoCompiler) | LoadError::Server(_) => None,
         LoadError::Descriptions(_) | LoadError::Grants(_) | LoadError::Audit(_) => None,
         LoadError::Compile(CompileError::NoWorker(_)) => None,
     }
@@ -36,7 +38,8 @@ fn of_file(error: &FileError) -> Option<&'static str> {
     match error {
         FileError::TooLarge => Some("strip it, or remove what the tool does not need"),
         FileError::Name | FileError::Reserved | FileError::NotRegular | FileError::Exposed => None,
-        FileError::NoPlugin { .. } | FileError::Shadowed { .. } | FileError::Registered | FileError::Io(_) => None,
+        FileError::NoPlugin { .. } | FileError::Shadowed { .. } | FileError::Registered => None,
+        FileError::Server | FileError::Io(_) => None,
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) struct PluginView {
     /// Whether its tools are functions of an application, without a sandbox.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) native: bool,
+    /// Whether it is an MCP server that the policy names.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) server: bool,
     /// The version of the contract that it implements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contract: Option<&'static str>,
@@ -102,6 +105,7 @@ impl PluginView {
             bytes: plugin.bytes(),
             standard: plugin.is_standard(),
             native: plugin.is_native(),
+            server: plugin.is_server(),
             contract: plugin.contract().map(Contract::as_str),
             imports: plugin.imports().to_vec(),
             reviews: plugin.reviews(),
@@ -143,6 +147,7 @@ impl PluginView {
             bytes: file.bytes.len() as u64,
             standard: false,
             native: false,
+            server: false,
             contract: portcullis::plugins::check_component(&file.bytes).ok().map(Contract::as_str),
             imports,
             reviews,

@@ -7,9 +7,6 @@ use std::io;
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
 
-/// The event of the audit log.
-const ACCEPTED_EVENT: &str = "accepted the tools that it generates";
-
 /// Why generated tools were not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
@@ -34,7 +31,8 @@ impl Host {
     /// The audit log or the state directory cannot be written. Nothing is accepted then.
     pub async fn accept(&self, change: &GeneratedChange) -> Result<(), AcceptError> {
         let loader = &self.0.loader;
-        loader.note(change.plugin(), &change.sha256, ACCEPTED_EVENT).await?;
+        let event = format!("accepted the tools that it {}", change.origin.verb());
+        loader.note(change.plugin(), &change.sha256, &event).await?;
         let (pins, source, next) = (Arc::clone(&loader.pins), change.source.clone(), change.next.clone());
         let replaced = spawn_blocking(move || pins.replace(&source, &next)).await;
         Ok(replaced.map_err(io::Error::other)??)

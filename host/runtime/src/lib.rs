@@ -182,6 +182,7 @@ mod reserved;
 mod results;
 mod rule_gaps;
 mod secret_file;
+mod servers;
 mod standard;
 mod started;
 mod steering;
@@ -252,6 +253,7 @@ pub mod plugins {
     pub use crate::known_tool::known as known_tool;
     pub use crate::rehearsal::{ReducedOffer, Rehearsal};
     pub use crate::reserved::{BATCH_TOOL, EXPLAIN_TOOL, is_reserved};
+    pub use crate::servers::ServerFault;
     #[doc(inline)]
     pub use portcullis_definitions::{
         definition::DefinitionError,

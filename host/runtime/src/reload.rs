@@ -125,6 +125,7 @@ async fn look(
     let old = look.old();
     look.bind_again().await.map_err(LookError::Policy)?;
     look.generate_again(old).await?;
+    look.serve().await?;
     Ok(look.take_effect().await?)
 }
 
@@ -135,6 +136,7 @@ async fn policy_alone(host: &Arc<HostState>, seen: &Seen, policy: &Arc<PolicyInF
     match look.bind_again().await {
         Ok(()) => {
             look.generate_again(old).await?;
+            look.serve().await?;
             look.take_effect().await.map(drop)
         }
         Err(error) => policy::note(host, Some(error)).await.map(drop),

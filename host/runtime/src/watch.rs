@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::sync::watch::Receiver;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -35,7 +36,7 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(30);
 /// Watches the plugin directory and the policy until it is dropped.
 #[derive(Debug)]
 #[must_use = "the host follows changes only as long as this is held"]
-pub struct Watch([JoinHandle<()>; 2]);
+pub struct Watch([JoinHandle<()>; 3]);
 
 impl Host {
     /// Reloads each time the plugin directory or the policy changes, until the guard is dropped.
@@ -51,7 +52,12 @@ impl Watch {
     fn begin(host: &Arc<HostState>) -> Self {
         // The files are known before the other task's first reload, so that no change falls in between.
         let files = FileWatch::new(files(host));
-        Self([tokio::spawn(watch(Arc::downgrade(host))), tokio::spawn(watch_policy(Arc::downgrade(host), files))])
+        let servers = host.loader.server_changes.subscribe();
+        Self([
+            tokio::spawn(watch(Arc::downgrade(host))),
+            tokio::spawn(watch_policy(Arc::downgrade(host), files)),
+            tokio::spawn(watch_servers(Arc::downgrade(host), servers)),
+        ])
     }
 }
 
@@ -85,6 +91,15 @@ async fn watch_policy(host: Weak<HostState>, mut watched: FileWatch) {
         if host.strong_count() == 0 {
             return;
         }
+    }
+}
+
+/// Reloads each time a server says that its tools have changed, until the host is dropped.
+async fn watch_servers(host: Weak<HostState>, mut changes: Receiver<u64>) {
+    while changes.changed().await.is_ok() {
+        let Some(host) = host.upgrade() else { return };
+        // If this fails, the next reload of a directory or of the policy looks again.
+        let _ = reload::reload(&host).await;
     }
 }
 

@@ -58,7 +58,10 @@ pub use engine::{DESCRIBE_SLOTS, Engine, EngineConfig, EngineError, REVIEW_SLOTS
 pub use export::ToolCall;
 pub use footprint::Footprint;
 pub use handles::{Handles, RefusedKeys, Unavailable};
-pub use http::{Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, check_secret_file};
+pub use http::{
+    Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, VariableError, check_secret_file,
+    open_variable,
+};
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;
 pub use own_process::confine_process;
@@ -66,7 +69,9 @@ pub use own_program::WorkerError;
 pub use portcullis_confine::{ConfineError, Tier, TierReport};
 pub use portcullis_confine::{OwnRights, ViewAccess, can_restrict_own_process};
 pub use process_group::ProcessGroup;
-pub use program::{Escalation, Missing, Program, ProgramExtra, ProgramFile, ProgramSetup, program_tier};
+pub use program::{
+    Escalation, Missing, Program, ProgramExtra, ProgramFile, ProgramSetup, ServerProcess, ServerStart, program_tier,
+};
 pub use run::{Ran, RunSetup, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};

@@ -5,6 +5,7 @@ mod broker;
 mod escalation;
 mod masks;
 mod running;
+mod server;
 mod stream;
 
 pub use broker::program_tier;
@@ -13,6 +14,7 @@ pub use escalation::{Escalation, Missing, ProgramExtra};
 
 #[expect(unreachable_pub, reason = "the generated bindings name it as theirs")]
 pub use running::Running;
+pub use server::{ServerProcess, ServerStart};
 
 use crate::clock::RunClock;
 use crate::directory::Directory;

@@ -2,12 +2,14 @@
 //! that a model can correct them.
 
 mod cost;
+mod earlier_draft;
 mod error;
 mod gate;
 mod mismatch;
 pub mod parts;
 
 use cost::EvaluationCost;
+pub use earlier_draft::from_earlier_draft;
 use error::ERROR_BYTES_MAX;
 pub use error::SchemaError;
 use jsonschema::{Draft, PatternOptions, Validator};

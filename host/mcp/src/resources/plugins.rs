@@ -134,6 +134,7 @@ fn reason(error: &LoadError) -> String {
         LoadError::Grants(_) | LoadError::Audit(_) => {
             "the policy's settings for this plugin cannot be used; to see why, run `portcullis list`".to_owned()
         }
+        LoadError::Server(_) => "the server cannot be used; to see why, run `portcullis list`".to_owned(),
         LoadError::Generation(_) => {
             "the tools that this plugin generates cannot be used; to see why, run `portcullis list`".to_owned()
         }

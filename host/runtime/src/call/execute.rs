@@ -19,6 +19,7 @@ use crate::ledger::OutputOrigin;
 use crate::native::{self, NativeFacts, NativeFunction, NativeRun, ProgressSender};
 use crate::reply::{CallUsage, Code};
 use crate::request::Request;
+use crate::servers::{self, ServerRun};
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure};
@@ -65,6 +66,11 @@ impl ReadyCall {
             Runnable::Standard(standard) => run_standard(standard, host, request, granted, admitted).await,
             Runnable::Native(function) => {
                 let ran = run_native(&function, host, request, record, granted).await;
+                drop(admitted);
+                ran
+            }
+            Runnable::Server => {
+                let ran = run_server(host, request, record, granted).await;
                 drop(admitted);
                 ran
             }
@@ -199,6 +205,44 @@ async fn run_native(
         record.traffic(traffic);
         answer
     });
+    FinishedRun { result, usage, done: None, undeclared: None }
+}
+
+async fn run_server(
+    host: &Arc<HostState>,
+    request: &Request,
+    record: &CallRecord,
+    granted: GrantedCall,
+) -> FinishedRun {
+    let GrantedCall { call, limits, .. } = granted;
+    let (Some((link, grant)), Some(tool)) =
+        (call.plugin.server_link(), call.plugin.server_tool(&call.tool.name().tool))
+    else {
+        // A tool of a server is only listed with both.
+        let result = Ok(Err(Failure::Failed("the policy does not bind the server".to_owned())));
+        return FinishedRun { result, usage: Usage::default(), done: None, undeclared: None };
+    };
+    let network = &call.policy.network;
+    let CallContext { host: link_to_caller, .. } = record.context(host, request, &call, &limits, None);
+    let run = ServerRun {
+        tool,
+        has_output_schema: call.tool.output_schema().is_some(),
+        arguments: call.arguments.clone(),
+        limits,
+        cancellation: request.cancellation.clone(),
+        progress: ProgressSender {
+            host: link_to_caller,
+            network: network.clone(),
+            reports_left: limits.progress_reports,
+        },
+    };
+    let (result, usage, mut traffic) = servers::run(link, grant, run).await;
+    let result = result.map(|answer| {
+        let (answer, redacted) = network.redact_answer(answer);
+        traffic.redactions += redacted.redactions;
+        answer
+    });
+    record.traffic(traffic);
     FinishedRun { result, usage, done: None, undeclared: None }
 }
 

@@ -32,6 +32,8 @@ pub(super) enum Runnable {
     Standard(Standard),
     /// A function of the application.
     Native(NativeFunction),
+    /// A tool of an MCP server.
+    Server,
     /// `tools.explain`, which takes the steps of another call without running it.
     Explanation,
     /// `tools.batch`, which makes calls for its caller.
@@ -42,7 +44,7 @@ impl Runnable {
     /// Returns the maximum size of an answer that is passed on, in bytes.
     pub(super) fn answer_bytes_max(&self, limits: &Limits) -> usize {
         match self {
-            Self::Plugin(_) | Self::Native(_) | Self::Explanation | Self::Batch => limits.output_bytes,
+            Self::Plugin(_) | Self::Native(_) | Self::Server | Self::Explanation | Self::Batch => limits.output_bytes,
             Self::Standard(standard) => standard.answer_bytes_max(limits),
         }
     }
@@ -55,6 +57,7 @@ impl GrantedCall {
             (Some(standard), _) => Runnable::Standard(standard),
             (None, _) if reserved::explains(name) => Runnable::Explanation,
             (None, _) if reserved::batches(name) => Runnable::Batch,
+            (None, _) if self.call.plugin.is_server() => Runnable::Server,
             (None, Some(function)) => Runnable::Native(NativeFunction::clone(function)),
             (None, None) => Runnable::Plugin(host.code(&self.call.plugin).await?.clone()),
         };

@@ -5,6 +5,7 @@ use super::load_error::LoadError;
 use super::offer::Offer;
 use super::picker::Picker;
 use super::plugin::Plugin;
+use super::server_file::server_of;
 use crate::policy_in_force::PolicyInForce;
 use portcullis_definitions::tool::Tool;
 use portcullis_policy::{Permissions, PluginName, ToolName};
@@ -27,7 +28,7 @@ pub struct Catalog {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RefusedPlugin {
-    /// The name of the file. Untrusted text.
+    /// The name of the file, or `server.NAME` for a server of the policy. Untrusted text.
     pub file: String,
     /// Why it was refused. Its text is untrusted.
     pub error: Arc<LoadError>,
@@ -74,7 +75,10 @@ impl Catalog {
 
     /// Returns the refusal of a plugin, by the name in its file name.
     pub fn refusal(&self, plugin: &str) -> Option<&RefusedPlugin> {
-        self.refused.iter().find(|refused| refused.file.strip_suffix(file::EXTENSION) == Some(plugin))
+        self.refused.iter().find(|refused| {
+            let name = refused.file.strip_suffix(file::EXTENSION).or_else(|| server_of(&refused.file));
+            name == Some(plugin)
+        })
     }
 
     /// Returns the refusal of a file.

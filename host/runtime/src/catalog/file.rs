@@ -58,6 +58,9 @@ pub enum FileError {
         "the application has registered a plugin of the same name, which is used instead: rename the file, or remove it"
     )]
     Registered,
+    /// The policy has a server of this name.
+    #[error("the policy names a server of the same name, which is used instead: rename the file, or the server")]
+    Server,
     /// The system reports an error.
     #[error("it cannot be read")]
     Io(#[from] io::Error),

@@ -11,7 +11,26 @@ use std::sync::Arc;
 /// Maximum names that the message lists.
 const NAMES_SHOWN_MAX: usize = 8;
 
-/// A difference between the tools that a plugin generates and those that were accepted. The old tools stay in force
+/// Where tools come from that are not in a plugin's manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolsOrigin {
+    /// The plugin generates them.
+    Generated,
+    /// A server lists them.
+    Listed,
+}
+
+impl ToolsOrigin {
+    /// Returns the verb of a sentence about the tools.
+    pub(crate) fn verb(self) -> &'static str {
+        match self {
+            Self::Generated => "generates",
+            Self::Listed => "lists",
+        }
+    }
+}
+
+/// A difference between the tools that a plugin generates, or a server lists, and those that were accepted. The old tools stay in force
 /// until [`Host::accept`](crate::Host::accept).
 #[derive(Clone, Debug)]
 pub struct GeneratedChange {
@@ -26,6 +45,7 @@ pub struct GeneratedChange {
     pub pin_is_damaged: bool,
     /// The hash of the plugin that generates them.
     pub(crate) sha256: [u8; 32],
+    pub(crate) origin: ToolsOrigin,
     pub(crate) source: PinSource,
     pub(crate) next: PinnedTools,
 }
@@ -33,13 +53,15 @@ pub struct GeneratedChange {
 impl GeneratedChange {
     /// Compares generated tools with a pin. `pinned` is `None` if the pin is damaged. Returns `None` if nothing
     /// differs.
+    ///
+    /// `next` is what would be pinned of the tools.
     pub(super) fn between(
         (plugin, sha256): (&PluginName, [u8; 32]),
+        origin: ToolsOrigin,
         source: PinSource,
         pinned: Option<&PinnedTools>,
-        tools: &BTreeMap<LocalName, Arc<Tool>>,
+        (tools, next): (&BTreeMap<LocalName, Arc<Tool>>, PinnedTools),
     ) -> Option<Self> {
-        let next = pinned_tools(tools);
         if pinned == Some(&next) {
             return None;
         }
@@ -48,14 +70,14 @@ impl GeneratedChange {
         for (name, tool) in tools {
             match before(name.as_str()) {
                 None => added.push(Arc::clone(tool)),
-                Some(sha256) if *sha256 != hex(&tool.sha256()) => changed.push(Arc::clone(tool)),
+                Some(sha256) if next.get(name.as_str()) != Some(sha256) => changed.push(Arc::clone(tool)),
                 Some(_) => {}
             }
         }
         let removed = pinned.iter().flat_map(|pinned| pinned.keys()).filter(|name| !next.contains_key(*name));
         let removed = removed.cloned().collect();
         let pin_is_damaged = pinned.is_none();
-        Some(Self { plugin: plugin.clone(), added, changed, removed, pin_is_damaged, sha256, source, next })
+        Some(Self { plugin: plugin.clone(), added, changed, removed, pin_is_damaged, sha256, origin, source, next })
     }
 
     /// Returns the name of the plugin.
@@ -73,9 +95,10 @@ impl std::error::Error for GeneratedChange {}
 
 impl fmt::Display for GeneratedChange {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = self.origin.verb();
         match self.pin_is_damaged {
-            true => formatter.write_str("the pin of the tools that it generates is damaged")?,
-            false => formatter.write_str("the tools that it generates differ from those that were accepted")?,
+            true => write!(formatter, "the pin of the tools that it {verb} is damaged")?,
+            false => write!(formatter, "the tools that it {verb} differ from those that were accepted")?,
         }
         let name = |tool: &Arc<Tool>| tool.name().tool.to_string();
         let groups = [

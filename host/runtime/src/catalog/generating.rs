@@ -3,7 +3,7 @@
 
 use super::contents::{Catalog, RefusedPlugin};
 use super::describing::{context, why, without_handles};
-use super::generated_change::{GeneratedChange, pinned_tools};
+use super::generated_change::{GeneratedChange, ToolsOrigin, pinned_tools};
 use super::generation_error::GenerationError;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
@@ -37,7 +37,9 @@ impl Loader {
     /// grants. Refuses the plugins whose tools cannot be used.
     pub(crate) async fn generate_all(&self, catalog: &mut Catalog) {
         let mut refused = Vec::new();
-        for plugin in catalog.plugins.values_mut().filter_map(Arc::get_mut) {
+        // Servers are started together.
+        let generating = catalog.plugins.values_mut().filter(|plugin| !plugin.is_server());
+        for plugin in generating.filter_map(Arc::get_mut) {
             if let Err(error) = self.generate(plugin).await {
                 refused.push((plugin.name.clone(), plugin.file.clone(), error));
             }
@@ -52,6 +54,9 @@ impl Loader {
     /// Adds the generated tools to a plugin that has its grants. They replace those of an earlier generation. After an
     /// error, the plugin is unchanged.
     pub(crate) async fn generate(&self, plugin: &mut Plugin) -> Result<(), LoadError> {
+        if plugin.is_server() {
+            return self.list_server(plugin).await;
+        }
         if !plugin.generates {
             return Ok(());
         }
@@ -133,7 +138,8 @@ fn accepted(
         Pin::Tools(tools) => Some(tools),
         Pin::Absent | Pin::Damaged => None,
     };
-    match GeneratedChange::between((plugin, sha256), source, pinned, &generated) {
+    let tools = (&generated, pinned_tools(&generated));
+    match GeneratedChange::between((plugin, sha256), ToolsOrigin::Generated, source, pinned, tools) {
         Some(change) => Err(GenerationError::Changed(Box::new(change))),
         None => Ok(own.into_iter().chain(generated).collect()),
     }

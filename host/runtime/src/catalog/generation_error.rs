@@ -19,12 +19,26 @@ pub enum GenerationError {
     /// A definition is invalid.
     #[error("the tools that it generates are invalid: {}", list(.0))]
     Definition(Vec<DefinitionError>),
+    /// Some tools of a server cannot be used.
+    #[error("it lists tools that cannot be used: {}", shown(.0))]
+    Unusable(Vec<String>),
     /// They are not the tools that were accepted.
     #[error(transparent)]
     Changed(Box<GeneratedChange>),
     /// Their pin cannot be used.
     #[error("cannot use the pin of the tools that it generates, in the state directory")]
     Pin(#[source] io::Error),
+}
+
+/// Maximum problems of a server's tools that a message lists.
+const PROBLEMS_SHOWN_MAX: usize = 8;
+
+fn shown(problems: &[String]) -> String {
+    let shown = problems.iter().take(PROBLEMS_SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
+    match problems.len().saturating_sub(PROBLEMS_SHOWN_MAX) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
+    }
 }
 
 fn list(problems: &[DefinitionError]) -> String {

@@ -10,10 +10,8 @@ use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::plugin_source::PluginSource;
-use super::prepared::PreparedCallers;
 use super::refusal::Attempt;
-use crate::grants::PluginGrants;
-use crate::text::{WithCauses, hex};
+use crate::text::WithCauses;
 use cap_std::fs::Dir;
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
@@ -224,11 +222,8 @@ pub(crate) fn assemble(
     let Surface { imports, reviews, previews, generates, prepares } = Surface::of(&content.bytes)?;
     let checked = checked_manifest(&name, &manifest, generates)?;
     Ok(Plugin {
-        name,
         source: PluginSource::File,
         file: file.to_owned(),
-        sha256: content.sha256,
-        sha256_hex: Arc::from(hex(&content.sha256)),
         bytes: content.bytes.len() as u64,
         contract: Some(contract),
         imports,
@@ -240,12 +235,10 @@ pub(crate) fn assemble(
         description: manifest.description,
         tools: checked.tools.clone(),
         dependencies: checked.dependencies,
-        grants: PluginGrants::default(),
         beside: content.beside.clone(),
         own_tools: checked.tools.clone(),
         manifest_tools: checked.tools,
         code: Arc::new(OnceCell::new_with(code)),
-        prepared: PreparedCallers::default(),
-        in_use: None,
+        ..Plugin::empty(name, content.sha256)
     })
 }

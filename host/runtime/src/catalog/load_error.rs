@@ -6,6 +6,7 @@ use super::generated_change::GeneratedChange;
 use super::generation_error::GenerationError;
 use crate::audit::AuditError;
 use crate::grants::GrantError;
+use crate::servers::ServerFault;
 use portcullis_definitions::definition::DefinitionError;
 use portcullis_sandbox::{CompileError, Refusal};
 
@@ -36,6 +37,9 @@ pub enum LoadError {
     /// The tools that the plugin generates are not used.
     #[error(transparent)]
     Generation(#[from] GenerationError),
+    /// The MCP server cannot be used.
+    #[error(transparent)]
+    Server(Box<ServerFault>),
     /// The plugin could not say what it offers a caller, or its answer is invalid. A host loads the plugin, but offers
     /// none of its tools. Only a check reports this.
     #[error("{}", .0)]
@@ -59,7 +63,7 @@ impl LoadError {
             Self::Generation(GenerationError::Changed(change)) => Some(change),
             Self::Generation(_) | Self::File(_) | Self::Refused(_) | Self::Compile(_) | Self::Describe(_) => None,
             Self::Unstable | Self::Definition(_) | Self::Descriptions(_) | Self::Changed => None,
-            Self::Preparation(_) => None,
+            Self::Preparation(_) | Self::Server(_) => None,
             Self::Grants(_) | Self::Audit(_) => None,
         }
     }
@@ -68,7 +72,7 @@ impl LoadError {
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             // What they are generated from may have changed.
-            Self::Generation(_) | Self::Preparation(_) => true,
+            Self::Generation(_) | Self::Preparation(_) | Self::Server(_) => true,
             Self::File(_) | Self::Changed | Self::Grants(_) | Self::Audit(_) => true,
             Self::Compile(CompileError::Worker(_) | CompileError::NoWorker(_) | CompileError::NoCompiler) => true,
             Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,

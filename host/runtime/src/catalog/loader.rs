@@ -5,6 +5,7 @@ use super::file::FileError;
 use super::load_error::LoadError;
 use super::observer::Observer;
 use crate::audit::AuditWriter;
+use crate::servers::ServerChanges;
 use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
 use std::io;
@@ -27,6 +28,8 @@ pub(crate) struct Loader {
     pub(crate) pins: Arc<GeneratedPins>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) slots: LoadSlots,
+    /// Counts the changes of servers.
+    pub(crate) server_changes: ServerChanges,
 }
 
 /// Limits how much loading runs at the same time.

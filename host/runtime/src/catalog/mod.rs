@@ -27,6 +27,8 @@ mod plugin_source;
 mod prepared;
 mod preparing;
 mod refusal;
+mod server_file;
+mod server_tools;
 mod wanted;
 
 pub(crate) use background::{BackgroundLoading, BackgroundLoads, EndedLoad};
@@ -52,3 +54,4 @@ pub(crate) use plugin_file::{PluginBytes, stamp};
 pub(crate) use portcullis_definitions::tool::{Dependency, Tool};
 pub(crate) use prepared::{PreparedTools, ReducedTool};
 pub use refusal::forget_refusal;
+pub(crate) use server_file::server_of;

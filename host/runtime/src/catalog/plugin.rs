@@ -1,16 +1,19 @@
 //! A loaded plugin and its tools. They were checked when the plugin was loaded, and are immutable.
 
 use super::beside::Beside;
+use super::load_error::LoadError;
 use super::plugin_source::PluginSource;
 use super::prepared::PreparedCallers;
+use super::server_file::server_file;
 use crate::grants::PluginGrants;
 use crate::native::{NativeFunction, NativeManifest};
 use crate::reserved;
+use crate::servers::ServerLink;
 use crate::text::hex;
 use portcullis_definitions::definition::{self, DefinitionError};
-use portcullis_definitions::manifest::Manifest;
+use portcullis_definitions::manifest::{self, Manifest};
 use portcullis_definitions::tool::{Dependency, Tool};
-use portcullis_policy::{DependencyKey, LocalName, PluginName};
+use portcullis_policy::{DependencyKey, DependencyKind, LocalName, PluginName, ServerPolicy};
 use portcullis_sandbox::{Code, Contract, InUse};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -26,7 +29,7 @@ pub struct Plugin {
     pub(crate) sha256: [u8; 32],
     pub(crate) sha256_hex: Arc<str>,
     pub(crate) bytes: u64,
-    /// `None` for a built-in or native plugin.
+    /// `None` for a built-in or native plugin, and for a server.
     pub(crate) contract: Option<Contract>,
     pub(crate) imports: Vec<String>,
     pub(crate) reviews: bool,
@@ -51,6 +54,8 @@ pub struct Plugin {
     pub(super) prepared: PreparedCallers,
     /// Keeps the cached code from being removed.
     pub(super) in_use: Option<Arc<InUse>>,
+    /// Why a server lists more tools than the plugin has.
+    pub(crate) withheld: Vec<Arc<LoadError>>,
 }
 
 impl std::fmt::Debug for Plugin {
@@ -75,6 +80,59 @@ impl Plugin {
         Self::without_file(name, b"native\n", manifest, PluginSource::Native(functions))
     }
 
+    /// Creates the plugin of a server, which has no tools yet. Its hash is that of its name and of what the policy binds
+    /// to it.
+    pub(crate) fn server(name: PluginName, bound: &str, link: Arc<ServerLink>) -> Self {
+        let sha256: [u8; 32] =
+            Sha256::new_with_prefix(b"server\n").chain_update(name.as_str()).chain_update(bound).finalize().into();
+        let program = manifest::Dependency {
+            key: ServerPolicy::PROGRAM.to_owned(),
+            kind: DependencyKind::Process,
+            optional: false,
+            reason: "The program of the server.".to_owned(),
+        };
+        let manifest = Manifest {
+            name: name.to_string(),
+            version: "unknown".to_owned(),
+            description: format!("The tools of the MCP server {name}."),
+            tools: Vec::new(),
+            dependencies: vec![program],
+        };
+        // All of it is the host's own text. Without the program, no call could be made.
+        let checked = definition::check_generating(&name, &manifest);
+        Self {
+            source: PluginSource::Server(link, Arc::default()),
+            file: server_file(&name),
+            version: manifest.version,
+            description: manifest.description,
+            dependencies: checked.map(|checked| checked.dependencies).unwrap_or_default(),
+            ..Self::empty(name, sha256)
+        }
+    }
+
+    /// Sets the tools of a server, and the names by which it knows them.
+    pub(super) fn set_server_tools(
+        &mut self,
+        tools: BTreeMap<LocalName, Arc<Tool>>,
+        names: BTreeMap<LocalName, String>,
+    ) {
+        if let PluginSource::Server(_, known) = &mut self.source {
+            *known = Arc::new(names);
+            self.own_tools = tools.clone();
+            self.tools = tools;
+        }
+    }
+
+    /// Returns the same plugin of a server with the connection of another one.
+    pub(crate) fn with_link_of(self, other: &Self) -> Self {
+        match &other.source {
+            PluginSource::Server(link, names) => {
+                Self { source: PluginSource::Server(Arc::clone(link), Arc::clone(names)), ..self }
+            }
+            PluginSource::BuiltIn | PluginSource::File | PluginSource::Component | PluginSource::Native(_) => self,
+        }
+    }
+
     /// Creates a plugin that has no file. Its hash is that of a prefix and its manifest.
     fn without_file(
         name: PluginName,
@@ -87,8 +145,22 @@ impl Plugin {
         let text = serde_json::to_vec(&manifest).unwrap_or_default();
         let sha256: [u8; 32] = Sha256::new_with_prefix(prefix).chain_update(text).finalize().into();
         Ok(Self {
-            name,
             source,
+            version: manifest.version,
+            description: manifest.description,
+            tools: checked.tools.clone(),
+            dependencies: checked.dependencies,
+            own_tools: checked.tools.clone(),
+            manifest_tools: checked.tools,
+            ..Self::empty(name, sha256)
+        })
+    }
+
+    /// Returns a built-in plugin without tools.
+    pub(super) fn empty(name: PluginName, sha256: [u8; 32]) -> Self {
+        Self {
+            name,
+            source: PluginSource::BuiltIn,
             file: String::new(),
             sha256,
             sha256_hex: Arc::from(hex(&sha256)),
@@ -99,18 +171,19 @@ impl Plugin {
             previews: false,
             generates: false,
             prepares: false,
-            version: manifest.version,
-            description: manifest.description,
-            tools: checked.tools.clone(),
-            dependencies: checked.dependencies,
+            version: String::new(),
+            description: String::new(),
+            tools: BTreeMap::new(),
+            dependencies: BTreeMap::new(),
             grants: PluginGrants::default(),
             beside: Beside::default(),
-            own_tools: checked.tools.clone(),
-            manifest_tools: checked.tools,
+            own_tools: BTreeMap::new(),
+            manifest_tools: BTreeMap::new(),
             code: Arc::default(),
             prepared: PreparedCallers::default(),
             in_use: None,
-        })
+            withheld: Vec::new(),
+        }
     }
 
     /// Returns the same plugin as one that the application has registered, and so without a file.
@@ -144,6 +217,7 @@ impl Plugin {
             code: Arc::clone(&self.code),
             prepared: PreparedCallers::default(),
             in_use: self.in_use.clone(),
+            withheld: self.withheld.clone(),
         }
     }
 
@@ -161,6 +235,23 @@ impl Plugin {
     /// Returns whether the tools of this plugin are functions of the application, which run without a sandbox.
     pub fn is_native(&self) -> bool {
         matches!(self.source, PluginSource::Native(_))
+    }
+
+    /// Returns whether the tools of this plugin are those of an MCP server that the policy names.
+    pub fn is_server(&self) -> bool {
+        matches!(self.source, PluginSource::Server(..))
+    }
+
+    /// Returns the way to the server.
+    pub(super) fn server_source(&self) -> Option<&ServerLink> {
+        let PluginSource::Server(link, _) = &self.source else { return None };
+        Some(link)
+    }
+
+    /// Returns the name by which a server knows one of its tools.
+    pub(crate) fn server_tool(&self, tool: &LocalName) -> Option<&str> {
+        let PluginSource::Server(_, names) = &self.source else { return None };
+        names.get(tool).map(String::as_str)
     }
 
     /// Returns whether the application has registered this plugin ([`crate::Host::register`]).

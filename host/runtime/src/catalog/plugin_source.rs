@@ -1,6 +1,10 @@
 //! Where a plugin comes from, which decides how its calls run and whether a reload can remove it.
 
 use crate::native::NativeFunctions;
+use crate::servers::ServerLink;
+use portcullis_policy::LocalName;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Where a plugin comes from.
 #[derive(Clone)]
@@ -13,4 +17,6 @@ pub(crate) enum PluginSource {
     Component,
     /// Functions that the application registered.
     Native(NativeFunctions),
+    /// An MCP server that the policy names, with the names by which it knows its tools.
+    Server(Arc<ServerLink>, Arc<BTreeMap<LocalName, String>>),
 }

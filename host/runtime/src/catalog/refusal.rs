@@ -68,6 +68,7 @@ impl RefusalReason {
             LoadError::Compile(CompileError::NoCompiler) => None,
             LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
             LoadError::Grants(_) | LoadError::Generation(_) | LoadError::Preparation(_) | LoadError::Audit(_) => None,
+            LoadError::Server(_) => None,
         }
     }
 

@@ -33,6 +33,14 @@ impl Wanted {
         }
     }
 
+    /// Returns whether a call of a tool needs a server: it is the tool's own, or the tool may call its tools.
+    pub(super) fn server_is_for(tool: &str, server: &PluginName, policy: &Policy) -> bool {
+        let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return true };
+        let names_others = tool.parse().is_ok_and(|name| reserved::explains(&name) || reserved::batches(&name));
+        let installed: Vec<PluginName> = policy.plugins().chain([server]).cloned().collect();
+        names_others || called_by(plugin, policy, &installed).contains(server)
+    }
+
     /// Removes the files that are not wanted from a list. Returns the names of their plugins.
     pub(super) fn leave_out(&self, listed: &mut Vec<ListedFile>) -> BTreeSet<PluginName> {
         let Self::Only(wanted) = self else { return BTreeSet::new() };

@@ -4,13 +4,13 @@ use super::bases::{Bases, Own};
 use super::changeable::{Changeable, changeable};
 use super::directory::BoundDirectory;
 use super::error::GrantError;
-use super::program::BoundProgram;
+use super::program::{BoundProgram, BoundServer};
 use crate::audit::AuditError;
 use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use portcullis_policy::{
     Access, Binding, ClockResolution, DependencyKey, DirectoryBinding, HttpBinding, Layer, PluginName, Policy,
-    ProcessBinding, ProcessNetwork, Scheme, ServiceBinding, StoreBinding, ToolsBinding,
+    ProcessBinding, ProcessNetwork, Scheme, ServerPolicy, ServiceBinding, StoreBinding, ToolsBinding,
 };
 use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets, ProgramFile};
 use std::collections::BTreeMap;
@@ -71,6 +71,14 @@ impl PluginGrants {
         Ok(None)
     }
 
+    /// Returns the program of an MCP server.
+    pub(crate) fn server_program(&self) -> Option<&BoundProgram> {
+        let Grant::Program(program) = self.get(&DependencyKey::new(ServerPolicy::PROGRAM).ok()?)? else {
+            return None;
+        };
+        Some(program)
+    }
+
     /// Returns the client that is bound to a key.
     pub(crate) fn client(&self, key: &DependencyKey) -> Option<&Client> {
         self.get(key)?.client()
@@ -118,7 +126,7 @@ impl Opening<'_> {
         for (key, binding) in policy.bindings(plugin) {
             let Binding::Process(binding) = binding else { continue };
             let place = BindingPlace { plugin, key, base: self.bases.of(policy.binding_layer(plugin, key)) };
-            programs.push((key.clone(), Grant::Program(Box::new(place.program(binding, &keys)?))));
+            programs.push((key.clone(), Grant::Program(Box::new(place.program(binding, &keys, self)?))));
         }
         keys.extend(programs);
         let clients = keys.values().filter_map(Grant::client);
@@ -208,6 +216,7 @@ impl BindingPlace<'_> {
         &self,
         binding: &ProcessBinding,
         others: &BTreeMap<DependencyKey, Grant>,
+        opening: &Opening<'_>,
     ) -> Result<BoundProgram, GrantError> {
         let client = match &binding.network {
             ProcessNetwork::None => None,
@@ -227,7 +236,15 @@ impl BindingPlace<'_> {
             }
             directories.push((name.clone(), bound.clone()));
         }
-        Ok(BoundProgram::new(path, file, directories, client))
+        let server = opening.policy.server(self.plugin).filter(|_| binding.server.is_some());
+        let server = server.map(|policy| BoundServer {
+            binding: binding.clone(),
+            policy: policy.clone(),
+            limits: opening.policy.limits(self.plugin),
+            base: self.base.clone(),
+            network: opening.network.clone(),
+        });
+        Ok(BoundProgram::new(path, file, directories, client, server))
     }
 
     /// Returns the client that decides and sends the requests of a program.

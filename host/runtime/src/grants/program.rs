@@ -1,9 +1,9 @@
 //! A program that the policy binds, with the directories that it sees.
 
 use super::directory::BoundDirectory;
-use portcullis_policy::DependencyKey;
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_sandbox::{Client, ConfineError, ProgramFile};
+use portcullis_policy::{DependencyKey, Limits, ProcessBinding, ServerPolicy};
+use portcullis_sandbox::{Client, ConfineError, Network, PathBase, ProgramFile};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -18,6 +18,18 @@ pub(crate) struct BoundProgram {
     pub(crate) directories: Vec<(DependencyKey, BoundDirectory)>,
     /// The client that decides and sends its requests, with its key.
     pub(crate) client: Option<(DependencyKey, Client)>,
+    /// Set if it is the program of an MCP server.
+    pub(crate) server: Option<BoundServer>,
+}
+
+/// What the program of an MCP server is started with, and what the policy says about its tools.
+pub(crate) struct BoundServer {
+    pub(crate) binding: ProcessBinding,
+    pub(crate) policy: ServerPolicy,
+    pub(crate) limits: Limits,
+    /// The directory from which the paths of its secrets start.
+    pub(crate) base: PathBase,
+    pub(crate) network: Network,
 }
 
 impl BoundProgram {
@@ -26,8 +38,9 @@ impl BoundProgram {
         file: ProgramFile,
         directories: Vec<(DependencyKey, BoundDirectory)>,
         client: Option<(DependencyKey, Client)>,
+        server: Option<BoundServer>,
     ) -> Self {
-        Self { path, opened: file.clone(), current: Mutex::new(file), directories, client }
+        Self { path, opened: file.clone(), current: Mutex::new(file), directories, client, server }
     }
 
     /// Returns the file as it was identified last.

@@ -36,6 +36,21 @@ pub(crate) struct ProgressSender {
     pub(crate) reports_left: usize,
 }
 
+impl ProgressSender {
+    /// Reports progress, if the policy's limit on reports is not reached.
+    pub(crate) fn report(&mut self, progress: Progress) {
+        let Some(left) = self.reports_left.checked_sub(1) else { return };
+        self.reports_left = left;
+        // Redact before the cut, because a part of a secret would not be found.
+        let text = |text: String| cut(&self.network.redact(text), PROGRESS_TEXT_BYTES_MAX).to_owned();
+        self.host.report(Progress {
+            title: progress.title.map(text),
+            metadata: progress.metadata.map(text),
+            fraction: progress.fraction.filter(|fraction| (0.0..=1.0).contains(fraction)),
+        });
+    }
+}
+
 impl NativeCall {
     pub(super) fn new(facts: NativeFacts, progress: ProgressSender) -> Self {
         let (stop, progress) = (Cancellation::new(), Mutex::new(Some(progress)));
@@ -65,16 +80,9 @@ impl NativeCall {
     /// Reports progress to the caller. Does nothing after the call has ended, or when the policy's limit on reports is
     /// reached.
     pub fn report(&self, progress: Progress) {
-        let mut sender = self.0.progress.lock_recovered();
-        let Some(sender) = sender.as_mut().filter(|sender| sender.reports_left > 0) else { return };
-        sender.reports_left -= 1;
-        // Redact before the cut, because a part of a secret would not be found.
-        let text = |text: String| cut(&sender.network.redact(text), PROGRESS_TEXT_BYTES_MAX).to_owned();
-        sender.host.report(Progress {
-            title: progress.title.map(text),
-            metadata: progress.metadata.map(text),
-            fraction: progress.fraction.filter(|fraction| (0.0..=1.0).contains(fraction)),
-        });
+        if let Some(sender) = self.0.progress.lock_recovered().as_mut() {
+            sender.report(progress);
+        }
     }
 
     /// Returns a signal that is set when the call has ended in any way: with an answer, at its time limit, or because

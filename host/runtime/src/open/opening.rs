@@ -57,10 +57,22 @@ impl HostBuilder {
         let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
-        let (slots, loading_audit) = (LoadSlots::default(), Arc::clone(&audit));
+        let (slots, loading_audit, server_changes) = (LoadSlots::default(), Arc::clone(&audit), Default::default());
         let pins = Arc::new(GeneratedPins::open(&state)?);
-        let loader = Arc::new(Loader { engine, compiler, store, plugins, audit: loading_audit, pins, observer, slots });
-        let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
+        let loader = Arc::new(Loader {
+            engine,
+            compiler,
+            store,
+            plugins,
+            audit: loading_audit,
+            pins,
+            observer,
+            slots,
+            server_changes,
+        });
+        let only_for = self.only_for.as_deref();
+        let mut first = FirstCatalog::load(&loader, &in_force, only_for, self.background_after).await?;
+        loader.add_servers(&mut first.first.catalog, &in_force.policy, only_for);
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
@@ -177,6 +189,7 @@ impl UntoldCatalog {
         let (mut first, state, injection) = blocking(bind).await?;
         let catalog = &mut first.catalog;
         loader.generate_all(catalog).await;
+        loader.list_servers(catalog).await;
         // Only now are all tools known that a rule can name.
         grants::check_names(&policy.policy, catalog, &policy.bases)?;
         loader.describe_all(catalog);

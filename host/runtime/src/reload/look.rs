@@ -3,6 +3,7 @@
 
 mod generated;
 mod registered;
+mod servers;
 
 use super::change::{self, CatalogChange, What};
 use super::error::ReloadError;
@@ -130,7 +131,9 @@ impl<'a> ReloadLook<'a> {
             background.keep(|file| files.iter().any(|found| found.file == file));
         }
         let loaded = self.before.plugins().filter(|plugin| plugin.is_from_file()).map(|plugin| &plugin.file);
+        // Servers have no file.
         let refused = self.before.refused().iter().map(|refused| &refused.file);
+        let refused = refused.filter(|file| catalog::server_of(file).is_none());
         let mut gone: Vec<String> =
             loaded.chain(refused).filter(|known| files.iter().all(|found| found.file != **known)).cloned().collect();
         gone.sort();
@@ -162,6 +165,9 @@ impl<'a> ReloadLook<'a> {
         };
         if self.is_registered(&file) {
             return self.refuse(file, None, FileError::Registered.into());
+        }
+        if self.is_server(&file) {
+            return self.refuse(file, None, FileError::Server.into());
         }
         let loading = self.host.background().and_then(|background| background.sighting(&file));
         if loading.is_some_and(|loading| loading.holds(stamp)) {
@@ -219,6 +225,7 @@ impl<'a> ReloadLook<'a> {
         self.arrived.push(Arc::clone(&load));
         let bound = match &load.loaded {
             Ok(_) if self.is_registered(&file) => Err(Arc::new(FileError::Registered.into())),
+            Ok(_) if self.is_server(&file) => Err(Arc::new(FileError::Server.into())),
             Ok(plugin) if self.has(plugin) => return self.clear(file, plugin.sha256),
             Ok(plugin) => self.bind(plugin.unbound()).await.map_err(Arc::new),
             Err(error) => Err(Arc::clone(error)),

@@ -32,11 +32,16 @@ pub(crate) struct NetworkCall {
     state: Mutex<NetworkCallState>,
     /// `None` if the plugin has no client and the host has no secrets.
     secrets: Option<Arc<PluginSecrets>>,
+    /// Whether this is the traffic of a server, which lasts as long as the host. Only its requests per minute are
+    /// limited.
+    is_endless: bool,
 }
 
 #[derive(Default)]
 struct NetworkCallState {
     traffic: Traffic,
+    /// The number of requests that were taken from the beginning of the traffic.
+    taken: usize,
     refusal: Option<String>,
     /// Number of requests by client.
     spent: Vec<(usize, u32)>,
@@ -49,7 +54,12 @@ struct NetworkCallState {
 
 impl NetworkCall {
     pub(crate) fn new(secrets: Option<Arc<PluginSecrets>>) -> Self {
-        Self { state: Mutex::default(), secrets }
+        Self { state: Mutex::default(), secrets, is_endless: false }
+    }
+
+    /// Makes the traffic of a server.
+    pub(crate) fn endless(secrets: Option<Arc<PluginSecrets>>) -> Self {
+        Self { is_endless: true, ..Self::new(secrets) }
     }
 
     fn state(&self) -> MutexGuard<'_, NetworkCallState> {
@@ -65,6 +75,7 @@ impl NetworkCall {
             state.traffic.more += 1;
             return Record { call: Arc::clone(self), index: None };
         }
+        let index = state.taken + index;
         state.traffic.exchanges.push(Exchange {
             method: bounded(method),
             url: bounded(url),
@@ -83,6 +94,9 @@ impl NetworkCall {
 
     /// Takes one request out of the call's budget for a client.
     pub(super) fn spend(&self, client: &Client) -> Result<(), RequestRefusal> {
+        if self.is_endless {
+            return Ok(());
+        }
         let limit = client.binding().limits.requests;
         let mut state = self.state();
         let place = match state.spent.iter().position(|(known, _)| *known == client.identity()) {
@@ -187,7 +201,26 @@ impl NetworkCall {
 
     /// Returns all traffic of the call, for the audit log. Call it when the call has ended.
     pub(crate) fn traffic(&self) -> Traffic {
-        let mut traffic = self.state().traffic.clone();
+        let traffic = self.state().traffic.clone();
+        Traffic { redactions: self.state().traffic.redactions, ..self.redacted(traffic) }
+    }
+
+    /// Takes the traffic up to the first request that has not ended, for the audit log.
+    pub(crate) fn take_traffic(&self) -> Traffic {
+        let traffic = {
+            let mut state = self.state();
+            let is_open = |exchange: &Exchange| exchange.status.is_none() && exchange.error.is_none();
+            let exchanges = &mut state.traffic.exchanges;
+            let ended = exchanges.iter().position(is_open).unwrap_or(exchanges.len());
+            let exchanges = exchanges.drain(..ended).collect();
+            state.taken += ended;
+            let more = std::mem::take(&mut state.traffic.more);
+            Traffic { exchanges, more, redactions: std::mem::take(&mut state.traffic.redactions) }
+        };
+        self.redacted(traffic)
+    }
+
+    fn redacted(&self, mut traffic: Traffic) -> Traffic {
         for exchange in &mut traffic.exchanges {
             if exchange.status.is_none() && exchange.error.is_none() {
                 exchange.error = Some(CUT_OFF.to_owned());
@@ -199,7 +232,6 @@ impl NetworkCall {
             let url = self.redact_text(std::mem::take(&mut exchange.url));
             exchange.url = self.redact(url, Redactor::name);
         }
-        traffic.redactions = self.state().traffic.redactions;
         traffic
     }
 }
@@ -243,7 +275,10 @@ impl Record {
 
     fn change(&self, change: impl FnOnce(&mut Exchange)) {
         let Some(index) = self.index else { return };
-        if let Some(exchange) = self.call.state().traffic.exchanges.get_mut(index) {
+        let mut state = self.call.state();
+        // What was taken has ended.
+        let index = index.checked_sub(state.taken);
+        if let Some(exchange) = index.and_then(|index| state.traffic.exchanges.get_mut(index)) {
             change(exchange);
         }
     }
@@ -284,6 +319,25 @@ mod tests {
         assert!(matches!(call.slot(&memory), Err(RequestRefusal::HostMemory(_))));
         drop(slot);
         assert!(call.slot(&memory).is_ok());
+    }
+
+    #[test]
+    fn requests_of_a_server_are_taken_once_when_they_have_ended() {
+        let call = Arc::new(NetworkCall::endless(None));
+        let [first, second, third] = ["https://a/1", "https://a/2", "https://a/3"].map(|url| call.record("GET", url));
+        first.status(200);
+        third.status(200);
+        let urls = |traffic: Traffic| traffic.exchanges.into_iter().map(|one| one.url).collect::<Vec<_>>();
+        assert_eq!(urls(call.take_traffic()), ["https://a/1"]);
+        first.received(1);
+        second.status(201);
+        third.received(3);
+        let rest = call.take_traffic();
+        assert_eq!(
+            rest.exchanges.iter().map(|one| (one.status, one.received_bytes)).collect::<Vec<_>>(),
+            [(Some(201), 0), (Some(200), 3),]
+        );
+        assert!(call.take_traffic().exchanges.is_empty());
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub(in crate::http) use exchange::exchange;
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
 pub(crate) use proxy_setup::{Proxy, ProxyRefusals};
-pub use secret::check_secret_file;
+pub use secret::{VariableError, check_secret_file, open_variable};
 #[cfg(feature = "http")]
 pub(in crate::http) use transport::{ClientTransport, NetworkTransport};
 pub(crate) use wasi::add_to_linker;

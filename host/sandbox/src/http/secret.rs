@@ -4,6 +4,7 @@
 //! when it is dropped. Copies within a request, which hyper owns, are not wiped.
 
 use super::command;
+use super::network::Network;
 use super::opened_secrets::OpenedSecrets;
 use super::redact::Redactor;
 use super::secret_error::{SECRET_BYTES_MAX, SECRET_BYTES_MIN, SecretError};
@@ -145,13 +146,7 @@ impl Vault {
     }
 
     async fn read(&self) -> Result<Arc<OpenedSecret>, SecretError> {
-        let bytes = match &self.binding.from {
-            SecretSource::Env(name) => from_environment(name)?,
-            SecretSource::File(path) => from_file(self.base.clone(), path.clone()).await?,
-            SecretSource::Command(words) => {
-                without_line_end(command::output(words, &self.base, SOURCE_BYTES_MAX).await?)
-            }
-        };
+        let bytes = read_source(&self.binding.from, &self.base).await?;
         let (slot, opened) = (self.slot().clone(), Arc::clone(&self.opened));
         // Building the search for a long secret takes too long for an async task.
         let charge = move || OpenedSecret::new(Secret::new(&bytes, &slot)?, &slot, &opened).map(Arc::new);
@@ -166,6 +161,38 @@ impl Vault {
 pub fn check_secret_file(base: &PathBase, path: &str, slot: &SecretSlot) -> Result<(), String> {
     let checked = read_file(base, path).and_then(|bytes| Secret::new(&bytes, slot));
     checked.map(drop).map_err(|error| error.to_string())
+}
+
+/// Why a secret of a server is not available. Does not quote the secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct VariableError(SecretError);
+
+/// Reads a secret for an environment variable of a server. From then on, the host searches for it in everything that
+/// leaves the host.
+///
+/// # Errors
+/// The source cannot be read, or the secret cannot be searched for.
+pub async fn open_variable(
+    network: &Network,
+    source: &SecretSource,
+    base: &PathBase,
+) -> Result<Zeroizing<String>, VariableError> {
+    // A secret in a parameter can have the same characters as one in a variable.
+    let slot = SecretSlot::Query { name: String::new() };
+    let bytes = read_source(source, base).await.map_err(VariableError)?;
+    let opened = Arc::clone(network.opened_secrets());
+    let open = move || OpenedSecret::new(Secret::new(&bytes, &slot)?, &slot, &opened);
+    let opened = tokio::task::spawn_blocking(open).await.unwrap_or(Err(SecretError::Internal));
+    opened.map(|opened| opened.secret.0).map_err(VariableError)
+}
+
+async fn read_source(source: &SecretSource, base: &PathBase) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    match source {
+        SecretSource::Env(name) => from_environment(name),
+        SecretSource::File(path) => from_file(base.clone(), path.clone()).await,
+        SecretSource::Command(words) => Ok(without_line_end(command::output(words, base, SOURCE_BYTES_MAX).await?)),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the policy names the variable that a secret is in")]

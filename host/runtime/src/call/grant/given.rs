@@ -14,7 +14,8 @@ pub(super) fn given<'a>(
     key: &DependencyKey,
     kind: DependencyKind,
 ) -> Option<&'a Grant> {
-    if !kind.is_reached_by(tool.permissions()) {
+    // The program of a server runs for all of its tools.
+    if !plugin.is_server() && !kind.is_reached_by(tool.permissions()) {
         return None;
     }
     plugin.grants.get(key).filter(|grant| names_its_place(plugin, tool, key, grant))

@@ -16,6 +16,10 @@ use std::sync::Arc;
 
 impl GrantKind for BoundProgram {
     fn declare(&self, key: &DependencyKey, call: &GrantingCall<'_>, handles: &mut Handles) -> Result<(), Rejection> {
+        if self.server.is_some() {
+            // Only the host uses it.
+            return Ok(());
+        }
         let valid = &call.approved.call;
         let Some(Binding::Process(binding)) = valid.policy.policy.bindings(&valid.plugin.name).get(key) else {
             handles.program_key(Arc::from(key.as_str()), None);
@@ -38,7 +42,7 @@ impl GrantKind for BoundProgram {
 
     fn reach(&self, tool: &Tool) -> Reach {
         let mut directories = self.directories_of(tool);
-        let writes = directories.any(|(_, bound)| permitted(bound, tool).access() == Access::ReadWrite);
+        let writes = directories.any(|(_, bound)| self.access(bound, tool) == Access::ReadWrite);
         let network = self.client_of(tool).map(|(_, client)| client.reach(tool));
         Reach { writes: writes || network.is_some_and(|reach| reach.writes), leaves: network.is_some() }
     }
@@ -46,7 +50,7 @@ impl GrantKind for BoundProgram {
     fn describe(&self, binding: &Binding, tool: &Tool) -> String {
         let Binding::Process(binding) = binding else { return binding.describe() };
         let directory = |(_, bound): &(DependencyKey, BoundDirectory)| {
-            format!("{} access to {}", permitted(bound, tool).access(), bound.place)
+            format!("{} access to {}", self.access(bound, tool), bound.place)
         };
         let directories: Vec<String> = self.directories_of(tool).map(directory).collect();
         let directories = (!directories.is_empty()).then(|| directories.join(" and "));
@@ -65,14 +69,21 @@ impl BoundProgram {
     /// Returns the directories that the program sees when this tool starts it. A tool that cannot read or write files
     /// cannot do so by a program.
     fn directories_of(&self, tool: &Tool) -> impl Iterator<Item = &(DependencyKey, BoundDirectory)> {
-        let reached = DependencyKind::Directory.is_reached_by(tool.permissions());
+        let reached = self.server.is_some() || DependencyKind::Directory.is_reached_by(tool.permissions());
         self.directories.iter().filter(move |_| reached)
     }
 
     /// Returns the client of the program when this tool starts it. A tool that cannot use the network cannot do so by a
     /// program.
     fn client_of(&self, tool: &Tool) -> Option<&(DependencyKey, Client)> {
-        self.client.as_ref().filter(|_| DependencyKind::Http.is_reached_by(tool.permissions()))
+        let reached = self.server.is_some() || DependencyKind::Http.is_reached_by(tool.permissions());
+        self.client.as_ref().filter(|_| reached)
+    }
+
+    /// Returns the access that the program has to one of its directories. A server runs for all of its tools, so it has
+    /// all that the policy binds.
+    fn access(&self, bound: &BoundDirectory, tool: &Tool) -> Access {
+        if self.server.is_some() { bound.directory.access() } else { permitted(bound, tool).access() }
     }
 }
 

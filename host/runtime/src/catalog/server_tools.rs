@@ -1,0 +1,171 @@
+//! The tools of MCP servers: how they enter a catalog, and which of them are withheld. What a server says about a tool
+//! is pinned, so that a server cannot change it after a person has seen it.
+
+use super::contents::{Catalog, RefusedPlugin};
+use super::file::FileError;
+use super::generated_change::{GeneratedChange, ToolsOrigin};
+use super::generation_error::GenerationError;
+use super::load_error::LoadError;
+use super::loader::{Loader, blocking};
+use super::plugin::Plugin;
+use super::wanted::Wanted;
+use crate::servers::{ListedServer, ListedTool, ServerGrant, ServerLink};
+use crate::text::{OneLine, cut};
+use portcullis_definitions::definition;
+use portcullis_definitions::tool::Tool;
+use portcullis_ledger::pins::{GeneratedPins, Pin, PinSource, PinnedTools};
+use portcullis_policy::{LocalName, PluginName, Policy};
+use std::collections::BTreeMap;
+use std::slice;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// The setting that tells the pins of a server from those of a plugin that generates tools.
+const SERVER_SETTING: &str = "portcullis:server";
+
+/// Maximum bytes of a version that is shown.
+const VERSION_BYTES_MAX: usize = 64;
+
+/// The tools of a server after the check.
+struct CheckedServer {
+    /// The accepted tools.
+    tools: BTreeMap<LocalName, Arc<Tool>>,
+    /// The names by which the server knows them.
+    names: BTreeMap<LocalName, String>,
+    version: Option<String>,
+    /// Why other tools are withheld.
+    withheld: Vec<LoadError>,
+}
+
+impl Loader {
+    /// Creates the plugin of a server that the policy names. It has no tools and no grants yet.
+    pub(crate) fn server(&self, name: &PluginName, policy: &Policy) -> Plugin {
+        let described: Vec<String> = policy.bindings(name).values().map(|binding| binding.describe()).collect();
+        Plugin::server(name.clone(), &described.join("\n"), Arc::new(ServerLink::new(&self.server_changes)))
+    }
+
+    /// Adds the servers of the policy to a catalog that is not shared yet, without their tools. A file with the name of
+    /// a server is refused, because the policy binds the name to the server.
+    pub(crate) fn add_servers(&self, catalog: &mut Catalog, policy: &Policy, only_for: Option<&str>) {
+        for name in policy.servers() {
+            if let Some(plugin) = catalog.plugins.remove(name) {
+                let error = Arc::new(FileError::Server.into());
+                catalog.refused.push(RefusedPlugin { file: plugin.file.clone(), error });
+            }
+            match only_for.is_none_or(|tool| Wanted::server_is_for(tool, name, policy)) {
+                true => drop(catalog.plugins.insert(name.clone(), Arc::new(self.server(name, policy)))),
+                false => drop(catalog.left_out.insert(name.clone())),
+            }
+        }
+    }
+
+    /// Starts the servers of a catalog that is not shared yet, several at a time, and adds their tools. They must have
+    /// their grants. A server that cannot be used is refused.
+    pub(crate) async fn list_servers(self: &Arc<Self>, catalog: &mut Catalog) {
+        let servers = catalog.plugins.values().filter(|plugin| plugin.is_server());
+        let names: Vec<PluginName> = servers.map(|plugin| plugin.name.clone()).collect();
+        let mut listing = JoinSet::new();
+        for name in names {
+            let Some(mut plugin) = catalog.plugins.remove(&name).and_then(Arc::into_inner) else { continue };
+            let loader = Arc::clone(self);
+            listing.spawn(async move { (loader.list_server(&mut plugin).await, plugin) });
+        }
+        while let Some(listed) = listing.join_next().await {
+            let Ok((listed, plugin)) = listed else { continue };
+            let refused = |error| RefusedPlugin { file: plugin.file.clone(), error };
+            match listed {
+                Ok(()) => {
+                    catalog.refused.extend(plugin.withheld.iter().cloned().map(refused));
+                    catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin));
+                }
+                Err(error) => catalog.refused.push(refused(Arc::new(error))),
+            }
+        }
+        catalog.refused.sort_by(|one, other| one.file.cmp(&other.file));
+    }
+
+    /// Lists the tools of a server that has its grants, and compares them with their pin. After an error, the plugin is
+    /// unchanged.
+    pub(crate) async fn list_server(&self, plugin: &mut Plugin) -> Result<(), LoadError> {
+        let Some((link, grant)) = plugin.server_link() else { return Ok(()) };
+        let listed = link.list(grant).await.map_err(|fault| LoadError::Server(Box::new(fault)))?;
+        let (identity, pins) = ((plugin.name.clone(), plugin.sha256), Arc::clone(&self.pins));
+        // Compiling a thousand schemas takes long, and pins are files.
+        let checked = blocking(move || Ok(checked((&identity.0, identity.1), listed, &pins)?)).await?;
+        let CheckedServer { tools, names, version, withheld } = checked;
+        plugin.set_server_tools(tools, names);
+        plugin.withheld = withheld.into_iter().map(Arc::new).collect();
+        if let Some(version) = version {
+            plugin.version = OneLine(cut(&version, VERSION_BYTES_MAX)).to_string();
+        }
+        Ok(())
+    }
+}
+
+impl Plugin {
+    /// Returns the way to a server, and what the policy grants to it. `None` if the plugin is none, or is not bound.
+    pub(crate) fn server_link(&self) -> Option<(&ServerLink, ServerGrant<'_>)> {
+        let link = self.server_source()?;
+        let program = self.grants.server_program()?;
+        Some((link, ServerGrant::new(program, &self.grants.secrets)?))
+    }
+}
+
+/// Checks the tools of a server one by one, and compares them with the accepted ones. The first tools of a server are
+/// accepted, because the operator has just written the policy that names it.
+fn checked(
+    (plugin, sha256): (&PluginName, [u8; 32]),
+    listed: ListedServer,
+    pins: &GeneratedPins,
+) -> Result<CheckedServer, GenerationError> {
+    let ListedServer { version, tools: listed } = listed;
+    let (mut tools, mut names, mut hashes) = (BTreeMap::new(), BTreeMap::new(), PinnedTools::new());
+    let mut refused = Vec::new();
+    for ListedTool { server_name, definition, sha256 } in listed {
+        let own = BTreeMap::new();
+        match definition::check_generated(plugin, &own, slice::from_ref(&definition)) {
+            Ok(checked) => {
+                for (name, tool) in checked {
+                    if tools.contains_key(&name) {
+                        refused.push(format!("{}: another tool has the name {name}", OneLine(&server_name)));
+                        continue;
+                    }
+                    hashes.insert(name.to_string(), sha256.clone());
+                    names.insert(name.clone(), server_name.clone());
+                    tools.insert(name, tool);
+                }
+            }
+            Err(problems) => refused.extend(problems.iter().map(ToString::to_string)),
+        }
+    }
+    // The pin of a server does not depend on its command: what a new version says differently is to be accepted, too.
+    let settings = BTreeMap::from([(SERVER_SETTING.to_owned(), String::new())]);
+    let source = PinSource::new(plugin.as_str(), &settings, &[]);
+    let mut pin = pins.read(&source).map_err(GenerationError::Pin)?;
+    if pin == Pin::Absent {
+        pins.keep_first(&source, &hashes).map_err(GenerationError::Pin)?;
+        // Another host may have been faster.
+        pin = pins.read(&source).map_err(GenerationError::Pin)?;
+    }
+    let pinned = match &pin {
+        Pin::Tools(tools) => Some(tools),
+        Pin::Absent | Pin::Damaged => None,
+    };
+    let mut withheld = Vec::new();
+    let is_accepted = |name: &LocalName| {
+        let accepted = pinned.and_then(|pinned| pinned.get(name.as_str()));
+        accepted.is_some() && accepted == hashes.get(name.as_str())
+    };
+    let accepted = tools.iter().filter(|(name, _)| is_accepted(name));
+    let accepted: BTreeMap<LocalName, Arc<Tool>> = accepted.map(|(name, tool)| (name.clone(), tool.clone())).collect();
+    if let Some(change) =
+        GeneratedChange::between((plugin, sha256), ToolsOrigin::Listed, source, pinned, (&tools, hashes))
+    {
+        withheld.push(GenerationError::Changed(Box::new(change)).into());
+    }
+    if !refused.is_empty() {
+        withheld.push(GenerationError::Unusable(refused).into());
+    }
+    names.retain(|name, _| accepted.contains_key(name));
+    Ok(CheckedServer { tools: accepted, names, version, withheld })
+}

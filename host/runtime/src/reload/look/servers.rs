@@ -1,0 +1,98 @@
+//! MCP servers that a new policy names, changes or no longer names, and servers whose tools may have changed.
+
+use super::ReloadLook;
+use crate::catalog::{self, LoadError, Plugin, RefusedPlugin};
+use crate::reload::change::{CatalogChange, What};
+use crate::reload::error::ReloadError;
+use crate::text::WithCauses;
+use portcullis_policy::PluginName;
+use std::sync::Arc;
+
+impl ReloadLook<'_> {
+    /// Makes the servers those of the policy that will be in force, and lists the tools of those that need it. A server
+    /// that cannot be used any more keeps its tools, so that its calls say why.
+    pub(in crate::reload) async fn serve(&mut self) -> Result<(), ReloadError> {
+        let policy = Arc::clone(&self.next.policy);
+        self.without_servers();
+        for name in policy.policy.servers() {
+            if self.next.left_out.contains(name) {
+                continue;
+            }
+            let fresh = self.host.loader.server(name, &policy.policy);
+            let known = self.next.plugins.get(name).filter(|plugin| plugin.is_server()).cloned();
+            let fresh = match &known {
+                Some(known) if known.sha256 == fresh.sha256 && !needs_list(known) => continue,
+                Some(known) => fresh.with_link_of(known),
+                None => fresh,
+            };
+            let file = fresh.file.clone();
+            match self.bind(fresh).await {
+                Ok(plugin) if known.as_ref().is_some_and(|known| is_same(known, &plugin)) => {}
+                Ok(plugin) => self.put_server(file, plugin),
+                Err(LoadError::Audit(error)) => return Err(error.into()),
+                Err(error) => self.note_refusal(file, None, Arc::new(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the policy that will be in force has a server with the name of a file.
+    pub(super) fn is_server(&self, file: &str) -> bool {
+        let name = catalog::file::plugin_name(file).ok();
+        name.is_some_and(|name| self.next.policy.policy.server(&name).is_some())
+    }
+
+    /// Removes the servers that the policy no longer names.
+    fn without_servers(&mut self) {
+        let policy = Arc::clone(&self.next.policy);
+        let is_named = |name: &PluginName| policy.policy.server(name).is_some();
+        let gone: Vec<Arc<Plugin>> = self
+            .next
+            .plugins
+            .values()
+            .filter(|plugin| plugin.is_server() && !is_named(&plugin.name))
+            .cloned()
+            .collect();
+        for plugin in gone {
+            self.next.plugins.remove(&plugin.name);
+            self.take_refusal(&plugin.file);
+            let what = What::Removed(plugin.name.clone());
+            self.changes.push(CatalogChange::new(what, plugin.file.clone(), Some(plugin.sha256)));
+        }
+        let is_stray = |file: &str| {
+            let name = catalog::server_of(file).and_then(|name| name.parse().ok());
+            name.is_some_and(|name: PluginName| !is_named(&name))
+        };
+        let stray: Vec<String> =
+            self.next.refused.iter().map(|refused| &refused.file).filter(|file| is_stray(file)).cloned().collect();
+        for file in stray {
+            if self.take_refusal(&file) {
+                self.changes.push(CatalogChange::new(What::Cleared, file, None));
+            }
+        }
+    }
+
+    /// Adds a server, and lists why some of its tools are withheld.
+    fn put_server(&mut self, file: String, plugin: Plugin) {
+        let withheld = plugin.withheld.clone();
+        self.put(file.clone(), plugin);
+        for error in withheld {
+            let reason = WithCauses(&*error).to_string();
+            self.next.refused.push(RefusedPlugin { file: file.clone(), error });
+            self.changes
+                .push(CatalogChange { reason: Some(reason), ..CatalogChange::new(What::Refused, file.clone(), None) });
+        }
+    }
+}
+
+/// Returns whether the tools of a server may have changed, or a person may have accepted a change.
+fn needs_list(server: &Plugin) -> bool {
+    !server.withheld.is_empty() || server.server_link().is_none_or(|(link, _)| link.is_stale())
+}
+
+/// Returns whether a server is as it was, with the same tools and the same reasons why others are withheld.
+fn is_same(known: &Plugin, plugin: &Plugin) -> bool {
+    let reasons =
+        |plugin: &Plugin| plugin.withheld.iter().map(|error| WithCauses(&**error).to_string()).collect::<Vec<_>>();
+    known.sha256 == plugin.sha256 && known.has_tools_of(plugin) && reasons(known) == reasons(plugin)
+}

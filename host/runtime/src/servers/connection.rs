@@ -1,0 +1,116 @@
+//! A running server and the connection to it.
+
+use super::error::ServerFault;
+use crate::grants::{BoundProgram, BoundServer};
+use portcullis_policy::{Limits, ProcessBinding, ServerPolicy};
+use portcullis_sandbox::{PluginSecrets, ProgramSetup, ServerProcess, ServerStart, Traffic, open_variable};
+use portcullis_upstream::{CloseReason, RefuseRequests, ServerClient, ServerLimits, ServerStreams, connect};
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long the host waits for the end of a program that has not introduced itself, to say how it ended.
+const END_TIME_MAX: Duration = Duration::from_millis(500);
+
+/// A running server and the connection to it. Dropping it ends both.
+pub(super) struct ServerConnection {
+    pub(super) client: ServerClient,
+    process: ServerProcess,
+    /// What the server was started with.
+    binding: ProcessBinding,
+    program_sha256: String,
+}
+
+/// What a server is started from.
+#[derive(Clone, Copy)]
+pub(crate) struct ServerGrant<'a> {
+    pub(super) program: &'a BoundProgram,
+    pub(super) server: &'a BoundServer,
+    pub(super) secrets: &'a Arc<PluginSecrets>,
+}
+
+impl<'a> ServerGrant<'a> {
+    /// Returns what the policy grants to a server. `None` if it binds no server.
+    pub(crate) fn new(program: &'a BoundProgram, secrets: &'a Arc<PluginSecrets>) -> Option<Self> {
+        Some(Self { program, server: program.server.as_ref()?, secrets })
+    }
+
+    /// Returns what the policy says about the server's tools.
+    pub(super) fn policy(&self) -> &'a ServerPolicy {
+        &self.server.policy
+    }
+}
+
+impl ServerConnection {
+    /// Starts the program, and connects to it.
+    pub(super) async fn open(grant: ServerGrant<'_>) -> Result<Self, ServerFault> {
+        let ServerGrant { program, server, secrets } = grant;
+        let binding = &server.binding;
+        let started = binding.server.clone().ok_or(ServerFault::NotBound)?;
+        let mut environment = binding.environment.clone();
+        for (name, from) in &started.secrets {
+            let opened = open_variable(&server.network, from, &server.base).await;
+            let secret = opened.map_err(|source| ServerFault::Secret { name: name.clone(), source })?;
+            environment.insert(name.clone(), secret.to_string());
+        }
+        let file = program.file();
+        let setup = ProgramSetup {
+            key: ServerPolicy::PROGRAM.to_owned(),
+            file: file.clone(),
+            directories: program
+                .directories
+                .iter()
+                .map(|(key, bound)| (key.to_string(), bound.directory.clone()))
+                .collect(),
+            environment,
+            limits: binding.limits,
+            namespaces_required: binding.require.is_some(),
+            client: program.client.as_ref().map(|(_, client)| client.clone()),
+            escalates: false,
+        };
+        let (arguments, secrets) = (started.arguments, Arc::clone(secrets));
+        let start = ServerStart { setup, arguments, limits: server.limits, secrets };
+        let mut process = ServerProcess::start(start).await.map_err(ServerFault::Start)?;
+        let no_streams = || ServerFault::Start("the program has no streams".to_owned());
+        let (output, input) = process.stdout.take().zip(process.stdin.take()).ok_or_else(no_streams)?;
+        let streams = ServerStreams { output, input };
+        match connect(streams, limits(&server.limits), Arc::new(RefuseRequests::default())).await {
+            Ok(client) => {
+                let program_sha256 = file.sha256().to_owned();
+                Ok(Self { client, process, binding: binding.clone(), program_sha256 })
+            }
+            Err(error) => {
+                let ended = timeout(END_TIME_MAX, process.ended()).await.ok();
+                Err(ServerFault::connect(&error, ended, &process.log()))
+            }
+        }
+    }
+
+    /// Returns whether the connection is open, and the policy and the program are those that the server was started
+    /// with.
+    pub(super) async fn serves(&self, grant: ServerGrant<'_>) -> bool {
+        self.binding == grant.server.binding
+            && self.program_sha256 == grant.program.file().sha256()
+            && self.close_reason().await.is_none()
+    }
+
+    /// Returns why the connection has ended, if it has.
+    pub(super) async fn close_reason(&self) -> Option<CloseReason> {
+        tokio::select! {
+            biased;
+            reason = self.client.closed() => Some(reason),
+            () = ready(()) => None,
+        }
+    }
+
+    /// Takes the requests that the server has made since the last time.
+    pub(super) fn take_traffic(&self) -> Traffic {
+        self.process.take_traffic()
+    }
+}
+
+/// Returns the limits of a connection. A result may be as large as what a plugin may pass to the host.
+fn limits(limits: &Limits) -> ServerLimits {
+    ServerLimits { result_bytes: limits.transfer_bytes, ..ServerLimits::default() }
+}

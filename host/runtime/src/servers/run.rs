@@ -1,0 +1,119 @@
+//! Runs a call of a server's tool: until the server answers, the call's time is over, or its caller does not want the
+//! answer any more.
+
+use super::connection::{ServerConnection, ServerGrant};
+use super::error::{closed, shown};
+use super::link::ServerLink;
+use crate::native::ProgressSender;
+use portcullis_definitions::manifest::{Answer, Failure};
+use portcullis_policy::Limits;
+use portcullis_policy::recovery::RecoverMutex;
+use portcullis_sandbox::{Cancellation, LimitKind, Progress, Stop, Traffic, Usage};
+use portcullis_upstream::{ServerCall, ServerError, ServerProgress};
+use serde_json::{Map, Value};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// The JSON-RPC code of a request with wrong parameters.
+const INVALID_PARAMETERS: i32 = -32602;
+
+/// Everything that one call of a server's tool gets.
+pub(crate) struct ServerRun<'a> {
+    /// The name by which the server knows the tool.
+    pub(crate) tool: &'a str,
+    pub(crate) has_output_schema: bool,
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) limits: Limits,
+    pub(crate) cancellation: Cancellation,
+    pub(crate) progress: ProgressSender,
+}
+
+/// Runs a call. Returns its answer, which still contains what secrets it may have, and the requests of the server.
+pub(crate) async fn run(
+    link: &ServerLink,
+    grant: ServerGrant<'_>,
+    run: ServerRun<'_>,
+) -> (Result<Answer, Stop>, Usage, Traffic) {
+    let began = Instant::now();
+    let (limits, cancellation) = (run.limits, run.cancellation.clone());
+    let deadline = began + limits.time;
+    let connected = tokio::select! {
+        // A cancelled call does not begin.
+        biased;
+        () = cancellation.cancelled() => Err(Stop::Cancelled),
+        connected = link.connection(grant) => Ok(connected),
+        () = tokio::time::sleep_until(deadline.into()) => Err(Stop::Limit(LimitKind::Time)),
+    };
+    let (result, traffic) = match connected {
+        Err(stop) => (Err(stop), Traffic::default()),
+        Ok(Err(fault)) => {
+            let (message, retry_after) = (format!("the server cannot be used: {fault}"), fault.retry_after());
+            (Ok(Err(Failure::Unavailable { message, retry_after })), Traffic::default())
+        }
+        Ok(Ok(connection)) => {
+            let result = ask(&connection, run, deadline).await;
+            (result, connection.take_traffic())
+        }
+    };
+    // Only a sandbox measures processor time and memory.
+    (result, Usage { wall: began.elapsed(), cpu: Duration::ZERO, memory_bytes: 0 }, traffic)
+}
+
+async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instant) -> Result<Answer, Stop> {
+    let ServerRun { tool, has_output_schema, arguments, limits, cancellation, progress } = run;
+    let token = CancellationToken::new();
+    let progress = Arc::new(Mutex::new(Some(progress)));
+    // What the server reports after the call has ended reaches nobody.
+    let _end = EndOfProgress(Arc::clone(&progress));
+    let call = ServerCall {
+        deadline,
+        cancellation: token.clone(),
+        has_output_schema,
+        on_progress: Some(Box::new(move |report| {
+            if let Some(sender) = progress.lock_recovered().as_mut() {
+                sender.report(shown_progress(report));
+            }
+        })),
+    };
+    let cancelled = async {
+        cancellation.cancelled().await;
+        token.cancel();
+        std::future::pending::<()>().await;
+    };
+    let answered = tokio::select! {
+        biased;
+        () = cancelled => return Err(Stop::Cancelled),
+        answered = connection.client.call(tool, arguments, call) => answered,
+    };
+    match answered {
+        Ok(answer) => Ok(answer),
+        Err(ServerError::Timeout) => Err(Stop::Limit(LimitKind::Time)),
+        Err(ServerError::Cancelled) => Err(Stop::Cancelled),
+        Err(ServerError::ResultTooLarge { .. }) if limits.transfer_bytes > 0 => Err(Stop::Limit(LimitKind::Transfer)),
+        Err(ServerError::Closed(reason)) => {
+            let message = format!("the connection to the server ended during the call: {}", closed(&reason));
+            Ok(Err(Failure::Unavailable { message, retry_after: None }))
+        }
+        Err(error @ ServerError::NotSent(_)) => {
+            Ok(Err(Failure::Unavailable { message: shown(&error), retry_after: None }))
+        }
+        Err(ServerError::Refused { code: INVALID_PARAMETERS, message }) => Ok(Err(Failure::InvalidArguments(message))),
+        Err(error) => Ok(Err(Failure::Failed(shown(&error)))),
+    }
+}
+
+fn shown_progress(report: ServerProgress) -> Progress {
+    let fraction = report.total.filter(|total| *total > 0.0).map(|total| (report.progress / total) as f32);
+    Progress { title: report.message, fraction, ..Progress::default() }
+}
+
+/// Ends the reports of a call when it is dropped.
+struct EndOfProgress(Arc<Mutex<Option<ProgressSender>>>);
+
+impl Drop for EndOfProgress {
+    fn drop(&mut self) {
+        let sender = self.0.lock_recovered().take();
+        drop(sender);
+    }
+}
