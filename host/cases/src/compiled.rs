@@ -1,9 +1,10 @@
 //! Caches the compiled code of components in the user's cache between runs, because compiling an interpreter takes half
-//! a minute.
+//! a minute. The commands that examine a component or run its cases share it.
 //!
-//! An entry consists of the key and the code cache of a state directory that was never used for anything else. As with
-//! any state, the host uses only what has a valid seal of the key.
+//! An entry is a folder for one component. It consists of the key and the code cache of a state directory that was
+//! never used for anything else. As with any state, only code with a valid seal of the key is used.
 
+use portcullis::plugins::CodeCache;
 use portcullis_build::cache;
 use std::fs;
 use std::io;
@@ -13,31 +14,46 @@ use std::path::{Path, PathBuf};
 /// The folder in the user's cache.
 const FOLDER: &str = "compiled";
 
-/// Maximum number of components in the cache, enough for a few projects. An interpreter's code takes about 50 MiB.
-const ENTRIES_MAX: usize = 12;
+/// Maximum size of all entries together, in bytes: that of the code cache in a state directory.
+const CODE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// Maximum number of components in the cache. Each use lists them, and most take less than a megabyte.
+const ENTRIES_MAX: usize = 1000;
 
 /// The parts of a state directory that belong to compiled code.
 const CACHE: &str = "cache";
 const KEY: &str = "key";
 
-/// The cache entry for the code of one component.
-pub(super) struct Compiled {
+/// The entry of one component in the user's cache of compiled code.
+pub struct KeptCode {
     folder: PathBuf,
     entry: PathBuf,
 }
 
-impl Compiled {
-    /// Returns the entry for a component. `None` if the user has no cache.
-    pub(super) fn of(component: &[u8]) -> Option<Self> {
+impl KeptCode {
+    /// Returns the entry of a component. `None` if the user has no cache.
+    pub fn of(component: &[u8]) -> Option<Self> {
         let folder = cache::folder(FOLDER).ok()?;
         Some(Self { entry: folder.join(cache::digest(component)), folder })
+    }
+
+    /// Returns the cache that uses and fills the entry.
+    pub fn cache(&self) -> CodeCache {
+        CodeCache::new(&self.entry)
+    }
+
+    /// Marks the entry as used now, if it exists, and evicts the least recently used entries. Ignores errors, because
+    /// the cache is optional.
+    pub fn mark_used(&self) {
+        if cache::touch(&self.entry).is_ok() {
+            let _ = evict(&self.folder);
+        }
     }
 
     /// Initializes a state directory from the entry, if there is one. If copying fails, the component is compiled.
     pub(super) fn adopt(&self, state: &Path) {
         if begin(&self.entry, state).is_ok() {
-            // If this fails, the entry is only evicted sooner.
-            let _ = cache::touch(&self.entry);
+            self.mark_used();
         } else {
             // Remove a partial copy.
             let _ = fs::remove_dir_all(state);
@@ -55,8 +71,36 @@ impl Compiled {
         if kept.is_err() {
             let _ = fs::remove_dir_all(&partial);
         }
-        let _ = cache::forget_oldest(&self.folder, ENTRIES_MAX);
+        self.mark_used();
     }
+}
+
+/// Removes the least recently used entries beyond the limits.
+fn evict(folder: &Path) -> io::Result<()> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        // Another process may have just removed the entry.
+        if let Ok(used) = fs::metadata(&path).and_then(|metadata| metadata.modified()) {
+            entries.push((used, path));
+        }
+    }
+    entries.sort_by(|one, other| other.cmp(one));
+    let mut bytes = 0;
+    for (count, (_, entry)) in entries.iter().enumerate() {
+        bytes += code_bytes(entry);
+        if count >= ENTRIES_MAX || bytes > CODE_BYTES_MAX {
+            // What remains is removed the next time.
+            let _ = fs::remove_dir_all(entry);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the size of the code in an entry.
+fn code_bytes(entry: &Path) -> u64 {
+    let files = fs::read_dir(entry.join(CACHE)).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
 /// Initializes a state directory with only the compiled code of another one.

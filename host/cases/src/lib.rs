@@ -42,6 +42,7 @@ mod scratch;
 mod verdict;
 mod world;
 
+pub use compiled::KeptCode;
 pub use file::{LocatedCase, read};
 pub use runner::{CallEnd, CaseRunner, CaseVerdict};
 pub use world::RefusedComponent;

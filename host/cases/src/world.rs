@@ -1,7 +1,7 @@
 //! The environment of cases: the component, hosts with the grants of each case, and its directories and servers.
 
 use super::case::{Scope, TestCase};
-use super::compiled::{self, Compiled};
+use super::compiled::{self, KeptCode};
 use super::file::LocatedCase;
 use super::fill::Fill;
 use super::loopback::{Loopback, ServerRequest};
@@ -78,7 +78,7 @@ impl World {
         let scratch = Scratch::new()?;
         scratch::empty(&scratch.path(PLUGINS))?;
         fs::write(scratch.path(PLUGINS).join(format!("{plugin}.wasm")), &component)?;
-        let (compiled, state) = (Compiled::of(&component), scratch.path(STATE));
+        let (compiled, state) = (KeptCode::of(&component), scratch.path(STATE));
         drop(component);
         if let Some(compiled) = &compiled {
             compiled.adopt(&state);

@@ -10,6 +10,7 @@ use portcullis::plugins::{Engine, EngineConfig, LoadError, Loaded, Observer, Sil
 use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Compiler, Hook, Host, HostBuilder};
+use portcullis_cases::KeptCode;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -299,7 +300,8 @@ pub(crate) fn in_force(context: &Context) -> String {
     }
 }
 
-/// Loads a component under a name, up to its description, without a host. Returns the engine that can run it.
+/// Loads a component under a name, up to its description, without a host. Returns the engine that can run it. Shares
+/// compiled code with `portcullis test`.
 ///
 /// # Errors
 /// The engine cannot start. The inner error says why the component does not load.
@@ -315,7 +317,10 @@ pub(crate) async fn load(
         progress.queued(name, bytes.len() as u64);
         progress.compiling(name);
     }
-    let loaded = Loaded::load(name, bytes, &engine, &Compiler::default()).await;
+    let kept = KeptCode::of(bytes);
+    let cache = kept.as_ref().map(KeptCode::cache);
+    let loaded = Loaded::load(name, bytes, &engine, &Compiler::default(), cache.as_ref()).await;
+    kept.iter().for_each(KeptCode::mark_used);
     shown.iter().for_each(|name| progress.compiled(name));
     Ok((engine, loaded))
 }

@@ -246,8 +246,8 @@ pub use portcullis_sandbox::{
 /// Plugins and their tools: the catalog of a host, and how a component is checked and loaded outside of a host.
 pub mod plugins {
     pub use crate::catalog::{
-        Catalog, DescriptionError, DescriptionFault, FileError, GeneratedChange, GenerationError, LoadError, Observer,
-        Offer, Plugin, RefusedPlugin, Silent, ToolNames, check, describe_beside, forget_refusal,
+        Catalog, CodeCache, DescriptionError, DescriptionFault, FileError, GeneratedChange, GenerationError, LoadError,
+        Observer, Offer, Plugin, RefusedPlugin, Silent, ToolNames, check, describe_beside, forget_refusal,
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
     pub use crate::known_tool::known as known_tool;

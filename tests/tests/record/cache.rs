@@ -2,9 +2,9 @@
 //! reports it. S42, S43, S45.
 
 use crate::record::desk::{entries, text};
-use portcullis::plugins::Observer;
-use portcullis::policy::PluginName;
-use portcullis::{Code, Host, HostBuilder, OpenError, Request, open_audit};
+use portcullis::plugins::{CodeCache, Engine, EngineConfig, LoadError, Loaded, Observer};
+use portcullis::policy::{Limits, PluginName};
+use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, Request, open_audit};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -55,7 +55,12 @@ pub(crate) fn events(site: &Site) -> Vec<String> {
 
 /// Returns the cache's files of one kind, sorted.
 pub(crate) fn cached(site: &Site, extension: &str) -> Vec<PathBuf> {
-    let files = fs::read_dir(site.state().join("cache")).unwrap().map(|entry| entry.unwrap().path());
+    files_of(&site.state(), extension)
+}
+
+/// Returns the same for a directory with a cache.
+fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory.join("cache")).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|found| found == extension)).collect();
     files.sort();
     files
@@ -114,6 +119,36 @@ async fn a_damaged_entry_is_not_used() {
             assert_eq!(events(&site).len(), told + 1, "{extension}: {what}, and made anew");
         }
     }
+}
+
+/// Loads the good plugin without a host, with a cache in a directory of its own. A second load needs no compiler, and a
+/// damaged entry is not used.
+#[tokio::test]
+async fn a_component_that_is_examined_twice_is_compiled_once() {
+    let site = Site::new();
+    let (bytes, kept) = (guest("good", &Manifest::of("good")), site.path("kept"));
+    let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap();
+    let absent = Compiler::Program { program: site.path("none"), arguments: Vec::new() };
+    let cache = CodeCache::new(&kept);
+    let load =
+        async |compiler: &Compiler| Loaded::load("good", &bytes, &engine, compiler, Some(&cache)).await.map(drop);
+    let is_compiled = |loaded: Result<(), LoadError>| matches!(loaded, Err(LoadError::Compile(_)));
+
+    assert!(is_compiled(load(&absent).await) && !kept.exists(), "nothing is kept of a failure");
+    load(&Compiler::InProcess).await.unwrap();
+    load(&absent).await.unwrap();
+    for (what, tamper) in TAMPERINGS {
+        tamper(&files_of(&kept, "code")[0], &site.path("aside"));
+        assert!(is_compiled(load(&absent).await), "{what}");
+        load(&Compiler::InProcess).await.unwrap();
+        load(&absent).await.unwrap_or_else(|error| panic!("{what}, and made anew: {error}"));
+    }
+    // With another key, nothing in the cache is valid.
+    flip(&kept.join("key"), |_| 0);
+    assert!(is_compiled(load(&absent).await));
+    load(&Compiler::InProcess).await.unwrap();
+    fs::set_permissions(&kept, Permissions::from_mode(0o777)).unwrap();
+    assert!(is_compiled(load(&absent).await), "others can write to the directory");
 }
 
 /// An entry that is not a file cannot be replaced, but does not prevent anything from working.

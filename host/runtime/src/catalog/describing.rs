@@ -1,5 +1,6 @@
 //! Runs a plugin's `describe`: without handles, within a short time, and checked to return the same each time.
 
+use super::code_cache::CodeCache;
 use super::file;
 use super::load_error::LoadError;
 use super::plugin::Plugin;
@@ -32,20 +33,28 @@ const DESCRIBE_HOST_MEMORY_BYTES_MAX: usize = 1024 * 1024;
 /// # Errors
 /// The plugin would be refused.
 pub async fn check(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Manifest, LoadError> {
-    Ok(examine(name, bytes, engine, compiler).await?.0)
+    Ok(examine(name, bytes, engine, compiler, None).await?.0)
 }
 
 /// Loads one file's bytes as [`check`] does, and returns the code as well, also in the form that other engines can map.
+/// Takes the code from the cache, if there is one.
 pub(crate) async fn examine(
     name: &str,
     bytes: &[u8],
     engine: &Engine,
     compiler: &Compiler,
+    cache: Option<&CodeCache>,
 ) -> Result<(Manifest, Code, Artefact), LoadError> {
     let name = file::checked_name(name)?;
     check_component(bytes)?;
-    let artefact = compiler.compile(bytes).await?;
-    let code = Code::load(engine, &artefact)?;
+    let (artefact, code) = match cache {
+        Some(cache) => cache.code(bytes, engine, compiler).await?,
+        None => {
+            let artefact = compiler.compile(bytes).await?;
+            let code = Code::load(engine, &artefact)?;
+            (artefact, code)
+        }
+    };
     let manifest = describe(engine, &code).await?;
     checked_manifest(&name, &manifest, code.generates())?;
     Ok((manifest, code, artefact))

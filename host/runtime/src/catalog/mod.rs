@@ -3,6 +3,7 @@
 mod background;
 mod beside;
 mod cached;
+mod code_cache;
 mod contents;
 mod describing;
 mod description;
@@ -34,6 +35,7 @@ mod wanted;
 pub(crate) use background::{BackgroundLoading, BackgroundLoads, EndedLoad};
 pub(crate) use beside::Beside;
 pub use beside::{DescriptionError, DescriptionFault};
+pub use code_cache::CodeCache;
 pub use contents::{Catalog, RefusedPlugin};
 pub use describing::check;
 pub(crate) use describing::examine;

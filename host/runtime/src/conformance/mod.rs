@@ -6,7 +6,7 @@
 mod smallest;
 mod trial;
 
-use crate::catalog::{self, LoadError};
+use crate::catalog::{self, CodeCache, LoadError};
 use crate::text::OneLine;
 use portcullis_definitions::lint::Lint;
 use portcullis_definitions::manifest::Manifest;
@@ -78,12 +78,18 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Loads bytes like a host. Caches nothing.
+    /// Loads bytes like a host. Caches the compiled code, if there is a cache, and nothing else.
     ///
     /// # Errors
     /// A host would refuse the plugin.
-    pub async fn load(name: &str, bytes: &[u8], engine: &Engine, compiler: &Compiler) -> Result<Self, LoadError> {
-        let (manifest, code, artefact) = catalog::examine(name, bytes, engine, compiler).await?;
+    pub async fn load(
+        name: &str,
+        bytes: &[u8],
+        engine: &Engine,
+        compiler: &Compiler,
+        cache: Option<&CodeCache>,
+    ) -> Result<Self, LoadError> {
+        let (manifest, code, artefact) = catalog::examine(name, bytes, engine, compiler, cache).await?;
         Ok(Self { manifest, code, artefact: Arc::new(artefact) })
     }
 
