@@ -53,6 +53,11 @@ impl Site {
     }
 }
 
+/// Returns a user's cache that all tests of the program share, so that only the first one compiles a component.
+pub fn user_cache() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/test-user-cache")).to_owned()
+}
+
 /// Opens the directory of the shared cache.
 fn shared() -> Dir {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/test-code"));

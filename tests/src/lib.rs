@@ -32,6 +32,7 @@ pub mod net;
 
 pub use attack::{Attack, GRACE};
 pub use block_on::BlockOn;
+pub use compiled::user_cache;
 pub use eventually::{PATIENCE, eventually, eventually_async};
 pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usual_contract, wit, with_fields};
 pub use manifest::{Dependency, DependencyKind, Manifest, Tool};

@@ -1,6 +1,6 @@
 //! A folder with components and cases, and the program that runs in it.
 
-use portcullis_tests::{Ran, Site, program};
+use portcullis_tests::{Ran, Site, program, user_cache};
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -36,6 +36,7 @@ impl Bench {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(program());
         command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
+        command.env("XDG_CACHE_HOME", user_cache());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

@@ -1,7 +1,7 @@
 //! The program at a real terminal, which `script` of util-linux provides, and a person who types.
 
 use crate::binary::desk::Desk;
-use portcullis_tests::program;
+use portcullis_tests::{program, user_cache};
 use serde_json::Value;
 use std::env;
 use std::io::{Read, Write};
@@ -63,6 +63,7 @@ impl Session {
         Self::shell_in(line, |command| {
             command.current_dir(desk.site.path("")).env("TERM", term).env("HOME", desk.site.path("home"));
             command.env("PORTCULLIS_STATE", desk.site.state()).env("PORTCULLIS_POLICY", "portcullis.toml");
+            command.env("XDG_CACHE_HOME", user_cache());
         })
     }
 

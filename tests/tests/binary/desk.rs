@@ -1,7 +1,7 @@
 //! A site with the shipped plugins, and the program that runs on it.
 
 pub(crate) use portcullis_tests::Ran;
-use portcullis_tests::{Manifest, Site, built_guest, guest, program, shipped_plugin};
+use portcullis_tests::{Manifest, Site, built_guest, guest, program, shipped_plugin, user_cache};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -75,6 +75,7 @@ impl Desk {
         let mut command = Command::new(program());
         command.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home"));
         command.env("PORTCULLIS_STATE", self.site.state()).env("PORTCULLIS_POLICY", "portcullis.toml");
+        command.env("XDG_CACHE_HOME", user_cache());
         command.stdin(Stdio::null());
         command
     }
