@@ -17,8 +17,8 @@ const SESSION_QUESTIONS_MAX: usize = 1024;
 /// Maximum open requests per principal; the same constant as in the host.
 const PRINCIPAL_QUESTIONS_MAX: usize = 2048;
 
-/// Requests of a flood.
-const FLOOD: usize = 10_000;
+/// Requests of a flood: far more than a session or a principal may have open.
+const FLOOD: usize = 3_000;
 
 /// Concurrent tasks that resume calls.
 const TASKS: usize = 4;
