@@ -37,8 +37,8 @@ use portcullis_build::{cache, process, toolchain};
 const HELP: &str = "\
 cargo xtask demo                    build everything and demonstrate the main features
 cargo xtask test [WORD...]          build what the tests need, and run all of them, or those that WORD selects:
-                                    a crate without the engine (build, definitions, ledger, policy, policy-edit,
-                                    tokens, xtask),
+                                    a crate without the engine (build, definitions, ledger, packages, policy,
+                                    policy-edit, tokens, upstream, xtask),
                                     a module of tests/tests such as `approvals` or `mcp::tasks`, or a part of a
                                     test's name
 cargo xtask install [--prefix DIR]  build the program and the shipped plugins, and put them into bin/ and

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 /// Crates whose tests need neither a guest nor the engine. They are built alone, within seconds.
-const PURE_CRATES: [(&str, &str); 8] = [
+const PURE_CRATES: [(&str, &str); 9] = [
     ("build", "portcullis-build"),
     ("definitions", "portcullis-definitions"),
     ("ledger", "portcullis-ledger"),
+    ("packages", "portcullis-packages"),
     ("policy", "portcullis-policy"),
     ("policy-edit", "portcullis-policy-edit"),
     ("tokens", "portcullis-tokens"),

@@ -20,7 +20,6 @@ use crate::{npm, pypi};
 #[derive(Debug)]
 pub struct InstalledPackage {
     path: PathBuf,
-    folder: Dir,
     manifest: Manifest,
 }
 
@@ -48,7 +47,7 @@ impl InstalledPackage {
         if path.file_name().and_then(|name| name.to_str()) != Some(&name) {
             return Err(damaged(ManifestError::FolderName));
         }
-        Ok(Self { path: path.to_owned(), folder, manifest })
+        Ok(Self { path: path.to_owned(), manifest })
     }
 
     /// Returns the path of the folder.
@@ -86,20 +85,23 @@ impl InstalledPackage {
         &self.manifest.contents.links
     }
 
-    /// Reads all files, and compares them with the manifest. Blocks: call it on a blocking thread.
+    /// Reads all files that are at the path now, and compares them with the manifest. Blocks: call it on a blocking
+    /// thread.
     ///
     /// # Errors
     /// A file or link was added, removed or changed, or breaks a rule.
     pub fn verify(&self) -> Result<(), PackageError> {
-        self.compare().map_err(|source| PackageError::Damaged { path: self.path.clone(), source })
+        let failed = |source| PackageError::Io { action: "open", path: self.path.clone(), source };
+        let folder = open_directory(&self.path).map_err(failed)?;
+        self.compare(&folder).map_err(|source| PackageError::Damaged { path: self.path.clone(), source })
     }
 
-    fn compare(&self) -> Result<(), DamageError> {
+    fn compare(&self, folder: &Dir) -> Result<(), DamageError> {
         // The limits of the installation may have been higher.
         let files_max = INSTALL_FILES_MAX.max(2 * self.files().len() as u64);
         let bytes_max = INSTALL_BYTES_MAX.max(2 * self.files().iter().map(|file| file.size).sum::<u64>());
-        let listing = tree::list(&self.folder, MANIFEST_FILE, files_max, bytes_max)?;
-        let files = tree::hash_files(&self.folder, &listing.files)?;
+        let listing = tree::list(folder, MANIFEST_FILE, files_max, bytes_max)?;
+        let files = tree::hash_files(folder, &listing.files)?;
         compare_sorted(self.files(), &files, |file| &file.path)?;
         compare_sorted(self.links(), &listing.links, |link| &link.path)
     }

@@ -28,12 +28,12 @@ const LOCK_FILE: &str = "package-lock.json";
 const INSTALLED_FILE: &str = "node_modules/.package-lock.json";
 
 /// The settings of every run of npm. They overrule the user's settings, except those of registries and proxies.
-const ARGUMENTS: [&str; 27] = [
-    // No script of a package runs, and nothing but packages of a registry is fetched. Older releases do not know the
-    // settings `allow-`, so the guard and the check of the lock file do the same.
+const ARGUMENTS: [&str; 26] = [
+    // No script of a package runs, and no repository or folder is a package. Older releases do not know the settings
+    // `allow-`, so the guard and the check of the lock file do the same. `--allow-remote=none` is not among them: it
+    // also refuses packages of the registry that bundle others.
     "--ignore-scripts",
     "--allow-git=none",
-    "--allow-remote=none",
     "--allow-file=none",
     "--allow-directory=none",
     // What is installed does not depend on the user's settings.
@@ -75,6 +75,7 @@ pub(crate) fn install(runner: &ToolRunner, spec: &PackageSpec) -> Result<Resolve
 
     runner.run(Tool::Npm, command(runner).args(["install", "--package-lock-only"]).args(ARGUMENTS))?;
     let limits = &runner.options.limits;
+    lock::remove_extraneous(work.tree(), LOCK_FILE)?;
     let resolved = LockFile::read(work.tree(), LOCK_FILE, limits.packages_max)?;
     resolved.check_requested(spec)?;
 

@@ -33,7 +33,7 @@ const REPORT_FILE: &str = "report.json";
 const REQUIREMENTS_FILE: &str = "requirements.txt";
 
 /// The settings of every run of pip. They overrule the user's settings, except those of indexes and proxies.
-const ARGUMENTS: [&str; 15] = [
+const ARGUMENTS: [&str; 14] = [
     "install",
     // A source package would run code to be built.
     "--only-binary=:all:",
@@ -51,7 +51,6 @@ const ARGUMENTS: [&str; 15] = [
     "--no-color",
     "--progress-bar=off",
     "--quiet",
-    "--no-python-version-warning",
 ];
 
 /// Installs a package into the tree of the work folder.

@@ -3,6 +3,7 @@
 use cap_std::fs::Dir;
 use data_encoding::BASE64;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 use super::document::{MODULES, read_json};
@@ -127,6 +128,19 @@ impl LockFile {
     }
 }
 
+/// Removes the packages from a lock file that no other package needs. npm leaves some behind when it solves a conflict.
+/// It does not know any more whether they come from the registry.
+pub(super) fn remove_extraneous(tree: &Dir, path: &str) -> Result<(), PackageRefusal> {
+    let mut lock = read_json(tree, path, "the lock file")?;
+    let Some(packages) = lock.get_mut("packages").and_then(Value::as_object_mut) else { return Ok(()) };
+    let count = packages.len();
+    packages.retain(|_, package| package.get("extraneous") != Some(&Value::Bool(true)));
+    if packages.len() == count {
+        return Ok(());
+    }
+    tree.write(path, lock.to_string()).map_err(|error| unreadable(error.to_string()))
+}
+
 fn unreadable(problem: String) -> PackageRefusal {
     PackageRefusal::Document { document: "the lock file", tool: "npm", problem }
 }
@@ -210,5 +224,23 @@ mod tests {
         assert!(LockFile { packages: [around, inner].into() }.check_bundled().is_ok());
         let alone = package("node_modules/b/node_modules/c", "");
         assert!(LockFile { packages: [alone].into() }.check_bundled().is_err());
+    }
+
+    #[test]
+    fn a_package_that_no_other_needs_leaves_the_lock_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = crate::folder::open_directory(folder.path()).unwrap();
+        let hash = format!("sha512-{}", BASE64.encode(&[7; 64]));
+        let lock = serde_json::json!({ "lockfileVersion": 3, "packages": {
+            "": {},
+            "node_modules/a": { "version": "1.0.0", "integrity": hash },
+            "node_modules/b": { "version": "1.0.0", "resolved": "https://x/", "extraneous": true },
+        } });
+        tree.write("lock", lock.to_string()).unwrap();
+        assert!(LockFile::read(&tree, "lock", 10).is_err());
+        remove_extraneous(&tree, "lock").unwrap();
+        let lock = LockFile::read(&tree, "lock", 10).unwrap();
+        assert_eq!(lock.packages.keys().collect::<Vec<_>>(), ["node_modules/a"]);
+        assert!(matches!(LockFile::read(&tree, "lock", 0), Err(PackageRefusal::TooManyPackages { .. })));
     }
 }

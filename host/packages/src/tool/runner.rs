@@ -119,7 +119,7 @@ impl<'a> ToolRunner<'a> {
         // An unreadable output is no reason to hide the failure.
         let output = bounded_file::read_end(self.work.directory(), OUTPUT_FILE, OUTPUT_BYTES_MAX).unwrap_or_default();
         let output = String::from_utf8_lossy(&output);
-        let too_large = ["EFBIG", "Errno 27"].iter().any(|code| output.contains(code));
+        let too_large = ["EFBIG", "SIGXFSZ", "Errno 27"].iter().any(|code| output.contains(code));
         if too_large || status.signal() == Some(Signal::XFSZ.as_raw()) {
             return ToolError::TooLargeFile { bytes_max: self.options.limits.file_bytes_max };
         }
