@@ -136,6 +136,7 @@ mod tests {
             version: version.to_owned(),
             place: String::new(),
             integrity: integrity.to_owned(),
+            skipped_script: false,
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Contents {
     pub(crate) links: Vec<InstalledLink>,
 }
 
-/// A resolved package of an installation: the package itself, or one that it needs.
+/// A resolved package of an installation: the package itself, or one that it needs. Its texts are untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dependency {
@@ -48,6 +48,14 @@ pub struct Dependency {
     /// archive of another package contains it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub integrity: String,
+    /// Whether it has an installation script, which was not run. Then it may lack what the script would build or fetch.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub skipped_script: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// A manifest that agrees with its own hash.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A program of an installed package.
+/// A program of an installed package. Its texts are untrusted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {

@@ -25,6 +25,7 @@ fn no_script_of_a_package_runs() {
     let package = site.install("npm:server@1.0.0", &registry).unwrap();
     assert!(!site.trace().exists());
     assert_eq!(package.dependencies().len(), 2);
+    assert!(package.dependencies().iter().all(|dependency| dependency.skipped_script));
     assert_eq!(first_line(&command_of(&package), &[], "hello"), "hello\n");
 
     // Without the guards, npm runs them.

@@ -40,6 +40,7 @@ struct LockEntry {
     optional: bool,
     dev_optional: bool,
     has_shrinkwrap: bool,
+    has_install_script: bool,
 }
 
 /// A lock file whose packages all come from the registry and have a strong hash.
@@ -168,7 +169,8 @@ fn check(place: &str, entry: LockEntry) -> Result<LockedPackage, PackageRefusal>
     };
     // An alias has the name of its folder, and the real name in the entry.
     let name = entry.name.unwrap_or_else(|| folder.to_owned());
-    let dependency = Dependency { name, version, place: place.to_owned(), integrity };
+    let skipped_script = entry.has_install_script;
+    let dependency = Dependency { name, version, place: place.to_owned(), integrity, skipped_script };
     Ok(LockedPackage { dependency, optional: entry.optional || entry.dev_optional })
 }
 
@@ -216,7 +218,8 @@ mod tests {
     fn a_bundled_package_is_pinned_by_the_package_around_it() {
         let package = |place: &str, integrity: &str| {
             let (place, integrity) = (place.to_owned(), integrity.to_owned());
-            let dependency = Dependency { name: "a".into(), version: "1.0.0".into(), place: place.clone(), integrity };
+            let (name, version) = ("a".to_owned(), "1.0.0".to_owned());
+            let dependency = Dependency { name, version, place: place.clone(), integrity, skipped_script: false };
             (place, LockedPackage { dependency, optional: false })
         };
         let around = package("node_modules/a", "sha512-");

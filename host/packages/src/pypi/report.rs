@@ -102,7 +102,7 @@ impl Report {
     pub(super) fn into_dependencies(self) -> Vec<Dependency> {
         let dependency = |ResolvedWheel { name, version, sha256, .. }| {
             let integrity = format!("sha256:{sha256}");
-            Dependency { name, version, place: String::new(), integrity }
+            Dependency { name, version, place: String::new(), integrity, skipped_script: false }
         };
         self.wheels.into_iter().map(dependency).collect()
     }

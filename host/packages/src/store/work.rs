@@ -15,6 +15,9 @@ pub(super) const WORK_PREFIX: &str = ".unfinished-";
 /// The directory in a work folder that becomes the installed package.
 const TREE: &str = "tree";
 
+/// The directory in a work folder for the tools' temporary files.
+const TEMPORARY: &str = "temporary";
+
 /// The directory in a work folder that receives a damaged package.
 const DAMAGED: &str = "damaged";
 
@@ -44,6 +47,7 @@ impl WorkFolder {
         };
         let directory = store.open_dir_nofollow(&name)?;
         directory.create_dir(TREE)?;
+        directory.create_dir(TEMPORARY)?;
         let tree = directory.open_dir_nofollow(TREE)?;
         Ok(Self { store: store.try_clone()?, path: store_path.join(&name), name, directory, tree, _lock: lock })
     }
@@ -66,6 +70,11 @@ impl WorkFolder {
     /// Returns the path of [`Self::tree`].
     pub(crate) fn tree_path(&self) -> PathBuf {
         self.path.join(TREE)
+    }
+
+    /// Returns the path of the directory for temporary files.
+    pub(crate) fn temporary_path(&self) -> PathBuf {
+        self.path.join(TEMPORARY)
     }
 
     /// Creates or empties a file of the folder.

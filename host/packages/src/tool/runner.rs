@@ -71,6 +71,8 @@ impl<'a> ToolRunner<'a> {
         let output = self.work.create_file(OUTPUT_FILE).map_err(not_started)?;
         command.stderr(output.try_clone().map_err(not_started)?).stdout(output);
         command.current_dir(self.work.path()).process_group(0);
+        // Temporary files count, too, and go with the work folder.
+        command.env("TMPDIR", self.work.temporary_path());
         let child = command.spawn().map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => ToolError::Missing { tool },
             _ => ToolError::NotStarted { tool, source },
