@@ -64,6 +64,8 @@ def introduce(request: dict) -> None:
     result = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": server}
     if MODE == "huge-identity":
         result["instructions"] = "i" * 1_000_000
+    if MODE == "late-discovery":
+        send({"id": PENDING.pop()["id"], "error": {"code": -32601, "message": "Method not found"}})
     if MODE == "wrong-id-first":
         send({"id": 9_999, "result": {}})
         send({"id": "x", "error": {"code": 1, "message": "no"}})
@@ -153,9 +155,7 @@ def call(request: dict) -> None:
             notify("notifications/progress", {"progressToken": token, "progress": number, "message": "m" * 2_000})
         notify("notifications/progress", {"progressToken": "another", "progress": 1})
     if MODE == "sampling":
-        for number in range(10_000):
-            sample(f"s{number}")
-        return
+        return sample("s0")
     if MODE == "elicits":
         schema = {"type": "object", "properties": {"name": {"type": "string"}}}
         send({"id": "e", "method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": schema}})
@@ -191,6 +191,8 @@ def serve(request: dict) -> None:
     if method == "server/discover":
         if MODE == "ignores-discovery":
             return
+        if MODE == "late-discovery":
+            return PENDING.append(request)
         if MODE == "exits-at-discovery":
             sys.exit(1)
         if MODE in ("input-loop", "samples-in-answer", "silent-subscription"):
@@ -204,14 +206,15 @@ def serve(request: dict) -> None:
         introduce(request)
     elif method == "notifications/initialized":
         if MODE == "samples-unasked":
-            for number in range(10_000):
-                sample(f"u{number}")
+            sample("u0")
     elif method == "notifications/cancelled":
         note("cancelled")
     elif method == "tools/list":
         list_tools(request)
     elif method == "tools/call":
         call(request)
+    elif method is None and MODE in ("sampling", "samples-unasked"):
+        sample(request["id"][0] + str(int(request["id"][1:]) + 1))
     elif method is None and PENDING:
         answer(PENDING.pop(), text(json.dumps(request.get("result") or request.get("error"), separators=(",", ":"))))
 

@@ -164,7 +164,8 @@ async fn a_loop_of_sampling_ends_the_call() {
     let client = server.connect_for(limits(), Arc::clone(&requests) as Arc<dyn ServerRequests>).await.unwrap();
     let answer = run(&client).await;
     assert!(matches!(answer, Err(ServerError::TooManyRequests { max: 32 })), "{answer:?}");
-    assert!((1..=200).contains(&requests.refused()), "{}", requests.refused());
+    // The one that is too many gets no reply.
+    assert_eq!(requests.refused(), 32);
 }
 
 #[tokio::test]
@@ -205,13 +206,7 @@ async fn requests_whose_replies_are_not_read_end_the_connection() {
     let (client, _server) = hostile("pings-unread").await;
     let before = memory();
     let answer = run(&client).await;
-    assert!(
-        matches!(
-            answer,
-            Err(ServerError::Closed(CloseReason::UnreadReplies { .. } | CloseReason::WriteTimeout { .. }))
-        ),
-        "{answer:?}"
-    );
+    assert!(matches!(answer, Err(ServerError::Closed(CloseReason::UnreadReplies { max: 64 }))), "{answer:?}");
     assert!(memory() < before + MEMORY_MARGIN);
 }
 

@@ -93,6 +93,7 @@ pub(crate) async fn hostile(mode: &str) -> (ServerClient, ServerProcess) {
 /// Returns the limits of most tests: the usual ones, with shorter times.
 pub(crate) fn limits() -> ServerLimits {
     ServerLimits {
+        connect_time: Duration::from_secs(20),
         write_time: Duration::from_secs(2),
         reply_time: Duration::from_secs(5),
         list_time: Duration::from_secs(20),
