@@ -26,9 +26,9 @@ pub enum CloseReason {
         /// The limit, in bytes.
         max: usize,
     },
-    /// The server printed too much that is no message.
+    /// The server sent too much that is no message.
     #[error(
-        "the server printed more than {max} bytes to its standard output that are not JSON-RPC: only messages belong there, so check that the command starts an MCP server over stdio"
+        "the server sent more than {max} bytes that are not JSON-RPC: only messages belong there, so check that it is an MCP server"
     )]
     Noise {
         /// The limit, in bytes.
@@ -58,6 +58,20 @@ pub enum CloseReason {
         /// The limit.
         max: usize,
     },
+    /// The server no longer knows the session. Another server, or another version, may answer from now on.
+    #[error("the server has ended the session: connect again")]
+    SessionExpired,
+    /// The server listed too many different tools during one connection.
+    #[error(
+        "the server listed tools with more than {max} bytes of definitions in all: it misbehaves, so do not use it"
+    )]
+    TooManyTools {
+        /// The limit, in bytes.
+        max: usize,
+    },
+    /// The client of the protocol ended without a reason.
+    #[error("the connection has ended: connect again")]
+    Disconnected,
     /// The client of the protocol failed.
     #[error("the connection broke inside the host: report this as a bug")]
     Broken,

@@ -5,6 +5,7 @@ use crate::closing::CloseReason;
 use crate::error::ConnectError;
 use crate::guard::GuardedTransport;
 use crate::handler::RequestHandler;
+use crate::http::{self, HttpExchange, HttpFailure};
 use crate::identity::ServerIdentity;
 use crate::limits::ServerLimits;
 use crate::requests::ServerRequests;
@@ -84,6 +85,22 @@ where
     start(transport, traffic, limits, requests, era).await
 }
 
+/// Connects to a server at an address, over Streamable HTTP. `exchange` sends the requests.
+///
+/// # Errors
+/// The address is none, or the server does not introduce itself in time, or not as an MCP server.
+pub async fn connect_over_http(
+    exchange: Arc<dyn HttpExchange>,
+    address: &str,
+    limits: ServerLimits,
+    requests: Arc<dyn ServerRequests>,
+    era: ServerEra,
+) -> Result<ServerClient, ConnectError> {
+    let traffic = Arc::new(Traffic::new());
+    let transport = http::transport(exchange, address, &limits, Arc::clone(&traffic));
+    start(transport, traffic, limits, requests, era).await
+}
+
 /// Introduces the host to the server behind a transport, and starts the tasks of the connection.
 pub(crate) async fn start<T: Transport<RoleClient> + 'static>(
     transport: T,
@@ -153,6 +170,12 @@ fn connect_error(error: ClientInitializeError, traffic: &Traffic) -> ConnectErro
     match error {
         ClientInitializeError::ConnectionClosed(_) => ConnectError::Closed(CloseReason::EndOfOutput),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => unsupported(&server_supported),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => connect_error(*fallback, traffic),
+        ClientInitializeError::TransportError { error, .. } => match http::failure(&error) {
+            Some(HttpFailure::Unauthorized { challenge }) => ConnectError::Unauthorized { challenge },
+            Some(HttpFailure::Status { status, retry_after }) => ConnectError::HttpStatus { status, retry_after },
+            None => ConnectError::NotSent(error.error),
+        },
         error => ConnectError::Refused { problem: text::cut(&error.to_string(), PROBLEM_BYTES_MAX).to_owned() },
     }
 }

@@ -30,6 +30,23 @@ pub enum ConnectError {
         /// The versions that the host speaks.
         supported: String,
     },
+    /// The server demands an authorization, over HTTP.
+    #[error("the server demands an authorization: log in to it, then connect again")]
+    Unauthorized {
+        /// The header `WWW-Authenticate` of the response.
+        challenge: String,
+    },
+    /// The server answered with an error of HTTP.
+    #[error("the server answered with the HTTP status {status}: check its address, or try again later")]
+    HttpStatus {
+        /// The status.
+        status: u16,
+        /// The header `Retry-After` of the response.
+        retry_after: Option<String>,
+    },
+    /// The request could not be sent.
+    #[error("the first request could not be sent to the server: check its address")]
+    NotSent(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The server refused, or answered something else.
     #[error("the server did not accept the host as a client ({problem}): check that it is an MCP server")]
     Refused {
@@ -48,6 +65,20 @@ pub enum ServerError {
     /// The request could not be sent.
     #[error("the request could not be sent to the server: start the server again")]
     NotSent(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The server demands an authorization, over HTTP.
+    #[error("the server demands an authorization: log in to it again")]
+    Unauthorized {
+        /// The header `WWW-Authenticate` of the response.
+        challenge: String,
+    },
+    /// The server answered with an error of HTTP.
+    #[error("the server answered with the HTTP status {status}: try again later")]
+    HttpStatus {
+        /// The status.
+        status: u16,
+        /// The header `Retry-After` of the response.
+        retry_after: Option<String>,
+    },
     /// The deadline passed.
     #[error("the server did not answer before the deadline: give the call more time, or start the server again")]
     Timeout,

@@ -3,6 +3,7 @@
 use crate::closing::CloseReason;
 use crate::decode::MALFORMED_ANSWER;
 use crate::error::ServerError;
+use crate::http::{self, HttpFailure};
 use crate::traffic::Traffic;
 use portcullis_definitions::text;
 use rmcp::RoleClient;
@@ -76,7 +77,11 @@ fn convert(error: ServiceError, traffic: &Traffic) -> ServerError {
             code: error.code.0,
             message: text::cut(&error.message, MESSAGE_BYTES_MAX).to_owned(),
         },
-        ServiceError::TransportSend(error) if traffic.close_reason().is_none() => ServerError::NotSent(error.error),
+        ServiceError::TransportSend(error) if traffic.close_reason().is_none() => match http::failure(&error) {
+            Some(HttpFailure::Unauthorized { challenge }) => ServerError::Unauthorized { challenge },
+            Some(HttpFailure::Status { status, retry_after }) => ServerError::HttpStatus { status, retry_after },
+            None => ServerError::NotSent(error.error),
+        },
         ServiceError::TransportSend(_) | ServiceError::TransportClosed => closed(traffic),
         ServiceError::Cancelled { .. } => ServerError::Cancelled,
         other => ServerError::Malformed { problem: other.to_string() },

@@ -3,10 +3,13 @@
 //! The library starts a task for each notification and for each request of a server. So what would start too many is
 //! taken out here. Progress and changes of tools only replace a value that someone watches.
 
+use crate::closing::CloseReason;
 use crate::traffic::Traffic;
 use rmcp::RoleClient;
-use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerNotification, ServerRequest};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::model::{
+    ErrorCode, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId, ServerNotification, ServerRequest,
+};
+use rmcp::service::{InboundStreamOrigin, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use std::future::pending;
 use std::sync::Arc;
@@ -37,7 +40,8 @@ impl<T> GuardedTransport<T> {
                 None => self.traffic.is_starting(),
             },
             JsonRpcMessage::Request(request) => {
-                self.traffic.note_server_request(matches!(request.request, ServerRequest::PingRequest(_)))
+                let is_ping = matches!(request.request, ServerRequest::PingRequest(_));
+                self.traffic.note_server_request(is_ping, origin(&request.request))
             }
             JsonRpcMessage::Notification(sent) => self.admit_notification(&sent.notification),
         }
@@ -63,6 +67,14 @@ impl<T> GuardedTransport<T> {
     fn overdue_discovery(&self) -> Option<RequestId> {
         let is_over = self.discovery_end.is_some_and(|end| end <= Instant::now());
         self.traffic.open_discovery().filter(|_| is_over)
+    }
+}
+
+/// Returns the request of the host that a request of the server belongs to. Only HTTP knows it.
+fn origin(request: &ServerRequest) -> Option<&RequestId> {
+    match request.extensions().get::<InboundStreamOrigin>() {
+        Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
+        Some(InboundStreamOrigin::Unassociated) | None => None,
     }
 }
 
@@ -103,8 +115,13 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
             let message = tokio::select! {
                 biased;
                 _ = self.traffic.closed() => return None,
-                message = self.transport.receive() => message?,
+                message = self.transport.receive() => message,
                 () = overdue => continue,
+            };
+            let Some(message) = message else {
+                // Only counts if the transport has given no reason before.
+                self.traffic.close(CloseReason::Disconnected);
+                return None;
             };
             if self.admit(&message) {
                 return Some(message);

@@ -19,6 +19,7 @@ mod traffic;
 // From bytes to messages.
 mod decode;
 mod guard;
+mod http;
 mod lines;
 mod stdio;
 
@@ -42,8 +43,9 @@ mod subscription;
 pub use call::{ProgressListener, ServerCall};
 pub use client::ServerClient;
 pub use closing::CloseReason;
-pub use connect::{ServerEra, ServerStreams, connect, connect_in_era};
+pub use connect::{ServerEra, ServerStreams, connect, connect_in_era, connect_over_http};
 pub use error::{ConnectError, ServerError};
+pub use http::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange};
 pub use identity::ServerIdentity;
 pub use limits::ServerLimits;
 pub use progress::ServerProgress;

@@ -135,22 +135,27 @@ impl Traffic {
         self.changes.subscribe()
     }
 
-    /// Records a request of the server. Returns whether it gets a reply.
-    pub(crate) fn note_server_request(&self, is_ping: bool) -> bool {
+    /// Records a request of the server, and the request of the host that it belongs to, if the transport knows it.
+    /// Returns whether it gets a reply.
+    pub(crate) fn note_server_request(&self, is_ping: bool, origin: Option<&RequestId>) -> bool {
         if self.unread_replies.fetch_add(1, Ordering::Relaxed) >= UNREAD_REPLIES_MAX {
             self.close(CloseReason::UnreadReplies { max: UNREAD_REPLIES_MAX });
             return false;
         }
-        if is_ping || self.count_for_calls() {
+        if is_ping || self.count_for_calls(origin) {
             return true;
         }
         self.note_reply_read();
         false
     }
 
-    /// Counts a request of the server for each call in flight, because over pipes no call can be told from another.
-    fn count_for_calls(&self) -> bool {
+    /// Counts a request of the server for its call. Over pipes that is each call in flight, because no call can be told
+    /// from another.
+    fn count_for_calls(&self, origin: Option<&RequestId>) -> bool {
         let open = self.open.lock_recovered();
+        if let Some(call) = origin.and_then(|id| open.call(id)) {
+            return call.count_request();
+        }
         if open.calls.is_empty() {
             drop(open);
             let is_within = self.unasked_requests.fetch_add(1, Ordering::Relaxed) < UNASKED_REQUESTS_MAX;
@@ -210,6 +215,11 @@ impl OpenRequests {
         };
         let found = |id: RequestId| self.by_id.get(&id).map(|request| (id, request));
         found(id.clone()).or_else(|| number().and_then(found))
+    }
+
+    /// Returns the call that a request is for.
+    fn call(&self, id: &RequestId) -> Option<&CallInFlight> {
+        self.calls.get(self.by_id.get(id)?.token.as_ref()?)
     }
 
     fn close(&mut self, id: &RequestId) -> bool {

@@ -61,6 +61,14 @@ async fn a_server_that_ignores_discovery_is_taken_for_an_older_one() {
 }
 
 #[tokio::test]
+async fn an_answer_to_discovery_after_the_librarys_own_limit_is_dropped() {
+    let mut server = ServerProcess::hostile("late-discovery");
+    let long = ServerLimits { discovery_time: Duration::from_secs(60), ..limits() };
+    let client = server.connect(long).await.unwrap();
+    assert_eq!(text(run(&client).await), "done");
+}
+
+#[tokio::test]
 async fn a_server_that_exits_has_a_reason() {
     for mode in ["exits-at-once", "exits-at-discovery"] {
         let error = failure(mode, limits()).await;

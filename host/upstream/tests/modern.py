@@ -1,6 +1,7 @@
 """A server of the modern era, made with the Python SDK."""
 
 import asyncio
+import sys
 from typing import Annotated
 
 from mcp.server.mcpserver import Context, Elicit, ElicitationResult, MCPServer, Resolve
@@ -53,4 +54,7 @@ async def greet(name: Annotated[ElicitationResult[Name], Resolve(ask)]) -> str:
     return f"{name.action} {name.data.name if name.action == 'accept' else ''}".strip()
 
 
-server.run()
+if len(sys.argv) > 1:
+    server.run("streamable-http", port=int(sys.argv[1]))
+else:
+    server.run()

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +57,14 @@ impl ServerProcess {
             output: self.child.stdout.take().expect("its output is a pipe"),
             input: self.child.stdin.take().expect("its input is a pipe"),
         }
+    }
+
+    /// Reads the first line of standard output.
+    pub(crate) async fn first_line(&mut self) -> String {
+        let mut line = String::new();
+        let output = self.child.stdout.take().expect("its output is a pipe");
+        BufReader::new(output).read_line(&mut line).await.expect("it writes text");
+        line.trim().to_owned()
     }
 
     /// Connects with some limits.
