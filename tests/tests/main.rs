@@ -35,6 +35,7 @@ mod providers;
 mod record;
 mod reload;
 mod schema;
+mod servers;
 mod services;
 mod state;
 mod sub_agent;

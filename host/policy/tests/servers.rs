@@ -126,10 +126,26 @@ fn a_server_needs_only_a_command_and_gets_nothing_else() {
 }
 
 #[test]
+fn a_server_may_be_a_package() {
+    let text = "[server.notes]\npackage = 'npm:@a/notes@1.2.3'\nprogram = 'notes'\narguments = ['/data']\n";
+    let program = program(&Policy::parse(text).unwrap());
+    let server = program.server.clone().unwrap();
+    let package = server.package.unwrap();
+    assert_eq!((package.spec.as_str(), package.program.as_deref()), ("npm:@a/notes@1.2.3", Some("notes")));
+    assert_eq!((program.program.as_str(), server.arguments), ("", vec!["/data".to_owned()]));
+    let binding = Binding::Process(Box::new(program));
+    assert!(binding.describe().starts_with("runs npm:@a/notes@1.2.3 notes /data until the host ends"));
+    assert_eq!(binding.places(), []);
+}
+
+#[test]
 fn each_fault_of_a_server_is_reported_at_its_key() {
     let command = "command = ['/bin/notes']\n";
     for (body, key, fault) in [
-        ("", "server.notes", PolicyFault::MissingKey { name: "command" }),
+        ("", "server.notes", BindingError::ServerStart.into()),
+        ("command = ['/bin/a']\npackage = 'npm:a@1.0.0'", "server.notes", BindingError::ServerStart.into()),
+        ("command = ['/bin/a']\narguments = ['x']", "server.notes.arguments", BindingError::ServerArguments.into()),
+        ("package = 'npm:a'", "server.notes.package", BindingError::Package.into()),
         ("command = ['notes']", "server.notes.command", BindingError::Program.into()),
         ("command = ['./notes']", "server.notes.command", BindingError::Program.into()),
         ("command = []", "server.notes.command", PolicyFault::Empty),
@@ -149,7 +165,7 @@ fn each_fault_of_a_server_is_reported_at_its_key() {
         let error = refused(&format!("[server.notes]\n{body}\n"));
         assert_eq!((error.key.as_str(), error.fault), (key, fault), "{body}");
     }
-    for key in ["time = '1 s'", "runs = 1", "escalate = 'ask'", "program = '/bin/sh'", "config = {}", "http.a = {}"] {
+    for key in ["time = '1 s'", "runs = 1", "escalate = 'ask'", "config = {}", "http.a = {}"] {
         let error = refused(&format!("[server.notes]\n{command}{key}\n"));
         assert!(matches!(error.fault, PolicyFault::UnknownKey { .. }), "{key}: {error}");
     }

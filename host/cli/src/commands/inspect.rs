@@ -94,10 +94,11 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     writeln!(text, "{}\n", Lines(plugin.description.trim_end()))?;
     let mut facts = Table::default();
     facts.row([TableCell::new(TextStyle::Quiet, "sha256"), TableCell::plain(&plugin.sha256)]);
-    let size = match (plugin.standard, plugin.native) {
-        (true, _) => "none: it is built into the host".to_owned(),
-        (false, true) => "none: it runs inside the application, without a sandbox".to_owned(),
-        (false, false) => view::size(plugin.bytes),
+    let size = match plugin {
+        PluginView { standard: true, .. } => "none: it is built into the host".to_owned(),
+        PluginView { native: true, .. } => "none: it runs inside the application, without a sandbox".to_owned(),
+        PluginView { server: true, .. } => "none: it is an MCP server, in a confined process".to_owned(),
+        PluginView { bytes, .. } => view::size(*bytes),
     };
     facts.row([TableCell::new(TextStyle::Quiet, "size"), TableCell::plain(&size)]);
     if let Some(contract) = plugin.contract {

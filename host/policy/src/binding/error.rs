@@ -54,6 +54,15 @@ pub enum BindingError {
     /// The source is not a variable, a file or a command.
     #[error("invalid source of a secret")]
     SecretSource,
+    /// The package has no registry, no name or no exact version.
+    #[error("invalid package")]
+    Package,
+    /// The section of a server has none of `command` and `package`, or both.
+    #[error("a server needs one of `command` and `package`")]
+    ServerStart,
+    /// Only the program of a package gets its arguments apart.
+    #[error("`program` and `arguments` belong to `package`")]
+    ServerArguments,
     /// The command has no words or too many, or one that is too long or contains a NUL.
     #[error("a command must have 1 to {ARGUMENTS} words of at most {ARGUMENT_BYTES} bytes")]
     Command,
@@ -144,6 +153,9 @@ impl BindingError {
             Self::SecretSource => {
                 "write \"env:NAME\", \"file:PATH\" or { command = [\"PROGRAM\", ...] }; never write the secret itself"
             }
+            Self::Package => "write \"npm:NAME@1.2.3\" or \"pypi:NAME==1.2.3\", with an exact version",
+            Self::ServerStart => "write command = [\"/path/of/program\", ...], or package = \"npm:NAME@1.2.3\"",
+            Self::ServerArguments => "write the arguments in `command`, after the program",
             Self::Command => "write the program and each of its arguments as a separate string",
             Self::SecretSlot => "write `header` with `value`, or `basic`, or `query`",
             Self::SecretHostMissing => "add `host` with the one host that may get the secret",

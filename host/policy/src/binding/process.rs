@@ -31,6 +31,8 @@ pub(super) const FACTS: KindFacts = KindFacts {
 
 /// Maximum bytes of the name of an environment variable: longer than those that programs document.
 const ENVIRONMENT_NAME_BYTES: usize = 64;
+/// Maximum bytes of the spec of a package: names on npm have at most 214.
+const PACKAGE_BYTES: usize = 320;
 /// Maximum bytes of the value of an environment variable, as for a setting. A longer one belongs in a file.
 const ENVIRONMENT_VALUE_BYTES: usize = 4096;
 
@@ -59,10 +61,21 @@ pub struct ProcessBinding {
 /// What only the program of an MCP server has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerProgram {
+    /// The package that the program comes from. The path of the program is empty then.
+    pub package: Option<ServerPackage>,
     /// The arguments.
     pub arguments: Vec<String>,
     /// The environment variables whose values are secrets.
     pub secrets: BTreeMap<String, SecretSource>,
+}
+
+/// A package that the program of an MCP server comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerPackage {
+    /// The registry, the name and the exact version: `npm:NAME@VERSION` or `pypi:NAME==VERSION`.
+    pub spec: String,
+    /// The program of the package, if it has several.
+    pub program: Option<String>,
 }
 
 /// What a program can reach over the network.
@@ -127,7 +140,11 @@ impl ProcessBinding {
     pub fn describe_with(&self, directories: Option<&str>, network: Option<&str>) -> Vec<String> {
         let with = directories.map(|directories| format!(" with {directories}")).unwrap_or_default();
         let arguments = self.server.iter().flat_map(|server| &server.arguments);
-        let words: Vec<String> = std::iter::once(&self.program).chain(arguments).map(|word| plain(word)).collect();
+        let package = self.server.as_ref().and_then(|server| server.package.as_ref());
+        let program = package.map_or(&self.program, |package| &package.spec);
+        let chosen = package.and_then(|package| package.program.as_ref());
+        let words = std::iter::once(program).chain(chosen).chain(arguments);
+        let words: Vec<String> = words.map(|word| plain(word)).collect();
         let mut parts = vec![match self.server {
             Some(_) => format!("runs {} until the host ends{with}", words.join(" ")),
             None => format!("may run {}{with}", words.join(" ")),
@@ -165,8 +182,13 @@ impl BindingKind for ProcessBinding {
 
     fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
         let secrets = self.server.iter().flat_map(|server| server.secrets.values());
-        let program = (GrantPlaceKind::ConfinedProgram, self.program.as_str());
-        std::iter::once(program).chain(secrets.filter_map(SecretSource::place)).collect()
+        // The program of a package is in the host's own folder of packages.
+        let program = Some((GrantPlaceKind::ConfinedProgram, self.program.as_str()));
+        program
+            .filter(|(_, program)| !program.is_empty())
+            .into_iter()
+            .chain(secrets.filter_map(SecretSource::place))
+            .collect()
     }
 }
 
@@ -176,6 +198,23 @@ pub(crate) fn read_program(text: &str) -> Result<String, BindingError> {
     let rooted = path.starts_with('/') || below_home(&path).is_some_and(|rest| !rest.is_empty());
     // A path that ends with a slash is a directory.
     if rooted && !path.ends_with('/') { Ok(path) } else { Err(BindingError::Program) }
+}
+
+/// Parses the spec of a package. The version must be exact, because a newer one is another program.
+pub(crate) fn read_package(text: &str) -> Result<String, BindingError> {
+    let parts = match text.split_once(':') {
+        Some(("npm", rest)) => rest.rsplit_once('@'),
+        Some(("pypi", rest)) => rest.split_once("=="),
+        Some(_) | None => None,
+    };
+    let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._+-!".contains(&byte));
+    let is_version = |version: &str| version.starts_with(|first: char| first.is_ascii_digit()) && is_word(version);
+    let is_sound = |(name, version): (&str, &str)| !name.is_empty() && is_word(name) && is_version(version);
+    if text.len() <= PACKAGE_BYTES && parts.is_some_and(is_sound) {
+        Ok(text.to_owned())
+    } else {
+        Err(BindingError::Package)
+    }
 }
 
 /// Parses the name of an environment variable.
@@ -206,6 +245,28 @@ mod tests {
         }
         for text in ["", "/a\0b", "/a\nb", &format!("/{}", "a".repeat(PATH_BYTES))] {
             assert_eq!(read_program(text), Err(BindingError::Path), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_package_has_a_registry_and_an_exact_version() {
+        for text in
+            ["npm:a@1.0.0", "npm:@scope/a-b@2025.4.8", "pypi:mcp-server-git==2025.1.14", "pypi:a==1!2.0+local.1"]
+        {
+            assert_eq!(read_package(text).as_deref(), Ok(text));
+        }
+        for text in [
+            "",
+            "a@1.0.0",
+            "npm:a",
+            "npm:@1.0.0",
+            "npm:a@latest",
+            "npm:a@^1.0.0",
+            "npm:a@1.x || 2",
+            "pypi:a>=1",
+            "git:a@1.0.0",
+        ] {
+            assert_eq!(read_package(text), Err(BindingError::Package), "{text:?}");
         }
     }
 

@@ -11,7 +11,7 @@ use super::plugin::{self, KeyReference, PlacedValue, PluginSection};
 use crate::binding::{
     self, Binding, BindingError, BindingLimit, ConfinementTier, DependencyKind, ENVIRONMENT_ENTRIES, Escalation,
     Limited, PROGRAM_DIRECTORIES, ProcessBinding, ProcessLimit, ProcessLimits, ProcessNetwork, SecretSource,
-    ServerProgram,
+    ServerPackage, ServerProgram,
 };
 use crate::error::PolicyFault;
 use crate::name::{DependencyKey, LocalName, PluginName};
@@ -19,8 +19,11 @@ use crate::permission::Permissions;
 use crate::server::ServerPolicy;
 
 /// The keys of a section. The limits of a run are missing: a server runs until the host ends.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "command",
+    "package",
+    "program",
+    "arguments",
     "directory",
     "network",
     "environment",
@@ -63,19 +66,18 @@ fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
         node.keep::<()>(Err(node.fail(BindingError::ProgramDirectories)));
     }
     let network = table.read("network", |network| read_network(&mut section, network)).unwrap_or_default();
-    // Without a command, the fault was noted and the policy is refused.
-    let command = table.need("command", read_command).unwrap_or_default();
+    // Without a start, the fault was noted and the policy is refused.
+    let start = node.keep(read_start(node, &table)).unwrap_or_default();
     let ServerEnvironment { plain, secrets } = table.read("environment", read_environment).unwrap_or_default();
-    let mut words = command.into_iter();
     let process = ProcessBinding {
-        program: words.next().unwrap_or_default(),
+        program: start.program,
         directories,
         network,
         environment: plain,
         require: table.read("require", |node| node.word(&ConfinementTier::ALL, ConfinementTier::as_str)),
         escalate: Escalation::Never,
         limits: read_limits(&table),
-        server: Some(ServerProgram { arguments: words.collect(), secrets }),
+        server: Some(ServerProgram { package: start.package, arguments: start.arguments, secrets }),
     };
     bind(&mut section, ServerPolicy::PROGRAM, Binding::Process(Box::new(process)), node)?;
     let permissions = table.read("permissions", read_permissions);
@@ -101,6 +103,43 @@ fn read_network(section: &mut PluginSection, node: &TomlNode<'_>) -> Result<Proc
     let key = DependencyKey::new(ServerPolicy::NETWORK).map_err(|fault| node.fail(fault))?;
     section.references.push(KeyReference::new(key.clone(), DependencyKind::Http, node));
     Ok(ProcessNetwork::Http(key))
+}
+
+/// How a server is started.
+#[derive(Default)]
+struct StartSection {
+    program: String,
+    package: Option<ServerPackage>,
+    arguments: Vec<String>,
+}
+
+/// Parses `command`, or `package` with its program and its arguments.
+fn read_start(node: &TomlNode<'_>, table: &TomlTable<'_, '_>) -> Result<StartSection, Misplaced> {
+    match (table.get("command"), table.get("package")) {
+        (Some(command), None) => {
+            if let Some(stray) = table.get("program").or(table.get("arguments")) {
+                return Err(stray.fail(BindingError::ServerArguments));
+            }
+            let mut words = read_command(command)?.into_iter();
+            let program = words.next().unwrap_or_default();
+            Ok(StartSection { program, package: None, arguments: words.collect() })
+        }
+        (None, Some(package)) => {
+            let spec = binding::read_package(package.text()?).map_err(|fault| package.fail(fault))?;
+            let program = table.read("program", |node| node.text().map(str::to_owned));
+            let arguments = table.read("arguments", read_arguments).unwrap_or_default();
+            Ok(StartSection { program: String::new(), package: Some(ServerPackage { spec, program }), arguments })
+        }
+        // A misspelt key was noted already.
+        (None, None) if table.is_misspelt("command") => Ok(StartSection::default()),
+        (Some(_), Some(_)) | (None, None) => Err(node.fail(BindingError::ServerStart)),
+    }
+}
+
+fn read_arguments(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
+    let elements = node.list()?;
+    let words: Vec<&str> = elements.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
+    binding::read_words(&words).map_err(|fault| node.fail(fault))
 }
 
 /// Parses the program and its arguments. The program is a path, because a name would depend on where the host runs.

@@ -9,7 +9,7 @@ use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
 use super::wanted::Wanted;
-use crate::servers::{ListedServer, ListedTool, ServerGrant, ServerLink};
+use crate::servers::{ListedServer, ListedTool, ServerFault, ServerGrant, ServerLink};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::definition;
 use portcullis_definitions::tool::Tool;
@@ -87,6 +87,9 @@ impl Loader {
     /// Lists the tools of a server that has its grants, and compares them with their pin. After an error, the plugin is
     /// unchanged.
     pub(crate) async fn list_server(&self, plugin: &mut Plugin) -> Result<(), LoadError> {
+        if let Some(fault) = &plugin.grants.package_fault {
+            return Err(LoadError::Server(Box::new(ServerFault::Package(fault.clone()))));
+        }
         let Some((link, grant)) = plugin.server_link() else { return Ok(()) };
         let listed = link.list(grant).await.map_err(|fault| LoadError::Server(Box::new(fault)))?;
         let (identity, pins) = ((plugin.name.clone(), plugin.sha256), Arc::clone(&self.pins));

@@ -4,6 +4,7 @@ use super::bases::{Bases, Own};
 use super::changeable::{Changeable, changeable};
 use super::directory::BoundDirectory;
 use super::error::GrantError;
+use super::package::LocatedPackage;
 use super::program::{BoundProgram, BoundServer};
 use crate::audit::AuditError;
 use crate::places::{self, OwnPlace};
@@ -18,6 +19,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The key of the folder of a server's package. A link of this name is at the root of the program's view.
+const PACKAGE_KEY: &str = "package";
+
+/// The key of the library of the program that runs a package.
+const LIBRARY_KEY: &str = "library";
+
 /// The grants of one plugin.
 #[derive(Default)]
 pub(crate) struct PluginGrants {
@@ -30,6 +37,8 @@ pub(crate) struct PluginGrants {
     pub(crate) memory_bytes: usize,
     /// The secrets of its clients. All of its calls search for them.
     pub(crate) secrets: Arc<PluginSecrets>,
+    /// Why the package of a server cannot be used. The server has no program then.
+    pub(crate) package_fault: Option<String>,
 }
 
 /// The grant for one key.
@@ -122,11 +131,20 @@ impl Opening<'_> {
             };
             keys.insert(key.clone(), grant);
         }
-        let mut programs = Vec::new();
+        let (mut programs, mut package_fault) = (Vec::new(), None);
         for (key, binding) in policy.bindings(plugin) {
             let Binding::Process(binding) = binding else { continue };
             let place = BindingPlace { plugin, key, base: self.bases.of(policy.binding_layer(plugin, key)) };
-            programs.push((key.clone(), Grant::Program(Box::new(place.program(binding, &keys, self)?))));
+            let package = binding.server.as_ref().and_then(|server| server.package.as_ref());
+            let located = package.map(|package| LocatedPackage::find(&self.own.state.path, package, plugin.as_str()));
+            let located = match located.transpose() {
+                Ok(located) => located,
+                Err(fault) => {
+                    package_fault = Some(fault);
+                    continue;
+                }
+            };
+            programs.push((key.clone(), Grant::Program(Box::new(place.program(binding, &keys, located, self)?))));
         }
         keys.extend(programs);
         let clients = keys.values().filter_map(Grant::client);
@@ -137,6 +155,7 @@ impl Opening<'_> {
             clock: policy.clock(plugin),
             memory_bytes: policy.limits(plugin).memory_bytes,
             secrets,
+            package_fault,
         })
     }
 }
@@ -216,13 +235,14 @@ impl BindingPlace<'_> {
         &self,
         binding: &ProcessBinding,
         others: &BTreeMap<DependencyKey, Grant>,
+        located: Option<LocatedPackage>,
         opening: &Opening<'_>,
     ) -> Result<BoundProgram, GrantError> {
         let client = match &binding.network {
             ProcessNetwork::None => None,
             ProcessNetwork::Http(name) => Some((name.clone(), self.program_client(name, others)?)),
         };
-        let path = self.base.join(&binding.program);
+        let path = located.as_ref().map_or_else(|| self.base.join(&binding.program), |located| located.program.clone());
         let program = |error| GrantError::Program { plugin: self.plugin.clone(), key: self.key.clone(), error };
         let file = ProgramFile::open(&path).map_err(program)?;
         let mut directories = Vec::new();
@@ -236,15 +256,46 @@ impl BindingPlace<'_> {
             }
             directories.push((name.clone(), bound.clone()));
         }
+        let mut binding = binding.clone();
+        if let Some(located) = &located {
+            directories.extend(self.package_directories(located)?);
+            if let Some(server) = &mut binding.server {
+                server.arguments.splice(0..0, located.arguments.iter().cloned());
+            }
+        }
         let server = opening.policy.server(self.plugin).filter(|_| binding.server.is_some());
         let server = server.map(|policy| BoundServer {
-            binding: binding.clone(),
+            binding,
+            package: located.map(|located| located.installed),
             policy: policy.clone(),
             limits: opening.policy.limits(self.plugin),
             base: self.base.clone(),
             network: opening.network.clone(),
         });
         Ok(BoundProgram::new(path, file, directories, client, server))
+    }
+
+    /// Returns the folders that the program of a package needs: its own, and the library of the machine's program. No
+    /// grant of the policy could lead to the first, because it is in the state directory.
+    fn package_directories(
+        &self,
+        located: &LocatedPackage,
+    ) -> Result<Vec<(DependencyKey, BoundDirectory)>, GrantError> {
+        let folders =
+            [Some((PACKAGE_KEY, located.installed.path())), located.library.as_deref().map(|path| (LIBRARY_KEY, path))];
+        let mut directories = Vec::new();
+        for (key, path) in folders.into_iter().flatten() {
+            let opened = Directory::open(path, Access::ReadOnly);
+            let directory = opened.map_err(|error| GrantError::Grant {
+                plugin: self.plugin.clone(),
+                key: self.key.clone(),
+                error,
+            })?;
+            let place = path.to_string_lossy().into_owned();
+            let key = DependencyKey::new(key).map_err(|error| self.program_needs(error.to_string()))?;
+            directories.push((key, BoundDirectory { directory, place, narrow: None }));
+        }
+        Ok(directories)
     }
 
     /// Returns the client that decides and sends the requests of a program.

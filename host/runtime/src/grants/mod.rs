@@ -7,6 +7,7 @@ mod changeable;
 mod check;
 mod directory;
 mod error;
+mod package;
 mod program;
 
 pub(crate) use bases::{Bases, Own};
@@ -14,4 +15,5 @@ pub(crate) use bound::{Grant, Opening, PluginGrants};
 pub(crate) use check::{check_bindings, check_keys, check_kinds, check_names, check_rules_with, check_services};
 pub(crate) use directory::BoundDirectory;
 pub use error::GrantError;
+pub(crate) use package::packages_of;
 pub(crate) use program::{BoundProgram, BoundServer};

@@ -1,11 +1,12 @@
 //! A program that the policy binds, with the directories that it sees.
 
 use super::directory::BoundDirectory;
+use portcullis_packages::InstalledPackage;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{DependencyKey, Limits, ProcessBinding, ServerPolicy};
 use portcullis_sandbox::{Client, ConfineError, Network, PathBase, ProgramFile};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A program that the policy binds.
 pub(crate) struct BoundProgram {
@@ -30,6 +31,8 @@ pub(crate) struct BoundServer {
     /// The directory from which the paths of its secrets start.
     pub(crate) base: PathBase,
     pub(crate) network: Network,
+    /// The package that the program comes from. It is checked before each start.
+    pub(crate) package: Option<Arc<InstalledPackage>>,
 }
 
 impl BoundProgram {

@@ -1,6 +1,6 @@
 //! A running server and the connection to it.
 
-use super::error::ServerFault;
+use super::error::{ServerFault, shown};
 use crate::grants::{BoundProgram, BoundServer};
 use portcullis_policy::{Limits, ProcessBinding, ServerPolicy};
 use portcullis_sandbox::{PluginSecrets, ProgramSetup, ServerProcess, ServerStart, Traffic, open_variable};
@@ -8,6 +8,7 @@ use portcullis_upstream::{CloseReason, RefuseRequests, ServerClient, ServerLimit
 use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 /// How long the host waits for the end of a program that has not introduced itself, to say how it ended.
@@ -48,6 +49,12 @@ impl ServerConnection {
         let ServerGrant { program, server, secrets } = grant;
         let binding = &server.binding;
         let started = binding.server.clone().ok_or(ServerFault::NotBound)?;
+        if let Some(package) = server.package.clone() {
+            // Every file of the package is read, and compared with what was installed.
+            let checked = spawn_blocking(move || package.verify()).await;
+            let checked = checked.map_err(|_| ServerFault::Package("the host stops".to_owned()))?;
+            checked.map_err(|error| ServerFault::Package(shown(&error)))?;
+        }
         let mut environment = binding.environment.clone();
         for (name, from) in &started.secrets {
             let opened = open_variable(&server.network, from, &server.base).await;

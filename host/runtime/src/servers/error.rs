@@ -16,6 +16,9 @@ pub enum ServerFault {
     /// The policy binds no program to the server.
     #[error("the policy names no program for the server")]
     NotBound,
+    /// The package of the server cannot be used.
+    #[error("its package cannot be used: {0}")]
+    Package(String),
     /// A secret of the server's environment is not available.
     #[error("the secret {name} of its environment is not available: {source}")]
     Secret {

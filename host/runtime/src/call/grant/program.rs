@@ -61,7 +61,9 @@ impl GrantKind for BoundProgram {
     }
 
     fn describe_bound(&self, binding: Option<&Binding>, tool: &Tool) -> Option<String> {
-        Some(format!("{}, SHA-256 {}", self.describe(binding?, tool), self.file().sha256()))
+        let package = self.server.as_ref().and_then(|server| server.package.as_ref());
+        let package = package.map(|package| format!(", package {}", package.tree_hash())).unwrap_or_default();
+        Some(format!("{}, SHA-256 {}{package}", self.describe(binding?, tool), self.file().sha256()))
     }
 }
 
