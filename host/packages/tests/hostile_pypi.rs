@@ -96,12 +96,12 @@ fn a_wheel_with_another_name_hash_or_place_is_refused() {
 #[test]
 fn a_wheel_that_is_too_large_is_refused() {
     let (site, registry) = (Site::new(), Registry::start());
-    let huge = vec![0; 48 << 20];
+    let huge = vec![0; 16 << 20];
     registry.wheel("server", &[], &[("server.py", ECHO), ("huge.bin", &huge)]);
     let mut options = registry.options();
-    options.limits.bytes_max = 8 << 20;
-    assert_says(&site.install_with("pypi:server==1.0.0", &options).unwrap_err(), "more than 8388608 bytes on disk");
+    options.limits.bytes_max = 4 << 20;
+    assert_says(&site.install_with("pypi:server==1.0.0", &options).unwrap_err(), "more than 4194304 bytes on disk");
     options.limits = Default::default();
-    options.limits.file_bytes_max = 8 << 20;
-    assert_says(&site.install_with("pypi:server==1.0.0", &options).unwrap_err(), "a file of more than 8388608 bytes");
+    options.limits.file_bytes_max = 4 << 20;
+    assert_says(&site.install_with("pypi:server==1.0.0", &options).unwrap_err(), "a file of more than 4194304 bytes");
 }
