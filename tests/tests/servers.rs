@@ -21,3 +21,12 @@ mod pinned;
 
 #[path = "servers/command.rs"]
 mod command;
+
+#[path = "servers/registry.rs"]
+mod registry;
+
+#[path = "servers/user.rs"]
+mod user;
+
+#[path = "servers/manage.rs"]
+mod manage;

@@ -11,6 +11,7 @@ mod log;
 mod manual;
 mod principal;
 mod serve;
+mod server;
 mod watch;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
@@ -24,6 +25,9 @@ pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecisi
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
+pub(crate) use server::{
+    ServerAddArguments, ServerCommand, ServerInstallArguments, ServerListArguments, ServerRemoveArguments,
+};
 pub(crate) use watch::WatchArguments;
 
 use crate::exit_code::Exit;
@@ -116,6 +120,9 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Serve the tools to agents over MCP, until stopped
     Serve(ServeArguments),
+    /// Add, install, list and remove the MCP servers whose tools are offered under your policy
+    #[command(subcommand)]
+    Server(ServerCommand),
     /// Print the tools in the format of a model provider, and report what is lost in it
     Export(ExportArguments),
     /// Show what would happen to a call, and by which rule; runs nothing

@@ -113,7 +113,7 @@ impl<'t> PolicyDocument<'t> {
                 let line = line_start(self.text, key)..line_end(self.text, end);
                 let around = (self.text.get(line.start..key)?, self.text.get(end..line.end)?);
                 let is_alone = around.0.trim().is_empty() && (around.1.trim().is_empty() || is_comment(around.1));
-                is_alone.then(|| vec![key..end])
+                is_alone.then(|| std::iter::once(key..end).collect())
             }
             Item::Value(_) | Item::ArrayOfTables(_) | Item::None => None,
         }

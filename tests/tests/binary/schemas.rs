@@ -17,7 +17,7 @@ const OF_AUTHORS: [&str; 2] = ["build", "dev"];
 const OTHERWISE: [&str; 6] = ["init", "doctor", "uninstall", "serve", "console", "watch"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
-const LINES: [(&[&str], i32, &str); 53] = [
+const LINES: [(&[&str], i32, &str); 58] = [
     (&["list"], 0, "list"),
     (&["list", "--tokens"], 0, "list-tokens"),
     (&["inspect", "files"], 0, "inspect"),
@@ -59,6 +59,11 @@ const LINES: [(&[&str], i32, &str); 53] = [
     (&["trust", "nowhere.toml", "--yes"], 2, "error"),
     (&["accept", "files"], 0, "accept"),
     (&["accept", "nowhere"], 6, "error"),
+    (&["server", "add", "none", "--yes", "--", "/bin/true"], 7, "server-add"),
+    (&["server", "list"], 0, "server-list"),
+    (&["server", "list", "--try"], 0, "server-list"),
+    (&["server", "install"], 0, "server-install"),
+    (&["server", "remove", "none", "--yes"], 0, "server-remove"),
     (&["audit", "show"], 0, "audit-entry"),
     (&["audit", "verify"], 0, "audit-verify"),
     (&["new", "notes", "--lang", "c"], 0, "new"),

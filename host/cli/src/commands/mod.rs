@@ -25,6 +25,7 @@ mod new;
 mod no_result;
 mod reply;
 mod serve;
+mod server;
 mod streamed;
 mod suggest;
 mod test;
@@ -54,6 +55,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Check(arguments) => check::run(&arguments, context).await,
         Command::Call(arguments) => call::run(arguments, context).await,
         Command::Serve(arguments) => serve::run(arguments, context).await,
+        Command::Server(command) => server::run(command, context).await,
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Allow(arguments) => editing::rule(Decision::Allow, &arguments, context).await,
