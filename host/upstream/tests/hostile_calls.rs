@@ -118,10 +118,22 @@ async fn an_error_of_the_protocol_is_reported_and_cut() {
 }
 
 #[tokio::test]
-async fn a_task_that_was_not_asked_for_is_an_error() {
-    let (client, _server) = hostile("task").await;
-    let answer = run(&client).await;
-    assert!(matches!(answer, Err(ServerError::UnaskedTask)), "{answer:?}");
+async fn a_call_waits_for_its_task_and_replies_to_it() {
+    let user = Arc::new(AskedUser::default());
+    let mut server = ServerProcess::hostile("task");
+    let client = server.connect_for(limits(), Arc::clone(&user) as Arc<dyn ServerRequests>).await.unwrap();
+    assert_eq!(text(run(&client).await), "accept after 3");
+    assert_eq!(user.requests.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_task_without_end_ends_at_the_deadline_and_is_cancelled() {
+    let (client, server) = hostile("endless-task").await;
+    let answer = client.call("run", Map::new(), within(Duration::from_millis(500))).await;
+    assert!(matches!(answer, Err(ServerError::Timeout)), "{answer:?}");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    client.shutdown().await;
+    assert!(server.errors().await.contains("task cancelled"));
 }
 
 #[tokio::test]
