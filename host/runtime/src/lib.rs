@@ -250,6 +250,7 @@ pub mod plugins {
         Observer, Offer, Plugin, RefusedPlugin, Silent, ToolNames, check, describe_beside, forget_refusal,
     };
     pub use crate::conformance::{Conformance, Level, Loaded, NotTried};
+    pub use crate::grants::packages_of;
     pub use crate::known_tool::known as known_tool;
     pub use crate::rehearsal::{ReducedOffer, Rehearsal};
     pub use crate::reserved::{BATCH_TOOL, EXPLAIN_TOOL, is_reserved};

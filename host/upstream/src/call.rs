@@ -12,7 +12,7 @@ use crate::traffic::Traffic;
 use portcullis_definitions::manifest::Answer;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, InputRequiredResult, InputResponses, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, InputRequests, InputResponses, ServerResult,
 };
 use rmcp::service::Peer;
 use serde_json::{Map, Value};
@@ -62,17 +62,23 @@ impl CallContext<'_> {
         let listening = listen(in_flight.progress(), call.on_progress);
         let result = tokio::select! {
             biased;
-            result = self.rounds(params, &in_flight) => result?,
+            result = self.result(params, &in_flight) => result?,
             never = listening => never,
             () = call.cancellation.cancelled() => return Err(ServerError::Cancelled),
             () = in_flight.flooded() => return Err(ServerError::TooManyRequests { max: REQUESTS_PER_CALL_MAX }),
             () = sleep_until(call.deadline.into()) => return Err(ServerError::Timeout),
         };
-        match result {
-            ServerResult::CallToolResult(result) => {
-                answer::convert(result, call.has_output_schema, self.limits.result_bytes)
-            }
-            ServerResult::CreateTaskResult(_) => Err(ServerError::UnaskedTask),
+        answer::convert(result, call.has_output_schema, self.limits.result_bytes)
+    }
+
+    async fn result(
+        &self,
+        params: CallToolRequestParams,
+        in_flight: &CallInFlight,
+    ) -> Result<CallToolResult, ServerError> {
+        match self.rounds(params, in_flight).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::CreateTaskResult(created) => self.wait_for_task(created.task, in_flight).await,
             _ => Err(ServerError::Malformed { problem: "it is no result of a call".to_owned() }),
         }
     }
@@ -90,19 +96,19 @@ impl CallContext<'_> {
             let result = OpenExchange::begin(self.peer, self.traffic, request).await?.answer().await?;
             let ServerResult::InputRequiredResult(required) = result else { return Ok(result) };
             params.request_state = required.request_state.clone();
-            params.input_responses = Some(self.input(required, in_flight).await?);
+            params.input_responses = Some(self.input(required.input_requests.unwrap_or_default(), in_flight).await?);
         }
         Err(ServerError::TooManyRequests { max: INPUT_ROUNDS_MAX })
     }
 
     /// Gets the input that a server asks for in place of an answer.
-    async fn input(
+    pub(crate) async fn input(
         &self,
-        required: InputRequiredResult,
+        requests: InputRequests,
         in_flight: &CallInFlight,
     ) -> Result<InputResponses, ServerError> {
         let mut responses = InputResponses::new();
-        for (key, request) in required.input_requests.unwrap_or_default() {
+        for (key, request) in requests {
             if !in_flight.count_request() {
                 return Err(ServerError::TooManyRequests { max: REQUESTS_PER_CALL_MAX });
             }

@@ -7,8 +7,8 @@ use crate::traffic::ExpectedAnswer;
 use portcullis_definitions::text;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolResult, CreateTaskResult, DiscoverResult, ErrorCode, ErrorData, InitializeResult, InputRequiredResult,
-    JsonRpcMessage, ListToolsResult, RequestId, ServerResult, SubscriptionsListenResult,
+    CallToolResult, CreateTaskResult, DiscoverResult, ErrorCode, ErrorData, GetTaskResult, InitializeResult,
+    InputRequiredResult, JsonRpcMessage, ListToolsResult, RequestId, ServerResult, SubscriptionsListenResult,
 };
 use rmcp::service::RxJsonRpcMessage;
 use serde::Deserialize;
@@ -107,6 +107,7 @@ fn answer(line: &[u8], id: RequestId, expected: ExpectedAnswer) -> DecodedLine {
             .or_else(|error| result::<InputRequiredResult>(line).map_err(|_| error))
             .or_else(|error| result::<CreateTaskResult>(line).map_err(|_| error)),
         ExpectedAnswer::Subscription => result::<SubscriptionsListenResult>(line),
+        ExpectedAnswer::Task => result::<GetTaskResult>(line),
         ExpectedAnswer::Other => result::<ServerResult>(line),
     };
     match result {

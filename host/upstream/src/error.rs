@@ -1,8 +1,12 @@
 //! What goes wrong between the host and a server.
 
 use crate::closing::CloseReason;
+use portcullis_definitions::text;
 use std::time::Duration;
 use thiserror::Error;
+
+/// Maximum length of a message in a server's error, in bytes.
+const MESSAGE_BYTES_MAX: usize = 4096;
 
 /// Why a server cannot be used. The texts in it are the server's, cut to a limit but otherwise unchecked.
 #[derive(Debug, Error)]
@@ -138,7 +142,11 @@ pub enum ServerError {
         /// What the server asked for.
         what: &'static str,
     },
-    /// The server made a task of the call although the host does not offer to wait for one.
-    #[error("the server answered with a task, which the host did not ask for: report this to the server's author")]
-    UnaskedTask,
+}
+
+impl ServerError {
+    /// Returns the error that a server answered with.
+    pub(crate) fn refused(code: i32, message: &str) -> Self {
+        Self::Refused { code, message: text::cut(message, MESSAGE_BYTES_MAX).to_owned() }
+    }
 }

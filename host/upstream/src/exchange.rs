@@ -5,15 +5,11 @@ use crate::decode::MALFORMED_ANSWER;
 use crate::error::ServerError;
 use crate::http::{self, HttpFailure};
 use crate::traffic::Traffic;
-use portcullis_definitions::text;
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ServerResult};
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use std::sync::Arc;
 use tokio::runtime::Handle;
-
-/// Maximum length of a message in a server's error, in bytes.
-const MESSAGE_BYTES_MAX: usize = 4096;
 
 /// A request of the host that the server is working on. Dropping it before its answer cancels it.
 pub(crate) struct OpenExchange {
@@ -73,10 +69,7 @@ fn convert(error: ServiceError, traffic: &Traffic) -> ServerError {
         ServiceError::McpError(error) if error.code == MALFORMED_ANSWER => {
             ServerError::Malformed { problem: error.message.into_owned() }
         }
-        ServiceError::McpError(error) => ServerError::Refused {
-            code: error.code.0,
-            message: text::cut(&error.message, MESSAGE_BYTES_MAX).to_owned(),
-        },
+        ServiceError::McpError(error) => ServerError::refused(error.code.0, &error.message),
         ServiceError::TransportSend(error) if traffic.close_reason().is_none() => match http::failure(&error) {
             Some(HttpFailure::Unauthorized { challenge }) => ServerError::Unauthorized { challenge },
             Some(HttpFailure::Status { status, retry_after }) => ServerError::HttpStatus { status, retry_after },

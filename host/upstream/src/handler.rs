@@ -148,6 +148,8 @@ fn elicited(reply: ElicitationReply) -> ElicitResult {
 /// Returns the capabilities that stand for kinds of request.
 fn capabilities(kinds: RequestKinds) -> ClientCapabilities {
     let mut capabilities = ClientCapabilities::default();
+    // A call waits for its task as for any answer.
+    capabilities.extensions = Some([(model::TASKS_EXTENSION_ID.to_owned(), model::JsonObject::new())].into());
     if kinds.elicitation {
         let elicitation = model::ElicitationCapability::new().with_form(model::FormElicitationCapability::new());
         capabilities.elicitation = Some(elicitation.with_url(model::UrlElicitationCapability::new()));

@@ -39,6 +39,7 @@ mod connect;
 mod exchange;
 mod list;
 mod subscription;
+mod task;
 
 pub use call::{ProgressListener, ServerCall};
 pub use client::ServerClient;

@@ -35,6 +35,7 @@ pub(crate) enum ExpectedAnswer {
     Tools,
     Call,
     Subscription,
+    Task,
     Other,
 }
 
@@ -238,6 +239,7 @@ fn expected_answer(request: &ClientRequest) -> ExpectedAnswer {
         ClientRequest::ListToolsRequest(_) => ExpectedAnswer::Tools,
         ClientRequest::CallToolRequest(_) => ExpectedAnswer::Call,
         ClientRequest::SubscriptionsListenRequest(_) => ExpectedAnswer::Subscription,
+        ClientRequest::GetTaskRequest(_) => ExpectedAnswer::Task,
         _ => ExpectedAnswer::Other,
     }
 }

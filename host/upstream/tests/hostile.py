@@ -126,10 +126,8 @@ def call(request: dict) -> None:
         "answers-and-exits": lambda: (answer(request, text("last words")), os._exit(0)),
         "closes-output": lambda: (OUT.close(), os.close(1), time.sleep(600)),
         "refuses": lambda: send({"id": request["id"], "error": {"code": -32602, "message": "m" * 100_000}}),
-        "task": lambda: answer(request, {
-            "resultType": "task", "taskId": "t", "status": "working", "createdAt": "2026-01-01T00:00:00Z",
-            "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttlMs": None,
-        }),
+        "task": lambda: answer(request, {"resultType": "task", **task("working")}),
+        "endless-task": lambda: answer(request, {"resultType": "task", **task("working")}),
         "text-id": lambda: send({"id": str(request["id"]), "result": text("done")}),
     }
     if MODE in modes:
@@ -177,6 +175,26 @@ def call(request: dict) -> None:
 
 
 PENDING: list[dict] = []
+ASKED = 0
+
+
+def task(status: str, **more) -> dict:
+    times = {"createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z"}
+    return {"taskId": "t", "status": status, "ttlMs": None, "pollIntervalMs": 0, **times, **more}
+
+
+def get_task(request: dict) -> None:
+    """Works, asks its user, works until there is a reply, and ends."""
+    global ASKED
+    ASKED += 1
+    if MODE == "endless-task" or ASKED == 1:
+        return answer(request, {**MODERN, **task("working")})
+    if not PENDING:
+        schema = {"type": "object", "properties": {}}
+        asked = {"q": {"method": "elicitation/create", "params": {"message": "Sure?", "requestedSchema": schema}}}
+        return answer(request, {**MODERN, **task("input_required", inputRequests=asked)})
+    reply = PENDING[0]["params"]["inputResponses"]["q"]["action"]
+    answer(request, {**MODERN, **task("completed", result=text(f"{reply} after {ASKED}"))})
 
 
 SAMPLING = {"messages": [{"role": "user", "content": {"type": "text", "text": "go on"}}], "maxTokens": 10}
@@ -213,6 +231,14 @@ def serve(request: dict) -> None:
         list_tools(request)
     elif method == "tools/call":
         call(request)
+    elif method == "tasks/get":
+        get_task(request)
+    elif method == "tasks/update":
+        PENDING.append(request)
+        answer(request, {"resultType": "complete"})
+    elif method == "tasks/cancel":
+        note("task cancelled")
+        answer(request, {"resultType": "complete"})
     elif method is None and MODE in ("sampling", "samples-unasked"):
         sample(request["id"][0] + str(int(request["id"][1:]) + 1))
     elif method is None and PENDING:

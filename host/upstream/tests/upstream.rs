@@ -10,4 +10,5 @@ mod hostile_http;
 mod hostile_lists;
 mod http_servers;
 mod modern_server;
+mod python_servers;
 mod real_servers;

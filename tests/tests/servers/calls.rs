@@ -2,8 +2,8 @@
 
 use crate::servers::desk::{ALLOW, Desk, call, definition, policy, tools};
 use portcullis::events::EventKind;
-use portcullis::output::Output;
-use portcullis::{Cancellation, Code, Request};
+
+use portcullis::{Cancellation, Code, Output, Request};
 use portcullis_tests::{assert_verifies, outcome_of};
 use serde_json::json;
 use std::time::Duration;

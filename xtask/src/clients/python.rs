@@ -1,5 +1,6 @@
 //! Clients that run on Python, in two environments, because clients of the legacy protocol era need an old version of a
-//! package that the others need in a new version. The types of the model providers are in a third environment.
+//! package that the others need in a new version. The types of the model providers are in a third environment, and
+//! servers in a fourth.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,11 @@ use anyhow::{Context as _, Result, ensure};
 use crate::{cache, process};
 
 /// The environments: the name of each requirements file, and the variable that passes the interpreter to the tests.
-const ENVIRONMENTS: [(&str, &str); 3] = [
+const ENVIRONMENTS: [(&str, &str); 4] = [
     ("modern", "PORTCULLIS_TEST_PYTHON_MODERN"),
     ("legacy", "PORTCULLIS_TEST_PYTHON_LEGACY"),
     ("providers", "PORTCULLIS_TEST_PYTHON_PROVIDERS"),
+    ("servers", "PORTCULLIS_TEST_PYTHON_SERVERS"),
 ];
 /// The path of the interpreter in an environment.
 const INTERPRETER: &str = "bin/python";

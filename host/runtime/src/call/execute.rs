@@ -64,21 +64,9 @@ impl ReadyCall {
                 ran
             }
             Runnable::Standard(standard) => run_standard(standard, host, request, granted, admitted).await,
-            Runnable::Native(function) => {
-                let ran = run_native(&function, host, request, record, granted).await;
-                drop(admitted);
-                ran
-            }
-            Runnable::Server => {
-                let ran = run_server(host, request, record, granted).await;
-                drop(admitted);
-                ran
-            }
-            Runnable::Explanation => {
-                let (result, usage) = Box::pin(foresee::run(host, request, &granted)).await;
-                drop(admitted);
-                FinishedRun { result, usage, done: None, undeclared: None }
-            }
+            Runnable::Native(function) => run_native(&function, host, request, record, granted, admitted).await,
+            Runnable::Server => run_server(host, request, record, granted, admitted).await,
+            Runnable::Explanation => run_explanation(host, request, granted, admitted).await,
             Runnable::Batch => return ReadyBatch { host, request, record, granted, admitted, answer }.run().await,
         };
         let (written, kept) = answer.finish().await;
@@ -182,12 +170,23 @@ async fn run_standard(
     FinishedRun { result, usage, done: None, undeclared: None }
 }
 
+async fn run_explanation(
+    host: &Arc<HostState>,
+    request: &Request,
+    granted: GrantedCall,
+    _admitted: Admitted,
+) -> FinishedRun {
+    let (result, usage) = Box::pin(foresee::run(host, request, &granted)).await;
+    FinishedRun { result, usage, done: None, undeclared: None }
+}
+
 async fn run_native(
     function: &NativeFunction,
     host: &Arc<HostState>,
     request: &Request,
     record: &CallRecord,
     granted: GrantedCall,
+    _admitted: Admitted,
 ) -> FinishedRun {
     let GrantedCall { call, limits, .. } = granted;
     let CallContext { id, session, agent, host: link, .. } = record.context(host, request, &call, &limits, None);
@@ -213,6 +212,7 @@ async fn run_server(
     request: &Request,
     record: &CallRecord,
     granted: GrantedCall,
+    _admitted: Admitted,
 ) -> FinishedRun {
     let GrantedCall { call, limits, .. } = granted;
     let (Some((link, grant)), Some(tool)) =

@@ -40,6 +40,19 @@ pub(crate) struct LoadSlots {
     pub(super) descriptions: Semaphore,
 }
 
+impl Loader {
+    /// Creates a loader that has loaded nothing.
+    pub(crate) fn new(
+        (engine, compiler, store): (Engine, Compiler, Arc<CodeStore>),
+        plugins: PluginDirectories,
+        (audit, pins): (Arc<AuditWriter>, Arc<GeneratedPins>),
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        let (slots, server_changes) = (LoadSlots::default(), ServerChanges::default());
+        Self { engine, compiler, store, plugins, audit, pins, observer, slots, server_changes }
+    }
+}
+
 impl Default for LoadSlots {
     fn default() -> Self {
         let descriptions = Semaphore::new(DESCRIBE_SLOTS as usize);

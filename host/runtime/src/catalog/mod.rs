@@ -47,7 +47,7 @@ pub use generated_change::GeneratedChange;
 pub use generation_error::GenerationError;
 pub(crate) use load::{assemble, read};
 pub use load_error::LoadError;
-pub(crate) use loader::{LoadSlots, Loader, blocking as load_blocking};
+pub(crate) use loader::{Loader, blocking as load_blocking};
 pub use names::ToolNames;
 pub use observer::{Observer, Silent};
 pub use offer::Offer;

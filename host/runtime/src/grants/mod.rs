@@ -15,5 +15,5 @@ pub(crate) use bound::{Grant, Opening, PluginGrants};
 pub(crate) use check::{check_bindings, check_keys, check_kinds, check_names, check_rules_with, check_services};
 pub(crate) use directory::BoundDirectory;
 pub use error::GrantError;
-pub(crate) use package::packages_of;
+pub use package::packages_of;
 pub(crate) use program::{BoundProgram, BoundServer};

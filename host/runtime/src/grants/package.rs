@@ -19,8 +19,8 @@ pub(crate) struct LocatedPackage {
     pub(crate) library: Option<PathBuf>,
 }
 
-/// Returns the folder of the packages of a state directory.
-pub(crate) fn packages_of(state: &Path) -> PathBuf {
+/// Returns the folder of the packages of a state directory. It need not exist.
+pub fn packages_of(state: &Path) -> PathBuf {
     state.join(PACKAGES_DIRECTORY)
 }
 

@@ -7,8 +7,7 @@ use crate::approvals::{ApprovalError, Approvals, Repetition};
 use crate::audit::{AuditError, AuditWriter};
 use crate::call::{redecide_left, together_boxed};
 use crate::catalog::{
-    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, LoadSlots, Loader, NamedPluginDirectory, PluginDirectories,
-    Seen,
+    BackgroundLoading, BackgroundLoads, Catalog, EndedLoad, Loader, NamedPluginDirectory, PluginDirectories, Seen,
 };
 use crate::concurrency::CALLS_MAX;
 use crate::events::Publisher;
@@ -56,23 +55,10 @@ impl HostBuilder {
         let (reserved, events) = (Reserved::of(policy), Arc::default());
         let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
-        let (compiler, observer, store) = (self.compiler, self.observer, Arc::new(store));
-        let (slots, loading_audit, server_changes) = (LoadSlots::default(), Arc::clone(&audit), Default::default());
-        let pins = Arc::new(GeneratedPins::open(&state)?);
-        let loader = Arc::new(Loader {
-            engine,
-            compiler,
-            store,
-            plugins,
-            audit: loading_audit,
-            pins,
-            observer,
-            slots,
-            server_changes,
-        });
-        let only_for = self.only_for.as_deref();
-        let mut first = FirstCatalog::load(&loader, &in_force, only_for, self.background_after).await?;
-        loader.add_servers(&mut first.first.catalog, &in_force.policy, only_for);
+        let (compiler, store) = (self.compiler, Arc::new(store));
+        let kept = (Arc::clone(&audit), Arc::new(GeneratedPins::open(&state)?));
+        let loader = Arc::new(Loader::new((engine, compiler, store), plugins, kept, self.observer));
+        let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
         let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
@@ -153,6 +139,7 @@ impl FirstCatalog {
         let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
         let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
         let (mut catalog, mut seen) = loader.load_all(policy, standard::plugins(), only_for, loads).await?;
+        loader.add_servers(&mut catalog, &policy.policy, only_for);
         let mut arrived = Vec::new();
         if let Some((after, BackgroundLoading(loads))) = &background {
             loads.tell_begun(|_, _| false);

@@ -28,7 +28,7 @@ impl ReloadLook<'_> {
             let file = fresh.file.clone();
             match self.bind(fresh).await {
                 Ok(plugin) if known.as_ref().is_some_and(|known| is_same(known, &plugin)) => {}
-                Ok(plugin) => self.put_server(file, plugin),
+                Ok(plugin) => self.put_server(&file, plugin),
                 Err(LoadError::Audit(error)) => return Err(error.into()),
                 Err(error) => self.note_refusal(file, None, Arc::new(error)),
             }
@@ -73,14 +73,16 @@ impl ReloadLook<'_> {
     }
 
     /// Adds a server, and lists why some of its tools are withheld.
-    fn put_server(&mut self, file: String, plugin: Plugin) {
+    fn put_server(&mut self, file: &str, plugin: Plugin) {
         let withheld = plugin.withheld.clone();
-        self.put(file.clone(), plugin);
+        self.put(file.to_owned(), plugin);
         for error in withheld {
             let reason = WithCauses(&*error).to_string();
-            self.next.refused.push(RefusedPlugin { file: file.clone(), error });
-            self.changes
-                .push(CatalogChange { reason: Some(reason), ..CatalogChange::new(What::Refused, file.clone(), None) });
+            self.next.refused.push(RefusedPlugin { file: file.to_owned(), error });
+            self.changes.push(CatalogChange {
+                reason: Some(reason),
+                ..CatalogChange::new(What::Refused, file.to_owned(), None)
+            });
         }
     }
 }
