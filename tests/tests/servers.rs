@@ -28,5 +28,8 @@ mod registry;
 #[path = "servers/user.rs"]
 mod user;
 
+#[path = "servers/import.rs"]
+mod import;
+
 #[path = "servers/manage.rs"]
 mod manage;

@@ -6,6 +6,7 @@ mod editing;
 mod examples;
 mod export;
 mod help;
+mod import;
 mod init;
 mod log;
 mod manual;
@@ -21,6 +22,7 @@ pub(crate) use editing::{
 };
 pub(crate) use export::ExportArguments;
 pub(crate) use help::{help_width, parse, parser, program};
+pub(crate) use import::ImportArguments;
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
@@ -123,6 +125,12 @@ pub(crate) enum Command {
     /// Add, install, list and remove the MCP servers whose tools are offered under your policy
     #[command(subcommand)]
     Server(ServerCommand),
+    /// Take the MCP servers of your agents into your policy, each confined, and replace them there if you want
+    ///
+    /// Reads the configurations of Claude Code, Cursor, VS Code, Codex CLI and opencode. Packages are pinned in one
+    /// version and installed without running their code. Secrets never go into the policy. Everything is shown before
+    /// it is written. docs/servers.md describes it.
+    Import(ImportArguments),
     /// Print the tools in the format of a model provider, and report what is lost in it
     Export(ExportArguments),
     /// Show what would happen to a call, and by which rule; runs nothing

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fs;
 
 /// Arguments of the program, and the exit code under a policy that allows everything.
-const ENDS: [(&[&str], i32); 38] = [
+const ENDS: [(&[&str], i32); 39] = [
     (&["list"], 0),
     (&["inspect", "files"], 0),
     (&["inspect", "./plugins/hello.wasm"], 0),
@@ -15,6 +15,7 @@ const ENDS: [(&[&str], i32); 38] = [
     (&["audit", "show"], 0),
     (&["audit", "show", "--call", "0123456789abcdef"], 2),
     (&["audit", "verify"], 0),
+    (&["import", "--dry-run"], 0),
     (&["server", "list"], 0),
     (&["server", "install"], 0),
     (&["approvals", "list"], 0),

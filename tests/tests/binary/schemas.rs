@@ -17,7 +17,7 @@ const OF_AUTHORS: [&str; 2] = ["build", "dev"];
 const OTHERWISE: [&str; 6] = ["init", "doctor", "uninstall", "serve", "console", "watch"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
-const LINES: [(&[&str], i32, &str); 58] = [
+const LINES: [(&[&str], i32, &str); 59] = [
     (&["list"], 0, "list"),
     (&["list", "--tokens"], 0, "list-tokens"),
     (&["inspect", "files"], 0, "inspect"),
@@ -60,6 +60,7 @@ const LINES: [(&[&str], i32, &str); 58] = [
     (&["accept", "files"], 0, "accept"),
     (&["accept", "nowhere"], 6, "error"),
     (&["server", "add", "none", "--yes", "--", "/bin/true"], 7, "server-add"),
+    (&["import", "--dry-run"], 0, "import"),
     (&["server", "list"], 0, "server-list"),
     (&["server", "list", "--try"], 0, "server-list"),
     (&["server", "install"], 0, "server-install"),

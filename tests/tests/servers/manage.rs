@@ -59,7 +59,12 @@ fn a_program_is_added_listed_called_and_removed() {
     let start = &listed["servers"][0]["start"];
     assert_eq!(start["starts"], false, "the variable is missing: {listed}");
     assert!(start["problems"][0].as_str().unwrap().contains('T'), "{listed}");
-    let call = user.command().args(["call", "desk.echo", r#"{"text":"x"}"#]).env("TOKEN", "t").output().unwrap();
+    let call = user
+        .command()
+        .args(["call", "desk.echo", r#"{"text":"x"}"#])
+        .env("TOKEN", "canary-of-a-token")
+        .output()
+        .unwrap();
     Ran::from(call).ends(4);
     let removed = user.run(&["server", "remove", "desk", "--yes"]).ends(0);
     assert!(removed.out.contains("-[server.desk]"), "{}", removed.out);
@@ -106,7 +111,8 @@ fn a_package_is_added_replaced_and_removed() {
     }
     assert_eq!(user.packages(), 1, "the old version is removed");
     // The old definition stays in force, so the changed tool cannot be called.
-    user.run(&["call", "notes.echo"]).ends(6);
+    let refused = user.run(&["call", "notes.echo"]).ends(7).err;
+    assert!(refused.contains("`portcullis server list --try` shows why") && !refused.contains("warning"), "{refused}");
     user.run(&["accept", "notes", "--yes"]).ends(0);
     assert_eq!(user.run(&["call", "notes.echo"]).ends(0).out.trim(), "1.1.0 --a b");
     let removed = user.run(&["server", "remove", "notes", "--yes", "--json"]).ends(0).document();

@@ -32,6 +32,7 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
         "server install" => "  portcullis server install\n  portcullis server install memory",
         "server list" => "  portcullis server list\n  portcullis server list --try",
         "server remove" => "  portcullis server remove memory",
+        "import" => "  portcullis import --dry-run\n  portcullis import --replace --secrets-to ~/keys",
         "export" => {
             "  portcullis export --format openai-responses\n  \
              portcullis export --format anthropic --tool 'files.*'"

@@ -1,15 +1,15 @@
 //! `portcullis server`: adds, installs, lists and removes the MCP servers of the policy.
 
 mod add;
-mod change;
-mod first_start;
+pub(super) mod change;
+pub(super) mod first_start;
 mod install;
 mod list;
 mod listed;
-mod packages;
+pub(super) mod packages;
 mod remove;
 mod replace;
-mod section;
+pub(super) mod section;
 
 use crate::arguments::ServerCommand;
 use crate::context::Context;

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use portcullis::plugins::packages_of;
 use portcullis::policy::{Binding, DependencyKey, PluginName, Policy, ProcessBinding, ServerPolicy};
 use portcullis::text::OneLine;
-use portcullis_packages::{InstallOptions, InstalledPackage, PackageSpec, PackageStore, Runtime};
+use portcullis_packages::{InstallOptions, InstalledPackage, PackageKind, PackageSpec, PackageStore, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::task::spawn_blocking;
@@ -45,6 +45,22 @@ impl Packages {
             true => PackageStore::open(&folder).and_then(|store| store.list()).code(FailureCode::StateUnavailable),
             false => Ok(Vec::new()),
         }
+    }
+
+    /// Asks the registry for the newest version of a package.
+    ///
+    /// # Errors
+    /// npm or pip is missing or fails, or there is no such package.
+    pub(in crate::commands) async fn newest(
+        kind: PackageKind,
+        name: String,
+        range: Option<String>,
+        context: &Context,
+    ) -> anyhow::Result<PackageSpec> {
+        context.terminal.note(format_args!("asking for the newest version of {}", OneLine(&name)));
+        let store = Self::open(context)?.0;
+        let newest = move || store.newest(kind, &name, range.as_deref(), &InstallOptions::default());
+        spawn_blocking(newest).await?.code(FailureCode::PackageUnavailable)
     }
 
     /// Returns the package as it is installed, if it is.
