@@ -154,8 +154,7 @@ impl SlotTable {
         true
     }
 
-    /// Counts a slot of one plugin for another one of the same principal. No call may wait, because it could have the
-    /// slot, or the place of the first plugin.
+    /// Counts a slot for another plugin of the same principal. No call may wait, because it could have the slot.
     fn exchange(&mut self, from: &SlotKey, to: &SlotKey) -> bool {
         if !self.turns.is_empty() || from.principal != to.principal {
             return false;
@@ -405,7 +404,6 @@ mod tests {
         assert!(!slot.exchange(&web), "another call waits for a slot");
         drop(slot);
         assert!(waiting.as_mut().poll(&mut context).is_ready(), "the slot goes to the call that waits");
-        assert_eq!(slots.table().principals[&files.principal].running, 0);
     }
 
     /// However a new call races with the end of another one, the call that waits is next.
