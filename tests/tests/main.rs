@@ -40,3 +40,4 @@ mod services;
 mod state;
 mod sub_agent;
 mod web;
+mod worker_start;

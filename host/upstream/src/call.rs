@@ -62,8 +62,9 @@ impl CallContext<'_> {
         let listening = listen(in_flight.progress(), call.on_progress);
         let result = tokio::select! {
             biased;
-            result = self.result(params, &in_flight) => result?,
+            // A report that came before the answer is passed on before it.
             never = listening => never,
+            result = self.result(params, &in_flight) => result?,
             () = call.cancellation.cancelled() => return Err(ServerError::Cancelled),
             () = in_flight.flooded() => return Err(ServerError::TooManyRequests { max: REQUESTS_PER_CALL_MAX }),
             () = sleep_until(call.deadline.into()) => return Err(ServerError::Timeout),

@@ -20,6 +20,8 @@ pub(crate) struct Desk {
 impl Desk {
     /// Makes the site, with these tools.
     pub(crate) fn new(tools: &[&str]) -> Self {
+        // The host starts this program again to confine the server.
+        portcullis::init();
         let desk = Self { site: Site::new() };
         desk.site.directory("work");
         desk.list(&tools.iter().map(|name| definition(name, "Does what it is told.")).collect::<Vec<_>>());

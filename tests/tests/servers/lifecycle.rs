@@ -2,6 +2,7 @@
 
 use crate::servers::desk::{ALLOW, Desk, PROGRAM, call, policy, refusals, tools};
 use portcullis::Code;
+use portcullis_tests::{Manifest, guest};
 use serde_json::json;
 use std::fs;
 
@@ -22,7 +23,7 @@ async fn a_server_that_fails_is_refused_with_what_it_printed() {
     let why = refusals(&host).join("\n");
     assert!(why.contains("it exited with the code 3") && why.contains("the token is missing"), "{why}");
     let reply = call(&host, "echo", json!({})).await;
-    assert_eq!(reply.code, Code::UnknownTool, "{}", reply.message);
+    assert_eq!(reply.code, Code::PluginRefused, "{}", reply.message);
 }
 
 #[tokio::test]
@@ -62,7 +63,7 @@ async fn a_server_is_added_changed_and_removed_with_the_policy() {
 #[tokio::test]
 async fn a_file_with_the_name_of_a_server_is_refused() {
     let desk = Desk::new(&["echo"]);
-    fs::copy(desk.site.plugins().join("good.wasm"), desk.site.plugins().join("desk.wasm")).unwrap();
+    desk.site.plugin("desk", &guest("good", &Manifest::of("desk")));
     let host = desk.allowing().await;
     assert_eq!(tools(&host), ["echo"]);
     let reason = host

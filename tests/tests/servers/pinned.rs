@@ -28,7 +28,10 @@ async fn a_changed_or_new_tool_is_withheld_until_it_is_accepted() {
         "{why}"
     );
     assert!(why.contains("run `portcullis accept desk`"), "{why}");
-    assert_eq!(call(&host, "read", json!({ "path": "tools.json" })).await.code, Code::UnknownTool);
+    let reply = call(&host, "read", json!({ "path": "tools.json" })).await;
+    assert_eq!(reply.code, Code::PluginRefused);
+    assert!(reply.message.contains("run `portcullis accept desk`"), "{}", reply.message);
+    assert_eq!(call(&host, "other", json!({})).await.code, Code::UnknownTool);
     assert_eq!(call(&host, "echo", json!({ "text": "on" })).await.message, "on");
     accept(&host).await;
     assert_eq!(tools(&host), ["echo", "read", "write"]);

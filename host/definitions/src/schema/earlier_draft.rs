@@ -8,8 +8,8 @@ const EARLIER: [&str; 2] = ["//json-schema.org/draft-06/schema", "//json-schema.
 
 /// Converts a schema of draft 6 or 7 to JSON Schema 2020-12. Any other schema stays as it is.
 ///
-/// A list of schemas in `items` becomes `prefixItems`, and `dependencies` becomes `dependentRequired` and
-/// `dependentSchemas`. Beside a `$ref`, the earlier drafts ignore all other keywords, and the converted schema does not:
+/// A list of schemas in `items` becomes `prefixItems`. `dependencies` becomes `dependentRequired` and
+/// `dependentSchemas`. Beside a `$ref`, the earlier drafts ignore all other keywords. The converted schema does not, so
 /// it can only refuse more.
 /// <https://json-schema.org/draft/2020-12/release-notes>
 ///
@@ -82,7 +82,7 @@ mod tests {
             "properties": {
                 "items": { "type": "array", "items": [{ "type": "string" }], "additionalItems": false },
                 "dependencies": { "type": "array", "items": { "$schema": "x", "type": "string" } },
-                "one": { "anyOf": [{ "items": [{ "type": "integer" }] }, { "type": "array", "additionalItems": false }] }
+                "one": { "anyOf": [{ "items": [{ "type": "integer" }] }, { "additionalItems": false }] }
             },
             "definitions": { "a": { "items": [true] } },
             "dependencies": { "one": ["items"], "items": { "required": ["one"] } }
@@ -92,7 +92,7 @@ mod tests {
             "properties": {
                 "items": { "type": "array", "prefixItems": [{ "type": "string" }], "items": false },
                 "dependencies": { "type": "array", "items": { "type": "string" } },
-                "one": { "anyOf": [{ "prefixItems": [{ "type": "integer" }] }, { "type": "array" }] }
+                "one": { "anyOf": [{ "prefixItems": [{ "type": "integer" }] }, {}] }
             },
             "definitions": { "a": { "prefixItems": [true] } },
             "dependentRequired": { "one": ["items"] },

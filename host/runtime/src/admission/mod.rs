@@ -83,18 +83,19 @@ impl Admissions {
     }
 
     /// Waits for the order of the call's session, and then for a run slot, for no longer than `patience`. A call that a
-    /// tool makes uses those that the call of the tool offers, if it can.
+    /// tool makes uses those that the call of the tool, the `lender`, offers, if it can.
     pub(crate) async fn admit(
         &self,
         applicant: Applicant<'_>,
         admission: &Arc<Admission>,
+        lender: Option<&Arc<Admission>>,
         patience: Duration,
     ) -> Result<Admitted, NotAdmitted> {
         let order = OrderKey::of(&applicant);
         let slot = SlotKey::of(&applicant);
         // From here on, dropping this future releases everything that was taken.
         let admitted = Admitted(Arc::clone(admission));
-        if let Some(lender) = applicant.made_by
+        if let Some(lender) = lender
             && let Some(taken) = lender.hand_over(&order, &slot)
         {
             let (held_slot, held_order) = taken;

@@ -202,6 +202,8 @@ impl GuestLink {
         }
         if let Some(turn) = &self.request.turn {
             turn.release();
+            // The call that gets the turn next may need the place in the order before it gives the turn back.
+            self.request.admission.release();
         }
         if let Some(run) = &self.inner_run {
             run.pause();

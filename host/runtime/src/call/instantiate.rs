@@ -80,10 +80,10 @@ impl GrantedCall {
             session: &origin.session,
             plugin: &self.call.plugin.name,
             tool: &self.call.tool,
-            made_by: request.parent.as_ref().map(|parent| parent.admission()),
         };
         // A slot becomes free when a call ends, and every call has a time limit. A call gives up after its own limit.
-        let admitted = host.admissions.admit(applicant, &request.admission, self.limits.time).await;
+        let lender = request.parent.as_ref().map(|parent| parent.admission());
+        let admitted = host.admissions.admit(applicant, &request.admission, lender, self.limits.time).await;
         admitted.map_err(|why| match why {
             NotAdmitted::Busy => {
                 Rejection::new(Code::Busy, "Too many calls are running. Retry when one of them has ended.")

@@ -129,6 +129,10 @@ fn loading(plugin: &str) -> Rejection {
 
 fn unknown(tool: &str, plugin: &str, catalog: &Catalog, offered: &OfferedTools) -> Rejection {
     if let Some(refused) = catalog.refusal(plugin) {
+        if catalog.plugin(plugin).is_some() {
+            let is_withheld = refused.error.generated_change().is_some_and(|change| change.names(tool));
+            return if is_withheld { withheld(tool, plugin) } else { no_such_tool(tool, catalog, offered) };
+        }
         let message = format!("The plugin {plugin} is installed but was refused, so none of its tools can be called.");
         return Rejection::new(Code::PluginRefused, message).with_detail(WithCauses(&*refused.error).to_string());
     }
@@ -137,6 +141,16 @@ fn unknown(tool: &str, plugin: &str, catalog: &Catalog, offered: &OfferedTools) 
         return Rejection::new(Code::UnknownTool, message);
     }
     no_such_tool(tool, catalog, offered)
+}
+
+/// Returns the rejection of a call of a tool that waits to be accepted.
+fn withheld(tool: &str, plugin: &str) -> Rejection {
+    let message = format!(
+        "The definition of {} was not accepted, so it cannot be called. Tell the user to run `portcullis accept \
+         {plugin}`.",
+        OneLine(tool)
+    );
+    Rejection::new(Code::PluginRefused, message)
 }
 
 /// Returns the rejection of a call of an unknown tool. A tool that the caller is not offered gets the same.

@@ -30,8 +30,8 @@ impl ToolsOrigin {
     }
 }
 
-/// A difference between the tools that a plugin generates, or a server lists, and those that were accepted. The old tools stay in force
-/// until [`Host::accept`](crate::Host::accept).
+/// A difference between the tools that a plugin generates, or a server lists, and those that were accepted. The old
+/// tools stay in force until [`Host::accept`](crate::Host::accept).
 #[derive(Clone, Debug)]
 pub struct GeneratedChange {
     plugin: PluginName,
@@ -78,6 +78,11 @@ impl GeneratedChange {
         let removed = removed.cloned().collect();
         let pin_is_damaged = pinned.is_none();
         Some(Self { plugin: plugin.clone(), added, changed, removed, pin_is_damaged, sha256, origin, source, next })
+    }
+
+    /// Returns whether a tool, by its full name, is new or differs.
+    pub(crate) fn names(&self, tool: &str) -> bool {
+        self.added.iter().chain(&self.changed).any(|changed| changed.name().to_string() == tool)
     }
 
     /// Returns the name of the plugin.

@@ -19,12 +19,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The key of the folder of a server's package. A link of this name is at the root of the program's view.
-const PACKAGE_KEY: &str = "package";
-
-/// The key of the library of the program that runs a package.
-const LIBRARY_KEY: &str = "library";
-
 /// The grants of one plugin.
 #[derive(Default)]
 pub(crate) struct PluginGrants {
@@ -258,7 +252,8 @@ impl BindingPlace<'_> {
         }
         let mut binding = binding.clone();
         if let Some(located) = &located {
-            directories.extend(self.package_directories(located)?);
+            let failed = |error| GrantError::Grant { plugin: self.plugin.clone(), key: self.key.clone(), error };
+            directories.extend(located.directories().map_err(failed)?);
             if let Some(server) = &mut binding.server {
                 server.arguments.splice(0..0, located.arguments.iter().cloned());
             }
@@ -273,29 +268,6 @@ impl BindingPlace<'_> {
             network: opening.network.clone(),
         });
         Ok(BoundProgram::new(path, file, directories, client, server))
-    }
-
-    /// Returns the folders that the program of a package needs: its own, and the library of the machine's program. No
-    /// grant of the policy could lead to the first, because it is in the state directory.
-    fn package_directories(
-        &self,
-        located: &LocatedPackage,
-    ) -> Result<Vec<(DependencyKey, BoundDirectory)>, GrantError> {
-        let folders =
-            [Some((PACKAGE_KEY, located.installed.path())), located.library.as_deref().map(|path| (LIBRARY_KEY, path))];
-        let mut directories = Vec::new();
-        for (key, path) in folders.into_iter().flatten() {
-            let opened = Directory::open(path, Access::ReadOnly);
-            let directory = opened.map_err(|error| GrantError::Grant {
-                plugin: self.plugin.clone(),
-                key: self.key.clone(),
-                error,
-            })?;
-            let place = path.to_string_lossy().into_owned();
-            let key = DependencyKey::new(key).map_err(|error| self.program_needs(error.to_string()))?;
-            directories.push((key, BoundDirectory { directory, place, narrow: None }));
-        }
-        Ok(directories)
     }
 
     /// Returns the client that decides and sends the requests of a program.

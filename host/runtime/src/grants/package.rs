@@ -1,10 +1,18 @@
 //! The installed package that the program of a server comes from.
 
+use super::directory::BoundDirectory;
 use crate::text::{OneLine, WithCauses};
 use portcullis_packages::{InstalledPackage, PackageSpec, PackageStore, Runtime, ToolEnvironment};
-use portcullis_policy::ServerPackage;
+use portcullis_policy::{Access, DependencyKey, ServerPackage};
+use portcullis_sandbox::{Directory, DirectoryError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The key of the folder of a server's package. A link of this name is at the root of the program's view.
+const PACKAGE_KEY: &str = "package";
+
+/// The key of the library of the program that runs a package.
+const LIBRARY_KEY: &str = "library";
 
 /// The folder of installed packages, in the state directory.
 const PACKAGES_DIRECTORY: &str = "servers/packages";
@@ -47,6 +55,22 @@ impl LocatedPackage {
         let arguments = arguments.collect::<Result<_, _>>().map_err(|_| "its path is not UTF-8".to_owned())?;
         let library = runtime.prefix().filter(|prefix| !is_of_the_system(prefix)).map(Path::to_owned);
         Ok(Self { installed: Arc::new(installed), program: command.program, arguments, library })
+    }
+}
+
+impl LocatedPackage {
+    /// Opens the folders that the program needs: its own, and the library of the machine's program. No grant of the
+    /// policy could lead to the first, because it is in the state directory.
+    pub(super) fn directories(&self) -> Result<Vec<(DependencyKey, BoundDirectory)>, DirectoryError> {
+        let library = self.library.as_deref().map(|path| (LIBRARY_KEY, path));
+        let folders = [Some((PACKAGE_KEY, self.installed.path())), library];
+        let mut directories = Vec::new();
+        for (key, path) in folders.into_iter().flatten() {
+            let Ok(key) = DependencyKey::new(key) else { continue };
+            let (directory, place) = (Directory::open(path, Access::ReadOnly)?, path.to_string_lossy().into_owned());
+            directories.push((key, BoundDirectory { directory, place, narrow: None }));
+        }
+        Ok(directories)
     }
 }
 

@@ -131,7 +131,6 @@ impl<'a> ReloadLook<'a> {
             background.keep(|file| files.iter().any(|found| found.file == file));
         }
         let loaded = self.before.plugins().filter(|plugin| plugin.is_from_file()).map(|plugin| &plugin.file);
-        // Servers have no file.
         let refused = self.before.refused().iter().map(|refused| &refused.file);
         let refused = refused.filter(|file| catalog::server_of(file).is_none());
         let mut gone: Vec<String> =

@@ -64,7 +64,7 @@ async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instan
     let ServerRun { tool, has_output_schema, arguments, limits, cancellation, progress } = run;
     let token = CancellationToken::new();
     let progress = Arc::new(Mutex::new(Some(progress)));
-    // What the server reports after the call has ended reaches nobody.
+    // What the server reports after the call has ended reaches no caller.
     let _end = EndOfProgress(Arc::clone(&progress));
     let call = ServerCall {
         deadline,
