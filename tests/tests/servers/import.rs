@@ -1,5 +1,6 @@
 //! `portcullis import`: the servers of agents become confined servers of the policy, and no secret is shown or kept.
 
+use crate::schema::assert_valid;
 use crate::servers::desk::{PROGRAM, definition};
 use crate::servers::user::User;
 use portcullis_tests::Ran;
@@ -83,6 +84,7 @@ fn servers_of_all_agents_become_sections_of_the_policy() {
     assert_eq!((user.policy().as_str(), user.packages()), ("# mine\n", 0));
 
     let imported = user.run(&["import", "--yes", "--json"]).ends(0).document();
+    assert_valid("import", &imported);
     for (name, state) in [
         ("desk", "imported"),
         ("Notes A", "imported"),
@@ -202,6 +204,7 @@ fn the_entries_of_agents_are_replaced_and_a_copy_stays() {
     fs::set_permissions(user.home(".claude.json"), fs::Permissions::from_mode(0o640)).unwrap();
 
     let ran = user.run(&["import", "--replace", "--yes", "--json"]).ends(0).document();
+    assert_valid("import", &ran);
     assert_eq!(ran["replaced"].as_array().unwrap().len(), 3, "{ran:#}");
     let entry = |servers: &Value| -> Value { servers["portcullis"]["args"].clone() };
     let after = user.read(".cursor/mcp.json");
@@ -268,11 +271,11 @@ fn hostile_configurations_are_left_alone_and_the_others_are_imported() {
     fs::File::create(user.home(".config/Code/User/mcp.json")).unwrap().set_len(20 << 20).unwrap();
     user.write(
         ".codex/config.toml",
-        &format!("[mcp_servers.good]\ncommand = {PROGRAM:?}\nargs = [{:?}]\n", user.home("work")),
+        &format!("[mcp_servers.fine]\ncommand = {PROGRAM:?}\nargs = [{:?}]\n", user.home("work")),
     );
     let ran = user.run(&["import", "--replace", "--yes"]).ends(1);
     for told in
-        cases.iter().map(|(_, _, told)| *told).chain(["leads out of the project", "mcp.json is left alone", "good"])
+        cases.iter().map(|(_, _, told)| *told).chain(["leads out of the project", "mcp.json is left alone", "fine"])
     {
         assert!(ran.out.contains(told), "{told}: {}", ran.out);
     }
@@ -281,7 +284,7 @@ fn hostile_configurations_are_left_alone_and_the_others_are_imported() {
     for (file, text, _) in cases {
         assert_eq!(user.read(file), text, "{file}");
     }
-    assert!(user.policy().contains("[server.good]") && user.read(".codex/config.toml").contains("portcullis"));
+    assert!(user.policy().contains("[server.fine]") && user.read(".codex/config.toml").contains("portcullis"));
 }
 
 #[test]
@@ -306,7 +309,31 @@ fn a_whole_home_directory_and_the_state_are_not_granted() {
     let ran = user.run(&["import", "--yes"]).ends(0);
     assert!(ran.out.contains("whole home directory") && ran.out.contains("does not exist"), "{}", ran.out);
     let policy = user.policy();
-    assert_eq!(policy.matches("directory.").count(), 2, "the work and that of the program: {policy}");
+    assert_eq!(policy.matches("directory.").count(), 1, "{policy}");
+    assert!(policy.contains("directory.work"), "{policy}");
+}
+
+#[test]
+fn a_script_gets_its_project_read_only() {
+    let user = user();
+    user.write("project/package.json", "{}");
+    let script = "require('readline').createInterface({ input: process.stdin }).on('line', line => {
+        const { id, method } = JSON.parse(line);
+        const result = method === 'initialize'
+            ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
+            : { tools: require('../lib/tools.js') };
+        if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });";
+    user.write("project/dist/index.js", script);
+    let tools = json!([definition("echo", "From the project's library.")]);
+    user.write("project/lib/tools.js", &format!("module.exports = {tools};"));
+    let node = json!({ "command": "node", "args": ["dist/index.js"], "cwd": user.home("project") });
+    user.write(".cursor/mcp.json", &json!({ "mcpServers": { "script": node } }).to_string());
+    let imported = user.run(&["import", "--yes", "--json"]).ends(0).document();
+    assert_eq!(found(&imported, "script")["start"]["tools"][0]["name"], "script.echo", "{imported:#}");
+    let project = user.home("project").display().to_string();
+    let line = format!("directory.project = {{ path = {project:?}, access = \"read-only\" }}");
+    assert!(user.policy().contains(&line), "{}", user.policy());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `portcullis server`: servers are added, listed, replaced and removed from the command line.
 
+use crate::schema::assert_valid;
 use crate::servers::desk::{PROGRAM, definition};
 use crate::servers::user::User;
 use portcullis_tests::Ran;
@@ -89,11 +90,13 @@ fn a_package_is_added_replaced_and_removed() {
         "--json",
     ]);
     let added = added.ends(0).document();
+    assert_valid("server-add", &added);
     assert_eq!((tools(&added), &added["package"]["spec"]), (vec!["notes.echo"], &json!("npm:notes@1.0.0")));
     assert_eq!(added["start"]["tools"][0]["decision"], "ask");
     user.run(&["allow", "notes.echo", "--yes"]).ends(0);
     assert_eq!(user.run(&["call", "notes.echo"]).ends(0).out.trim(), "1.0.0 --a b");
     let listed = user.run(&["server", "list", "--json"]).ends(0).document();
+    assert_valid("server-list", &listed);
     assert_eq!(listed["servers"][0]["package"]["tree_sha256"], added["package"]["tree_sha256"]);
 
     let replaced = user.run(&["server", "add", "notes", "npm:notes@1.1.0", "--replace", "--yes"]).ends(0).out;
@@ -134,6 +137,7 @@ fn a_package_of_the_registry_is_added_replaced_and_called() {
     assert!(called.contains("thoughtHistoryLength"), "{called}");
     let replaced =
         run(&["server", "add", "think", &package("2026.8.31"), "--replace", "--yes", "--json"]).ends(0).document();
+    assert_valid("server-add", &replaced);
     assert_eq!(replaced["package"]["update"]["new"], package("2026.8.31").as_str(), "{replaced}");
     let listed = run(&["server", "list", "--try", "--json"]).ends(0).document();
     assert_eq!(listed["servers"][0]["start"]["starts"], true, "{listed}");
@@ -158,6 +162,7 @@ fn missing_and_damaged_packages_are_installed() {
     let listed = user.run(&["server", "list"]).ends(0).out;
     assert!(listed.contains("run `portcullis server install notes`"), "{listed}");
     let ran = user.run(&["server", "install", "--json"]).ends(0);
+    assert_valid("server-install", &ran.document());
     assert_eq!(ran.document()["servers"][0]["installed"], true);
     assert!(ran.err.contains("installing npm:notes@1.0.0"), "{}", ran.err);
     assert_eq!(user.run(&["server", "install", "--json"]).ends(0).document()["servers"][0]["installed"], false);

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -21,6 +22,9 @@ const SERVER_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// How much of the end of a server's standard error is kept, in bytes: a stack trace.
 const LOG_BYTES_MAX: usize = 16 * 1024;
+
+/// How long the host waits for the rest of a server's standard error after its last process has ended.
+const LOG_END_MAX: Duration = Duration::from_secs(1);
 
 /// What a server is started with.
 pub struct ServerStart {
@@ -93,7 +97,11 @@ impl ServerProcess {
                     program.ended().await
                 }
             };
-            drop((proxied, kept));
+            drop(proxied);
+            if let Some(kept) = kept {
+                // Nothing of the program runs any more, so the end of its standard error is there.
+                let _ = timeout(LOG_END_MAX, kept).await;
+            }
             let report = report.unwrap_or_else(|error| ProgramReport {
                 exit: ProgramExit::Stopped(broker::describe(&error)),
                 wall: Duration::ZERO,

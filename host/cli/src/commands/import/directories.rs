@@ -42,17 +42,19 @@ impl ImportedDirectories {
     pub(super) fn of(program: &[String], named: &[&str], kept: &KeptPlaces) -> Self {
         let taken = TAKEN_KEYS.iter().map(|key| (*key).to_owned()).collect();
         let mut directories = Self { taken, ..Self::default() };
-        let files = program.iter().map(Path::new).filter(|path| path.is_absolute() && path.is_file());
-        for file in files {
-            directories.grant(&project_of(file), kept);
-        }
+        let (started, arguments) =
+            program.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+        let script = arguments.iter().map(Path::new).find(|path| is_script(path));
+        // A program needs its directory only if its libraries are beside it. A script always does.
+        let needed = [marked_above(Path::new(started)), script.map(project_of)];
+        needed.into_iter().flatten().for_each(|directory| directories.grant(&directory, kept));
         for text in named {
             let path = text.split_once('=').filter(|(name, _)| name.starts_with('-')).map_or(*text, |(_, path)| path);
             let path = match (path.strip_prefix("~/"), &kept.home) {
                 (Some(rest), Some(home)) => home.join(rest),
                 (_, _) => PathBuf::from(path),
             };
-            if path.is_absolute() && !program.iter().any(|word| Path::new(word) == path) {
+            if path.is_absolute() && script != Some(&*path) {
                 directories.grant_named(&path, kept);
             }
         }
@@ -95,11 +97,21 @@ impl ImportedDirectories {
     }
 }
 
-/// Returns the directory that a program or a script needs: the nearest one with the marks of a project, or its own.
-fn project_of(file: &Path) -> PathBuf {
-    let above = file.ancestors().skip(1).take(PROJECT_LEVELS_MAX);
-    let marked = above.into_iter().find(|directory| PROJECT_MARKS.iter().any(|mark| directory.join(mark).is_file()));
-    marked.or(file.parent()).unwrap_or(file).to_owned()
+/// Returns the directory that a script needs: the nearest one with the marks of a project, or its own.
+fn project_of(script: &Path) -> PathBuf {
+    marked_above(script).unwrap_or_else(|| script.parent().unwrap_or(script).to_owned())
+}
+
+/// Returns the nearest directory above a file with the marks of a project.
+fn marked_above(file: &Path) -> Option<PathBuf> {
+    let mut above = file.ancestors().skip(1).take(PROJECT_LEVELS_MAX);
+    let is_marked = |directory: &Path| PROJECT_MARKS.iter().any(|mark| directory.join(mark).is_file());
+    above.find(|directory| is_marked(directory)).map(Path::to_owned)
+}
+
+fn is_script(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    path.is_absolute() && ["js", "mjs", "cjs", "ts", "py"].contains(&extension) && path.is_file()
 }
 
 fn shown(path: &Path) -> String {
