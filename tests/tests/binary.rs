@@ -56,7 +56,7 @@ mod program_network;
 mod programs;
 
 #[path = "binary/console.rs"]
-mod console;
+pub(crate) mod console;
 
 #[path = "binary/terminal.rs"]
 mod terminal;

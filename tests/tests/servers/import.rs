@@ -239,6 +239,13 @@ fn the_entries_of_agents_are_replaced_and_a_copy_stays() {
     assert!(listed.contains("notes.echo") && listed.contains("n.echo"), "{listed}");
     let again = user.run(&["import", "--replace", "--yes", "--json"]).ends(0).document();
     assert_eq!(again["replaced"], json!([]), "{again:#}");
+    // A later import does not replace the first copy.
+    let later = json!({ "mcpServers": { "later": npx("notes@1.0.0", &["l"]) } }).to_string();
+    user.write(".cursor/mcp.json", &later);
+    user.run(&["import", "--replace", "--yes"]).ends(0);
+    let copies =
+        [".cursor/mcp.json.before-portcullis", ".cursor/mcp.json.before-portcullis-2"].map(|copy| user.read(copy));
+    assert_eq!(copies, [cursor, later]);
 }
 
 #[test]
@@ -285,6 +292,17 @@ fn hostile_configurations_are_left_alone_and_the_others_are_imported() {
         assert_eq!(user.read(file), text, "{file}");
     }
     assert!(user.policy().contains("[server.fine]") && user.read(".codex/config.toml").contains("portcullis"));
+}
+
+#[test]
+fn a_configuration_cannot_bring_more_servers_than_a_person_reads() {
+    let user = user();
+    let servers: serde_json::Map<String, Value> =
+        (0..150).map(|number| (format!("s{number}"), json!({ "command": PROGRAM }))).collect();
+    user.write(".cursor/mcp.json", &json!({ "mcpServers": servers }).to_string());
+    let planned = user.run(&["import", "--dry-run", "--json"]).ends(0).document();
+    let left_out = planned["servers"].as_array().unwrap().iter().filter(|server| server["state"] == "left-out");
+    assert_eq!(left_out.count(), 50);
 }
 
 #[test]

@@ -226,6 +226,23 @@ fn nothing_is_written_or_started_without_consent() {
 }
 
 #[test]
+fn a_person_who_says_no_keeps_the_policy_and_no_package() {
+    let user = User::new();
+    publish(&user);
+    let mut session = user.session("server add notes npm:notes@1.0.0");
+    let shown = session.until("start it once? [y/N] ");
+    assert!(shown.contains("+[server.notes]") && !shown.contains("notes.echo"), "{shown}");
+    session.types("n\n");
+    assert!(session.ends(3).contains("nothing was changed"));
+    assert_eq!((user.policy().as_str(), user.packages()), ("# mine\n", 0));
+    let mut session = user.session("server add notes npm:notes@1.0.0");
+    session.until("start it once? [y/N] ");
+    session.types("y\n");
+    assert!(session.ends(0).contains("notes.echo"));
+    assert!(user.policy().contains("[server.notes]"));
+}
+
+#[test]
 fn a_directory_that_does_not_exist_is_not_written() {
     let user = User::new();
     let said = user.run(&["server", "add", "desk", "--directory", "w=nowhere", "--yes", "--", "/bin/true"]).ends(2).err;

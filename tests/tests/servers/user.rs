@@ -1,5 +1,6 @@
 //! A user with a home directory and a project, who runs the program.
 
+use crate::binary::console::Session;
 use crate::servers::registry::Registry;
 use portcullis_tests::{Ran, Site, program, user_cache};
 use std::fs;
@@ -68,6 +69,18 @@ impl User {
     /// Runs the program in the project.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         self.command().args(arguments).output().unwrap().into()
+    }
+
+    /// Starts the program at a terminal.
+    pub(crate) fn session(&self, arguments: &str) -> Session {
+        let places = [self.site.plugins(), self.site.state(), self.home("policy.toml")];
+        let [plugins, state, policy] = places.map(|place| place.display().to_string());
+        let program = program().display().to_string();
+        let line = format!("{program} --plugins {plugins} --state {state} --policy {policy} {arguments}");
+        Session::shell_in(&line, |command| {
+            command.current_dir(self.home("app")).env("HOME", self.home("")).env("XDG_CACHE_HOME", user_cache());
+            command.env("npm_config_registry", self.registry.url());
+        })
     }
 
     /// Counts the installed packages.
