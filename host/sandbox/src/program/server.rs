@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -43,8 +44,9 @@ pub struct ServerProcess {
     pub stdout: Option<pipe::Receiver>,
     ended: watch::Receiver<Option<ProgramReport>>,
     log: Arc<Mutex<VecDeque<u8>>>,
+    /// Keeps the end of the standard error.
+    log_keeper: Option<AbortOnDropHandle<()>>,
     network: Arc<NetworkCall>,
-    refusals: ProxyRefusals,
     /// Kills the program when it is dropped.
     _guard: DropGuard,
 }
@@ -64,23 +66,23 @@ impl ServerProcess {
         let begun = tokio::task::spawn_blocking(move || starting.begin(launch)).await;
         let begun = begun.map_err(|_| "the host failed to prepare the program".to_owned())??;
         let running = begun.started().await.map_err(|error| broker::describe(&error))?;
-        let (network, refusals) = (Arc::new(NetworkCall::endless(Some(secrets))), ProxyRefusals::default());
+        let network = Arc::new(NetworkCall::endless(Some(secrets)));
         let proxy = Proxy {
             clients: program.clients(),
             call: Arc::clone(&network),
             memory: HostMemory::new(&limits),
-            refusals: refusals.clone(),
+            refusals: ProxyRefusals::default(),
         };
         Self::new(running, proxy).ok_or_else(|| "the program has no streams".to_owned())
     }
 
     fn new(mut program: RunningProgram, proxy: Proxy) -> Option<Self> {
         let streams = program.take_streams()?;
-        let (network, refusals) = (Arc::clone(&proxy.call), proxy.refusals.clone());
+        let network = Arc::clone(&proxy.call);
         let proxied =
             program.take_listener().map(|listener| AbortOnDropHandle::new(tokio::spawn(proxy.serve(listener))));
         let log = Arc::new(Mutex::new(VecDeque::new()));
-        let kept =
+        let log_keeper =
             streams.stderr.map(|stderr| AbortOnDropHandle::new(tokio::spawn(keep_end(stderr, Arc::clone(&log)))));
         let (send, ended) = watch::channel(None);
         let kill = CancellationToken::new();
@@ -93,7 +95,7 @@ impl ServerProcess {
                     program.ended().await
                 }
             };
-            drop((proxied, kept));
+            drop(proxied);
             let report = report.unwrap_or_else(|error| ProgramReport {
                 exit: ProgramExit::Stopped(broker::describe(&error)),
                 wall: Duration::ZERO,
@@ -103,7 +105,7 @@ impl ServerProcess {
             send.send_replace(Some(report));
         });
         let (stdin, stdout) = (Some(streams.stdin), Some(streams.stdout));
-        Some(Self { stdin, stdout, ended, log, network, refusals, _guard: kill.drop_guard() })
+        Some(Self { stdin, stdout, ended, log, log_keeper, network, _guard: kill.drop_guard() })
     }
 
     /// Waits until the program and everything that it started has ended. Returns how it ended, in words.
@@ -118,16 +120,20 @@ impl ServerProcess {
         }
     }
 
-    /// Returns the end of what the server has printed to its standard error. Untrusted text.
-    pub fn log(&self) -> String {
+    /// Waits until the server has closed its standard error, for at most this time. Returns the end of what it has
+    /// printed there. Untrusted text.
+    pub async fn last_words(&mut self, at_most: Duration) -> String {
+        if let Some(keeper) = self.log_keeper.take() {
+            // What was printed until then is kept in any case.
+            let _ = timeout(at_most, keeper).await;
+        }
+        self.log()
+    }
+
+    fn log(&self) -> String {
         let log = self.log.lock_recovered();
         let bytes: Vec<u8> = log.iter().copied().collect();
         String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    /// Returns what the policy has refused of the server's network. Untrusted text.
-    pub fn refusals(&self) -> Vec<String> {
-        self.refusals.list()
     }
 
     /// Takes the requests that the server has made since the last time, for the audit log.
