@@ -21,3 +21,15 @@ mod pinned;
 
 #[path = "servers/command.rs"]
 mod command;
+
+#[path = "servers/registry.rs"]
+mod registry;
+
+#[path = "servers/user.rs"]
+mod user;
+
+#[path = "servers/import.rs"]
+mod import;
+
+#[path = "servers/manage.rs"]
+mod manage;

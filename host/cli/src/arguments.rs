@@ -6,11 +6,13 @@ mod editing;
 mod examples;
 mod export;
 mod help;
+mod import;
 mod init;
 mod log;
 mod manual;
 mod principal;
 mod serve;
+mod server;
 mod watch;
 
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
@@ -20,10 +22,14 @@ pub(crate) use editing::{
 };
 pub(crate) use export::ExportArguments;
 pub(crate) use help::{help_width, parse, parser, program};
+pub(crate) use import::ImportArguments;
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
+pub(crate) use server::{
+    ServerAddArguments, ServerCommand, ServerInstallArguments, ServerListArguments, ServerRemoveArguments,
+};
 pub(crate) use watch::WatchArguments;
 
 use crate::exit_code::Exit;
@@ -116,6 +122,15 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Serve the tools to agents over MCP, until stopped
     Serve(ServeArguments),
+    /// Add, install, list and remove the MCP servers whose tools are offered under your policy
+    #[command(subcommand)]
+    Server(ServerCommand),
+    /// Take the MCP servers of your agents into your policy, each confined, and replace them there if you want
+    ///
+    /// Reads the configurations of Claude Code, Cursor, VS Code, Codex CLI and opencode. Packages are pinned in one
+    /// version and installed without running their code. Secrets never go into the policy. Everything is shown before
+    /// it is written. docs/servers.md describes it.
+    Import(ImportArguments),
     /// Print the tools in the format of a model provider, and report what is lost in it
     Export(ExportArguments),
     /// Show what would happen to a call, and by which rule; runs nothing

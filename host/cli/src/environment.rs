@@ -330,6 +330,16 @@ pub(crate) fn desktop_notifier() -> Option<tokio::process::Command> {
     has_desktop.then(|| tokio::process::Command::new("notify-send"))
 }
 
+/// Finds a program on the `PATH`, as a shell does.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let directories = variable("PATH").unwrap_or_default();
+    let places = std::env::split_paths(&directories).filter(|directory| directory.is_absolute());
+    let is_program =
+        |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    places.map(|directory| directory.join(name)).find(is_program)
+}
+
 /// Opens a regular file that the user named. Does not block.
 ///
 /// # Errors

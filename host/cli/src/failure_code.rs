@@ -51,6 +51,7 @@ failure_codes! {
     ListenFailed "listen-failed" "the server cannot listen at this address",
     ProjectInvalid "project-invalid" "the plugin project cannot be created or read",
     BuildFailed "build-failed" "a compiler or another tool failed",
+    PackageUnavailable "package-unavailable" "the package of a server cannot be found, installed or started",
     NoCases "no-cases" "there is no test case to run",
     Interrupted "interrupted" "a signal ended the command",
     Denied "denied" "the command was denied",

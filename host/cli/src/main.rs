@@ -34,6 +34,7 @@ mod prompt;
 mod question;
 mod remedy;
 mod schema_summary;
+mod secret_words;
 mod short_id;
 mod style;
 mod table;

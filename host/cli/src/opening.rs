@@ -183,6 +183,26 @@ pub(crate) async fn open_under(context: &Context, policy: &PolicyPlaces) -> anyh
     Ok(with_policies(builder, policy).calls(1).open().await?)
 }
 
+/// Opens a host under another user's policy, with only what a call of this tool needs. Prints nothing and asks no
+/// approver.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_under_for(context: &Context, policy: &PolicyPlaces, tool: &str) -> anyhow::Result<Host> {
+    let environment = &context.environment;
+    let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);
+    Ok(with_policies(builder, policy).calls(1).only_for(tool).open().await?)
+}
+
+/// Opens a host under another user's policy, for that policy alone: without plugins and servers, as far as no rule
+/// needs them.
+///
+/// # Errors
+/// The host cannot open.
+pub(crate) async fn open_policy_under(context: &Context, policy: &PolicyPlaces) -> anyhow::Result<Host> {
+    open_under_for(context, policy, OWN_TOOL).await
+}
+
 fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChannel) -> anyhow::Result<HostBuilder> {
     let environment = &context.environment;
     let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);

@@ -40,6 +40,12 @@ pub enum PackageError {
         /// The difference.
         source: DamageError,
     },
+    /// The registry has no version that fits.
+    #[error("the registry has no version of `{}` that can be pinned", OneLine(requirement))]
+    NoVersion {
+        /// What was asked for.
+        requirement: String,
+    },
     /// The package offers no program that can be started.
     #[error("{spec} has no program named `{}`. Choose one of: {}", OneLine(choice), OneLine(names))]
     NoSuchProgram {

@@ -29,6 +29,7 @@ mod install;
 mod installed;
 mod limits;
 mod manifest;
+mod newest;
 mod npm;
 mod options;
 mod program;

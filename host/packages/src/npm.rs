@@ -5,7 +5,7 @@ mod bin;
 mod document;
 mod lock;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -88,6 +88,22 @@ pub(crate) fn install(runner: &ToolRunner, spec: &PackageSpec) -> Result<Resolve
         work.tree().remove_file(name).map_err(not_written)?;
     }
     Ok(ResolvedPackage { dependencies: installed.into_dependencies(), programs })
+}
+
+/// Finds the newest version of a package within a range or under a tag, such as `NAME`, `NAME@2` or `NAME@next`.
+pub(crate) fn newest(runner: &ToolRunner, requirement: &str) -> Result<String, InstallFailure> {
+    let not_written = |source| ToolError::NotStarted { tool: Tool::Npm, source };
+    runner.work.write_file(GUARD_FILE, GUARD).map_err(not_written)?;
+    let mut view = command(runner);
+    view.args(["view", "--json", "--cache=cache", "--logs-max=0", "--update-notifier=false", "--loglevel=error"]);
+    runner.run(Tool::Npm, view.args(["--", requirement, "version"]))?;
+    // A range has the list of its versions, the newest last.
+    let version = match serde_json::from_str(runner.output().map_err(not_written)?.trim()) {
+        Ok(Value::String(version)) => Some(version),
+        Ok(Value::Array(versions)) => versions.last().and_then(Value::as_str).map(str::to_owned),
+        Ok(_) | Err(_) => None,
+    };
+    Ok(version.unwrap_or_default())
 }
 
 /// Returns a command of npm that cannot start programs.

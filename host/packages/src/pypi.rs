@@ -78,6 +78,18 @@ pub(crate) fn install(
     Ok(ResolvedPackage { dependencies: report.into_dependencies(), programs })
 }
 
+/// Finds the newest version of a package that has a wheel for this machine.
+pub(crate) fn newest(runner: &ToolRunner, name: &str, runtime: &Runtime) -> Result<String, InstallFailure> {
+    let work = runner.work;
+    work.write_file(GUARD_FILE, GUARD).map_err(|source| ToolError::NotStarted { tool: Tool::Pip, source })?;
+    let mut resolve = pip(runner, runtime);
+    resolve.args(["--dry-run", "--no-deps"]).arg(format!("--report={REPORT_FILE}"));
+    runner.run(Tool::Pip, resolve.arg(name))?;
+    let report = Report::read(work.directory(), REPORT_FILE, runner.options.limits.packages_max)?;
+    let found = report.requested().map(|(name, version)| format!("{name}=={version}"));
+    Ok(found.unwrap_or_default())
+}
+
 /// Returns a command of pip that cannot start programs.
 fn pip(runner: &ToolRunner, runtime: &Runtime) -> Command {
     let mut python = runner.options.environment.command(runtime.tool_program());

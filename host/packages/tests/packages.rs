@@ -6,6 +6,7 @@
 mod archive;
 mod hostile_npm;
 mod hostile_pypi;
+mod newest;
 mod programs;
 mod registry;
 mod servers;

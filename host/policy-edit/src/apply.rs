@@ -9,7 +9,7 @@ use crate::meaning::PolicyMeaning;
 use crate::overruled;
 use crate::sample;
 use crate::written::WrittenEdit;
-use crate::{grant, mask, pause, rule};
+use crate::{grant, mask, pause, rule, server};
 
 /// An edited policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +36,9 @@ pub fn apply(layers: &Layers<'_>, edit: &PolicyEdit, tools: &[KnownTool<'_>]) ->
         PolicyEdit::Rule(edit) => apply_rule(layers, (&old, &before), edit, tools)?,
         PolicyEdit::Grant(edit) => (apply_first(grant::write(text, &old, edit)?)?, Vec::new()),
         PolicyEdit::Masks(edit) => (mask::write(text, &old, edit)?, Vec::new()),
+        PolicyEdit::AddServer(edit) => (server::add(text, &old, edit)?, Vec::new()),
+        PolicyEdit::RemoveServer { name } => (server::remove(text, &old, name)?, Vec::new()),
+        PolicyEdit::SetPackage { name, spec } => (server::set_package(text, &old, name, spec)?, Vec::new()),
         PolicyEdit::Pause { reason } => (pause::pause(text, &old, reason), Vec::new()),
         PolicyEdit::Resume => match (old.paused(), before.paused()) {
             (None, Some(pause)) => return Err(EditError::PausedElsewhere { layer: pause.layer }),

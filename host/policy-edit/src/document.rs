@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use toml_edit::{Document, Item, Key, TableLike, Value};
+use toml_edit::{Document, Item, Key, Table, TableLike, Value};
 
 use crate::splice::{TextSplice, insert_lines, line_end, line_start};
 
@@ -87,6 +87,46 @@ impl<'t> PolicyDocument<'t> {
         Some(line_end(self.text, last.unwrap_or(header)))
     }
 
+    /// Returns the first byte of a key, which is below tables with these names.
+    pub(crate) fn place_of_key(&self, path: &[&str]) -> Option<usize> {
+        let (last, tables) = path.split_last()?;
+        let table = self.table(tables)?;
+        // A header writes the key only once for all that is below it.
+        let item = table.get(last)?;
+        table.key(last).and_then(Key::span).or_else(|| item.span()).map(|range| range.start)
+    }
+
+    /// Returns the place of a value, which is below tables with these names.
+    pub(crate) fn place_of_value(&self, path: &[&str]) -> Option<Range<usize>> {
+        let (last, tables) = path.split_last()?;
+        self.table(tables)?.get(last)?.as_value()?.span()
+    }
+
+    /// Returns the parts of the text that make up the section `[OUTER.NAME]`: one for each of its headers, or the key
+    /// and its value. None if it is written with dotted keys, or within another value.
+    pub(crate) fn ranges_of_section(&self, outer: &str, name: &str) -> Option<Vec<Range<usize>>> {
+        let outer = self.parsed.get(outer)?.as_table()?;
+        match outer.get(name)? {
+            Item::Table(section) => headed_parts(section),
+            Item::Value(value) if !outer.is_dotted() => {
+                let (key, end) = (outer.key(name)?.span()?.start, value.span()?.end);
+                let line = line_start(self.text, key)..line_end(self.text, end);
+                let around = (self.text.get(line.start..key)?, self.text.get(end..line.end)?);
+                let is_alone = around.0.trim().is_empty() && (around.1.trim().is_empty() || is_comment(around.1));
+                is_alone.then(|| std::iter::once(key..end).collect())
+            }
+            Item::Value(_) | Item::ArrayOfTables(_) | Item::None => None,
+        }
+    }
+
+    fn table(&self, path: &[&str]) -> Option<&dyn TableLike> {
+        let mut table: &dyn TableLike = self.parsed.as_table();
+        for name in path {
+            table = table.get(name)?.as_table_like()?;
+        }
+        Some(table)
+    }
+
     /// Returns the key and the value of a top-level key.
     pub(crate) fn top_level(&self, name: &str) -> Option<(Range<usize>, Range<usize>)> {
         let (key, item) = self.parsed.as_table().get_key_value(name)?;
@@ -157,6 +197,32 @@ impl DocumentTable<'_> {
     fn entry(&self, name: &str) -> Option<(&Key, &Item)> {
         self.table.get_key_value(name)
     }
+}
+
+/// Returns the part below each header of a section, up to its last value. None if a part has no header.
+fn headed_parts(section: &Table) -> Option<Vec<Range<usize>>> {
+    if section.is_dotted() {
+        return None;
+    }
+    let mut parts = Vec::new();
+    if !section.is_implicit() {
+        let header = section.span()?;
+        let last = own_values(section as &dyn TableLike).into_iter().map(|range| range.end).max();
+        parts.push(header.start..last.unwrap_or(header.start + 1));
+    }
+    for (_, item) in section.iter() {
+        match item {
+            Item::Table(table) if !table.is_dotted() => parts.extend(headed_parts(table)?),
+            Item::ArrayOfTables(_) => return None,
+            Item::Table(_) | Item::Value(_) | Item::None => {}
+        }
+    }
+    Some(parts)
+}
+
+/// Returns whether the rest of a line is a comment.
+fn is_comment(rest: &str) -> bool {
+    rest.trim_start().starts_with('#')
 }
 
 /// Returns the end of the last value of a rule.

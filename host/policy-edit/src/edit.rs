@@ -2,6 +2,7 @@
 //!
 //! This file must not know how an edit is written.
 
+use crate::server_edit::ServerEdit;
 use portcullis_policy::{Access, Decision, DependencyKey, Permission, PluginName, StoreScope};
 
 /// An edit of the user's policy.
@@ -13,6 +14,20 @@ pub enum PolicyEdit {
     Grant(GrantEdit),
     /// Hides or protects places of a directory that is already bound.
     Masks(MaskEdit),
+    /// Adds the section of a server.
+    AddServer(ServerEdit),
+    /// Removes the section of a server.
+    RemoveServer {
+        /// The server.
+        name: PluginName,
+    },
+    /// Starts a server from another version of its package.
+    SetPackage {
+        /// The server.
+        name: PluginName,
+        /// The package in one exact version.
+        spec: String,
+    },
     /// Pauses the policy, so that every call is refused. If it is paused, replaces the reason.
     Pause {
         /// The reason. One line.

@@ -47,6 +47,34 @@ pub enum EditError {
         /// The plugin.
         plugin: PluginName,
     },
+    /// The policy has a section for the name already.
+    #[error("line {line} already has a section for {name}; choose another name, or change the section there")]
+    Section {
+        /// The name.
+        name: PluginName,
+        /// The line.
+        line: usize,
+    },
+    /// The policy has no server of this name.
+    #[error("the policy has no server {name}; `portcullis server list` shows its servers")]
+    NoServer {
+        /// The name.
+        name: PluginName,
+    },
+    /// The server is not started from a package.
+    #[error("the server {name} is not started from a package; change its section in the policy")]
+    NoPackage {
+        /// The name.
+        name: PluginName,
+    },
+    /// The section is not written as a table of its own.
+    #[error("line {line} writes the server {name} in a form that cannot be removed; remove it there")]
+    ServerForm {
+        /// The name.
+        name: PluginName,
+        /// The line.
+        line: usize,
+    },
     /// The policy is not paused.
     #[error("the policy is not paused, so there is nothing to resume")]
     NotPaused,

@@ -19,6 +19,7 @@
 // What is edited.
 mod edit;
 mod error;
+mod server_edit;
 
 // The text, and the places in it.
 mod document;
@@ -30,6 +31,7 @@ mod grant;
 mod mask;
 mod pause;
 mod rule;
+mod server;
 mod written;
 
 // What an edit means.
@@ -48,4 +50,6 @@ pub use changes::{ArgumentSample, DecisionChange, decision_changes};
 pub use edit::{GrantBinding, GrantEdit, MaskEdit, PolicyEdit, RuleEdit, WhenValue};
 pub use error::{EditError, OverrulingRule};
 pub use rule::lines as rule_lines;
+pub use server::lines as server_lines;
+pub use server_edit::{ServerDirectory, ServerEdit, ServerStart};
 pub use suggest::{ApprovedCall, PROPOSALS_MAX, RuleProposal, proposals};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use portcullis_policy::{
     Approvals, Binding, ClockResolution, Decision, DependencyKey, Hint, Leniency, Limits, Permission, PluginName,
-    Policy, RecordKeeping, Rule, ToolPattern, When,
+    Policy, RecordKeeping, Rule, ServerPolicy, ToolPattern, When,
 };
 
 /// The meaning of a policy of one layer.
@@ -21,6 +21,7 @@ pub(crate) struct PolicyMeaning {
     record: RecordKeeping,
     name_servers: Vec<String>,
     settings: BTreeMap<PluginName, PluginSettings>,
+    servers: BTreeMap<PluginName, ServerPolicy>,
 }
 
 /// The meaning of a rule.
@@ -68,7 +69,23 @@ impl PolicyMeaning {
             record: policy.record(),
             name_servers: policy.name_servers().iter().map(ToString::to_string).collect(),
             settings: sections.map(|plugin| (plugin.clone(), PluginSettings::of(policy, plugin))).collect(),
+            servers: policy.servers().filter_map(|name| Some((name.clone(), policy.server(name)?.clone()))).collect(),
         }
+    }
+
+    /// Adds the section of a plugin or a server, as another policy has it. The limits that it does not set are those of
+    /// this policy.
+    pub(crate) fn add_section(&mut self, of: &Policy, name: &PluginName) {
+        let bindings = of.bindings(name).iter().map(|(key, binding)| ((name.clone(), key.clone()), binding.clone()));
+        self.bindings.extend(bindings);
+        self.servers.extend(of.server(name).map(|server| (name.clone(), server.clone())));
+    }
+
+    /// Removes the section of a plugin or a server.
+    pub(crate) fn remove_section(&mut self, name: &PluginName) {
+        self.bindings.retain(|(plugin, _), _| plugin != name);
+        self.settings.remove(name);
+        self.servers.remove(name);
     }
 
     /// Returns what differs from the expected meaning, in a word, or none. A section for a plugin that had none may
@@ -89,6 +106,7 @@ impl PolicyMeaning {
             ("the audit log", self.record != expected.record),
             ("the name servers", self.name_servers != expected.name_servers),
             ("the settings of a plugin", lost || gained),
+            ("a server", self.servers != expected.servers),
         ];
         parts.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
     }

@@ -8,3 +8,4 @@ mod masks;
 mod pauses;
 mod properties;
 mod rules;
+mod servers;

@@ -70,7 +70,7 @@ impl fmt::Display for PolicyWarning {
 
 /// Returns the warnings for a policy with the plugins of a catalog.
 pub(crate) fn warnings(policy: &Policy, catalog: &Catalog, loading: Vec<PluginName>) -> Vec<PolicyWarning> {
-    let installed = installed(catalog, loading);
+    let installed = installed(policy, catalog, loading);
     let unknown = policy.plugins().filter(|plugin| !installed.contains(plugin));
     let unknown = unknown
         .map(|plugin| PolicyWarning::UnknownPlugin { plugin: plugin.clone(), similar: similar(plugin, &installed) });
@@ -104,13 +104,15 @@ fn empty_toolsets(policy: &Policy, catalog: &Catalog) -> Vec<PolicyWarning> {
     empty.map(|toolset| PolicyWarning::EmptyToolset { toolset: toolset.clone() }).collect()
 }
 
-/// Returns the loaded plugins, and those that load or whose file was refused: their grants apply once they load.
-fn installed(catalog: &Catalog, loading: Vec<PluginName>) -> Vec<PluginName> {
+/// Returns the loaded plugins, those that load or whose file was refused, and the servers, which have no file. Their
+/// grants apply once they load.
+fn installed(policy: &Policy, catalog: &Catalog, loading: Vec<PluginName>) -> Vec<PluginName> {
     let refused = catalog.refused().iter().filter_map(|refused| refused.file.strip_suffix(".wasm"));
     let refused = refused.filter_map(|name| PluginName::new(name).ok());
     let left_out = catalog.left_out.iter().cloned();
     let loaded = catalog.plugins().map(|plugin| plugin.name().clone());
-    loaded.chain(refused).chain(left_out).chain(loading).collect()
+    let servers = policy.servers().cloned();
+    loaded.chain(refused).chain(left_out).chain(loading).chain(servers).collect()
 }
 
 fn similar(written: &PluginName, installed: &[PluginName]) -> Option<PluginName> {

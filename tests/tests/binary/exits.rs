@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fs;
 
 /// Arguments of the program, and the exit code under a policy that allows everything.
-const ENDS: [(&[&str], i32); 32] = [
+const ENDS: [(&[&str], i32); 39] = [
     (&["list"], 0),
     (&["inspect", "files"], 0),
     (&["inspect", "./plugins/hello.wasm"], 0),
@@ -15,6 +15,9 @@ const ENDS: [(&[&str], i32); 32] = [
     (&["audit", "show"], 0),
     (&["audit", "show", "--call", "0123456789abcdef"], 2),
     (&["audit", "verify"], 0),
+    (&["import", "--dry-run"], 0),
+    (&["server", "list"], 0),
+    (&["server", "install"], 0),
     (&["approvals", "list"], 0),
     (&["approvals", "list", "--all"], 0),
     (&["--help"], 0),
@@ -29,6 +32,10 @@ const ENDS: [(&[&str], i32); 32] = [
     (&["approvals", "show", "123456"], 2),
     (&["approvals", "approve", "12345"], 2),
     (&["approvals", "revoke", "not an id"], 2),
+    (&["server", "add", "files", "--yes", "--", "/bin/true"], 2),
+    (&["server", "add", "new", "npm:a", "--yes"], 2),
+    (&["server", "add", "new", "--", "/bin/true"], 2),
+    (&["server", "remove", "nowhere"], 2),
     (&["trust", "nowhere.toml"], 2),
     (&["trust", "plugins/hello.wasm", "--yes"], 2),
     (&["call", "exit-one.run"], 5),

@@ -17,7 +17,7 @@ const OF_AUTHORS: [&str; 2] = ["build", "dev"];
 const OTHERWISE: [&str; 6] = ["init", "doctor", "uninstall", "serve", "console", "watch"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
-const LINES: [(&[&str], i32, &str); 53] = [
+const LINES: [(&[&str], i32, &str); 59] = [
     (&["list"], 0, "list"),
     (&["list", "--tokens"], 0, "list-tokens"),
     (&["inspect", "files"], 0, "inspect"),
@@ -59,6 +59,12 @@ const LINES: [(&[&str], i32, &str); 53] = [
     (&["trust", "nowhere.toml", "--yes"], 2, "error"),
     (&["accept", "files"], 0, "accept"),
     (&["accept", "nowhere"], 6, "error"),
+    (&["server", "add", "none", "npm:a", "--yes"], 2, "error"),
+    (&["import", "--dry-run"], 0, "import"),
+    (&["server", "list"], 0, "server-list"),
+    (&["server", "list", "--try"], 0, "server-list"),
+    (&["server", "install"], 0, "server-install"),
+    (&["server", "remove", "none", "--yes"], 2, "error"),
     (&["audit", "show"], 0, "audit-entry"),
     (&["audit", "verify"], 0, "audit-verify"),
     (&["new", "notes", "--lang", "c"], 0, "new"),
@@ -101,6 +107,7 @@ fn every_document_is_valid_under_its_schema() {
         tried.run(&desk, line, code, schema);
     }
     try_denied(&mut tried);
+    try_servers(&mut tried);
     try_approvals(&mut tried);
     try_cases(&desk, &mut tried);
     try_server(&desk, &["serve", "--http", "127.0.0.1:0"], "serve", &mut tried);
@@ -137,6 +144,16 @@ fn try_denied(tried: &mut TriedSchemas) {
     let line = ["call", "files.list"];
     assert!(tried.run(&desk, &line, 3, "call")[0]["policy_lines"].is_string());
     assert!(tried.run(&desk, &["inspect", "files"], 0, "inspect")[0]["policy_lines"].is_string());
+}
+
+/// A server that is added and removed. `servers/manage.rs` has those that start.
+fn try_servers(tried: &mut TriedSchemas) {
+    let desk = Desk::new(OPEN);
+    let added = desk.run(&["--json", "server", "add", "none", "--yes", "--", "/bin/true"]).ends(7).document();
+    assert_valid("server-add", &added);
+    tried.0.insert("server-add".to_owned());
+    tried.run(&desk, &["server", "list", "--try"], 0, "server-list");
+    tried.run(&desk, &["server", "remove", "none", "--yes"], 0, "server-remove");
 }
 
 /// Requests and approvals in each state.

@@ -110,6 +110,8 @@ fn screens(desk: &Desk) -> Vec<(Vec<String>, i32, Vec<&'static str>)> {
         (line(&["audit", "verify"]), 0, vec!["verify"]),
         (line(&["--plugins", "nowhere", "list"]), 2, vec!["error:", "remedy:"]),
         (line(&["list", "--no-such-option"]), 2, vec!["error:", "Usage:"]),
+        (line(&["server", "list"]), 0, vec![]),
+        (line(&["import", "--dry-run"]), 0, vec![]),
         (line(&["version"]), 0, vec!["portcullis", "contracts", "engine"]),
         (line(&["log"]), 0, vec!["files.write", "a.txt", "rejected", "waits"]),
         (line(&["log", "show", &call]), 0, vec!["files.write", "asked", "decision", "outcome"]),

@@ -147,6 +147,6 @@ fn permission(text: &str) -> Result<Permission, String> {
     text.parse().map_err(|error: portcullis::policy::PermissionError| format!("{error}: {}", error.remedy()))
 }
 
-fn plugin(text: &str) -> Result<PluginName, String> {
+pub(super) fn plugin(text: &str) -> Result<PluginName, String> {
     PluginName::new(text).map_err(|error| format!("{error}: {}", error.remedy()))
 }

@@ -24,6 +24,15 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
             "  portcullis serve --stdio\n  \
              portcullis serve --http 127.0.0.1:8080"
         }
+        "server add" => {
+            "  portcullis server add memory npm:a@1.2.3\n  \
+             portcullis server add git pypi:b==1.0 --directory r=.\n  \
+             portcullis server add notes -- /opt/notes --verbose"
+        }
+        "server install" => "  portcullis server install\n  portcullis server install memory",
+        "server list" => "  portcullis server list\n  portcullis server list --try",
+        "server remove" => "  portcullis server remove memory",
+        "import" => "  portcullis import --dry-run\n  portcullis import --replace --secrets-to ~/keys",
         "export" => {
             "  portcullis export --format openai-responses\n  \
              portcullis export --format anthropic --tool 'files.*'"

@@ -109,7 +109,7 @@ impl ConfigFile {
 }
 
 /// Returns the file behind all links.
-fn target(path: &Path, within: Option<&Path>) -> Result<PathBuf, String> {
+pub(super) fn target(path: &Path, within: Option<&Path>) -> Result<PathBuf, String> {
     let target = user_files::resolve(path).map_err(|error| error.to_string())?;
     if within.is_some_and(|project| !target.starts_with(project)) {
         return Err(format!("it is a link that leads out of the project, to {}", target.display()));
@@ -117,7 +117,8 @@ fn target(path: &Path, within: Option<&Path>) -> Result<PathBuf, String> {
     Ok(target)
 }
 
-fn text(path: &Path) -> Result<Option<String>, String> {
+/// Returns the text of a file, if it exists.
+pub(super) fn text(path: &Path) -> Result<Option<String>, String> {
     match user_files::read(path) {
         Ok(None) => Ok(None),
         Ok(Some(bytes)) => String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8".to_owned()),

@@ -4,6 +4,7 @@ use super::entry::EntryValue;
 use super::found_entry::{FoundEntry, Members, MergeError, SERVER_NAME};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use serde_json::{Map, Value};
 
 /// A mark that some editors put at the beginning of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -46,11 +47,14 @@ impl JsonConfig {
         Ok(Self { mark, root, object })
     }
 
-    /// Returns the object that holds the servers, if it exists.
-    fn servers(&self, member: &str) -> Result<Option<CstObject>, MergeError> {
-        let Some(found) = only(&self.object, member)? else { return Ok(None) };
-        let object = found.object_value();
-        object.map(Some).ok_or_else(|| MergeError::Shape(member.to_owned()))
+    /// Returns the object that holds the servers, which is below these members, if it exists.
+    fn servers(&self, path: &[&str]) -> Result<Option<CstObject>, MergeError> {
+        let mut object = self.object.clone();
+        for member in path {
+            let Some(found) = only(&object, member)? else { return Ok(None) };
+            object = found.object_value().ok_or_else(|| MergeError::Shape((*member).to_owned()))?;
+        }
+        Ok(Some(object))
     }
 
     fn text(&self) -> String {
@@ -68,12 +72,13 @@ fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, MergeEr
     }
 }
 
-pub(super) fn with_entry(text: &str, member: &str, members: &Members) -> Result<String, MergeError> {
+pub(super) fn with_entry(text: &str, path: &[&str], members: &Members) -> Result<String, MergeError> {
     let config = JsonConfig::parse(text)?;
     let was_empty = text.trim().is_empty();
-    let servers = match config.servers(member)? {
-        Some(servers) => servers,
-        None => config.object.append(member, CstInputValue::Object(Vec::new())).object_value_or_set(),
+    let servers = match (config.servers(path)?, path) {
+        (Some(servers), _) => servers,
+        (None, [member]) => config.object.append(member, CstInputValue::Object(Vec::new())).object_value_or_set(),
+        (None, _) => return Err(MergeError::Shape(path.join("."))),
     };
     let value = value(members);
     match only(&servers, SERVER_NAME)? {
@@ -87,17 +92,52 @@ pub(super) fn with_entry(text: &str, member: &str, members: &Members) -> Result<
     Ok(merged)
 }
 
-pub(super) fn without_entry(text: &str, member: &str) -> Result<Option<String>, MergeError> {
+pub(super) fn without_entry(text: &str, path: &[&str], name: &str) -> Result<Option<String>, MergeError> {
     let config = JsonConfig::parse(text)?;
-    let Some(servers) = config.servers(member)? else { return Ok(None) };
-    let Some(entry) = only(&servers, SERVER_NAME)? else { return Ok(None) };
+    let Some(servers) = config.servers(path)? else { return Ok(None) };
+    let Some(entry) = only(&servers, name)? else { return Ok(None) };
     entry.remove();
     Ok(Some(config.text()))
 }
 
-pub(super) fn entry(text: &str, member: &str, expected: &Members) -> Result<Option<FoundEntry>, MergeError> {
+/// Returns the names of all servers, each with its entry.
+pub(super) fn entries(text: &str, path: &[&str]) -> Result<Vec<(String, Value)>, MergeError> {
     let config = JsonConfig::parse(text)?;
-    let Some(servers) = config.servers(member)? else { return Ok(None) };
+    let Some(servers) = config.servers(path)? else { return Ok(Vec::new()) };
+    let mut entries = Vec::new();
+    for member in servers.properties() {
+        let Some(name) = member.decoded_name() else { continue };
+        // Agents differ in which of two members they use.
+        only(&servers, &name)?;
+        entries.push((name, member.value().and_then(|node| json_of(&node)).unwrap_or(Value::Null)));
+    }
+    Ok(entries)
+}
+
+/// Returns a value of the text. The parser has limited its depth.
+fn json_of(node: &CstNode) -> Option<Value> {
+    if let Some(object) = node.as_object() {
+        let member = |member: &CstObjectProp| Some((member.decoded_name()?, json_of(&member.value()?)?));
+        return object.properties().iter().map(member).collect::<Option<Map<_, _>>>().map(Value::Object);
+    }
+    if let Some(array) = node.as_array() {
+        return array.elements().iter().map(json_of).collect::<Option<_>>().map(Value::Array);
+    }
+    if let Some(text) = node.as_string_lit() {
+        return text.decoded_value().ok().map(Value::String);
+    }
+    if let Some(flag) = node.as_boolean_lit() {
+        return Some(Value::Bool(flag.value()));
+    }
+    match node.as_number_lit() {
+        Some(number) => serde_json::from_str(&number.to_string()).ok(),
+        None => Some(Value::Null),
+    }
+}
+
+pub(super) fn entry(text: &str, path: &[&str], expected: &Members) -> Result<Option<FoundEntry>, MergeError> {
+    let config = JsonConfig::parse(text)?;
+    let Some(servers) = config.servers(path)? else { return Ok(None) };
     let Some(entry) = only(&servers, SERVER_NAME)? else { return Ok(None) };
     let Some(object) = entry.object_value() else { return Err(MergeError::Shape(SERVER_NAME.to_owned())) };
     let mut words = Vec::new();

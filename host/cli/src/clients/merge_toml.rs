@@ -42,14 +42,41 @@ pub(super) fn with_entry(text: &str, member: &str, members: &Members) -> Result<
     Ok(document.to_string())
 }
 
-pub(super) fn without_entry(text: &str, member: &str) -> Result<Option<String>, MergeError> {
+pub(super) fn without_entry(text: &str, member: &str, name: &str) -> Result<Option<String>, MergeError> {
     let mut document = parse(text)?;
     servers(&document, member)?;
     let Some(servers) = document.get_mut(member).and_then(Item::as_table_like_mut) else { return Ok(None) };
-    if servers.remove(SERVER_NAME).is_none() {
+    if servers.remove(name).is_none() {
         return Ok(None);
     }
     Ok(Some(document.to_string()))
+}
+
+/// Returns the names of all servers, each with its entry.
+pub(super) fn entries(text: &str, member: &str) -> Result<Vec<(String, serde_json::Value)>, MergeError> {
+    let document = parse(text)?;
+    let Some(servers) = servers(&document, member)? else { return Ok(Vec::new()) };
+    Ok(servers.iter().map(|(name, item)| (name.to_owned(), json_of_item(item))).collect())
+}
+
+/// Returns a value of the text. The parser has limited its depth.
+fn json_of_item(item: &Item) -> serde_json::Value {
+    match item {
+        Item::Value(value) => json_of(value),
+        Item::Table(table) => table.iter().map(|(name, item)| (name.to_owned(), json_of_item(item))).collect(),
+        Item::ArrayOfTables(_) | Item::None => serde_json::Value::Null,
+    }
+}
+
+fn json_of(value: &Value) -> serde_json::Value {
+    match value {
+        Value::String(text) => text.value().as_str().into(),
+        Value::Boolean(flag) => (*flag.value()).into(),
+        Value::Integer(number) => (*number.value()).into(),
+        Value::Array(array) => array.iter().map(json_of).collect(),
+        Value::InlineTable(table) => table.iter().map(|(name, value)| (name.to_owned(), json_of(value))).collect(),
+        Value::Float(_) | Value::Datetime(_) => serde_json::Value::Null,
+    }
 }
 
 pub(super) fn entry(text: &str, member: &str, expected: &Members) -> Result<Option<FoundEntry>, MergeError> {

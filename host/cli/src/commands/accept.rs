@@ -67,7 +67,8 @@ fn without_change(host: &Host, name: &str, context: &Context) -> anyhow::Result<
     Ok(Exit::Completed)
 }
 
-fn document(change: &GeneratedChange) -> Value {
+/// Returns the change for programs.
+pub(super) fn document(change: &GeneratedChange) -> Value {
     let tools = |tools: &[Arc<Tool>]| -> Vec<Value> {
         let tool = |tool: &Arc<Tool>| {
             json!({
@@ -86,8 +87,8 @@ fn document(change: &GeneratedChange) -> Value {
     })
 }
 
-/// Shows the change. The texts of the tools are the plugin's, so they are escaped.
-fn text(change: &GeneratedChange, style: Style) -> Result<String, std::fmt::Error> {
+/// Returns the change for people. The texts of the tools are the plugin's, so they are escaped.
+pub(super) fn text(change: &GeneratedChange, style: Style) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
     if change.pin_is_damaged {
         let plugin = change.plugin();

@@ -101,6 +101,10 @@ fn remind_of_check(host: &portcullis::Host, reply: &Reply, context: &Context) {
     let plugin = reply.tool.split('.').next().unwrap_or_default();
     let refused = catalog.refusal(plugin).filter(|_| reply.code == portcullis::Code::PluginRefused);
     if let Some(refused) = refused {
+        if host.policy().servers().any(|server| server.as_str() == plugin) {
+            context.terminal.note("`portcullis server list --try` shows why");
+            return;
+        }
         let file = context.environment.plugins.file(&refused.file).display().to_string();
         context.terminal.note(format_args!("`portcullis check {}` shows why, and what to do", OneLine(&file)));
     }

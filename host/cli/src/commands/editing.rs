@@ -11,7 +11,7 @@ mod pause_switch;
 mod review;
 mod rule;
 
-pub(crate) use known::KnownPolicy;
+pub(crate) use known::{KnownPolicy, with_user};
 pub(crate) use review::{ReviewedEdit, review};
 
 pub(super) use grant::run as grant;

@@ -15,6 +15,7 @@ mod editing;
 mod explain;
 mod export;
 mod help;
+mod import;
 mod init;
 mod inspect;
 mod list;
@@ -25,6 +26,7 @@ mod new;
 mod no_result;
 mod reply;
 mod serve;
+mod server;
 mod streamed;
 mod suggest;
 mod test;
@@ -54,6 +56,8 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Check(arguments) => check::run(&arguments, context).await,
         Command::Call(arguments) => call::run(arguments, context).await,
         Command::Serve(arguments) => serve::run(arguments, context).await,
+        Command::Server(command) => server::run(command, context).await,
+        Command::Import(arguments) => import::run(&arguments, context).await,
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,
         Command::Allow(arguments) => editing::rule(Decision::Allow, &arguments, context).await,

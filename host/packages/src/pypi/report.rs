@@ -89,6 +89,13 @@ impl Report {
         }
     }
 
+    /// Returns the name and the version of the requested package.
+    pub(super) fn requested(&self) -> Option<(&str, &str)> {
+        let mut found = self.wheels.iter().filter(|wheel| wheel.requested);
+        let ResolvedWheel { name, version, .. } = found.next().filter(|_| found.next().is_none())?;
+        Some((name, version))
+    }
+
     /// Returns the list of files for pip, with their hashes. Names and versions were checked, so they are only that.
     pub(super) fn requirements(&self) -> String {
         self.wheels.iter().fold(String::new(), |mut text, ResolvedWheel { name, version, sha256, .. }| {

@@ -66,6 +66,12 @@ impl<'a> ToolRunner<'a> {
         if status.code().is_some() { Ok(()) } else { Err(self.failure(tool, status)) }
     }
 
+    /// Returns what the last tool printed, up to a limit.
+    pub(crate) fn output(&self) -> io::Result<String> {
+        let bytes = bounded_file::read(self.work.directory(), OUTPUT_FILE, OUTPUT_BYTES_MAX)?;
+        String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    }
+
     fn run_to_end(&self, tool: Tool, command: &mut Command) -> Result<ExitStatus, ToolError> {
         let not_started = |source| ToolError::NotStarted { tool, source };
         let output = self.work.create_file(OUTPUT_FILE).map_err(not_started)?;

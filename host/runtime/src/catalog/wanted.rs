@@ -22,7 +22,7 @@ impl Wanted {
         let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::All };
         let installed: Vec<PluginName> =
             listed.iter().filter_map(|listed| file::plugin_name(&listed.file).ok()).collect();
-        let is_installed = || installed.contains(&plugin);
+        let is_installed = || installed.contains(&plugin) || policy.server(&plugin).is_some();
         // An explanation can be about any tool, and a batch can call any.
         let names_others = tool.parse().is_ok_and(|name| reserved::explains(&name) || reserved::batches(&name));
         match !names_others && (reserved::is_reserved(&plugin) || is_installed()) {

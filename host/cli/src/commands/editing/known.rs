@@ -50,6 +50,21 @@ impl KnownPolicy {
         Ok(Self { file, project, host, catalog })
     }
 
+    /// Reads the policy without the installed tools, and starts no server.
+    ///
+    /// # Errors
+    /// The policy cannot be read, or has an error.
+    pub(crate) async fn read_alone(context: &Context) -> anyhow::Result<Self> {
+        let file = EditedPolicyFile::read(&context.environment.policy)?;
+        let places = &context.environment.policy;
+        let host = match file.exists() {
+            true => opening::open_policy(context).await?,
+            false => opening::open_policy_under(context, &without_user(places)).await?,
+        };
+        let project = project(context, Some(&host)).await?;
+        Ok(Self { file, project, host: Some(host), catalog: None })
+    }
+
     /// Returns the layers with a text of the user's policy.
     pub(crate) fn layers<'t>(&'t self, user: &'t str) -> Layers<'t> {
         let project = self.project.as_ref().map(|(text, trust)| (text.as_str(), *trust));
@@ -98,7 +113,7 @@ async fn project(context: &Context, host: Option<&Host>) -> anyhow::Result<Optio
 }
 
 /// Returns where policies are looked for with another file as the user's.
-pub(super) fn with_user(places: &PolicyPlaces, user: PathBuf) -> PolicyPlaces {
+pub(crate) fn with_user(places: &PolicyPlaces, user: PathBuf) -> PolicyPlaces {
     match places {
         PolicyPlaces::Named(_) => PolicyPlaces::Named(user),
         PolicyPlaces::Usual { user: known, project } => {

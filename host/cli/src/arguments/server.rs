@@ -1,0 +1,117 @@
+//! The arguments of `portcullis server`.
+
+use super::editing::plugin;
+use clap::{Args, Subcommand};
+use portcullis::policy::{Access, DependencyKey, PluginName};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServerCommand {
+    /// Add an MCP server to your policy, from a package or a program of this machine
+    ///
+    /// Installs the package once, in exactly this version, without running its code. Shows the new section of your
+    /// policy, and asks. Then starts the server once, confined by the section, and shows the tools that it lists. Every
+    /// call of them needs approval until a rule allows it.
+    Add(ServerAddArguments),
+    /// Install the packages that your policy names and that this machine lacks
+    Install(ServerInstallArguments),
+    /// List the servers of your policy: how each is started, and what it gets
+    List(ServerListArguments),
+    /// Remove a server from your policy, and its package if no other server uses it
+    Remove(ServerRemoveArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerAddArguments {
+    /// The name of the server, which begins the names of its tools
+    #[arg(value_name = "NAME", value_parser = plugin)]
+    pub(crate) name: PluginName,
+    /// The package in one exact version: npm:NAME@VERSION or pypi:NAME==VERSION
+    #[arg(value_name = "PACKAGE", required_unless_present = "command", conflicts_with = "command")]
+    pub(crate) package: Option<String>,
+    /// Instead of a package: a program of this machine by its absolute path, and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// A directory that the server gets, relative to the working directory. `:rw` lets it write. Repeat it for more
+    #[arg(long, value_name = "KEY=PATH[:rw]", value_parser = directory)]
+    pub(crate) directory: Vec<DirectoryArgument>,
+    /// A host that the server may connect to [default: no network]. Repeat it for more
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Vec<String>,
+    /// A variable of the server. env:OTHER takes the value of a variable of the host, and file:PATH that of a file
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
+    pub(crate) variables: Vec<(String, String)>,
+    /// The program of the package, if it has several
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    pub(crate) program: Option<String>,
+    /// An argument of the package's program. Repeat it for more
+    #[arg(long = "argument", value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "command")]
+    pub(crate) program_arguments: Vec<String>,
+    /// Replace the version of a server's package, after showing what changes
+    #[arg(long, conflicts_with_all = ["command", "directory", "host", "variables", "program", "program_arguments"])]
+    pub(crate) replace: bool,
+    /// Do not ask for confirmation; required without a terminal
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// The value of `--directory`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DirectoryArgument {
+    pub(crate) key: DependencyKey,
+    pub(crate) path: String,
+    pub(crate) access: Access,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerInstallArguments {
+    /// Only the packages of these servers
+    #[arg(value_name = "NAME", value_parser = plugin)]
+    pub(crate) names: Vec<PluginName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerListArguments {
+    /// Start each server once, confined, and say whether it lists its tools
+    #[arg(long = "try")]
+    pub(crate) start: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServerRemoveArguments {
+    /// The name of the server
+    #[arg(value_name = "NAME", value_parser = plugin)]
+    pub(crate) name: PluginName,
+    /// Do not ask for confirmation; required without a terminal
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+fn directory(text: &str) -> Result<DirectoryArgument, String> {
+    let (key, path) = text.split_once('=').ok_or("write KEY=PATH, such as work=. or work=.:rw")?;
+    let key = DependencyKey::new(key).map_err(|error| format!("{error}: {}", error.remedy()))?;
+    let (path, access) = match path.strip_suffix(":rw") {
+        Some(path) => (path, Access::ReadWrite),
+        None => (path, Access::ReadOnly),
+    };
+    Ok(DirectoryArgument { key, path: path.to_owned(), access })
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    // The error must not repeat the text, which may be a secret.
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as LANG=C.UTF-8 or TOKEN=env:TOKEN")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_read_only_unless_it_says_otherwise() {
+        let read = directory("work=a=b").unwrap();
+        assert_eq!((read.key.as_str(), read.path.as_str(), read.access), ("work", "a=b", Access::ReadOnly));
+        let write = directory("work=.:rw").unwrap();
+        assert_eq!((write.path.as_str(), write.access), (".", Access::ReadWrite));
+        assert!(directory("work").is_err() && directory("A B=.").is_err());
+    }
+}

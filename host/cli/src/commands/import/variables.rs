@@ -1,0 +1,122 @@
+//! The variables of an imported server: plain values stay, and secrets become references.
+
+use crate::secret_words::is_secret;
+use portcullis::policy::PluginName;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The variables of a server as the policy gets them.
+#[derive(Default)]
+pub(super) struct ImportedVariables {
+    /// The names, each with a plain value or a source.
+    pub(super) written: Vec<(String, String)>,
+    /// Variables that have to be set for the host.
+    pub(super) to_set: Vec<String>,
+    /// Files that have to be written.
+    pub(super) files: Vec<SecretFile>,
+}
+
+/// A file with a secret.
+pub(super) struct SecretFile {
+    pub(super) path: PathBuf,
+    /// The secret. This type has no `Debug`.
+    pub(super) value: String,
+}
+
+/// The secrets of all servers by the variable of the host that has them.
+pub(super) type HostVariables = BTreeMap<String, String>;
+
+/// Sorts the variables of a server.
+pub(super) fn imported(
+    server: &PluginName,
+    environment: &[(String, String)],
+    secrets_to: Option<&Path>,
+    used: &mut HostVariables,
+) -> Result<ImportedVariables, String> {
+    let mut variables = ImportedVariables::default();
+    for (name, value) in environment {
+        if !is_variable(name) {
+            return Err("it sets a variable whose name no policy accepts".to_owned());
+        }
+        if let Some(variable) = reference(value) {
+            variables.to_set.push(variable.clone());
+            variables.written.push((name.clone(), format!("env:{variable}")));
+        } else if value.contains("${") || value.contains("{env:") {
+            // The agent would fill in a part of the value.
+            let variable = host_variable(server, name, value, used);
+            variables.to_set.push(variable.clone());
+            variables.written.push((name.clone(), format!("env:{variable}")));
+        } else if !is_secret(name, value) && !value.starts_with("env:") && !value.starts_with("file:") {
+            variables.written.push((name.clone(), value.clone()));
+        } else if let Some(directory) = secrets_to {
+            let path = directory.join(format!("{server}.{name}"));
+            let shown = path.to_str().ok_or("the directory of secrets is not UTF-8")?;
+            variables.written.push((name.clone(), format!("file:{shown}")));
+            variables.files.push(SecretFile { path, value: value.clone() });
+        } else {
+            let variable = host_variable(server, name, value, used);
+            variables.to_set.push(variable.clone());
+            variables.written.push((name.clone(), format!("env:{variable}")));
+        }
+    }
+    Ok(variables)
+}
+
+/// Returns the variable of the host for a secret: the same name, unless another server has another secret there.
+fn host_variable(server: &PluginName, name: &str, value: &str, used: &mut HostVariables) -> String {
+    if used.get(name).is_none_or(|known| known == value) {
+        used.insert(name.to_owned(), value.to_owned());
+        return name.to_owned();
+    }
+    let prefix = server.as_str().to_ascii_uppercase().replace('-', "_");
+    format!("{prefix}_{name}")
+}
+
+/// Returns the variable that a value stands for as a whole: `${NAME}`, `${env:NAME}` or `{env:NAME}`.
+fn reference(value: &str) -> Option<String> {
+    let inner = value.strip_prefix("${").or_else(|| value.strip_prefix("{env:"))?.strip_suffix('}')?;
+    let name = inner.strip_prefix("env:").unwrap_or(inner);
+    is_variable(name).then(|| name.to_owned())
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(server: &str, environment: &[(&str, &str)], to: Option<&Path>, used: &mut HostVariables) -> Vec<String> {
+        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let environment: Vec<(String, String)> = environment.iter().map(pair).collect();
+        let imported = imported(&server.parse().unwrap(), &environment, to, used);
+        imported.ok().unwrap().written.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
+    #[test]
+    fn secrets_become_references_and_other_values_stay() {
+        let mut used = HostVariables::new();
+        let variables = [
+            ("LANG", "C"),
+            ("API_KEY", "canary"),
+            ("A", "${B}"),
+            ("C", "${env:D}"),
+            ("E", "{env:F}"),
+            ("G", "x ${input:y}"),
+            ("H", "file:/etc/shadow"),
+        ];
+        let written = of("one", &variables, None, &mut used);
+        let expected = ["LANG=C", "API_KEY=env:API_KEY", "A=env:B", "C=env:D", "E=env:F", "G=env:G", "H=env:H"];
+        assert_eq!(written, expected);
+        // Another secret of the same name needs another variable of the host.
+        assert_eq!(of("two-b", &[("API_KEY", "other")], None, &mut used), ["API_KEY=env:TWO_B_API_KEY"]);
+        assert_eq!(of("three", &[("API_KEY", "canary")], None, &mut used), ["API_KEY=env:API_KEY"]);
+        let files = of("one", &[("API_KEY", "canary")], Some(Path::new("/s")), &mut used);
+        assert_eq!(files, ["API_KEY=file:/s/one.API_KEY"]);
+        let bad = [("A B".to_owned(), "canary".to_owned())];
+        assert!(imported(&"a".parse().unwrap(), &bad, None, &mut used).is_err());
+    }
+}
