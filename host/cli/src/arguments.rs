@@ -1,5 +1,6 @@
 //! The parsed command line. Defaults that depend on the environment are filled in elsewhere.
 
+mod audit;
 mod author;
 mod console;
 mod editing;
@@ -15,6 +16,7 @@ mod serve;
 mod server;
 mod watch;
 
+pub(crate) use audit::{AuditCommand, ShowArguments};
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
 pub(crate) use editing::{
@@ -365,27 +367,6 @@ pub(crate) struct AcceptArguments {
     /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
     pub(crate) yes: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AuditCommand {
-    /// Show the entries, oldest first
-    Show(ShowArguments),
-    /// Check that no entry was changed, removed or added
-    Verify,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArguments {
-    /// Maximum number of entries, counted from the last
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(crate) limit: usize,
-    /// Show only the entries of this call: its id, or the first digits of the id
-    #[arg(long, value_name = "ID")]
-    pub(crate) call: Option<String>,
-    /// Show the calls as a tree, each with the calls that its tool made
-    #[arg(long, conflicts_with = "call")]
-    pub(crate) tree: bool,
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// The command succeeded.
     Completed = 0,
-    /// The tool ran and failed, the call was cancelled, a test case failed, or `doctor` found an error.
+    /// The tool ran and failed, the call was cancelled, a test case failed, `doctor` found an error, or `import` left
+    /// something out.
     ToolFailed = 1,
     /// The command line is wrong, the approval does not exist, or the host cannot open.
     Usage = 2,
@@ -21,7 +22,7 @@ pub(crate) enum Exit {
     Limit = 5,
     /// The tool does not exist, or its arguments are invalid.
     InvalidArguments = 6,
-    /// The plugin was refused.
+    /// The plugin was refused, or the server does not start.
     PluginRefused = 7,
     /// The audit log or the ledger does not verify.
     RecordDamaged = 8,
@@ -71,14 +72,15 @@ impl Exit {
         match self {
             Self::Completed => "the command succeeded",
             Self::ToolFailed => {
-                "the tool failed, the call was cancelled, a test case failed, or `doctor` found an error"
+                "the tool failed, the call was cancelled, a test case failed, `doctor` found an error, or `import` left \
+                 something out"
             }
             Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
             Self::Denied => "the policy, a person or a missing grant denied it, or the request is already settled",
             Self::Pending => "the call waits for approval: see `portcullis approvals list`",
             Self::Limit => "a limit ended the call, or the tool crashed",
             Self::InvalidArguments => "the tool does not exist, or its arguments are invalid",
-            Self::PluginRefused => "the plugin was refused",
+            Self::PluginRefused => "the plugin was refused, or the server does not start",
             Self::RecordDamaged => "the audit log or the ledger does not verify",
             Self::Lossy => "the export would lose something, and --deny-lossy was given",
         }

@@ -13,8 +13,8 @@ use crate::{npm, pypi};
 const RANGE_CHARACTERS: &[u8] = b".-+^~<>=*| ";
 
 impl PackageStore {
-    /// Asks the registry for the newest version of a package. `range` is a range or a tag of npm; PyPI's newest wheel is
-    /// taken without one. Blocks: call it on a blocking thread.
+    /// Asks the registry for the newest version of a package. `range` is a range or a tag of npm; PyPI's newest wheel
+    /// is taken without one. Blocks: call it on a blocking thread.
     ///
     /// # Errors
     /// npm or pip is missing or fails, or there is no such package.

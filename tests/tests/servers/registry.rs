@@ -20,7 +20,7 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
     const result = method === 'initialize'
         ? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'notes', version } }
         : method === 'tools/list' ? { tools }
-        : { content: [{ type: 'text', text: `${version} ${process.argv.slice(2).join(' ')} ${process.env.MODE ?? ''}` }] };
+        : { content: [{ type: 'text', text: [version, ...process.argv.slice(2), process.env.MODE ?? ''].join(' ') }] };
     console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
 });
 "#;

@@ -1,5 +1,5 @@
-//! The agents that `init` registers the server with and `import` takes servers from, and their configuration files. Each agent is one file. What a file
-//! becomes is computed here; `crate::user_files` writes it.
+//! The agents that `init` registers the server with and `import` takes servers from, and their configuration files.
+//! Each agent is one file. What a file becomes is computed here; `crate::user_files` writes it.
 
 mod claude_code;
 mod client_facts;

@@ -1,6 +1,6 @@
-//! `portcullis import`: takes MCP servers from the configurations of agents into the policy, each confined, and replaces
-//! them there by Portcullis if the user wants it. Everything in a configuration is untrusted, and no secret of one is
-//! shown or written into the policy.
+//! `portcullis import`: takes MCP servers from the configurations of agents into the policy, each confined, and
+//! replaces them there by Portcullis if the user wants it. Everything in a configuration is untrusted, and no secret of
+//! one is shown or written into the policy.
 
 mod applying;
 mod directories;

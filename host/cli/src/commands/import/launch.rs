@@ -136,8 +136,8 @@ struct LauncherWords<'w> {
     rest: &'w [String],
 }
 
-/// Splits the options of a launcher from what it starts. `packages` are the options that name the package, and `skipped`
-/// are others with a value.
+/// Splits the options of a launcher from what it starts. `packages` are the options that name the package, and
+/// `skipped` are others with a value.
 fn launcher_words<'w>(
     words: &'w [String],
     flags: &[&str],

@@ -40,8 +40,8 @@ pub(super) fn replaced_names(plan: &ImportPlan, source: usize, is_imported: impl
     replaced.map(|(_, server)| server.written.clone()).collect()
 }
 
-/// Replaces the servers. Each file is copied first, and replaced at once. A file that cannot be changed is left alone and
-/// reported with the reason.
+/// Replaces the servers. Each file is copied first, and replaced at once. A file that cannot be changed is left alone
+/// and reported with the reason.
 ///
 /// # Errors
 /// The path of this program or of the project is not known.
