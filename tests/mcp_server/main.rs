@@ -17,9 +17,13 @@ fn main() {
         eprintln!("the token is missing");
         exit(3);
     }
+    let is_old = env::args().nth(1).as_deref() == Some("old");
     for line in io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
         let Some(id) = message.get("id").filter(|_| message.get("method").is_some()).cloned() else { continue };
+        if is_old && message["method"] == "server/discover" {
+            exit(9);
+        }
         let result = match message["method"].as_str().unwrap() {
             "initialize" => Ok(json!({
                 "protocolVersion": "2025-11-25",

@@ -24,7 +24,7 @@ impl Desk {
         portcullis::init();
         let desk = Self { site: Site::new() };
         desk.site.directory("work");
-        desk.list(&tools.iter().map(|name| definition(name, "Does what it is told.")).collect::<Vec<_>>());
+        desk.list(&tools.iter().map(|name| definition(name, "Does what the call says.")).collect::<Vec<_>>());
         desk
     }
 

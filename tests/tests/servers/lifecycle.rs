@@ -27,6 +27,15 @@ async fn a_server_that_fails_is_refused_with_what_it_printed() {
 }
 
 #[tokio::test]
+async fn a_server_that_ends_at_the_first_request_of_the_modern_era_is_started_for_the_era_before_it() {
+    let desk = Desk::new(&["echo"]);
+    let directory = "directory.work = { path = \"work\", access = \"read-write\" }";
+    let policy = format!("[server.desk]\ncommand = [{PROGRAM:?}, \"old\"]\n{directory}\n{ALLOW}");
+    let host = desk.site.open(&policy).await;
+    assert_eq!(call(&host, "echo", json!({ "text": "hello" })).await.message, "hello");
+}
+
+#[tokio::test]
 async fn a_program_that_is_no_server_is_refused() {
     let desk = Desk::new(&["echo"]);
     let host = desk.site.open(&format!("[server.desk]\ncommand = [\"/bin/true\"]\n{ALLOW}")).await;

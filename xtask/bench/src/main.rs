@@ -1,8 +1,8 @@
 //! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
-//! writing the audit log, parsing a model's response, MCP, and starting a program.
+//! writing the audit log, parsing a model's response, MCP in both directions, and starting a program.
 //!
-//! `portcullis-bench call|narrow|nested|record|hydrate|mcp|process PLUGINS GUESTS OUT.json`: the directories of the
-//! shipped plugins and of the built guests, and the file for the table. Usually run as `cargo xtask bench call`.
+//! `portcullis-bench NAME PLUGINS GUESTS OUT.json`: the directories of the shipped plugins and of the built guests, and
+//! the file for the table. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
@@ -42,7 +42,7 @@ fn main() -> Result<()> {
         return mcp::serve_empty();
     }
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call|narrow|nested|record|hydrate|mcp|process PLUGINS GUESTS OUT.json");
+        bail!("usage: portcullis-bench call|narrow|nested|record|hydrate|mcp|upstream|process PLUGINS GUESTS OUT.json");
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
@@ -65,8 +65,11 @@ fn main() -> Result<()> {
         "record" => record::measure()?.into_iter().for_each(show),
         "hydrate" => hydrate(Path::new(plugins), Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
+        "upstream" => mcp::measure_upstream(Path::new(guests), &mut show)?,
         "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
-        _ => bail!("no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, mcp, process"),
+        _ => bail!(
+            "no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, mcp, upstream, process"
+        ),
     }
     file.write_all((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;
     println!("\nwritten to {out}");

@@ -50,6 +50,16 @@ tool = "*.*"
 decision = "allow"
 "#;
 
+/// Allows the tools of an MCP server.
+pub(crate) const OF_A_SERVER: &str = r#"
+[approvals]
+repeats = 1000000
+
+[[rule]]
+tool = "other.*"
+decision = "allow"
+"#;
+
 /// Lets a plugin call the JSON plugin.
 pub(crate) const COMPOSING: &str = r#"
 [approvals]

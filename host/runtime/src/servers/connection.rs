@@ -4,7 +4,9 @@ use super::error::{ServerFault, shown};
 use crate::grants::{BoundProgram, BoundServer};
 use portcullis_policy::{Limits, ProcessBinding, ServerPolicy};
 use portcullis_sandbox::{PluginSecrets, ProgramSetup, ServerProcess, ServerStart, Traffic, open_variable};
-use portcullis_upstream::{CloseReason, RefuseRequests, ServerClient, ServerLimits, ServerStreams, connect};
+use portcullis_upstream::{
+    CloseReason, ConnectError, RefuseRequests, ServerClient, ServerEra, ServerLimits, ServerStreams, connect_in_era,
+};
 use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,52 +46,41 @@ impl<'a> ServerGrant<'a> {
 }
 
 impl ServerConnection {
-    /// Starts the program, and connects to it.
+    /// Starts the program, and connects to it. A program that ends at the first request of the modern era is started
+    /// once more, for the era before it.
     pub(super) async fn open(grant: ServerGrant<'_>) -> Result<Self, ServerFault> {
-        let ServerGrant { program, server, secrets } = grant;
-        let binding = &server.binding;
-        let started = binding.server.clone().ok_or(ServerFault::NotBound)?;
-        if let Some(package) = server.package.clone() {
+        if let Some(package) = grant.server.package.clone() {
             // Every file of the package is read, and compared with what was installed.
             let checked = spawn_blocking(move || package.verify()).await;
             let checked = checked.map_err(|_| ServerFault::Package("the host stops".to_owned()))?;
             checked.map_err(|error| ServerFault::Package(shown(&error)))?;
         }
-        let mut environment = binding.environment.clone();
-        for (name, from) in &started.secrets {
-            let opened = open_variable(&server.network, from, &server.base).await;
-            let secret = opened.map_err(|source| ServerFault::Secret { name: name.clone(), source })?;
-            environment.insert(name.clone(), secret.to_string());
+        match Self::open_in_era(grant, ServerEra::Detect).await {
+            Err((_, Some(ConnectError::Closed(_)))) => {
+                Self::open_in_era(grant, ServerEra::Handshake).await.map_err(|(fault, _)| fault)
+            }
+            opened => opened.map_err(|(fault, _)| fault),
         }
-        let file = program.file();
-        let setup = ProgramSetup {
-            key: ServerPolicy::PROGRAM.to_owned(),
-            file: file.clone(),
-            directories: program
-                .directories
-                .iter()
-                .map(|(key, bound)| (key.to_string(), bound.directory.clone()))
-                .collect(),
-            environment,
-            limits: binding.limits,
-            namespaces_required: binding.require.is_some(),
-            client: program.client.as_ref().map(|(_, client)| client.clone()),
-            escalates: false,
-        };
-        let (arguments, secrets) = (started.arguments, Arc::clone(secrets));
-        let start = ServerStart { setup, arguments, limits: server.limits, secrets };
-        let mut process = ServerProcess::start(start).await.map_err(ServerFault::Start)?;
-        let no_streams = || ServerFault::Start("the program has no streams".to_owned());
+    }
+
+    /// Does the same in one era. The error has what the client says, if the program was started.
+    async fn open_in_era(grant: ServerGrant<'_>, era: ServerEra) -> Result<Self, (ServerFault, Option<ConnectError>)> {
+        let ServerGrant { program, server, .. } = grant;
+        let start = start_of(grant).await.map_err(|fault| (fault, None))?;
+        let failed = |why| (ServerFault::Start(why), None);
+        let mut process = ServerProcess::start(start).await.map_err(failed)?;
+        let no_streams = || failed("the program has no streams".to_owned());
         let (output, input) = process.stdout.take().zip(process.stdin.take()).ok_or_else(no_streams)?;
         let streams = ServerStreams { output, input };
-        match connect(streams, limits(&server.limits), Arc::new(RefuseRequests::default())).await {
+        match connect_in_era(streams, limits(&server.limits), Arc::new(RefuseRequests::default()), era).await {
             Ok(client) => {
-                let program_sha256 = file.sha256().to_owned();
-                Ok(Self { client, process, binding: binding.clone(), program_sha256 })
+                let program_sha256 = program.file().sha256().to_owned();
+                Ok(Self { client, process, binding: server.binding.clone(), program_sha256 })
             }
             Err(error) => {
                 let ended = timeout(END_TIME_MAX, process.ended()).await.ok();
-                Err(ServerFault::connect(&error, ended, &process.log()))
+                let log = process.last_words(END_TIME_MAX).await;
+                Err((ServerFault::connect(&error, ended, &log), Some(error)))
             }
         }
     }
@@ -115,6 +106,32 @@ impl ServerConnection {
     pub(super) fn take_traffic(&self) -> Traffic {
         self.process.take_traffic()
     }
+}
+
+/// Reads the secrets, and returns what the program is started with.
+async fn start_of(grant: ServerGrant<'_>) -> Result<ServerStart, ServerFault> {
+    let ServerGrant { program, server, secrets } = grant;
+    let binding = &server.binding;
+    let started = binding.server.clone().ok_or(ServerFault::NotBound)?;
+    let mut environment = binding.environment.clone();
+    for (name, from) in &started.secrets {
+        let opened = open_variable(&server.network, from, &server.base).await;
+        let secret = opened.map_err(|source| ServerFault::Secret { name: name.clone(), source })?;
+        environment.insert(name.clone(), secret.to_string());
+    }
+    let directories = program.directories.iter();
+    let setup = ProgramSetup {
+        key: ServerPolicy::PROGRAM.to_owned(),
+        file: program.file(),
+        directories: directories.map(|(key, bound)| (key.to_string(), bound.directory.clone())).collect(),
+        environment,
+        limits: binding.limits,
+        namespaces_required: binding.require.is_some(),
+        client: program.client.as_ref().map(|(_, client)| client.clone()),
+        escalates: false,
+    };
+    let (arguments, secrets) = (started.arguments, Arc::clone(secrets));
+    Ok(ServerStart { setup, arguments, limits: server.limits, secrets })
 }
 
 /// Returns the limits of a connection. A result may be as large as what a plugin may pass to the host.

@@ -23,9 +23,6 @@ const SERVER_TIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How much of the end of a server's standard error is kept, in bytes: a stack trace.
 const LOG_BYTES_MAX: usize = 16 * 1024;
 
-/// How long the host waits for the rest of a server's standard error after its last process has ended.
-const LOG_END_MAX: Duration = Duration::from_secs(1);
-
 /// What a server is started with.
 pub struct ServerStart {
     /// The program, with its directories and its environment.
@@ -47,8 +44,9 @@ pub struct ServerProcess {
     pub stdout: Option<pipe::Receiver>,
     ended: watch::Receiver<Option<ProgramReport>>,
     log: Arc<Mutex<VecDeque<u8>>>,
+    /// Keeps the end of the standard error.
+    log_keeper: Option<AbortOnDropHandle<()>>,
     network: Arc<NetworkCall>,
-    refusals: ProxyRefusals,
     /// Kills the program when it is dropped.
     _guard: DropGuard,
 }
@@ -68,23 +66,23 @@ impl ServerProcess {
         let begun = tokio::task::spawn_blocking(move || starting.begin(launch)).await;
         let begun = begun.map_err(|_| "the host failed to prepare the program".to_owned())??;
         let running = begun.started().await.map_err(|error| broker::describe(&error))?;
-        let (network, refusals) = (Arc::new(NetworkCall::endless(Some(secrets))), ProxyRefusals::default());
+        let network = Arc::new(NetworkCall::endless(Some(secrets)));
         let proxy = Proxy {
             clients: program.clients(),
             call: Arc::clone(&network),
             memory: HostMemory::new(&limits),
-            refusals: refusals.clone(),
+            refusals: ProxyRefusals::default(),
         };
         Self::new(running, proxy).ok_or_else(|| "the program has no streams".to_owned())
     }
 
     fn new(mut program: RunningProgram, proxy: Proxy) -> Option<Self> {
         let streams = program.take_streams()?;
-        let (network, refusals) = (Arc::clone(&proxy.call), proxy.refusals.clone());
+        let network = Arc::clone(&proxy.call);
         let proxied =
             program.take_listener().map(|listener| AbortOnDropHandle::new(tokio::spawn(proxy.serve(listener))));
         let log = Arc::new(Mutex::new(VecDeque::new()));
-        let kept =
+        let log_keeper =
             streams.stderr.map(|stderr| AbortOnDropHandle::new(tokio::spawn(keep_end(stderr, Arc::clone(&log)))));
         let (send, ended) = watch::channel(None);
         let kill = CancellationToken::new();
@@ -98,10 +96,6 @@ impl ServerProcess {
                 }
             };
             drop(proxied);
-            if let Some(kept) = kept {
-                // Nothing of the program runs any more, so the end of its standard error is there.
-                let _ = timeout(LOG_END_MAX, kept).await;
-            }
             let report = report.unwrap_or_else(|error| ProgramReport {
                 exit: ProgramExit::Stopped(broker::describe(&error)),
                 wall: Duration::ZERO,
@@ -111,7 +105,7 @@ impl ServerProcess {
             send.send_replace(Some(report));
         });
         let (stdin, stdout) = (Some(streams.stdin), Some(streams.stdout));
-        Some(Self { stdin, stdout, ended, log, network, refusals, _guard: kill.drop_guard() })
+        Some(Self { stdin, stdout, ended, log, log_keeper, network, _guard: kill.drop_guard() })
     }
 
     /// Waits until the program and everything that it started has ended. Returns how it ended, in words.
@@ -126,16 +120,20 @@ impl ServerProcess {
         }
     }
 
-    /// Returns the end of what the server has printed to its standard error. Untrusted text.
-    pub fn log(&self) -> String {
+    /// Waits until the server has closed its standard error, for at most this time. Returns the end of what it has
+    /// printed there. Untrusted text.
+    pub async fn last_words(&mut self, at_most: Duration) -> String {
+        if let Some(keeper) = self.log_keeper.take() {
+            // What was printed until then is kept in any case.
+            let _ = timeout(at_most, keeper).await;
+        }
+        self.log()
+    }
+
+    fn log(&self) -> String {
         let log = self.log.lock_recovered();
         let bytes: Vec<u8> = log.iter().copied().collect();
         String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    /// Returns what the policy has refused of the server's network. Untrusted text.
-    pub fn refusals(&self) -> Vec<String> {
-        self.refusals.list()
     }
 
     /// Takes the requests that the server has made since the last time, for the audit log.

@@ -71,6 +71,28 @@ pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     Ok(())
 }
 
+/// Measures a call of a server's tool through the real program, against the same call directly over pipes.
+pub(crate) fn measure_upstream(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let site = Site::new(scratch.path(), guests)?;
+    let program = std::env::current_exe()?;
+    let policy = format!("{}\n[server.other]\ncommand = [{program:?}, {EMPTY_SERVER:?}]\n", policies::OF_A_SERVER);
+    std::fs::write(&site.policy, policy).context("cannot write the policy")?;
+    for era in [Era::Legacy, Era::Modern] {
+        let direct = RefCell::new(Pipe::begin(empty_server()?, era)?);
+        let ours = RefCell::new(Pipe::begin(site.serve(era.name(), &["--stdio"]), era)?);
+        for (name, arguments) in [("small", "{}".to_owned()), ("json", orders())] {
+            let through = |pipe: &RefCell<Pipe>, tool: &str| -> Result<Block> {
+                let mut pipe = pipe.borrow_mut();
+                block(CALLS_PER_BLOCK, || pipe.call(tool, &arguments, empty::ANSWER))
+            };
+            let [direct, ours] = paired([&|| through(&direct, "empty"), &|| through(&ours, "other__empty")])?;
+            show(row(format!("{name}, {} / the server itself", era.name()), &direct, &ours));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the command that runs this program as the server whose tool does nothing.
 fn empty_server() -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
