@@ -27,7 +27,7 @@ pub enum FileError {
     #[error("its name is invalid: rename it with only lower-case letters, digits, `-` and `_`, such as `my-tool.wasm`")]
     Name,
     /// The name is reserved for built-in tools.
-    #[error("its name is reserved for tools of the host itself: rename the plugin and its file")]
+    #[error("its name is reserved for tools of the host itself: give it another name")]
     Reserved,
     /// The file is a link, a directory, a pipe or a device.
     #[error("it is not a regular file: put the file itself here, not a link to it, a directory or a pipe")]

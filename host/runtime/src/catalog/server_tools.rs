@@ -8,7 +8,9 @@ use super::generation_error::GenerationError;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
+use super::server_file::server_file;
 use super::wanted::Wanted;
+use crate::reserved;
 use crate::servers::{ListedServer, ListedTool, ServerFault, ServerGrant, ServerLink};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::definition;
@@ -48,6 +50,11 @@ impl Loader {
     /// a server is refused, because the policy binds the name to the server.
     pub(crate) fn add_servers(&self, catalog: &mut Catalog, policy: &Policy, only_for: Option<&str>) {
         for name in policy.servers() {
+            if reserved::is_reserved(name) {
+                let error = Arc::new(FileError::Reserved.into());
+                catalog.refused.push(RefusedPlugin { file: server_file(name), error });
+                continue;
+            }
             if let Some(plugin) = catalog.plugins.remove(name) {
                 let error = Arc::new(FileError::Server.into());
                 catalog.refused.push(RefusedPlugin { file: plugin.file.clone(), error });

@@ -61,7 +61,7 @@ pub(crate) async fn run(
 }
 
 async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instant) -> Result<Answer, Stop> {
-    let ServerRun { tool, has_output_schema, arguments, limits, cancellation, progress } = run;
+    let ServerRun { tool, has_output_schema, arguments, limits: _, cancellation, progress } = run;
     let token = CancellationToken::new();
     let progress = Arc::new(Mutex::new(Some(progress)));
     // What the server reports after the call has ended reaches no caller.
@@ -90,7 +90,7 @@ async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instan
         Ok(answer) => Ok(answer),
         Err(ServerError::Timeout) => Err(Stop::Limit(LimitKind::Time)),
         Err(ServerError::Cancelled) => Err(Stop::Cancelled),
-        Err(ServerError::ResultTooLarge { .. }) if limits.transfer_bytes > 0 => Err(Stop::Limit(LimitKind::Transfer)),
+        Err(ServerError::ResultTooLarge { .. }) => Err(Stop::Limit(LimitKind::Transfer)),
         Err(ServerError::Closed(reason)) => {
             let message = format!("the connection to the server ended during the call: {}", closed(&reason));
             Ok(Err(Failure::Unavailable { message, retry_after: None }))
