@@ -202,7 +202,10 @@ impl NetworkCall {
     /// Returns all traffic of the call, for the audit log. Call it when the call has ended.
     pub(crate) fn traffic(&self) -> Traffic {
         let traffic = self.state().traffic.clone();
-        Traffic { redactions: self.state().traffic.redactions, ..self.redacted(traffic) }
+        let mut traffic = self.redacted(traffic);
+        // What was found just now counts, too.
+        traffic.redactions = self.state().traffic.redactions;
+        traffic
     }
 
     /// Takes the traffic up to the first request that has not ended, for the audit log.
