@@ -73,16 +73,8 @@ async fn a_server_is_added_changed_and_removed_with_the_policy() {
 async fn a_server_cannot_have_the_name_of_the_hosts_own_tools() {
     let desk = Desk::new(&["read"]);
     let policy = policy("", ALLOW).replace("[server.desk]", "[server.output]");
-    let host = desk.site.open(&policy).await;
-    assert!(host.catalog().plugin("output").unwrap().is_standard());
-    let refused = |host: &portcullis::Host| {
-        let catalog = host.catalog();
-        let about = catalog.refused().iter().find(|refused| refused.file == "server.output");
-        about.is_some_and(|refused| refused.error.to_string().contains("reserved for tools of the host"))
-    };
-    assert!(refused(&host));
-    host.reload().await.unwrap();
-    assert!(host.catalog().plugin("output").unwrap().is_standard() && refused(&host));
+    let error = desk.site.builder(&policy).open().await.unwrap_err();
+    assert!(error.to_string().contains("the key `server` of the plugin `output`"), "{error}");
 }
 
 #[tokio::test]

@@ -56,4 +56,4 @@ pub(crate) use plugin_file::{PluginBytes, stamp};
 pub(crate) use portcullis_definitions::tool::{Dependency, Tool};
 pub(crate) use prepared::{PreparedTools, ReducedTool};
 pub use refusal::forget_refusal;
-pub(crate) use server_file::{server_file, server_of};
+pub(crate) use server_file::server_of;

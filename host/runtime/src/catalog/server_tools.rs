@@ -8,7 +8,6 @@ use super::generation_error::GenerationError;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
-use super::server_file::server_file;
 use super::wanted::Wanted;
 use crate::reserved;
 use crate::servers::{ListedServer, ListedTool, ServerFault, ServerGrant, ServerLink};
@@ -51,8 +50,7 @@ impl Loader {
     pub(crate) fn add_servers(&self, catalog: &mut Catalog, policy: &Policy, only_for: Option<&str>) {
         for name in policy.servers() {
             if reserved::is_reserved(name) {
-                let error = Arc::new(FileError::Reserved.into());
-                catalog.refused.push(RefusedPlugin { file: server_file(name), error });
+                // The policy does not fit the host's own plugin, so the host does not open.
                 continue;
             }
             if let Some(plugin) = catalog.plugins.remove(name) {

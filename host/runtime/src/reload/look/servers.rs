@@ -1,10 +1,9 @@
 //! MCP servers that a new policy names, changes or no longer names, and servers whose tools may have changed.
 
 use super::ReloadLook;
-use crate::catalog::{self, FileError, LoadError, Plugin, RefusedPlugin};
+use crate::catalog::{self, LoadError, Plugin, RefusedPlugin};
 use crate::reload::change::{CatalogChange, What};
 use crate::reload::error::ReloadError;
-use crate::reserved;
 use crate::text::WithCauses;
 use portcullis_policy::PluginName;
 use std::sync::Arc;
@@ -17,11 +16,6 @@ impl ReloadLook<'_> {
         self.without_servers();
         for name in policy.policy.servers() {
             if self.next.left_out.contains(name) {
-                continue;
-            }
-            if reserved::is_reserved(name) {
-                let error = Arc::new(FileError::Reserved.into());
-                self.note_refusal(catalog::server_file(name), None, error);
                 continue;
             }
             let fresh = self.host.loader.server(name, &policy.policy);
