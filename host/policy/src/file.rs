@@ -16,6 +16,7 @@ mod server;
 mod subject;
 mod toolset;
 mod when;
+mod words;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -32,9 +32,4 @@ impl ServerPolicy {
     pub fn permissions(&self, tool: &LocalName) -> Permissions {
         self.tools.get(tool).copied().unwrap_or(self.permissions)
     }
-
-    /// Returns the tools that the policy names.
-    pub fn named_tools(&self) -> impl Iterator<Item = &LocalName> {
-        self.tools.keys()
-    }
 }

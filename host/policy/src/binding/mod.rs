@@ -50,7 +50,7 @@ pub(crate) use limited::{BindingLimit, Limited};
 pub(crate) use limits::{ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES, TOOL_PATTERNS};
 pub(crate) use process::{read_environment_name, read_environment_value, read_package, read_program};
 pub(crate) use process_limits::ProcessLimit;
-pub(crate) use secret::{read_command, read_query_name, read_source, read_template, read_user, read_words};
+pub(crate) use secret::{read_query_name, read_source, read_template, read_user, read_words};
 pub(crate) use service::{CALLS_CEILING, read_service_name};
 pub(crate) use store::StoreLimit;
 pub(crate) use tools::ToolsLimit;

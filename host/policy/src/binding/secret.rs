@@ -166,10 +166,6 @@ pub(crate) fn read_source(text: &str) -> Result<SecretSource, BindingError> {
     }
 }
 
-pub(crate) fn read_command(words: &[&str]) -> Result<SecretSource, BindingError> {
-    read_words(words).map(SecretSource::Command)
-}
-
 /// Checks a program and its arguments.
 pub(crate) fn read_words(words: &[&str]) -> Result<Vec<String>, BindingError> {
     let long = |word: &&str| word.len() > ARGUMENT_BYTES || word.contains('\0');
@@ -206,7 +202,7 @@ mod tests {
         }
         let (many, long) = (["a"; ARGUMENTS + 1], "a".repeat(ARGUMENT_BYTES + 1));
         for words in [&[][..], &[""], &["a", "b\0"], &many, &["a", &long]] {
-            assert_eq!(read_command(words), Err(BindingError::Command), "{words:?}");
+            assert_eq!(read_words(words), Err(BindingError::Command), "{words:?}");
         }
     }
 
@@ -216,7 +212,7 @@ mod tests {
         assert_eq!(read_user("x-access-token").unwrap(), "x-access-token");
         assert_eq!(read_query_name("api_key").unwrap(), "api_key");
         let words = ["a"; ARGUMENTS];
-        assert_eq!(read_command(&words).unwrap(), SecretSource::Command(words.map(str::to_owned).to_vec()));
+        assert_eq!(read_words(&words).unwrap(), words.map(str::to_owned).to_vec());
     }
 
     #[test]

@@ -7,12 +7,12 @@ use std::time::Duration;
 use super::faults::Misplaced;
 use super::limits::read_amount;
 use super::node::TomlNode;
+use super::words::read_words;
 use crate::amount::Unit;
 use crate::approvals::{
     ALWAYS_CEILING_MILLISECONDS, ApprovalSettings, PENDING_CEILING_MILLISECONDS, REPEATS_CEILING,
     SESSION_CEILING_MILLISECONDS, Unattended,
 };
-use crate::binding;
 use crate::limits::milliseconds;
 
 /// The keys of the section.
@@ -29,7 +29,7 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<(ApprovalSettings, Option<V
         always_time: time("always-time", ALWAYS_CEILING_MILLISECONDS),
         repeats: section.read("repeats", read_repeats),
     };
-    Ok((settings, section.read("notify", read_command)))
+    Ok((settings, section.read("notify", read_words)))
 }
 
 fn read_repeats(node: &TomlNode<'_>) -> Result<u64, Misplaced> {
@@ -41,11 +41,4 @@ fn read_time(node: &TomlNode<'_>, ceiling: usize) -> Result<Duration, Misplaced>
     let unit = Unit::Milliseconds;
     let admitted = unit.admit(read_amount(node, unit)?, ceiling);
     admitted.map(milliseconds).map_err(|fault| node.fail(fault))
-}
-
-/// Parses a program and its arguments.
-fn read_command(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
-    let words = node.list()?;
-    let words: Vec<&str> = words.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
-    binding::read_words(&words).map_err(|fault| node.fail(fault))
 }

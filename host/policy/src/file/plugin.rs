@@ -26,6 +26,7 @@ use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
 use crate::server::ServerPolicy;
 pub(super) use http::read_for_server as read_server_client;
+pub(super) use process::read_variables;
 pub(crate) use reference::KeyReference;
 pub(crate) use value::PlacedValue;
 pub(super) use value::set_amount;

@@ -8,10 +8,11 @@ use super::faults::Misplaced;
 use super::limits;
 use super::node::{TomlNode, TomlTable};
 use super::plugin::{self, KeyReference, PlacedValue, PluginSection};
+use super::words::read_words;
 use crate::binding::{
-    self, Binding, BindingError, BindingLimit, ConfinementTier, DependencyKind, ENVIRONMENT_ENTRIES, Escalation,
-    Limited, PROGRAM_DIRECTORIES, ProcessBinding, ProcessLimit, ProcessLimits, ProcessNetwork, SecretSource,
-    ServerPackage, ServerProgram,
+    self, Binding, BindingError, BindingLimit, ConfinementTier, DependencyKind, Escalation, Limited,
+    PROGRAM_DIRECTORIES, ProcessBinding, ProcessLimit, ProcessLimits, ProcessNetwork, SecretSource, ServerPackage,
+    ServerProgram,
 };
 use crate::error::PolicyFault;
 use crate::name::{DependencyKey, LocalName, PluginName};
@@ -43,6 +44,12 @@ const KEYS: [&str; 16] = [
 struct ServerEnvironment {
     plain: BTreeMap<String, String>,
     secrets: BTreeMap<String, SecretSource>,
+}
+
+/// The value of an environment variable of a server.
+enum ServerVariable {
+    Plain(String),
+    Secret(SecretSource),
 }
 
 /// Parses the section of every server.
@@ -127,7 +134,7 @@ fn read_start(node: &TomlNode<'_>, table: &TomlTable<'_, '_>) -> Result<StartSec
         (None, Some(package)) => {
             let spec = binding::read_package(package.text()?).map_err(|fault| package.fail(fault))?;
             let program = table.read("program", |node| node.text().map(str::to_owned));
-            let arguments = table.read("arguments", read_arguments).unwrap_or_default();
+            let arguments = table.read("arguments", read_words).unwrap_or_default();
             Ok(StartSection { program: String::new(), package: Some(ServerPackage { spec, program }), arguments })
         }
         // A misspelt key was noted already.
@@ -136,18 +143,10 @@ fn read_start(node: &TomlNode<'_>, table: &TomlTable<'_, '_>) -> Result<StartSec
     }
 }
 
-fn read_arguments(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
-    let elements = node.list()?;
-    let words: Vec<&str> = elements.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
-    binding::read_words(&words).map_err(|fault| node.fail(fault))
-}
-
 /// Parses the program and its arguments. The program is a path, because a name would depend on where the host runs.
 fn read_command(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
-    let elements = node.list()?;
-    let words: Vec<&str> = elements.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
-    let words = binding::read_words(&words).map_err(|fault| node.fail(fault))?;
-    for (element, program) in elements.iter().zip(&words).take(1) {
+    let words = read_words(node)?;
+    for (element, program) in node.list()?.iter().zip(&words).take(1) {
         binding::read_program(program).map_err(|fault| element.fail(fault))?;
     }
     Ok(words)
@@ -155,23 +154,23 @@ fn read_command(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
 
 /// Parses the variables. A value that begins with `env:` or `file:` names the source of a secret.
 fn read_environment(node: &TomlNode<'_>) -> Result<ServerEnvironment, Misplaced> {
-    let entries = node.entries()?;
-    if entries.len() > ENVIRONMENT_ENTRIES {
-        return Err(node.fail(BindingError::EnvironmentEntries));
-    }
-    let ServerEnvironment { mut plain, mut secrets } = ServerEnvironment::default();
-    for (name, entry) in &entries {
-        let name = node.keep(binding::read_environment_name(name).map_err(|fault| entry.fail(fault)));
-        let Some((name, text)) = name.zip(node.keep(entry.text())) else { continue };
-        if text.starts_with("env:") || text.starts_with("file:") {
-            let source = binding::read_source(text).map_err(|fault| entry.fail(fault));
-            secrets.extend(node.keep(source).map(|source| (name, source)));
-        } else {
-            let value = binding::read_environment_value(text).map_err(|fault| entry.fail(fault));
-            plain.extend(node.keep(value).map(|value| (name, value)));
+    let variables = plugin::read_variables(node, |value| {
+        let text = value.text()?;
+        let is_secret = text.starts_with("env:") || text.starts_with("file:");
+        let read = match is_secret {
+            true => binding::read_source(text).map(ServerVariable::Secret),
+            false => binding::read_environment_value(text).map(ServerVariable::Plain),
+        };
+        read.map_err(|fault| value.fail(fault))
+    })?;
+    let mut environment = ServerEnvironment::default();
+    for (name, value) in variables {
+        match value {
+            ServerVariable::Plain(value) => drop(environment.plain.insert(name, value)),
+            ServerVariable::Secret(source) => drop(environment.secrets.insert(name, source)),
         }
     }
-    Ok(ServerEnvironment { plain, secrets })
+    Ok(environment)
 }
 
 fn read_limits(table: &TomlTable<'_, '_>) -> ProcessLimits {

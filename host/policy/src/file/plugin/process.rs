@@ -95,15 +95,24 @@ fn read_network(
 }
 
 fn read_environment(node: &TomlNode<'_>) -> Result<BTreeMap<String, String>, Misplaced> {
+    let variables = read_variables(node, |value| part(value, binding::read_environment_value))?;
+    Ok(variables.into_iter().collect())
+}
+
+/// Parses environment variables: their names, and each value as `read` does.
+pub(in crate::file) fn read_variables<'t, T>(
+    node: &TomlNode<'t>,
+    read: impl Fn(&TomlNode<'t>) -> Result<T, Misplaced>,
+) -> Result<Vec<(String, T)>, Misplaced> {
     let entries = node.entries()?;
     if entries.len() > ENVIRONMENT_ENTRIES {
         return Err(node.fail(BindingError::EnvironmentEntries));
     }
-    let read = |(name, entry): &(&str, TomlNode<'_>)| {
+    let variable = |(name, entry): &(&str, TomlNode<'t>)| {
         let name = node.keep(binding::read_environment_name(name).map_err(|fault| entry.fail(fault)));
-        name.zip(node.keep(part(entry, binding::read_environment_value)))
+        name.zip(node.keep(read(entry)))
     };
-    Ok(entries.iter().filter_map(read).collect())
+    Ok(entries.iter().filter_map(variable).collect())
 }
 
 fn read_limits(table: &TomlTable<'_, '_>) -> ProcessLimits {

@@ -6,6 +6,7 @@ use toml::de::DeValue;
 
 use super::super::faults::Misplaced;
 use super::super::node::{TomlNode, TomlTable};
+use super::super::words::read_words;
 use super::value::part;
 use crate::binding::{self, BindingError, HttpBinding, SecretBinding, SecretSlot, SecretSource};
 use crate::host_pattern::HostPattern;
@@ -51,8 +52,5 @@ fn read_from(node: &TomlNode<'_>) -> Result<SecretSource, Misplaced> {
         return part(node, binding::read_source);
     }
     let table = node.closed_table(&["command"])?;
-    let command = table.require("command")?;
-    let words = command.list()?;
-    let words: Vec<&str> = words.iter().map(TomlNode::text).collect::<Result<_, _>>()?;
-    binding::read_command(&words).map_err(|fault| command.fail(fault))
+    read_words(table.require("command")?).map(SecretSource::Command)
 }
