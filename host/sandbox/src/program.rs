@@ -22,7 +22,7 @@ use crate::host_memory::HostMemory;
 use crate::http::{Client, NetworkCall, Proxy, ProxyRefusals};
 use portcullis_confine::{
     ConfineError, Confinement, ConfinementLimits, OpenProgram, PROXY_PORT, ProgramNetwork, ProgramStart,
-    StartingProgram, Tier, ViewAccess, ViewDirectory, path_of,
+    RunningProgram, StartingProgram, Tier, ViewAccess, ViewDirectory, path_of,
 };
 use portcullis_policy::{Access, ProcessLimits};
 use std::collections::BTreeMap;
@@ -154,12 +154,8 @@ impl Program {
         if words.iter().map(String::len).chain(variables).sum::<usize>() > LAUNCH_BYTES_MAX {
             return Err(format!("the arguments and variables are longer than {LAUNCH_BYTES_MAX} bytes"));
         }
-        let program = self.clone();
         let pause = clock.pause(limits.time);
-        // This walks the directories for masked places, and may start the broker.
-        let begun = tokio::task::spawn_blocking(move || program.begin(launch)).await;
-        let begun = begun.map_err(|_| "the host failed to prepare the program".to_owned())??;
-        let running = begun.started().await.map_err(|error| broker::describe(&error))?;
+        let running = self.start_confined(launch).await?;
         let proxy = Proxy {
             clients: self.clients(),
             call: network.call,
@@ -177,6 +173,15 @@ struct ProgramView {
 }
 
 impl Program {
+    /// Starts the program, and waits until it runs.
+    async fn start_confined(&self, launch: Launch) -> Result<RunningProgram, String> {
+        let program = self.clone();
+        // This walks the directories for masked places, and may start the broker.
+        let begun = tokio::task::spawn_blocking(move || program.begin(launch)).await;
+        let begun = begun.map_err(|_| "the host failed to prepare the program".to_owned())??;
+        begun.started().await.map_err(|error| broker::describe(&error))
+    }
+
     fn begin(&self, launch: Launch) -> Result<StartingProgram, String> {
         let view = self.view(launch.directory.as_deref())?;
         let network = self.network()?;

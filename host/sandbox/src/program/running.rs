@@ -5,7 +5,7 @@ use super::stream::{OutputBudget, ProgramOutput, READ_BYTES_MAX};
 use crate::clock::Pause;
 use crate::host_memory::Weighed;
 use crate::http::{Proxy, ProxyRefusals};
-use portcullis_confine::{ConfineError, ProgramExit, ProgramReport, RunningProgram};
+use portcullis_confine::{ProgramExit, ProgramReport, RunningProgram};
 use portcullis_policy::ProcessLimits;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,8 +37,7 @@ impl Running {
     pub(super) fn new(mut program: RunningProgram, limits: &ProcessLimits, pause: Pause, proxy: Proxy) -> Option<Self> {
         let streams = program.take_streams()?;
         let refusals = proxy.refusals.clone();
-        let proxied =
-            program.take_listener().map(|listener| AbortOnDropHandle::new(tokio::spawn(proxy.serve(listener))));
+        let proxied = serve_network(&mut program, proxy);
         let kill = CancellationToken::new();
         let budget = OutputBudget::new(limits.output_bytes);
         let output = |pipe| ProgramOutput { pipe, budget: Arc::clone(&budget), kill: kill.clone() };
@@ -46,13 +45,7 @@ impl Running {
         let (send, ended) = watch::channel(None);
         let (killed, spent) = (kill.clone(), Arc::clone(&budget));
         tokio::spawn(async move {
-            let report = tokio::select! {
-                report = program.ended() => report,
-                () = killed.cancelled() => {
-                    program.kill();
-                    program.ended().await
-                }
-            };
+            let report = until_ended(&program, &killed).await;
             drop((proxied, pause));
             send.send_replace(Some(report_of(report, &spent)));
         });
@@ -100,14 +93,30 @@ impl Pollable for Running {
     }
 }
 
-/// Returns how the program ended for its guest.
-fn report_of(ended: Result<ProgramReport, ConfineError>, budget: &OutputBudget) -> ProgramReport {
-    let mut report = ended.unwrap_or_else(|error| ProgramReport {
+/// Serves the network of a program until the result is dropped. `None` if it has none.
+pub(super) fn serve_network(program: &mut RunningProgram, proxy: Proxy) -> Option<AbortOnDropHandle<()>> {
+    program.take_listener().map(|listener| AbortOnDropHandle::new(tokio::spawn(proxy.serve(listener))))
+}
+
+/// Waits until a program and everything that it started has ended, and ends it when it is to be killed.
+pub(super) async fn until_ended(program: &RunningProgram, killed: &CancellationToken) -> ProgramReport {
+    let ended = tokio::select! {
+        ended = program.ended() => ended,
+        () = killed.cancelled() => {
+            program.kill();
+            program.ended().await
+        }
+    };
+    ended.unwrap_or_else(|error| ProgramReport {
         exit: ProgramExit::Stopped(broker::describe(&error)),
         wall: Duration::ZERO,
         cpu: Duration::ZERO,
         left_processes: 0,
-    });
+    })
+}
+
+/// Returns how the program ended for its guest.
+fn report_of(mut report: ProgramReport, budget: &OutputBudget) -> ProgramReport {
     if budget.is_spent() {
         report.exit = ProgramExit::Stopped(format!("it printed more than {} bytes, its limit", budget.most));
     }

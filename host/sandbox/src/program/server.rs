@@ -1,7 +1,8 @@
 //! A program that runs as an MCP server, as long as the host needs it. No call owns it, so it has no time limit, and
 //! its traffic belongs to no call until the host takes it.
 
-use super::{Launch, Program, ProgramSetup, broker};
+use super::running::{serve_network, until_ended};
+use super::{Launch, Program, ProgramSetup};
 use crate::host_memory::HostMemory;
 use crate::http::{NetworkCall, PluginSecrets, Proxy, ProxyRefusals, Traffic};
 use portcullis_confine::{ProgramExit, ProgramReport, RunningProgram};
@@ -61,11 +62,7 @@ impl ServerProcess {
         (setup.limits.time, setup.limits.cpu_time) = (SERVER_TIME, SERVER_TIME);
         let program = Program::new(setup);
         let launch = Launch { arguments, environment: Vec::new(), directory: None, merge: false };
-        let starting = program.clone();
-        // This walks the directories for masked places, and may start the broker.
-        let begun = tokio::task::spawn_blocking(move || starting.begin(launch)).await;
-        let begun = begun.map_err(|_| "the host failed to prepare the program".to_owned())??;
-        let running = begun.started().await.map_err(|error| broker::describe(&error))?;
+        let running = program.start_confined(launch).await?;
         let network = Arc::new(NetworkCall::endless(Some(secrets)));
         let proxy = Proxy {
             clients: program.clients(),
@@ -79,8 +76,7 @@ impl ServerProcess {
     fn new(mut program: RunningProgram, proxy: Proxy) -> Option<Self> {
         let streams = program.take_streams()?;
         let network = Arc::clone(&proxy.call);
-        let proxied =
-            program.take_listener().map(|listener| AbortOnDropHandle::new(tokio::spawn(proxy.serve(listener))));
+        let proxied = serve_network(&mut program, proxy);
         let log = Arc::new(Mutex::new(VecDeque::new()));
         let log_keeper =
             streams.stderr.map(|stderr| AbortOnDropHandle::new(tokio::spawn(keep_end(stderr, Arc::clone(&log)))));
@@ -88,20 +84,8 @@ impl ServerProcess {
         let kill = CancellationToken::new();
         let killed = kill.clone();
         tokio::spawn(async move {
-            let report = tokio::select! {
-                report = program.ended() => report,
-                () = killed.cancelled() => {
-                    program.kill();
-                    program.ended().await
-                }
-            };
+            let report = until_ended(&program, &killed).await;
             drop(proxied);
-            let report = report.unwrap_or_else(|error| ProgramReport {
-                exit: ProgramExit::Stopped(broker::describe(&error)),
-                wall: Duration::ZERO,
-                cpu: Duration::ZERO,
-                left_processes: 0,
-            });
             send.send_replace(Some(report));
         });
         let (stdin, stdout) = (Some(streams.stdin), Some(streams.stdout));
