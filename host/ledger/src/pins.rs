@@ -119,6 +119,21 @@ impl GeneratedPins {
         (expected.len() == seal.len() && differ == 0).then_some(tools)
     }
 
+    /// Returns the pin of a source. If there is none, these tools become the first.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn read_or_keep_first(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<Pin> {
+        match self.read(source)? {
+            Pin::Absent => {
+                self.keep_first(source, tools)?;
+                // Another host may have been faster.
+                self.read(source)
+            }
+            pin @ (Pin::Tools(_) | Pin::Damaged) => Ok(pin),
+        }
+    }
+
     /// Keeps the first pin of a source. If another host was faster, its pin stays.
     ///
     /// # Errors

@@ -128,18 +128,14 @@ fn accepted(
     pins: &GeneratedPins,
 ) -> Result<BTreeMap<LocalName, Arc<Tool>>, GenerationError> {
     let generated = checked(plugin, &own, definitions)?;
-    let mut pin = pins.read(&source).map_err(GenerationError::Pin)?;
-    if pin == Pin::Absent {
-        pins.keep_first(&source, &pinned_tools(&generated)).map_err(GenerationError::Pin)?;
-        // Another host may have been faster.
-        pin = pins.read(&source).map_err(GenerationError::Pin)?;
-    }
+    let next = pinned_tools(&generated);
+    let pin = pins.read_or_keep_first(&source, &next).map_err(GenerationError::Pin)?;
     let pinned = match &pin {
         Pin::Tools(tools) => Some(tools),
         Pin::Absent | Pin::Damaged => None,
     };
-    let tools = (&generated, pinned_tools(&generated));
-    match GeneratedChange::between((plugin, sha256), ToolsOrigin::Generated, source, pinned, tools) {
+    let change = GeneratedChange::between((plugin, sha256), ToolsOrigin::Generated, source, pinned, (&generated, next));
+    match change {
         Some(change) => Err(GenerationError::Changed(Box::new(change))),
         None => Ok(own.into_iter().chain(generated).collect()),
     }

@@ -149,12 +149,7 @@ fn checked(
     // The pin of a server does not depend on its command: what a new version says differently is to be accepted, too.
     let settings = BTreeMap::from([(SERVER_SETTING.to_owned(), String::new())]);
     let source = PinSource::new(plugin.as_str(), &settings, &[]);
-    let mut pin = pins.read(&source).map_err(GenerationError::Pin)?;
-    if pin == Pin::Absent {
-        pins.keep_first(&source, &hashes).map_err(GenerationError::Pin)?;
-        // Another host may have been faster.
-        pin = pins.read(&source).map_err(GenerationError::Pin)?;
-    }
+    let pin = pins.read_or_keep_first(&source, &hashes).map_err(GenerationError::Pin)?;
     let pinned = match &pin {
         Pin::Tools(tools) => Some(tools),
         Pin::Absent | Pin::Damaged => None,
