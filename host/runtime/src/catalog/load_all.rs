@@ -24,7 +24,8 @@ struct LoadedFile {
 impl Loader {
     /// Loads the plugins of the directories, several at a time: all, or those that a call of one tool needs. A plugin
     /// that is refused does not keep others from loading. With `background`, the plugins that have to be compiled only
-    /// begin to load. The catalog begins with `standard`, the plugins of the host's own tools.
+    /// begin to load. The catalog begins with `standard`, the plugins of the host's own tools. The servers of the
+    /// policy are in it without their tools.
     pub(crate) async fn load_all(
         self: &Arc<Self>,
         policy: &Arc<PolicyInForce>,
@@ -36,7 +37,7 @@ impl Loader {
         let mut loading = JoinSet::new();
         let listed = listing::list_all(&self.plugins.held());
         let mut listed = listed.map_err(|error| FileError::Io(io::Error::other(error)))?;
-        let wanted = only_for.map_or(Wanted::All, |tool| Wanted::by_call(tool, &policy.policy, &listed));
+        let wanted = only_for.map_or_else(Wanted::default, |tool| Wanted::by_call(tool, &policy.policy, &listed));
         catalog.left_out = wanted.leave_out(&mut listed);
         let (mut done, total) = (0, listed.len());
         let mut listed = listed.into_iter();
@@ -58,6 +59,7 @@ impl Loader {
                 Err(error) => catalog.refused.push(RefusedPlugin { file, error: Arc::new(error) }),
             }
         }
+        self.add_servers(&mut catalog, &policy.policy, &wanted);
         Ok((catalog, seen))
     }
 

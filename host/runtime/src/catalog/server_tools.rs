@@ -47,7 +47,7 @@ impl Loader {
 
     /// Adds the servers of the policy to a catalog that is not shared yet, without their tools. A file with the name of
     /// a server is refused, because the policy binds the name to the server.
-    pub(crate) fn add_servers(&self, catalog: &mut Catalog, policy: &Policy, only_for: Option<&str>) {
+    pub(super) fn add_servers(&self, catalog: &mut Catalog, policy: &Policy, wanted: &Wanted) {
         for name in policy.servers() {
             if reserved::is_reserved(name) {
                 // The policy does not fit the host's own plugin, so the host does not open.
@@ -57,7 +57,7 @@ impl Loader {
                 let error = Arc::new(FileError::Server.into());
                 catalog.refused.push(RefusedPlugin { file: plugin.file.clone(), error });
             }
-            match only_for.is_none_or(|tool| Wanted::server_is_for(tool, name, policy)) {
+            match wanted.starts(name) {
                 true => drop(catalog.plugins.insert(name.clone(), Arc::new(self.server(name, policy)))),
                 false => drop(catalog.left_out.insert(name.clone())),
             }

@@ -6,44 +6,39 @@ use crate::reserved;
 use portcullis_policy::{Binding, PluginName, Policy};
 use std::collections::BTreeSet;
 
-/// The plugins that a host loads.
-pub(super) enum Wanted {
-    /// All plugins of the directory.
-    All,
-    /// The plugins with these names.
-    Only(BTreeSet<PluginName>),
+/// The plugins that a host loads. `None` stands for all.
+#[derive(Default)]
+pub(super) struct Wanted {
+    files: Option<BTreeSet<PluginName>>,
+    servers: Option<BTreeSet<PluginName>>,
 }
 
 impl Wanted {
-    /// Returns the plugins that a call of a tool needs: its own plugin, those whose tools it may call, and those that a
-    /// rule names together with one of them, so that the rule can be checked. If the directory has no such plugin,
-    /// returns all, so that the call's error can list similar tools.
+    /// Returns the plugins that a call of a tool needs: its own plugin, those whose tools it may call, and the files
+    /// that a rule names together with one of them, so that the rule can be checked. If there is no such plugin,
+    /// returns all files, so that the call's error can list similar tools. To start a server costs too much for either.
     pub(super) fn by_call(tool: &str, policy: &Policy, listed: &[ListedFile]) -> Self {
-        let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::All };
-        let installed: Vec<PluginName> =
-            listed.iter().filter_map(|listed| file::plugin_name(&listed.file).ok()).collect();
-        let is_installed = || installed.contains(&plugin) || policy.server(&plugin).is_some();
+        let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return Self::default() };
         // An explanation can be about any tool, and a batch can call any.
-        let names_others = tool.parse().is_ok_and(|name| reserved::explains(&name) || reserved::batches(&name));
-        match !names_others && (reserved::is_reserved(&plugin) || is_installed()) {
-            true => Self::Only(
-                called_by(plugin, policy, &installed).iter().flat_map(|name| policy.named_with(name)).collect(),
-            ),
-            false => Self::All,
+        if tool.parse().is_ok_and(|name| reserved::explains(&name) || reserved::batches(&name)) {
+            return Self::default();
         }
+        let files = listed.iter().filter_map(|listed| file::plugin_name(&listed.file).ok());
+        let installed: Vec<PluginName> = files.chain(policy.servers().cloned()).collect();
+        let is_known = reserved::is_reserved(&plugin) || installed.contains(&plugin);
+        let reached = called_by(plugin, policy, &installed);
+        let named = || reached.iter().flat_map(|name| policy.named_with(name)).collect();
+        Self { files: is_known.then(named), servers: Some(reached) }
     }
 
-    /// Returns whether a call of a tool needs a server: it is the tool's own, or the tool may call its tools.
-    pub(super) fn server_is_for(tool: &str, server: &PluginName, policy: &Policy) -> bool {
-        let Ok(plugin) = PluginName::new(tool.split('.').next().unwrap_or_default()) else { return true };
-        let names_others = tool.parse().is_ok_and(|name| reserved::explains(&name) || reserved::batches(&name));
-        let installed: Vec<PluginName> = policy.plugins().chain([server]).cloned().collect();
-        names_others || called_by(plugin, policy, &installed).contains(server)
+    /// Returns whether a server is started.
+    pub(super) fn starts(&self, server: &PluginName) -> bool {
+        self.servers.as_ref().is_none_or(|servers| servers.contains(server))
     }
 
     /// Removes the files that are not wanted from a list. Returns the names of their plugins.
     pub(super) fn leave_out(&self, listed: &mut Vec<ListedFile>) -> BTreeSet<PluginName> {
-        let Self::Only(wanted) = self else { return BTreeSet::new() };
+        let Some(wanted) = &self.files else { return BTreeSet::new() };
         let mut left_out = BTreeSet::new();
         listed.retain(|listed| match file::plugin_name(&listed.file) {
             Ok(name) if wanted.contains(&name) => true,

@@ -139,7 +139,6 @@ impl FirstCatalog {
         let background = background_after.map(|after| (after, BackgroundLoading(BackgroundLoads::new(loader))));
         let loads = background.as_ref().map(|(_, BackgroundLoading(loads))| loads);
         let (mut catalog, mut seen) = loader.load_all(policy, standard::plugins(), only_for, loads).await?;
-        loader.add_servers(&mut catalog, &policy.policy, only_for);
         let mut arrived = Vec::new();
         if let Some((after, BackgroundLoading(loads))) = &background {
             loads.tell_begun(|_, _| false);
