@@ -96,12 +96,11 @@ impl Admissions {
         // From here on, dropping this future releases everything that was taken.
         let admitted = Admitted(Arc::clone(admission));
         if let Some(lender) = lender
-            && let Some(taken) = lender.hand_over(&order, &slot)
+            && let Some((lent_slot, lent_order)) = lender.hand_over(&order, &slot)
         {
-            let (held_slot, held_order) = taken;
             *admission.held() = HeldAdmission {
-                slot: Some(held_slot),
-                order: Some(held_order),
+                slot: Some(lent_slot),
+                order: Some(lent_order),
                 waiting: None,
                 wanted: Some((order, slot)),
                 lender: Some(Arc::clone(lender)),
@@ -145,20 +144,21 @@ impl Admissions {
     /// # Errors
     /// The lock file of its session cannot be used.
     pub(crate) async fn retake(&self, admission: &Admission) -> io::Result<()> {
-        let (order, slot) = {
+        let (order, slot, has_order) = {
             let mut held = admission.held();
             if held.slot.is_some() {
                 held.waiting = None;
                 return Ok(());
             }
-            let Some(wanted) = held.wanted.clone() else { return Ok(()) };
-            wanted
+            let Some((order, slot)) = held.wanted.clone() else { return Ok(()) };
+            (order, slot, held.order.is_some())
         };
-        let has_order = admission.held().order.is_some();
-        let order = if has_order { None } else { Some(self.orders.take(&order).await?) };
+        if !has_order {
+            let order = self.orders.take(&order).await?;
+            admission.held().order = Some(order);
+        }
         let slot = self.slots.take(&slot).await;
         let mut held = admission.held();
-        held.order = order.or_else(|| held.order.take());
         (held.slot, held.waiting) = (Some(slot), None);
         Ok(())
     }
