@@ -24,6 +24,12 @@ pub(crate) fn is_package_name(name: &str) -> bool {
 
 /// Returns the name of a package's folder, such as `npm-modelcontextprotocol-server-github-2025.4.8-0123456789abcdef`.
 pub(crate) fn folder_name(spec: &PackageSpec, tree_hash: &str) -> String {
+    let digits = &tree_hash[..HASH_DIGITS.min(tree_hash.len())];
+    format!("{}{digits}", name_beginning(spec))
+}
+
+/// Returns how the names of all folders of a package begin. Those of another package can begin like that, too.
+pub(crate) fn name_beginning(spec: &PackageSpec) -> String {
     let plain = |text: &str| {
         let plain = |character: char| match character {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-' => character,
@@ -33,6 +39,5 @@ pub(crate) fn folder_name(spec: &PackageSpec, tree_hash: &str) -> String {
     };
     let mut name = plain(spec.name());
     name.truncate(NAME_BYTES_MAX);
-    let digits = &tree_hash[..HASH_DIGITS.min(tree_hash.len())];
-    format!("{}-{name}-{}-{digits}", spec.kind().prefix(), plain(spec.version()))
+    format!("{}-{name}-{}-", spec.kind().prefix(), plain(spec.version()))
 }

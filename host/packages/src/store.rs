@@ -14,9 +14,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::PackageError;
-use crate::folder::{folder_name, is_package_name, open_directory};
+use crate::folder::{folder_name, is_package_name, name_beginning, open_directory};
 use crate::installed::InstalledPackage;
 use crate::manifest::{MANIFEST_FILE, Manifest, ManifestError};
+use crate::spec::PackageSpec;
 pub(crate) use work::WorkFolder;
 
 /// The lock file. An installation holds a shared lock on it, and a removal of leftovers an exclusive one.
@@ -52,6 +53,17 @@ impl PackageStore {
         Ok(Self { path, directory })
     }
 
+    /// Opens the folder if it exists. Creates nothing.
+    ///
+    /// # Errors
+    /// The folder cannot be opened, or other users can change it.
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, PackageError> {
+        match path.is_dir() {
+            true => Self::open(path).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -62,10 +74,26 @@ impl PackageStore {
     /// # Errors
     /// The folder cannot be read.
     pub fn list(&self) -> Result<Vec<InstalledPackage>, PackageError> {
+        self.list_where(is_package_name)
+    }
+
+    /// Lists the installations of one package: one for each platform, or several if its files have changed in the
+    /// registry. Leaves out damaged ones.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn installations(&self, spec: &PackageSpec) -> Result<Vec<InstalledPackage>, PackageError> {
+        let beginning = name_beginning(spec);
+        let mut found = self.list_where(|name| name.starts_with(&beginning))?;
+        found.retain(|installed| installed.spec() == spec);
+        Ok(found)
+    }
+
+    fn list_where(&self, is_listed: impl Fn(&str) -> bool) -> Result<Vec<InstalledPackage>, PackageError> {
         let mut names = Vec::new();
         for entry in self.directory.entries().map_err(|source| self.failed("list", source))? {
             let entry = entry.map_err(|source| self.failed("list", source))?;
-            names.extend(entry.file_name().into_string().ok().filter(|name| is_package_name(name)));
+            names.extend(entry.file_name().into_string().ok().filter(|name| is_listed(name)));
         }
         names.sort();
         Ok(names.into_iter().filter_map(|name| InstalledPackage::open(&self.path.join(name)).ok()).collect())

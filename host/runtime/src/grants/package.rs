@@ -40,12 +40,9 @@ impl LocatedPackage {
     pub(super) fn find(state: &Path, package: &ServerPackage, server: &str) -> Result<Self, String> {
         let failed = |error: &(dyn std::error::Error + 'static)| OneLine(&WithCauses(error).to_string()).to_string();
         let spec: PackageSpec = package.spec.parse().map_err(|error| failed(&error))?;
-        let folder = packages_of(state);
-        let installed = match folder.is_dir() {
-            true => PackageStore::open(&folder).and_then(|store| store.list()).map_err(|error| failed(&error))?,
-            false => Vec::new(),
-        };
-        let installed = installed.into_iter().filter(|installed| *installed.spec() == spec).collect::<Vec<_>>();
+        let store = PackageStore::open_existing(&packages_of(state)).map_err(|error| failed(&error))?;
+        let installed = store.map(|store| store.installations(&spec)).transpose().map_err(|error| failed(&error))?;
+        let installed = installed.unwrap_or_default();
         let Ok([installed]) = <[InstalledPackage; 1]>::try_from(installed) else {
             return Err(format!("{spec} is not installed: run `portcullis server install {server}`"));
         };

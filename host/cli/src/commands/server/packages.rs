@@ -41,10 +41,9 @@ impl Packages {
     /// The folder cannot be read.
     pub(in crate::commands) fn list(context: &Context) -> anyhow::Result<Vec<InstalledPackage>> {
         let folder = packages_of(context.environment.state()?);
-        match folder.is_dir() {
-            true => PackageStore::open(&folder).and_then(|store| store.list()).code(FailureCode::StateUnavailable),
-            false => Ok(Vec::new()),
-        }
+        let store = PackageStore::open_existing(&folder).code(FailureCode::StateUnavailable)?;
+        let listed = store.map(|store| store.list()).transpose().code(FailureCode::StateUnavailable)?;
+        Ok(listed.unwrap_or_default())
     }
 
     /// Asks the registry for the newest version of a package.
@@ -65,7 +64,7 @@ impl Packages {
 
     /// Returns the package as it is installed, if it is.
     pub(in crate::commands) fn find(&self, spec: &PackageSpec) -> anyhow::Result<Option<InstalledPackage>> {
-        Ok(self.0.list()?.into_iter().find(|installed| installed.spec() == spec))
+        Ok(self.0.installations(spec)?.into_iter().next())
     }
 
     /// Returns the package, and installs it if it is missing, damaged, or for another platform. Reports on stderr.
@@ -78,11 +77,9 @@ impl Packages {
         program: Option<&str>,
         context: &Context,
     ) -> anyhow::Result<UsablePackage> {
-        let known: Vec<InstalledPackage> =
-            self.0.list()?.into_iter().filter(|installed| installed.spec() == spec).collect();
+        let mut known = self.0.installations(spec)?.into_iter();
         let options = InstallOptions::default();
         let runtime = Runtime::find(spec.kind(), &options.environment).code(FailureCode::PackageUnavailable)?;
-        let mut known = known.into_iter();
         if let (Some(installed), None) = (known.next(), known.next()) {
             let (installed, is_whole) = spawn_blocking(move || {
                 let whole = installed.verify().is_ok();
@@ -105,12 +102,9 @@ impl Packages {
 
     /// Removes earlier installations of the same version. A server needs exactly one.
     fn remove_others(&self, kept: &InstalledPackage) -> anyhow::Result<()> {
-        for other in self.0.list()? {
-            if other.spec() == kept.spec() && other.tree_hash() != kept.tree_hash() {
-                self.0.remove(&other)?;
-            }
-        }
-        Ok(())
+        let installations = self.0.installations(kept.spec())?;
+        let mut others = installations.iter().filter(|other| other.tree_hash() != kept.tree_hash());
+        others.try_for_each(|other| Ok(self.0.remove(other)?))
     }
 
     /// Removes a package, unless a policy of the user names it. Returns whether it was there and is gone.
@@ -122,7 +116,7 @@ impl Packages {
             return Ok(false);
         }
         let mut removed = false;
-        for installed in self.0.list()?.iter().filter(|installed| installed.spec() == spec) {
+        for installed in &self.0.installations(spec)? {
             self.0.remove(installed)?;
             removed = true;
         }
