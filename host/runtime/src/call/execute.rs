@@ -40,6 +40,13 @@ struct FinishedRun {
     undeclared: Option<String>,
 }
 
+impl FinishedRun {
+    /// Creates the result of a run without a sandbox, of whose side effects the host knows nothing.
+    fn of((result, usage): (Result<Answer, Stop>, Usage)) -> Self {
+        Self { result, usage, done: None, undeclared: None }
+    }
+}
+
 impl ReadyCall {
     pub(super) async fn execute(
         self,
@@ -166,8 +173,7 @@ async fn run_standard(
         limits: granted.limits,
         cancellation: request.cancellation.clone(),
     };
-    let (result, usage) = standard::run(standard, call, admitted).await;
-    FinishedRun { result, usage, done: None, undeclared: None }
+    FinishedRun::of(standard::run(standard, call, admitted).await)
 }
 
 async fn run_explanation(
@@ -176,8 +182,7 @@ async fn run_explanation(
     granted: GrantedCall,
     _admitted: Admitted,
 ) -> FinishedRun {
-    let (result, usage) = Box::pin(foresee::run(host, request, &granted)).await;
-    FinishedRun { result, usage, done: None, undeclared: None }
+    FinishedRun::of(Box::pin(foresee::run(host, request, &granted)).await)
 }
 
 async fn run_native(
@@ -193,7 +198,7 @@ async fn run_native(
     let network = &call.policy.network;
     let run = NativeRun {
         facts: NativeFacts { id, session, principal: request.origin.principal.clone(), agent },
-        progress: ProgressSender { host: link, network: network.clone(), reports_left: limits.progress_reports },
+        progress: ProgressSender::new(link, network, &limits),
         arguments: call.arguments.clone(),
         limits,
         cancellation: request.cancellation.clone(),
@@ -204,7 +209,7 @@ async fn run_native(
         record.traffic(traffic);
         answer
     });
-    FinishedRun { result, usage, done: None, undeclared: None }
+    FinishedRun::of((result, usage))
 }
 
 async fn run_server(
@@ -220,7 +225,7 @@ async fn run_server(
     else {
         // A tool of a server is only listed with both.
         let result = Ok(Err(Failure::Failed("the policy does not bind the server".to_owned())));
-        return FinishedRun { result, usage: Usage::default(), done: None, undeclared: None };
+        return FinishedRun::of((result, Usage::default()));
     };
     let network = &call.policy.network;
     let CallContext { host: link_to_caller, .. } = record.context(host, request, &call, &limits, None);
@@ -230,11 +235,7 @@ async fn run_server(
         arguments: call.arguments.clone(),
         limits,
         cancellation: request.cancellation.clone(),
-        progress: ProgressSender {
-            host: link_to_caller,
-            network: network.clone(),
-            reports_left: limits.progress_reports,
-        },
+        progress: ProgressSender::new(link_to_caller, network, &limits),
     };
     let (result, usage, mut traffic) = servers::run(link, grant, run).await;
     let result = result.map(|answer| {
@@ -243,7 +244,7 @@ async fn run_server(
         answer
     });
     record.traffic(traffic);
-    FinishedRun { result, usage, done: None, undeclared: None }
+    FinishedRun::of((result, usage))
 }
 
 /// Reports a tool's failure. Labels the guest's text, and escapes anything that could pass for a notice of the host.

@@ -260,6 +260,7 @@ impl BindingPlace<'_> {
         }
         let server = opening.policy.server(self.plugin).filter(|_| binding.server.is_some());
         let server = server.map(|policy| BoundServer {
+            key: self.key.clone(),
             binding,
             package: located.map(|located| located.installed),
             policy: policy.clone(),

@@ -3,8 +3,8 @@
 use super::directory::BoundDirectory;
 use portcullis_packages::InstalledPackage;
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_policy::{DependencyKey, Limits, ProcessBinding, ServerPolicy};
-use portcullis_sandbox::{Client, ConfineError, Network, PathBase, ProgramFile};
+use portcullis_policy::{DependencyKey, Escalation, Limits, ProcessBinding, ServerPolicy};
+use portcullis_sandbox::{Client, ConfineError, Directory, Network, PathBase, ProgramFile, ProgramSetup};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -25,6 +25,7 @@ pub(crate) struct BoundProgram {
 
 /// What the program of an MCP server is started with, and what the policy says about its tools.
 pub(crate) struct BoundServer {
+    pub(crate) key: DependencyKey,
     pub(crate) binding: ProcessBinding,
     pub(crate) policy: ServerPolicy,
     pub(crate) limits: Limits,
@@ -44,6 +45,26 @@ impl BoundProgram {
         server: Option<BoundServer>,
     ) -> Self {
         Self { path, opened: file.clone(), current: Mutex::new(file), directories, client, server }
+    }
+
+    /// Returns what the program is started with: what a binding says, and these directories and this client.
+    pub(crate) fn setup(
+        &self,
+        key: &DependencyKey,
+        binding: &ProcessBinding,
+        directories: impl Iterator<Item = (String, Directory)>,
+        client: Option<Client>,
+    ) -> ProgramSetup {
+        ProgramSetup {
+            key: key.to_string(),
+            file: self.file(),
+            directories: directories.collect(),
+            environment: binding.environment.clone(),
+            limits: binding.limits,
+            namespaces_required: binding.require.is_some(),
+            client,
+            escalates: binding.escalate == Escalation::Ask,
+        }
     }
 
     /// Returns the file as it was identified last.

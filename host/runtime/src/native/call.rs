@@ -1,8 +1,8 @@
 //! What a native tool knows about its call, and what it can tell the host while it runs.
 
 use crate::text::cut;
-use portcullis_policy::Principal;
 use portcullis_policy::recovery::RecoverMutex;
+use portcullis_policy::{Limits, Principal};
 use portcullis_sandbox::{CallHost, Cancellation, Network, Progress};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -31,12 +31,17 @@ pub(crate) struct NativeFacts {
 
 /// Sends the progress of one call.
 pub(crate) struct ProgressSender {
-    pub(crate) host: Arc<dyn CallHost>,
-    pub(crate) network: Network,
-    pub(crate) reports_left: usize,
+    host: Arc<dyn CallHost>,
+    network: Network,
+    reports_left: usize,
 }
 
 impl ProgressSender {
+    /// Creates the sender of a call with these limits.
+    pub(crate) fn new(host: Arc<dyn CallHost>, network: &Network, limits: &Limits) -> Self {
+        Self { host, network: network.clone(), reports_left: limits.progress_reports }
+    }
+
     /// Reports progress, if the policy's limit on reports is not reached.
     pub(crate) fn report(&mut self, progress: Progress) {
         let Some(left) = self.reports_left.checked_sub(1) else { return };

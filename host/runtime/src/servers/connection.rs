@@ -3,7 +3,7 @@
 use super::error::{ServerFault, shown};
 use crate::grants::{BoundProgram, BoundServer};
 use portcullis_policy::{Limits, ProcessBinding, ServerPolicy};
-use portcullis_sandbox::{PluginSecrets, ProgramSetup, ServerProcess, ServerStart, Traffic, open_variable};
+use portcullis_sandbox::{PluginSecrets, ServerProcess, ServerStart, Traffic, open_variable};
 use portcullis_upstream::{
     CloseReason, ConnectError, RefuseRequests, ServerClient, ServerEra, ServerLimits, ServerStreams, connect_in_era,
 };
@@ -113,23 +113,14 @@ async fn start_of(grant: ServerGrant<'_>) -> Result<ServerStart, ServerFault> {
     let ServerGrant { program, server, secrets } = grant;
     let binding = &server.binding;
     let started = binding.server.clone().ok_or(ServerFault::NotBound)?;
-    let mut environment = binding.environment.clone();
+    let directories = program.directories.iter().map(|(key, bound)| (key.to_string(), bound.directory.clone()));
+    let client = program.client.as_ref().map(|(_, client)| client.clone());
+    let mut setup = program.setup(&server.key, binding, directories, client);
     for (name, from) in &started.secrets {
         let opened = open_variable(&server.network, from, &server.base).await;
         let secret = opened.map_err(|source| ServerFault::Secret { name: name.clone(), source })?;
-        environment.insert(name.clone(), secret.to_string());
+        setup.environment.insert(name.clone(), secret.to_string());
     }
-    let directories = program.directories.iter();
-    let setup = ProgramSetup {
-        key: ServerPolicy::PROGRAM.to_owned(),
-        file: program.file(),
-        directories: directories.map(|(key, bound)| (key.to_string(), bound.directory.clone())).collect(),
-        environment,
-        limits: binding.limits,
-        namespaces_required: binding.require.is_some(),
-        client: program.client.as_ref().map(|(_, client)| client.clone()),
-        escalates: false,
-    };
     let (arguments, secrets) = (started.arguments, Arc::clone(secrets));
     Ok(ServerStart { setup, arguments, limits: server.limits, secrets })
 }

@@ -2,7 +2,7 @@
 
 use crate::text::{OneLine, WithCauses, cut};
 use portcullis_sandbox::VariableError;
-use portcullis_upstream::{CloseReason, ConnectError, ServerError};
+use portcullis_upstream::{ConnectError, ServerError};
 use std::fmt;
 use std::time::Duration;
 
@@ -79,8 +79,10 @@ impl fmt::Display for LogEnd {
 
 impl ServerFault {
     pub(super) fn connect(error: &ConnectError, ended: Option<String>, log: &str) -> Self {
-        let fault = shown(error);
-        let fault = ended.map_or(fault.clone(), |ended| format!("{fault}: {ended}"));
+        let mut fault = shown(error);
+        if let Some(ended) = ended {
+            fault = format!("{fault}: {ended}");
+        }
         Self::Connect { fault, log: LogEnd::new(log) }
     }
 
@@ -101,9 +103,4 @@ impl ServerFault {
 pub(super) fn shown(error: &(dyn std::error::Error + 'static)) -> String {
     let text = WithCauses(error).to_string();
     OneLine(cut(&text, 2 * LOG_SHOWN_BYTES_MAX)).to_string()
-}
-
-/// Returns why a connection ended, in words.
-pub(super) fn closed(reason: &CloseReason) -> String {
-    shown(reason)
 }

@@ -2,7 +2,7 @@
 //! answer any more.
 
 use super::connection::{ServerConnection, ServerGrant};
-use super::error::{closed, shown};
+use super::error::shown;
 use super::link::ServerLink;
 use crate::native::ProgressSender;
 use portcullis_definitions::manifest::{Answer, Failure};
@@ -92,7 +92,7 @@ async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instan
         Err(ServerError::Cancelled) => Err(Stop::Cancelled),
         Err(ServerError::ResultTooLarge { .. }) => Err(Stop::Limit(LimitKind::Transfer)),
         Err(ServerError::Closed(reason)) => {
-            let message = format!("the connection to the server ended during the call: {}", closed(&reason));
+            let message = format!("the connection to the server ended during the call: {}", shown(&reason));
             Ok(Err(Failure::Unavailable { message, retry_after: None }))
         }
         Err(error @ ServerError::NotSent(_)) => {

@@ -10,8 +10,8 @@ use crate::grants::{BoundDirectory, BoundProgram, Grant};
 use crate::reply::Code;
 use crate::text::WithCauses;
 use crate::valid_call::ValidCall;
-use portcullis_policy::{Access, Binding, DependencyKey, DependencyKind, Escalation};
-use portcullis_sandbox::{Client, Handles, Program, ProgramSetup};
+use portcullis_policy::{Access, Binding, DependencyKey, DependencyKind};
+use portcullis_sandbox::{Client, Handles, Program};
 use std::sync::Arc;
 
 impl GrantKind for BoundProgram {
@@ -26,16 +26,9 @@ impl GrantKind for BoundProgram {
             return Ok(());
         };
         let directories = self.directories_of(&valid.tool);
-        let setup = ProgramSetup {
-            key: key.to_string(),
-            file: self.file(),
-            directories: directories.map(|(key, bound)| (key.to_string(), permitted(bound, &valid.tool))).collect(),
-            environment: binding.environment.clone(),
-            limits: binding.limits,
-            namespaces_required: binding.require.is_some(),
-            client: self.client_of(&valid.tool).map(|(_, client)| client.clone()),
-            escalates: binding.escalate == Escalation::Ask,
-        };
+        let directories = directories.map(|(key, bound)| (key.to_string(), permitted(bound, &valid.tool)));
+        let client = self.client_of(&valid.tool).map(|(_, client)| client.clone());
+        let setup = self.setup(key, binding, directories, client);
         handles.program_key(Arc::from(key.as_str()), Some(Program::new(setup)));
         Ok(())
     }
