@@ -4,6 +4,7 @@ use crate::{Manifest, guest, moved, usual_contract};
 use portcullis::plugins::Contract;
 use portcullis::{Compiler, Host, HostBuilder};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 use tempfile::TempDir;
 
@@ -82,6 +83,15 @@ impl Site {
     pub fn builder_with(&self, policy: &str, compiler: Compiler) -> HostBuilder {
         let builder = Host::builder(self.plugins(), self.state()).compiler(compiler).calls(4);
         builder.policy_text(policy, self.root.path())
+    }
+
+    /// Returns the program in the site, with its plugins, its state and its `policy.toml`.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        command.args(arguments).current_dir(self.path(""));
+        command.arg("--plugins").arg(self.plugins()).arg("--state").arg(self.state());
+        command.arg("--policy").arg(self.path("policy.toml"));
+        command
     }
 
     /// Opens a host of this site.

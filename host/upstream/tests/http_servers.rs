@@ -1,7 +1,7 @@
 //! Servers that others wrote, over Streamable HTTP.
 
 use crate::loopback::{connect_for, connect_to, free_port, wait_for};
-use crate::process::{AskedUser, ServerProcess, arguments, command, installed, limits, text, within};
+use crate::process::{AskedUser, ServerProcess, arguments, command, grow, installed, limits, text, within};
 use portcullis_upstream::{CloseReason, ServerCall, ServerEra, ServerError, ServerProgress, ServerRequests};
 use serde_json::{Map, json};
 use std::path::PathBuf;
@@ -67,16 +67,7 @@ async fn a_server_of_the_modern_era_is_called_without_a_session() {
     assert_eq!(text(client.call("greet", Map::new(), soon()).await), "accept Ada");
     let answer = client.call("sleep", Map::new(), within(Duration::from_millis(300))).await;
     assert!(matches!(answer, Err(ServerError::Timeout)), "{answer:?}");
-    let mut changes = client.changed();
-    let changed = async {
-        loop {
-            let _ = client.call("grow", Map::new(), soon()).await;
-            if tokio::time::timeout(Duration::from_millis(200), changes.changed()).await.is_ok() {
-                return;
-            }
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), changed).await.expect("a change is reported");
+    grow(&client).await;
     assert_eq!(client.tools().await.unwrap().len(), before + 1);
     let sent = exchange.sent.lock().unwrap();
     assert!(

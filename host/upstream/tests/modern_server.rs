@@ -1,6 +1,6 @@
 //! A server of the modern era: no handshake, changes for subscribers only, and questions as a part of an answer.
 
-use crate::process::{AskedUser, ServerProcess, arguments, limits, text, within};
+use crate::process::{AskedUser, ServerProcess, arguments, grow, limits, text, within};
 use portcullis_definitions::manifest::Output;
 use portcullis_upstream::{
     ElicitationForm, RefuseRequests, ServerCall, ServerEra, ServerError, ServerProgress, ServerRequest, ServerRequests,
@@ -57,18 +57,8 @@ async fn a_cancelled_call_returns_at_once() {
 async fn a_change_of_its_tools_is_reported() {
     let mut server = ServerProcess::modern();
     let client = server.connect(limits()).await.unwrap();
-    let mut changes = client.changed();
     let before = client.tools().await.unwrap().len();
-    // The subscription has no acknowledgement here, so the first change can come before it.
-    let changed = async {
-        loop {
-            let _ = client.call("grow", Map::new(), soon()).await;
-            if tokio::time::timeout(Duration::from_millis(200), changes.changed()).await.is_ok() {
-                return;
-            }
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), changed).await.expect("a change is reported");
+    grow(&client).await;
     assert_eq!(client.tools().await.unwrap().len(), before + 1);
 }
 

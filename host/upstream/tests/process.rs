@@ -187,3 +187,18 @@ impl ServerRequests for AskedUser {
         Box::pin(std::future::ready(ServerReply::Elicited(reply)))
     }
 }
+
+/// Calls the tool `grow` of the modern server until a change is reported. A subscription has no acknowledgement here,
+/// so the first change can come before it.
+pub(crate) async fn grow(client: &ServerClient) {
+    let mut changes = client.changed();
+    let changed = async {
+        loop {
+            let _ = client.call("grow", Map::new(), within(Duration::from_secs(30))).await;
+            if tokio::time::timeout(Duration::from_millis(200), changes.changed()).await.is_ok() {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), changed).await.expect("a change is reported");
+}

@@ -1,17 +1,12 @@
 //! `portcullis accept`, and generated tools in the other commands.
 
 use crate::dynamic::desk::{Desk, policy};
-use portcullis_tests::program;
 use serde_json::{Value, json};
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn run(desk: &Desk, arguments: &[&str]) -> Output {
-    let mut command = Command::new(program());
-    command.args(arguments).current_dir(desk.site.path(""));
-    command.arg("--plugins").arg(desk.site.plugins()).arg("--state").arg(desk.site.state());
-    command.arg("--policy").arg(desk.site.path("policy.toml"));
-    command.output().unwrap()
+    desk.site.command(arguments).output().unwrap()
 }
 
 fn json(desk: &Desk, arguments: &[&str]) -> Value {

@@ -5,10 +5,9 @@ use crate::mcp::wire::{self, ERAS, Era};
 use crate::prepared::desk::{Desk, policy};
 use portcullis::Request;
 use portcullis::plugins::Contract;
-use portcullis_tests::{built_guest_of, program};
+use portcullis_tests::built_guest_of;
 use serde_json::{Value, json};
 use std::fs;
-use std::process::Command;
 use std::time::Instant;
 
 fn named<'a>(page: &'a Value, name: &str) -> Option<&'a Value> {
@@ -108,17 +107,9 @@ async fn a_tool_that_calls_is_offered_what_its_own_name_gets() {
 }
 
 fn run(desk: &Desk, arguments: &[&str]) -> String {
-    let output = command(desk, arguments).output().unwrap();
+    let output = desk.site.command(arguments).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
-}
-
-fn command(desk: &Desk, arguments: &[&str]) -> Command {
-    let mut command = Command::new(program());
-    command.args(arguments).current_dir(desk.site.path(""));
-    command.arg("--plugins").arg(desk.site.plugins()).arg("--state").arg(desk.site.state());
-    command.arg("--policy").arg(desk.site.path("policy.toml"));
-    command
 }
 
 #[test]
@@ -127,7 +118,7 @@ fn check_says_what_the_default_caller_is_offered_and_reports_a_faulty_answer() {
     let file = desk.site.plugins().join("prepared.wasm");
     let check = |mode: &str| -> Value {
         fs::write(desk.site.path("policy.toml"), policy(mode)).unwrap();
-        let output = command(&desk, &["check", file.to_str().unwrap(), "--json"]).output().unwrap();
+        let output = desk.site.command(&["check", file.to_str().unwrap(), "--json"]).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
     };
     let hidden = json!([{ "tool": "erase", "why": "not for \u{1b}[31mdefault" }]);

@@ -1,17 +1,12 @@
 //! Servers in the commands of the program.
 
 use crate::servers::desk::{ALLOW, Desk, definition, policy};
-use portcullis_tests::program;
 use serde_json::Value;
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn run(desk: &Desk, arguments: &[&str]) -> Output {
-    let mut command = Command::new(program());
-    command.args(arguments).current_dir(desk.site.path(""));
-    command.arg("--plugins").arg(desk.site.plugins()).arg("--state").arg(desk.site.state());
-    command.arg("--policy").arg(desk.site.path("policy.toml"));
-    command.output().unwrap()
+    desk.site.command(arguments).output().unwrap()
 }
 
 fn text(output: &Output) -> String {

@@ -17,7 +17,7 @@ fn user() -> User {
     for version in ["1.0.0", "1.1.0"] {
         user.registry.publish("notes", version, &json!([definition("echo", "Says its version.")]), &json!({}));
     }
-    user.write("work/tools.json", &json!([definition("echo", "Does what it is told.")]).to_string());
+    user.write("work/tools.json", &json!([definition("echo", "Does what the call says.")]).to_string());
     user
 }
 

@@ -22,7 +22,7 @@ fn publish(user: &User) {
 #[test]
 fn a_program_is_added_listed_called_and_removed() {
     let user = User::new();
-    user.write("app/work/tools.json", &json!([definition("echo", "Does what it is told.")]).to_string());
+    user.write("app/work/tools.json", &json!([definition("echo", "Does what the call says.")]).to_string());
     let add = [
         "server",
         "add",
