@@ -28,9 +28,7 @@ impl PackageStore {
         let requirement = range.map_or_else(|| name.to_owned(), |range| format!("{name}@{range}"));
         let none = || PackageError::NoVersion { requirement: requirement.clone() };
         // Any version makes a specification whose name is checked, so that the tools read it as nothing else.
-        let separator = if kind == PackageKind::Npm { "@" } else { "==" };
-        let spec = |version: &str| format!("{}:{name}{separator}{version}", kind.prefix()).parse::<PackageSpec>();
-        let name = spec("1.0.0").map_err(|_| none())?.name().to_owned();
+        let name = PackageSpec::new(kind, name, "1.0.0").map_err(|_| none())?.name().to_owned();
         let is_range =
             |range: &str| range.bytes().all(|byte| byte.is_ascii_alphanumeric() || RANGE_CHARACTERS.contains(&byte));
         if !range.is_none_or(is_range) {

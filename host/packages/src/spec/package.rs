@@ -64,6 +64,14 @@ pub struct PackageSpec {
 }
 
 impl PackageSpec {
+    /// Checks a name and a version.
+    ///
+    /// # Errors
+    /// The registry does not allow the name, or the version is not exact.
+    pub fn new(kind: PackageKind, name: &str, version: &str) -> Result<Self, SpecError> {
+        text_of(kind, name, version).parse()
+    }
+
     /// Returns the registry.
     pub fn kind(&self) -> PackageKind {
         self.kind
@@ -82,9 +90,12 @@ impl PackageSpec {
 
 impl Display for PackageSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, name, version } = self;
-        write!(formatter, "{}:{name}{}{version}", kind.prefix(), kind.separator())
+        formatter.write_str(&text_of(self.kind, &self.name, &self.version))
     }
+}
+
+fn text_of(kind: PackageKind, name: &str, version: &str) -> String {
+    format!("{}:{name}{}{version}", kind.prefix(), kind.separator())
 }
 
 impl From<PackageSpec> for String {
