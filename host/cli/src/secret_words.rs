@@ -20,6 +20,11 @@ pub(crate) fn is_secret(name: &str, value: &str) -> bool {
     (names_secret(name) && !is_setting) || looks_secret(value)
 }
 
+/// Returns whether the value of a variable names the source of a secret, and is none itself.
+pub(crate) fn names_source(value: &str) -> bool {
+    value.starts_with("env:") || value.starts_with("file:")
+}
+
 /// Returns the position of the first word of a command line that probably holds a secret, counted from 0.
 pub(crate) fn secret_word(words: &[String]) -> Option<usize> {
     words.iter().enumerate().position(|(at, word)| {

@@ -98,42 +98,32 @@ fn text(path: &Path) -> Result<String, String> {
 
 fn npx(words: &[String]) -> Result<PackageLaunch, String> {
     let flags = ["-y", "--yes", "-q", "--quiet", "--prefer-online", "--prefer-offline", "--silent", "--bun"];
-    let LauncherWords { package, rest } = launcher_words(words, &flags, &["-p", "--package"], &[])?;
-    let (first, rest) = rest.split_first().map_or((None, [].as_slice()), |(first, rest)| (Some(first), rest));
-    let (package, program) = match (package, first) {
-        (Some(package), program) => (package, program.cloned()),
-        (None, Some(package)) => (package.clone(), None),
-        (None, None) => return Err("it names no package".to_owned()),
-    };
+    let LauncherWords { package, program, arguments } = launcher_words(words, &flags, &["-p", "--package"], &[])?;
     let separator = package.char_indices().skip(1).find(|(_, character)| *character == '@').map(|(at, _)| at);
     let (name, version) = match separator {
         Some(at) => (&package[..at], package.get(at + 1..)),
         None => (package.as_str(), None),
     };
-    package_launch(PackageKind::Npm, name, version, program, rest)
+    package_launch(PackageKind::Npm, name, version, program, arguments)
 }
 
 fn uvx(words: &[String]) -> Result<PackageLaunch, String> {
     let flags = ["-q", "--quiet", "--refresh", "--isolated", "--no-cache", "--offline", "--upgrade"];
-    let LauncherWords { package, rest } =
+    let LauncherWords { package, program, arguments } =
         launcher_words(words, &flags, &["--from", "--spec"], &["--python", "-p", "--index-url", "--default-index"])?;
-    let (first, rest) = rest.split_first().map_or((None, [].as_slice()), |(first, rest)| (Some(first), rest));
-    let (package, program) = match (package, first) {
-        (Some(package), program) => (package, program.cloned()),
-        (None, Some(package)) => (package.clone(), None),
-        (None, None) => return Err("it names no package".to_owned()),
-    };
     let (name, version) = match package.split_once("==").or_else(|| package.split_once('@')) {
         Some((name, version)) => (name.trim(), Some(version.trim())),
         None => (package.as_str(), None),
     };
-    package_launch(PackageKind::Pypi, name, version.filter(|version| *version != "latest"), program, rest)
+    package_launch(PackageKind::Pypi, name, version.filter(|version| *version != "latest"), program, arguments)
 }
 
-/// The words of a launcher, without its own options.
+/// What a launcher starts.
 struct LauncherWords<'w> {
-    package: Option<String>,
-    rest: &'w [String],
+    package: String,
+    /// The program, if it is named besides the package.
+    program: Option<String>,
+    arguments: &'w [String],
 }
 
 /// Splits the options of a launcher from what it starts. `packages` are the options that name the package, and
@@ -165,7 +155,12 @@ fn launcher_words<'w>(
             package = value;
         }
     }
-    Ok(LauncherWords { package, rest: words.get(at..).unwrap_or_default() })
+    let rest = words.get(at..).unwrap_or_default();
+    let (first, arguments) = rest.split_first().map_or((None, rest), |(first, rest)| (Some(first.clone()), rest));
+    // Without an option, the first word is the package.
+    let (package, program) = if package.is_some() { (package, first) } else { (first, None) };
+    let package = package.ok_or("it names no package")?;
+    Ok(LauncherWords { package, program, arguments })
 }
 
 fn package_launch(
@@ -175,8 +170,7 @@ fn package_launch(
     program: Option<String>,
     arguments: &[String],
 ) -> Result<PackageLaunch, String> {
-    let separator = if kind == PackageKind::Npm { "@" } else { "==" };
-    let spec = |version: &str| format!("{}:{name}{separator}{version}", kind.prefix()).parse::<PackageSpec>();
+    let spec = |version: &str| PackageSpec::new(kind, name, version);
     if spec("1.0.0").is_err() {
         return Err("its package does not come from the registry, or has extras".to_owned());
     }

@@ -1,6 +1,6 @@
 //! The variables of an imported server: plain values stay, and secrets become references.
 
-use crate::secret_words::is_secret;
+use crate::secret_words::{is_secret, names_source};
 use portcullis::policy::PluginName;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,28 +38,32 @@ pub(super) fn imported(
         if !is_variable(name) {
             return Err("it sets a variable whose name no policy accepts".to_owned());
         }
-        if let Some(variable) = reference(value) {
-            variables.to_set.push(variable.clone());
-            variables.written.push((name.clone(), format!("env:{variable}")));
-        } else if value.contains("${") || value.contains("{env:") {
-            // The agent would fill in a part of the value.
-            let variable = host_variable(server, name, value, used);
-            variables.to_set.push(variable.clone());
-            variables.written.push((name.clone(), format!("env:{variable}")));
-        } else if !is_secret(name, value) && !value.starts_with("env:") && !value.starts_with("file:") {
-            variables.written.push((name.clone(), value.clone()));
-        } else if let Some(directory) = secrets_to {
-            let path = directory.join(format!("{server}.{name}"));
-            let shown = path.to_str().ok_or("the directory of secrets is not UTF-8")?;
-            variables.written.push((name.clone(), format!("file:{shown}")));
-            variables.files.push(SecretFile { path, value: value.clone() });
-        } else {
-            let variable = host_variable(server, name, value, used);
-            variables.to_set.push(variable.clone());
-            variables.written.push((name.clone(), format!("env:{variable}")));
-        }
+        // The agent would fill in a part of the value.
+        let has_placeholder = value.contains("${") || value.contains("{env:");
+        let is_plain = !has_placeholder && !is_secret(name, value) && !names_source(value);
+        let written = match (reference(value), secrets_to) {
+            (Some(variable), _) => variables.of_host(variable),
+            (None, _) if is_plain => value.clone(),
+            (None, Some(directory)) if !has_placeholder => {
+                let path = directory.join(format!("{server}.{name}"));
+                let source = format!("file:{}", path.to_str().ok_or("the directory of secrets is not UTF-8")?);
+                variables.files.push(SecretFile { path, value: value.clone() });
+                source
+            }
+            (None, _) => variables.of_host(host_variable(server, name, value, used)),
+        };
+        variables.written.push((name.clone(), written));
     }
     Ok(variables)
+}
+
+impl ImportedVariables {
+    /// Returns the source of a value that a variable of the host has.
+    fn of_host(&mut self, variable: String) -> String {
+        let source = format!("env:{variable}");
+        self.to_set.push(variable);
+        source
+    }
 }
 
 /// Returns the variable of the host for a secret: the same name, unless another server has another secret there.

@@ -4,7 +4,7 @@ use crate::commands::accept;
 use crate::context::Context;
 use crate::environment::PolicyPlaces;
 use crate::opening;
-use crate::style::{Style, TextStyle};
+use crate::style::TextStyle;
 use crate::table::{Table, TableCell};
 use crate::view;
 use portcullis::ToolOutlook;
@@ -94,18 +94,17 @@ impl FirstStart {
             writeln!(text, "{} {}", style.paint(TextStyle::Bad, "problem:"), OneLine(problem))?;
         }
         if let Some(change) = &self.change {
-            text.push_str(&self.changed(change, style)?);
-            writeln!(text, "These tools stay out of use until you accept them: `portcullis accept {name}`")?;
+            writeln!(
+                text,
+                "\n{}These tools stay out of use until you accept them: `portcullis accept {name}`",
+                accept::text(change, style)?
+            )?;
         }
         let asking = self.tools.iter().find(|tool| tool.decision != Decision::Allow);
         if let Some(tool) = asking {
             writeln!(text, "To allow a tool without asking: `portcullis allow {}`", OneLine(&tool.name))?;
         }
         Ok(text)
-    }
-
-    fn changed(&self, change: &GeneratedChange, style: Style) -> Result<String, std::fmt::Error> {
-        Ok(format!("\n{}", accept::text(change, style)?))
     }
 
     fn table(&self) -> Table {
