@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::address::AddressError;
 use crate::amount::AmountError;
 use crate::argument::ArgumentKeyError;
-use crate::binding::{BindingError, DependencyKind};
+use crate::binding::{BindingError, DependencyKind, ServerAddressError};
 use crate::bounds::BoundsError;
 use crate::caller::{OriginError, PrincipalError};
 use crate::decision::DecisionError;
@@ -264,6 +264,12 @@ pub enum PolicyFault {
     /// A part of a binding is malformed.
     #[error(transparent)]
     Binding(#[from] BindingError),
+}
+
+impl From<ServerAddressError> for PolicyFault {
+    fn from(error: ServerAddressError) -> Self {
+        Self::Binding(error.into())
+    }
 }
 
 impl PolicyFault {

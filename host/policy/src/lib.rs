@@ -105,10 +105,10 @@ pub use approvals::{Approvals, Unattended};
 pub use argument::{ARGUMENT_KEY_BYTES, ArgumentKey, ArgumentKeyError};
 pub use binding::{
     Access, Binding, BindingError, ConfinementTier, DefaultMask, DependencyKind, DirectoryBinding, Escalation,
-    ExampleBlank, GrantPlaceKind, HttpBinding, HttpLimits, HttpRefusal, KindPermissions, PATH_BYTES, ProcessBinding,
-    ProcessLimits, ProcessNetwork, SecretBinding, SecretSlot, SecretSource, ServerPackage, ServerProgram,
-    ServiceBinding, StoreBinding, StoreScope, TOOLS_DEPTH_CEILING, ToolsBinding, Unnamed, is_reserved_header,
-    is_same_header,
+    ExampleBlank, GrantPlaceKind, HttpBinding, HttpLimits, HttpRefusal, KindPermissions, LoginClient, PATH_BYTES,
+    ProcessBinding, ProcessLimits, ProcessNetwork, SecretBinding, SecretSlot, SecretSource, ServerAddress,
+    ServerAddressError, ServerLogin, ServerPackage, ServerProgram, ServiceBinding, StoreBinding, StoreScope,
+    TOOLS_DEPTH_CEILING, ToolsBinding, Unnamed, is_reserved_header, is_same_header,
 };
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};

@@ -1,7 +1,7 @@
 //! What a policy says about an MCP server whose tools the host offers.
 //!
-//! The server is a plugin of the same name. Its program is bound under [`ServerPolicy::PROGRAM`]. This file must not
-//! know how a server is started, or what it offers.
+//! The server is a plugin of the same name. Its program or its client is bound under [`ServerPolicy::BINDING`]. This
+//! file must not know how a server is started, or what it offers.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ pub struct ServerPolicy {
 }
 
 impl ServerPolicy {
-    /// The key of the server's program among the bindings.
-    pub const PROGRAM: &'static str = "server";
+    /// The key of the server's program among the bindings, or of the client that reaches the server.
+    pub const BINDING: &'static str = "server";
 
     /// The key of the client through which the server's program reaches the network.
     pub const NETWORK: &'static str = "network";

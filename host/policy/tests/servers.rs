@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test may panic as the test itself may")]
 
 use portcullis_policy::{
-    Binding, BindingError, Caller, ConfinementTier, Decision, GrantPlaceKind, Layer, LayerError, Layers, Permission,
-    Permissions, PluginName, Policy, PolicyError, PolicyFault, Principal, ProcessBinding, ProcessLimits,
-    ProcessNetwork, Question, SecretSource, Trust,
+    Binding, BindingError, Caller, ConfinementTier, Decision, Destination, GrantPlaceKind, HttpBinding, Layer,
+    LayerError, Layers, Permission, Permissions, PluginName, Policy, PolicyError, PolicyFault, Principal,
+    ProcessBinding, ProcessLimits, ProcessNetwork, Question, SecretSource, ServerAddressError, ServerLogin, Trust,
 };
 use serde_json::Map;
 
@@ -136,6 +136,111 @@ fn a_server_may_be_a_package() {
     let binding = Binding::Process(Box::new(program));
     assert!(binding.describe().starts_with("runs npm:@a/notes@1.2.3 notes /data until the host ends"));
     assert_eq!(binding.places(), []);
+}
+
+fn client(body: &str) -> HttpBinding {
+    let policy = Policy::parse(&format!("[server.notes]\n{body}\n")).unwrap();
+    let binding = policy.bindings(&name("notes")).values().next().cloned();
+    let Some(Binding::Http(client)) = binding else { panic!("a server with a URL is a client") };
+    *client
+}
+
+#[test]
+fn a_server_may_be_an_address() {
+    let client = client("url = 'https://mcp.example.com/v1/mcp?team=a'\nheaders = { x-team = 'a b' }\noauth = true");
+    let server = client.server.clone().unwrap();
+    assert_eq!(server.url.to_string(), "https://mcp.example.com/v1/mcp?team=a");
+    assert_eq!(server.login, Some(ServerLogin::default()));
+    let url = |text: &str| Destination::from_url(text).unwrap();
+    client.covers("POST", &url("https://mcp.example.com/v1/mcp?team=a")).unwrap();
+    for (method, other) in [
+        ("PUT", "https://mcp.example.com/v1/mcp"),
+        ("POST", "https://mcp.example.com/v1/other"),
+        ("POST", "https://mcp.example.com:8443/v1/mcp"),
+        ("POST", "https://example.com/v1/mcp"),
+        ("POST", "http://mcp.example.com/v1/mcp"),
+    ] {
+        assert!(client.covers(method, &url(other)).is_err(), "{method} {other}");
+    }
+    let binding = Binding::Http(Box::new(client));
+    let expected = "connects to https://mcp.example.com/v1/mcp?team=a, headers x-team: \"a b\", logs in with OAuth";
+    assert_eq!((binding.describe().as_str(), binding.places()), (expected, Vec::new()));
+}
+
+#[test]
+fn a_server_at_an_address_takes_a_secret_or_a_client_of_the_operator() {
+    let secret = "secret = { header = 'authorization', value = 'Bearer {}', from = 'file:~/token' }";
+    let with_secret = client(&format!("url = 'https://a.example/mcp'\n{secret}"));
+    let described = Binding::Http(Box::new(with_secret.clone())).describe();
+    assert!(described.contains("the secret from the file ~/token in the header authorization"), "{described}");
+    assert_eq!(Binding::Http(Box::new(with_secret)).places(), [(GrantPlaceKind::Secret, "~/token")]);
+    let oauth = "oauth = { client-id = 'me', client-secret = 'file:~/key', scopes = ['read', 'a:b'], port = 3118 }";
+    let with_client = client(&format!("url = 'https://a.example/mcp'\n{oauth}"));
+    let binding = Binding::Http(Box::new(with_client.clone()));
+    let expected = "connects to https://a.example/mcp, logs in with OAuth as the client me, the client's secret from \
+                    the file ~/key, scopes read a:b";
+    assert_eq!((binding.describe().as_str(), binding.places()), (expected, vec![(GrantPlaceKind::Secret, "~/key")]));
+    assert_eq!(with_client.server.unwrap().login.unwrap().port, Some(3118));
+    assert!(client("url = 'https://a.example/mcp'\noauth = false").server.unwrap().login.is_none());
+}
+
+#[test]
+fn an_unencrypted_server_is_at_a_private_address() {
+    for body in [
+        "url = 'http://127.0.0.1:8080/mcp'",
+        "url = 'http://[::1]/mcp'",
+        "url = 'http://mcp.corp/mcp'\naddresses = ['10.0.0.0/8']",
+    ] {
+        let client = client(body);
+        assert!(!client.permits(client.server.as_ref().unwrap().url.host(), "8.8.8.8".parse().unwrap()), "{body}");
+    }
+    let tls = client("url = 'https://mcp.example.com/mcp'");
+    let host = tls.server.as_ref().unwrap().url.host().clone();
+    assert!(tls.permits(&host, "8.8.8.8".parse().unwrap()) && !tls.permits(&host, "127.0.0.1".parse().unwrap()));
+}
+
+#[test]
+fn each_fault_of_an_address_is_reported_at_its_key() {
+    let url = "url = 'https://a.example/mcp'\n";
+    for (body, key, fault) in [
+        ("url = 'a.example'", "server.notes.url", ServerAddressError::Url.into()),
+        ("url = 'https://ann@a.example/mcp'", "server.notes.url", ServerAddressError::Url.into()),
+        ("url = 'http://a.example/mcp'", "server.notes.url", ServerAddressError::InClear.into()),
+        ("url = 'http://8.8.8.8/mcp'", "server.notes.url", ServerAddressError::InClear.into()),
+        ("url = 'https://a.example/'\ncommand = ['/bin/a']", "server.notes", BindingError::ServerStart.into()),
+        (&format!("{url}headers = {{ authorization = 'x' }}"), "server.notes.headers.authorization", {
+            ServerAddressError::Header.into()
+        }),
+        (&format!("{url}headers = {{ x-a = '' }}"), "server.notes.headers.x-a", ServerAddressError::HeaderValue.into()),
+        (
+            &format!("{url}oauth = true\nsecret = {{ header = 'authorization', value = '{{}}', from = 'env:A' }}"),
+            "server.notes.secret",
+            ServerAddressError::Credentials.into(),
+        ),
+        (
+            &format!("{url}oauth = {{ client-secret = 'env:A' }}"),
+            "server.notes.oauth",
+            ServerAddressError::ClientSecret.into(),
+        ),
+        (
+            &format!("{url}oauth = {{ client-id = '' }}"),
+            "server.notes.oauth.client-id",
+            ServerAddressError::ClientId.into(),
+        ),
+        (
+            &format!("{url}oauth = {{ scopes = ['a b'] }}"),
+            "server.notes.oauth.scopes",
+            ServerAddressError::Scope.into(),
+        ),
+        (&format!("{url}oauth = {{ port = 0 }}"), "server.notes.oauth.port", BindingError::Port.into()),
+    ] {
+        let error = refused(&format!("[server.notes]\n{body}\n"));
+        assert_eq!((error.key.as_str(), error.fault), (key, fault), "{body}");
+    }
+    for key in ["network = { hosts = ['a.example'] }", "environment = {}", "memory = '1 MiB'", "directory.a = {}"] {
+        let error = refused(&format!("[server.notes]\n{url}{key}\n"));
+        assert!(matches!(error.fault, PolicyFault::UnknownKey { .. }), "{key}: {error}");
+    }
 }
 
 #[test]

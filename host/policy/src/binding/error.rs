@@ -1,6 +1,7 @@
 //! Errors of bindings, and how to fix them.
 
 use super::limits::{ARGUMENT_BYTES, ARGUMENTS, ENVIRONMENT_ENTRIES, PROGRAM_DIRECTORIES, TOOL_PATTERNS};
+use super::server_address_error::ServerAddressError;
 use crate::mask::{MASKS_MAX, MaskError};
 
 /// Why a binding is invalid. Messages repeat no text of the policy, because it may be a secret.
@@ -57,9 +58,12 @@ pub enum BindingError {
     /// The package has no registry, no name or no exact version.
     #[error("invalid package")]
     Package,
-    /// The section of a server has none of `command` and `package`, or both.
-    #[error("a server needs one of `command` and `package`")]
+    /// The section of a server has none of `command`, `package` and `url`, or several.
+    #[error("a server needs one of `command`, `package` and `url`")]
     ServerStart,
+    /// The address of a server, or how the host logs in to it, is invalid.
+    #[error("{0}")]
+    Address(#[from] ServerAddressError),
     /// Only the program of a package gets its arguments apart.
     #[error("`program` and `arguments` belong to `package`")]
     ServerArguments,
@@ -154,7 +158,10 @@ impl BindingError {
                 "write \"env:NAME\", \"file:PATH\" or { command = [\"PROGRAM\", ...] }; never write the secret itself"
             }
             Self::Package => "write \"npm:NAME@1.2.3\" or \"pypi:NAME==1.2.3\", with an exact version",
-            Self::ServerStart => "write command = [\"/path/of/program\", ...], or package = \"npm:NAME@1.2.3\"",
+            Self::ServerStart => {
+                "write command = [\"/path/of/program\", ...], package = \"npm:NAME@1.2.3\" or url = \"https://HOST/mcp\""
+            }
+            Self::Address(error) => error.remedy(),
             Self::ServerArguments => "write the arguments in `command`, after the program",
             Self::Command => "write the program and each of its arguments as a separate string",
             Self::SecretSlot => "write `header` with `value`, or `basic`, or `query`",

@@ -9,7 +9,7 @@ use super::http_headers::{is_reserved_header, is_same_header, must_be_listed};
 use super::kind::{BindingKind, KindFacts, KindPermissions};
 use super::limited::Limited;
 use super::place::GrantPlaceKind;
-use super::{BindingError, HttpLimits, SecretBinding};
+use super::{BindingError, HttpLimits, SecretBinding, ServerAddress};
 use crate::address::{AddressRange, is_global};
 use crate::destination::{Destination, Host, Scheme, hides_a_separator, is_plain_path};
 use crate::excerpt::Excerpt;
@@ -67,6 +67,8 @@ pub struct HttpBinding {
     pub narrow: Option<Pointer>,
     /// The limits.
     pub limits: HttpLimits,
+    /// Set if the host itself uses the client, for an MCP server. A plugin cannot use such a client.
+    pub server: Option<Box<ServerAddress>>,
 }
 
 /// What happens to a request to a host that the policy does not name.
@@ -198,8 +200,20 @@ impl HttpBinding {
         if self.opens_tunnels() && hidden { Err(BindingError::TunnelHides) } else { Ok(()) }
     }
 
+    /// Returns whether requests with credentials for a host can go only to private addresses.
+    pub(crate) fn reaches_only_private(&self, host: &HostPattern) -> bool {
+        match host.host() {
+            Some(Host::Address(address)) => !is_global(address),
+            // The client then connects only to these addresses.
+            Some(Host::Name(_)) | None => {
+                !self.addresses.is_empty() && self.addresses.iter().all(AddressRange::is_private)
+            }
+        }
+    }
+
+    /// Returns whether requests carry credentials over unencrypted connections. A server gets a token, too.
     fn sends_secret_in_clear(&self) -> bool {
-        self.secret.is_some() && self.schemes.contains(&Scheme::Http)
+        (self.secret.is_some() || self.server.is_some()) && self.schemes.contains(&Scheme::Http)
     }
 
     /// Returns whether a guest may set a header. A guest can never set a header that the host keeps for itself, or the
@@ -216,6 +230,40 @@ impl HttpBinding {
 
 impl BindingKind for HttpBinding {
     fn describe(&self) -> Vec<String> {
+        let mut parts = match &self.server {
+            Some(server) => server.describe(),
+            None => self.describe_reach(),
+        };
+        if !self.addresses.is_empty() {
+            parts.push(format!("also at the addresses {}", list(&self.addresses)));
+        }
+        parts.extend(
+            self.opens_tunnels().then(|| "programs encrypt, so the host does not see what they send".to_owned()),
+        );
+        parts.extend(self.roots.as_ref().map(|roots| format!("trusting only the certificates in {}", plain(roots))));
+        parts.extend(self.narrow.as_ref().map(of_narrow));
+        if self.server.is_none() {
+            parts.extend(self.limits.changed());
+        }
+        parts.extend(self.secret.as_ref().map(SecretBinding::describe));
+        parts
+    }
+
+    fn narrow(&self) -> Option<&Pointer> {
+        self.narrow.as_ref()
+    }
+
+    fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
+        let roots = self.roots.as_deref().map(|roots| (GrantPlaceKind::Roots, roots));
+        let secret = self.secret.as_ref().and_then(SecretBinding::place);
+        let client = self.server.as_ref().and_then(|server| server.place());
+        roots.into_iter().chain(secret).chain(client).collect()
+    }
+}
+
+impl HttpBinding {
+    /// Describes the requests that a plugin can make.
+    fn describe_reach(&self) -> Vec<String> {
         let methods = self.methods.join(" ");
         let mut parts = match (&self.hosts[..], self.unnamed) {
             ([], Unnamed::Deny) => vec![format!("{methods} to no host")],
@@ -239,27 +287,7 @@ impl BindingKind for HttpBinding {
         if let Some(headers) = &self.headers {
             parts.push(format!("headers {}", if headers.is_empty() { "none".to_owned() } else { headers.join(" ") }));
         }
-        if !self.addresses.is_empty() {
-            parts.push(format!("also at the addresses {}", list(&self.addresses)));
-        }
-        parts.extend(
-            self.opens_tunnels().then(|| "programs encrypt, so the host does not see what they send".to_owned()),
-        );
-        parts.extend(self.roots.as_ref().map(|roots| format!("trusting only the certificates in {}", plain(roots))));
-        parts.extend(self.narrow.as_ref().map(of_narrow));
-        parts.extend(self.limits.changed());
-        parts.extend(self.secret.as_ref().map(SecretBinding::describe));
         parts
-    }
-
-    fn narrow(&self) -> Option<&Pointer> {
-        self.narrow.as_ref()
-    }
-
-    fn places(&self) -> Vec<(GrantPlaceKind, &str)> {
-        let roots = self.roots.as_deref().map(|roots| (GrantPlaceKind::Roots, roots));
-        let secret = self.secret.as_ref().and_then(SecretBinding::place);
-        roots.into_iter().chain(secret).collect()
     }
 }
 
@@ -278,13 +306,7 @@ impl SecretBinding {
         if granted {
             return Err(BindingError::SecretHeaderGranted);
         }
-        let private = match self.host.host() {
-            Some(Host::Address(address)) => !is_global(address),
-            // The client then connects only to these addresses.
-            Some(Host::Name(_)) | None => {
-                !client.addresses.is_empty() && client.addresses.iter().all(AddressRange::is_private)
-            }
-        };
+        let private = client.reaches_only_private(&self.host);
         if scheme == Scheme::Http && !private { Err(BindingError::SecretInClear) } else { Ok(()) }
     }
 }

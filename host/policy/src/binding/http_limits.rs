@@ -30,6 +30,14 @@ const REQUESTS_PER_MINUTE_CEILING: usize = 10_000;
 /// From DNS lookup to the last byte. It is shorter than the time of the call, so that the plugin can still report an
 /// error.
 const TIME_MILLISECONDS: usize = 20_000;
+/// One message to an MCP server. The arguments of a call are smaller.
+const SERVER_REQUEST_BYTES: u64 = 16 << 20;
+/// One stream of messages from an MCP server. A stream that the server keeps open for hours is opened again after it.
+const SERVER_RESPONSE_BYTES: u64 = 256 << 20;
+/// Requests per minute to an MCP server: ten calls per second.
+const SERVER_REQUESTS_PER_MINUTE: u32 = 600;
+/// A stream of messages from an MCP server. Each call has a shorter time of its own.
+const SERVER_TIME: Duration = Duration::from_secs(60 * 60);
 /// No server needs longer than ten minutes.
 const TIME_CEILING_MILLISECONDS: usize = 10 * 60 * 1000;
 
@@ -57,6 +65,19 @@ impl Default for HttpLimits {
             limits.store(limit, limit.default());
         }
         limits
+    }
+}
+
+impl HttpLimits {
+    /// Returns the limits of the client of an MCP server. The number of requests is that of its calls.
+    pub(crate) fn of_server() -> Self {
+        Self {
+            request_bytes: SERVER_REQUEST_BYTES,
+            response_bytes: SERVER_RESPONSE_BYTES,
+            requests: u32::MAX,
+            requests_per_minute: SERVER_REQUESTS_PER_MINUTE,
+            time: SERVER_TIME,
+        }
     }
 }
 

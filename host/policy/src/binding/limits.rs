@@ -8,7 +8,10 @@ pub(super) const ARGUMENTS: usize = 32;
 pub(super) const ARGUMENT_BYTES: usize = 4096;
 /// Maximum directories of one program. Each is a mount in every run, and an approver reads the list on one line.
 pub(crate) const PROGRAM_DIRECTORIES: usize = 16;
-/// Maximum environment variables that a policy sets for one program. An operator would not review more.
+/// Maximum environment variables that a policy sets for one program, and maximum headers of one server. An operator
+/// would not review more.
 pub(crate) const ENVIRONMENT_ENTRIES: usize = 64;
 /// Maximum patterns of one set of tools. An approver reads all of them.
 pub(crate) const TOOL_PATTERNS: usize = 64;
+/// Maximum scopes that a login to a server asks for. An approver reads all of them.
+pub(crate) const SERVER_SCOPES: usize = 64;

@@ -136,11 +136,16 @@ impl Escalation {
 }
 
 impl ProcessBinding {
+    /// Returns the package that the program comes from, if it is the program of an MCP server from a package.
+    pub fn server_package(&self) -> Option<&ServerPackage> {
+        self.server.as_ref()?.package.as_ref()
+    }
+
     /// Describes the binding, with the directories and the network in these words.
     pub fn describe_with(&self, directories: Option<&str>, network: Option<&str>) -> Vec<String> {
         let with = directories.map(|directories| format!(" with {directories}")).unwrap_or_default();
         let arguments = self.server.iter().flat_map(|server| &server.arguments);
-        let package = self.server.as_ref().and_then(|server| server.package.as_ref());
+        let package = self.server_package();
         let program = package.map_or(&self.program, |package| &package.spec);
         let chosen = package.and_then(|package| package.program.as_ref());
         let words = std::iter::once(program).chain(chosen).chain(arguments);

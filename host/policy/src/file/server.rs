@@ -1,6 +1,9 @@
 //! The sections `[server.NAME]`: MCP servers whose tools the host offers.
 //!
-//! A section is read as that of a plugin with a program. This file must not know how a server is started.
+//! A section is read as that of a plugin with a program, or with a client. This file must not know how a server is
+//! started.
+
+mod address;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +22,7 @@ use crate::name::{DependencyKey, LocalName, PluginName};
 use crate::permission::Permissions;
 use crate::server::ServerPolicy;
 
-/// The keys of a section. The limits of a run are missing: a server runs until the host ends.
+/// The keys of a section with a program. The limits of a run are missing: a server runs until the host ends.
 const KEYS: [&str; 16] = [
     "command",
     "package",
@@ -64,17 +67,37 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, Plugin
 }
 
 fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
-    let table = node.table(&KEYS)?;
+    let has = |key: &str| Ok(node.entries()?.iter().any(|(name, _)| *name == key));
+    let has_url = has("url")?;
+    if has_url && (has("command")? || has("package")?) {
+        return Err(node.fail(BindingError::ServerStart));
+    }
+    let table = node.table(if has_url { &address::KEYS } else { &KEYS })?;
     let mut section =
         PluginSection { limits: table.read("limits", limits::read).unwrap_or_default(), ..PluginSection::default() };
-    table.read("directory", |directories| plugin::bind(&mut section, DependencyKind::Directory, directories));
+    match table.get("url") {
+        Some(url) => {
+            let client = address::read(&table, url)?;
+            bind(&mut section, ServerPolicy::BINDING, Binding::Http(Box::new(client)), node)?;
+        }
+        None => read_program(&mut section, node, &table)?,
+    }
+    let permissions = table.read("permissions", read_permissions);
+    let tools = table.read("tool", read_tools).unwrap_or_default();
+    section.server = Some(PlacedValue::new(ServerPolicy::new(permissions, tools), node));
+    Ok(section)
+}
+
+/// Parses the program of a server, and what it gets.
+fn read_program(section: &mut PluginSection, node: &TomlNode<'_>, table: &TomlTable<'_, '_>) -> Result<(), Misplaced> {
+    table.read("directory", |directories| plugin::bind(section, DependencyKind::Directory, directories));
     let directories: Vec<DependencyKey> = section.bindings.keys().cloned().collect();
     if let Some(node) = table.get("directory").filter(|_| directories.len() > PROGRAM_DIRECTORIES) {
         node.keep::<()>(Err(node.fail(BindingError::ProgramDirectories)));
     }
-    let network = table.read("network", |network| read_network(&mut section, network)).unwrap_or_default();
+    let network = table.read("network", |network| read_network(section, network)).unwrap_or_default();
     // Without a start, the fault was noted and the policy is refused.
-    let start = node.keep(read_start(node, &table)).unwrap_or_default();
+    let start = node.keep(read_start(node, table)).unwrap_or_default();
     let ServerEnvironment { plain, secrets } = table.read("environment", read_environment).unwrap_or_default();
     let process = ProcessBinding {
         program: start.program,
@@ -83,14 +106,10 @@ fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
         environment: plain,
         require: table.read("require", |node| node.word(&ConfinementTier::ALL, ConfinementTier::as_str)),
         escalate: Escalation::Never,
-        limits: read_limits(&table),
+        limits: read_limits(table),
         server: Some(ServerProgram { package: start.package, arguments: start.arguments, secrets }),
     };
-    bind(&mut section, ServerPolicy::PROGRAM, Binding::Process(Box::new(process)), node)?;
-    let permissions = table.read("permissions", read_permissions);
-    let tools = table.read("tool", read_tools).unwrap_or_default();
-    section.server = Some(PlacedValue::new(ServerPolicy::new(permissions, tools), node));
-    Ok(section)
+    bind(section, ServerPolicy::BINDING, Binding::Process(Box::new(process)), node)
 }
 
 /// Binds a key that the section itself chooses.

@@ -74,10 +74,11 @@ fn read_with(node: &TomlNode<'_>, keys: &[&'static str], default: &[&str]) -> Re
         paths: table.read("paths", |node| parts(node, binding::read_path_prefix)).unwrap_or_default(),
         headers: table.read("headers", read_headers),
         addresses: table.read("addresses", read_addresses).unwrap_or_default(),
-        roots: table.read("roots", |node| part(node, binding::read_path)),
+        roots: table.read("roots", read_roots),
         secret: None,
         narrow: table.read("narrow", read_narrow),
         limits: read_limits(&table),
+        server: None,
     };
     let hosts = if table.is_misspelt("hosts") { None } else { node.keep(read_hosts(&table, &mut client)) };
     if let Some(methods) = table.get("methods") {
@@ -113,7 +114,7 @@ fn read_ports(node: &TomlNode<'_>) -> Result<Vec<u16>, Misplaced> {
     Ok(node.each(&node.list()?, read_port))
 }
 
-fn read_port(node: &TomlNode<'_>) -> Result<u16, Misplaced> {
+pub(in crate::file) fn read_port(node: &TomlNode<'_>) -> Result<u16, Misplaced> {
     let port = match node.value() {
         DeValue::Integer(integer) => u16::from_str_radix(integer.as_str(), integer.radix()).ok(),
         DeValue::String(_)
@@ -131,9 +132,13 @@ fn read_headers(node: &TomlNode<'_>) -> Result<Vec<String>, Misplaced> {
     if is_empty_list(node) { Ok(Vec::new()) } else { parts(node, binding::read_header) }
 }
 
-fn read_addresses(node: &TomlNode<'_>) -> Result<Vec<AddressRange>, Misplaced> {
+pub(in crate::file) fn read_addresses(node: &TomlNode<'_>) -> Result<Vec<AddressRange>, Misplaced> {
     let read = |node: &TomlNode<'_>| AddressRange::new(node.text()?).map_err(|fault| node.fail(fault));
     Ok(node.each(&node.list()?, read))
+}
+
+pub(in crate::file) fn read_roots(node: &TomlNode<'_>) -> Result<String, Misplaced> {
+    part(node, binding::read_path)
 }
 
 fn read_limits(table: &TomlTable<'_, '_>) -> HttpLimits {

@@ -12,7 +12,7 @@ use crate::binding::{self, BindingError, HttpBinding, SecretBinding, SecretSlot,
 use crate::host_pattern::HostPattern;
 
 /// Parses the secret of `client`, whose other keys are parsed already.
-pub(super) fn read(node: &TomlNode<'_>, client: &HttpBinding) -> Result<SecretBinding, Misplaced> {
+pub(in crate::file) fn read(node: &TomlNode<'_>, client: &HttpBinding) -> Result<SecretBinding, Misplaced> {
     let table = node.closed_table(&["host", "header", "value", "basic", "query", "from"])?;
     let secret = SecretBinding {
         host: read_host(node, &table, client)?,
