@@ -59,8 +59,8 @@ pub use export::ToolCall;
 pub use footprint::Footprint;
 pub use handles::{Handles, RefusedKeys, Unavailable};
 pub use http::{
-    Client, Exchange, Network, NetworkError, PluginSecrets, Traffic, Unreachable, VariableError, check_secret_file,
-    open_variable,
+    BearerToken, Client, Exchange, HostBody, HostClient, HostRequestError, Network, NetworkError, PluginSecrets,
+    Traffic, Unreachable, VariableError, check_secret_file, open_variable,
 };
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;

@@ -85,6 +85,7 @@ impl GuestLink {
             secret: None,
             narrow: None,
             limits: own.map_or_else(HttpLimits::default, |own| own.limits),
+            server: None,
         };
         // Before the host is named, because naming an address permits it. The person would read the address, and not
         // which service has it.

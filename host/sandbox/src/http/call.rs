@@ -19,6 +19,9 @@ const EXCHANGES_MAX: usize = 32;
 /// Maximum concurrent connections of a call: enough for a plugin that fetches concurrently.
 pub(super) const CONNECTIONS_MAX: usize = 8;
 
+/// Maximum concurrent connections of a server, for all calls of it.
+const SERVER_CONNECTIONS_MAX: usize = 32;
+
 /// Maximum memory of a connection, in bytes: 256 KiB read ahead, 128 KiB of a request's body, 64 KiB of headers, the
 /// buffers of TLS and HTTP, and one step of decoding, which is at most 1 MiB.
 const CONNECTION_BYTES: usize = 1536 * 1024;
@@ -127,8 +130,9 @@ impl NetworkCall {
     /// Acquires one of the call's concurrent connections.
     pub(super) fn slot(self: &Arc<Self>, memory: &HostMemory) -> Result<ConnectionSlot, RequestRefusal> {
         let mut state = self.state();
-        if state.connections >= CONNECTIONS_MAX {
-            return Err(RequestRefusal::Connections(CONNECTIONS_MAX));
+        let max = if self.is_endless { SERVER_CONNECTIONS_MAX } else { CONNECTIONS_MAX };
+        if state.connections >= max {
+            return Err(RequestRefusal::Connections(max));
         }
         let charge = memory.charge(CONNECTION_BYTES)?;
         state.connections += 1;
@@ -162,9 +166,10 @@ impl NetworkCall {
         }
     }
 
-    /// Returns the redactor for what the plugin receives.
+    /// Returns the redactor for what the plugin receives. What a server answers is searched when it leaves the host: to
+    /// search here would hold back the end of a message until the next one.
     pub(super) fn incoming(&self) -> Option<Arc<Redactor>> {
-        self.secrets.as_ref()?.incoming()
+        self.secrets.as_ref().filter(|_| !self.is_endless)?.incoming()
     }
 
     /// Returns the redactor for what the plugin returns or logs. It searches for every secret of the host.

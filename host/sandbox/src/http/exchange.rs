@@ -47,9 +47,12 @@ pub(super) async fn exchange(order: Order) -> Result<Response<WasiBody>, HttpFai
 }
 
 async fn respond(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
-    let Order { client, destination, method, headers, body, timing, record, slot } = order;
+    let Order { client, destination, method, headers, body, timing, record, slot, authorization } = order;
     let mut head = RequestHead { method, headers, target: Zeroizing::new(destination.path_with_query()) };
     headers::complete(&mut head.headers);
+    if let Some(authorization) = authorization {
+        head.headers.insert(AUTHORIZATION, authorization);
+    }
     if let Some(vault) = client.vault(&destination) {
         inject(vault, &mut head, &destination).await?;
     }

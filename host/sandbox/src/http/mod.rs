@@ -16,6 +16,8 @@ mod addresses;
 mod answer;
 #[cfg(feature = "http")]
 mod body;
+#[cfg(feature = "http")]
+mod body_of;
 mod budget;
 mod call;
 mod client;
@@ -30,6 +32,9 @@ mod error;
 #[cfg(feature = "http")]
 mod exchange;
 mod headers;
+mod host_client;
+#[cfg(feature = "http")]
+mod host_request;
 #[cfg(feature = "http")]
 mod library_error;
 mod network;
@@ -65,13 +70,18 @@ mod watch;
 #[cfg(not(feature = "http"))]
 pub(in crate::http) use absent::exchange::exchange;
 #[cfg(not(feature = "http"))]
+pub(in crate::http) use absent::host_request;
+#[cfg(not(feature = "http"))]
 pub(in crate::http) use absent::transport::{ClientTransport, NetworkTransport};
+#[cfg(feature = "http")]
+pub(in crate::http) use body_of::body_of;
 pub(crate) use call::NetworkCall;
 pub use client::Client;
 pub(crate) use context::HttpContext;
 pub use error::Unreachable;
 #[cfg(feature = "http")]
 pub(in crate::http) use exchange::exchange;
+pub use host_client::{BearerToken, HostBody, HostClient, HostRequestError};
 pub use network::{Network, NetworkError};
 pub(crate) use outgoing::OutgoingRedactor;
 pub(crate) use proxy_setup::{Proxy, ProxyRefusals};

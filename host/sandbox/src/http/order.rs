@@ -6,7 +6,7 @@ use super::error::{HttpFailure, RequestRefusal};
 use super::headers;
 use crate::host_memory::HostMemory;
 use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, Method, Request, Uri};
+use http::{HeaderMap, HeaderValue, Method, Request, Uri};
 use http_body::Body;
 use portcullis_policy::{Destination, DestinationError};
 use std::time::Duration;
@@ -53,6 +53,8 @@ pub(super) struct Order {
     pub(super) timing: Timing,
     pub(super) record: Record,
     pub(super) slot: ConnectionSlot,
+    /// The host's own header `Authorization`, which no guest can set.
+    pub(super) authorization: Option<HeaderValue>,
 }
 
 /// A request before any check.
@@ -82,7 +84,8 @@ impl AskedRequest {
         record.call().spend(&client)?;
         client.keep_pace()?;
         let slot = record.call().slot(memory)?;
-        Ok(Order { client, destination, method: parts.method, headers: parts.headers, body, timing, record, slot })
+        let (method, headers) = (parts.method, parts.headers);
+        Ok(Order { client, destination, method, headers, body, timing, record, slot, authorization: None })
     }
 }
 

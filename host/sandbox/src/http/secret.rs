@@ -39,7 +39,7 @@ impl fmt::Debug for Secret {
 
 impl Secret {
     /// Checks that `bytes` can be sent in a slot, and can be found in a response.
-    fn new(bytes: &[u8], slot: &SecretSlot) -> Result<Self, SecretError> {
+    pub(super) fn new(bytes: &[u8], slot: &SecretSlot) -> Result<Self, SecretError> {
         let text = std::str::from_utf8(bytes).map_err(|_| SecretError::Characters)?;
         let sendable = match slot {
             SecretSlot::Header { .. } => text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()),
@@ -71,7 +71,7 @@ pub(super) struct OpenedSecret {
 }
 
 impl OpenedSecret {
-    fn new(secret: Secret, slot: &SecretSlot, opened: &OpenedSecrets) -> Result<Self, SecretError> {
+    pub(super) fn new(secret: Secret, slot: &SecretSlot, opened: &OpenedSecrets) -> Result<Self, SecretError> {
         let redactor = match slot {
             SecretSlot::Basic { user } => Redactor::new(&[secret.expose(), &basic(user, &secret)]),
             SecretSlot::Header { .. } | SecretSlot::Query { .. } => Redactor::new(&[secret.expose()]),

@@ -57,6 +57,7 @@ fn binding(host: &str, port: u16) -> HttpBinding {
             requests_per_minute: 100,
             time: Duration::from_secs(5),
         },
+        server: None,
     }
 }
 

@@ -61,6 +61,7 @@ impl Lab {
                 requests_per_minute: 1000,
                 time: Duration::from_secs(20),
             },
+            server: None,
         }
     }
 

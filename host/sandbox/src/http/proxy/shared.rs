@@ -3,11 +3,7 @@
 use crate::http::client::Client;
 use crate::http::error::RequestRefusal;
 use crate::http::proxy_setup::Proxy;
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
 use portcullis_policy::Destination;
-use std::convert::Infallible;
-use wasmtime_wasi_http::WasiBody;
 
 impl Proxy {
     /// Returns the client that names a destination, or the last one, whose refusal says what is missing.
@@ -18,9 +14,4 @@ impl Proxy {
         };
         self.clients.iter().find(names).or(self.clients.last()).cloned()
     }
-}
-
-/// Returns a whole body.
-pub(super) fn body_of(bytes: Bytes) -> WasiBody {
-    Full::new(bytes).map_err(|never: Infallible| match never {}).boxed_unsync()
 }

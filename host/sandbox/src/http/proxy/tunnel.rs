@@ -1,7 +1,7 @@
 //! Tunnels: connections of a program to a server that the host does not read. It decides them by host and port, and
 //! limits their bytes and time like those of a request.
 
-use super::shared::body_of;
+use crate::http::body_of;
 use crate::http::call::Record;
 use crate::http::connect;
 use crate::http::error::{HttpFailure, RequestRefusal};
