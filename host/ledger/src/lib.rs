@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod ledger;
+pub mod logins;
 mod mac;
 pub mod outputs;
 pub mod pins;
