@@ -81,6 +81,11 @@ impl ServerClient {
         self.connection.traffic.closed().await
     }
 
+    /// Returns why the connection has ended, if it has.
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.connection.traffic.close_reason()
+    }
+
     /// Ends the connection: calls in flight fail, and the server sees the end of its input. A server that does not exit
     /// then must be killed by the caller.
     pub async fn shutdown(&self) {

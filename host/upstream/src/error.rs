@@ -67,7 +67,7 @@ pub enum ServerError {
     #[error("the connection to the server has ended")]
     Closed(#[source] CloseReason),
     /// The request could not be sent.
-    #[error("the request could not be sent to the server: start the server again")]
+    #[error("the request could not be sent to the server: check that it runs")]
     NotSent(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The server demands an authorization, over HTTP.
     #[error("the server demands an authorization: log in to it again")]

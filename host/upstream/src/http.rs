@@ -9,6 +9,7 @@ mod events;
 mod failure;
 mod seen_tools;
 
+pub(crate) use backend::collect_body;
 pub use backend::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange};
 pub(crate) use failure::{HttpFailure, failure};
 

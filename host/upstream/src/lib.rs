@@ -23,6 +23,9 @@ mod http;
 mod lines;
 mod stdio;
 
+// How the host logs in to a server.
+mod oauth;
+
 // What a server asks.
 mod handler;
 mod requests;
@@ -49,6 +52,7 @@ pub use error::{ConnectError, ServerError};
 pub use http::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange};
 pub use identity::ServerIdentity;
 pub use limits::ServerLimits;
+pub use oauth::{LoginError, LoginOffer, LoginSettings, LoginUnderWay, ServerToken};
 pub use progress::ServerProgress;
 pub use requests::{
     ElicitationForm, ElicitationReply, ElicitationRequest, RefuseRequests, ReplyFuture, RequestKinds, RootFolder,

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use futures_core::Stream;
 use std::error::Error;
+use std::future::poll_fn;
 use std::pin::Pin;
 use thiserror::Error;
 
@@ -33,4 +34,17 @@ impl ExchangeError {
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }
+}
+
+/// Reads a body. `None` if it is too long.
+pub(crate) async fn collect_body(mut body: HttpBody, bytes_max: usize) -> Result<Option<Vec<u8>>, ExchangeError> {
+    let mut collected = Vec::new();
+    while let Some(part) = poll_fn(|context| body.as_mut().poll_next(context)).await {
+        let part = part?;
+        if collected.len() + part.len() > bytes_max {
+            return Ok(None);
+        }
+        collected.extend_from_slice(&part);
+    }
+    Ok(Some(collected))
 }

@@ -1,6 +1,6 @@
 //! Sends the messages of the protocol library over HTTP, and checks what comes back.
 
-use super::backend::{ExchangeError, HttpBody, HttpExchange};
+use super::backend::{ExchangeError, HttpBody, HttpExchange, collect_body};
 use super::events::EventStream;
 use super::seen_tools::SeenTools;
 use crate::closing::CloseReason;
@@ -23,7 +23,6 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use std::collections::HashMap;
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -109,7 +108,9 @@ impl ExchangeClient {
                 Ok(StreamableHttpPostResponse::Sse(self.events(response.into_body()), session))
             }
             Some(JSON_MIME_TYPE) => {
-                let Some(body) = collect(response.into_body(), self.limits.message_bytes).await? else {
+                let Some(body) =
+                    collect_body(response.into_body(), self.limits.message_bytes).await.map_err(HttpError::Client)?
+                else {
                     self.traffic.close(CloseReason::MessageTooLong { max: self.limits.message_bytes });
                     return Err(HttpError::ResponseBodyTooLarge { max_size: self.limits.message_bytes });
                 };
@@ -134,7 +135,7 @@ impl ExchangeClient {
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let is_json = media_type(&response).as_deref() == Some(JSON_MIME_TYPE);
         let body = match is_json && status != StatusCode::TOO_MANY_REQUESTS {
-            true => collect(response.into_body(), ERROR_BYTES_MAX).await?,
+            true => collect_body(response.into_body(), ERROR_BYTES_MAX).await.map_err(HttpError::Client)?,
             false => None,
         };
         let error = body.and_then(|body| match serde_json::from_slice(&body) {
@@ -294,17 +295,4 @@ fn session_of(response: &http::Response<HttpBody>) -> Result<Option<String>, Htt
 fn media_type(response: &http::Response<HttpBody>) -> Option<String> {
     let value = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
     Some(value.split(';').next()?.trim().to_ascii_lowercase())
-}
-
-/// Reads a body. `None` if it is too long.
-async fn collect(mut body: HttpBody, bytes_max: usize) -> Result<Option<Vec<u8>>, HttpError> {
-    let mut collected = Vec::new();
-    while let Some(part) = poll_fn(|context| body.as_mut().poll_next(context)).await {
-        let part = part.map_err(HttpError::Client)?;
-        if collected.len() + part.len() > bytes_max {
-            return Ok(None);
-        }
-        collected.extend_from_slice(&part);
-    }
-    Ok(Some(collected))
 }

@@ -1,0 +1,197 @@
+//! A login: from the address of a server to its token.
+
+use super::error::{LoginError, problem};
+use super::exchange::LoginExchange;
+use super::server_token::ServerToken;
+use crate::http::HttpExchange;
+use rmcp::transport::auth::{
+    AuthorizationCallback, AuthorizationManager, AuthorizationMetadata, CredentialStore, InMemoryCredentialStore,
+    OAuthClientConfig,
+};
+use std::sync::Arc;
+use url::Url;
+
+/// The name that the host registers itself with.
+const CLIENT_NAME: &str = "Portcullis";
+
+/// What a login is made with.
+#[derive(Clone, Debug)]
+pub struct LoginSettings {
+    /// The URL of the server.
+    pub address: String,
+    /// The name of the client that the operator has registered. Without one, the host registers itself.
+    pub client_id: Option<String>,
+    /// The secret of that client.
+    pub client_secret: Option<String>,
+    /// The scopes to ask for. If there are none, those that the server names.
+    pub scopes: Vec<String>,
+    /// The address on the loopback interface to which the user's browser returns.
+    pub redirect: String,
+}
+
+/// An authorization server at which the user can log in. The user was not asked yet, and nothing was registered.
+pub struct LoginOffer {
+    client: Arc<LoginExchange>,
+    manager: AuthorizationManager,
+    metadata: AuthorizationMetadata,
+    settings: LoginSettings,
+    scopes: Vec<String>,
+    issuer: String,
+}
+
+/// A login that waits for the user.
+pub struct LoginUnderWay {
+    client: Arc<LoginExchange>,
+    manager: AuthorizationManager,
+    metadata: AuthorizationMetadata,
+    settings: LoginSettings,
+    /// The secret that the authorization server has given to the host at its registration.
+    registered_secret: Option<String>,
+    issuer: String,
+    page: String,
+    credentials: InMemoryCredentialStore,
+}
+
+impl LoginOffer {
+    /// Discovers the authorization server of a server.
+    ///
+    /// # Errors
+    /// The server names none, or what is published of it does not fit.
+    pub async fn discover(exchange: Arc<dyn HttpExchange>, settings: LoginSettings) -> Result<Self, LoginError> {
+        let client = Arc::new(LoginExchange::new(exchange));
+        let manager = AuthorizationManager::new_with_oauth_http_client(settings.address.as_str(), client.clone()).await;
+        let mut manager = manager.map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
+        let found =
+            manager.resolve_metadata().await.map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
+        if !found.source.is_discovered() {
+            return Err(LoginError::NotOffered);
+        }
+        let metadata = found.metadata;
+        check_endpoints(&settings.address, &metadata)?;
+        manager.set_metadata(metadata.clone());
+        let scopes = match settings.scopes.is_empty() {
+            true => manager.select_initial_scopes(&[]).await,
+            false => settings.scopes.clone(),
+        };
+        let issuer = metadata.issuer.clone().unwrap_or_else(|| origin_of(&metadata.token_endpoint));
+        Ok(Self { client, manager, metadata, settings, scopes, issuer })
+    }
+
+    /// Returns the name of the authorization server, which is a URL. Untrusted text.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// Returns the scopes that the login asks for. Untrusted text.
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// Returns the other origins that take part: the page of the login, and the source of tokens. Untrusted text.
+    pub fn origins(&self) -> Vec<String> {
+        let issuer = origin_of(&self.issuer);
+        let endpoints = [&self.metadata.authorization_endpoint, &self.metadata.token_endpoint];
+        let mut origins: Vec<String> = endpoints.map(|url| origin_of(url)).into_iter().collect();
+        origins.extend(self.metadata.registration_endpoint.as_deref().map(origin_of));
+        origins.retain(|origin| *origin != issuer);
+        origins.sort();
+        origins.dedup();
+        origins
+    }
+
+    /// Registers the host, if the operator has registered no client, and begins the login.
+    ///
+    /// # Errors
+    /// The authorization server does not register the host.
+    pub async fn begin(self) -> Result<LoginUnderWay, LoginError> {
+        let Self { client, mut manager, metadata, settings, scopes, issuer } = self;
+        let credentials = InMemoryCredentialStore::new();
+        manager.set_credential_store(credentials.clone());
+        let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
+        let registered_secret = match &settings.client_id {
+            Some(id) => {
+                let mut registered = OAuthClientConfig::new(id, &settings.redirect);
+                registered.client_secret.clone_from(&settings.client_secret);
+                manager
+                    .configure_client(registered)
+                    .map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
+                None
+            }
+            None => {
+                let registered = manager.register_client(CLIENT_NAME, &settings.redirect, &asked).await;
+                registered.map_err(|error| LoginError::Registration(client.explain(&error)))?.client_secret
+            }
+        };
+        let page = manager
+            .get_authorization_url(&asked)
+            .await
+            .map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
+        Ok(LoginUnderWay { client, manager, metadata, settings, registered_secret, issuer, page, credentials })
+    }
+}
+
+impl LoginUnderWay {
+    /// Returns the page that the user has to open.
+    pub fn page(&self) -> &str {
+        &self.page
+    }
+
+    /// Returns whether an address to which a browser has returned belongs to this login, by its state.
+    pub fn is_answered_by(&self, returned: &str) -> bool {
+        let state_of = |url: &str| {
+            let url = Url::parse(url).ok()?;
+            url.query_pairs().find(|(key, _)| key == "state").map(|(_, state)| state.into_owned())
+        };
+        state_of(&self.page).is_some_and(|state| state_of(returned).as_ref() == Some(&state))
+    }
+
+    /// Takes the address to which the browser has returned, and fetches the token.
+    ///
+    /// # Errors
+    /// The user refused, the address does not belong to this login, or there is no token.
+    pub async fn finish(self, returned: &str) -> Result<ServerToken, LoginError> {
+        let returned_to = Url::parse(returned).map_err(|error| LoginError::Foreign(problem(&error)))?;
+        let parameter = |name: &str| returned_to.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value);
+        let callback = AuthorizationCallback::from_redirect_url(returned);
+        if let Some(refusal) = parameter("error") {
+            let why = parameter("error_description").map(|why| format!("{refusal}: {why}"));
+            return Err(LoginError::refused(&why.unwrap_or_else(|| refusal.into_owned())));
+        }
+        let callback = callback.map_err(|error| LoginError::Foreign(problem(&error)))?;
+        self.manager
+            .exchange_code_for_token_with_issuer(&callback.code, &callback.csrf_token, callback.issuer.as_deref())
+            .await
+            .map_err(|error| LoginError::token(&error, self.client.explain(&error)))?;
+        let kept =
+            self.credentials.load().await.map_err(|error| LoginError::token(&error, self.client.explain(&error)))?;
+        let resource = Url::parse(&self.page).ok().and_then(|page| {
+            page.query_pairs().find(|(key, _)| key == "resource").map(|(_, value)| value.into_owned())
+        });
+        Ok(ServerToken {
+            address: self.settings.address.clone(),
+            resource: resource.unwrap_or(self.settings.address),
+            issuer: self.issuer,
+            metadata: self.metadata,
+            redirect: self.settings.redirect,
+            registered_secret: self.registered_secret,
+            credentials: kept.ok_or(LoginError::Unreadable)?,
+        })
+    }
+}
+
+/// Checks that no endpoint is unencrypted, unless the server itself is.
+fn check_endpoints(address: &str, metadata: &AuthorizationMetadata) -> Result<(), LoginError> {
+    let is_plain = |url: &str| Url::parse(url).is_ok_and(|url| url.scheme() == "http");
+    let is_web = |url: &str| Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+    let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint];
+    let mut endpoints = endpoints.into_iter().chain(&metadata.registration_endpoint);
+    match endpoints.find(|url| !is_web(url) || (is_plain(url) && !is_plain(address))) {
+        Some(endpoint) => Err(LoginError::unencrypted(endpoint)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the origin of a URL, or the text if it is none.
+fn origin_of(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| url.to_owned(), |url| url.origin().ascii_serialization())
+}
