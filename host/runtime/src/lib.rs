@@ -182,6 +182,7 @@ mod reserved;
 mod results;
 mod rule_gaps;
 mod secret_file;
+mod server_login;
 mod servers;
 mod standard;
 mod started;
@@ -270,6 +271,13 @@ pub mod plugins {
         COMPONENT_BYTES_MAX, CompileError, Contract, DirectoryError, Engine, EngineConfig, EngineError, Refusal,
         Surface, WorkerError, check_component, component_imports, served_imports,
     };
+}
+
+/// Logins to the servers of the policy.
+pub mod logins {
+    pub use crate::server_login::{LoggedOut, OfferedLogin, PendingLogin, ServerLoginError};
+    pub use crate::servers::{AccountError, LoginStatus};
+    pub use portcullis_upstream::LoginError;
 }
 
 /// The process of a host: what it gives up once everything is open.

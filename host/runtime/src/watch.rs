@@ -67,13 +67,13 @@ impl Drop for Watch {
     }
 }
 
-/// Returns the files of the policy, and of the secrets that it names, and the directory of the accepted generated
-/// tools.
+/// Returns the files of the policy, and of the secrets that it names, and the directories of the accepted generated
+/// tools and of the logins.
 fn files(host: &HostState) -> Vec<PathBuf> {
     let policy = host.policy();
     let secrets = policy.secrets.iter().map(|secret| secret.path.clone());
-    let pins = [host.loader.pins.path().to_owned()];
-    host.sources.files().map(Path::to_owned).chain(secrets).chain(pins).collect()
+    let kept = [host.loader.pins.path().to_owned(), host.loader.logins.path().to_owned()];
+    host.sources.files().map(Path::to_owned).chain(secrets).chain(kept).collect()
 }
 
 /// Reloads each time a file of the policy or of a secret changes.

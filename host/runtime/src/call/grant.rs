@@ -1,6 +1,7 @@
 //! Step 4: creates the handles of one call. A call gets a handle if the plugin asks for it, the policy binds it and the
 //! tool's permissions reach it. The arguments can narrow it further.
 
+mod address;
 mod describe;
 mod directory;
 mod given;

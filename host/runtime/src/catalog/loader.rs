@@ -6,6 +6,7 @@ use super::load_error::LoadError;
 use super::observer::Observer;
 use crate::audit::AuditWriter;
 use crate::servers::ServerChanges;
+use portcullis_ledger::logins::ServerLogins;
 use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
 use std::io;
@@ -26,6 +27,7 @@ pub(crate) struct Loader {
     pub(crate) plugins: PluginDirectories,
     pub(crate) audit: Arc<AuditWriter>,
     pub(crate) pins: Arc<GeneratedPins>,
+    pub(crate) logins: Arc<ServerLogins>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) slots: LoadSlots,
     /// Counts the changes of servers.
@@ -45,11 +47,11 @@ impl Loader {
     pub(crate) fn new(
         (engine, compiler, store): (Engine, Compiler, Arc<CodeStore>),
         plugins: PluginDirectories,
-        (audit, pins): (Arc<AuditWriter>, Arc<GeneratedPins>),
+        (audit, pins, logins): (Arc<AuditWriter>, Arc<GeneratedPins>, Arc<ServerLogins>),
         observer: Arc<dyn Observer>,
     ) -> Self {
         let (slots, server_changes) = (LoadSlots::default(), ServerChanges::default());
-        Self { engine, compiler, store, plugins, audit, pins, observer, slots, server_changes }
+        Self { engine, compiler, store, plugins, audit, pins, logins, observer, slots, server_changes }
     }
 }
 

@@ -82,21 +82,21 @@ impl Plugin {
 
     /// Creates the plugin of a server, which has no tools yet. Its hash is that of its name and of what the policy
     /// binds to it.
-    pub(crate) fn server(name: PluginName, bound: &str, link: Arc<ServerLink>) -> Self {
+    pub(crate) fn server(name: PluginName, (kind, bound): (DependencyKind, &str), link: Arc<ServerLink>) -> Self {
         let sha256: [u8; 32] =
             Sha256::new_with_prefix(b"server\n").chain_update(name.as_str()).chain_update(bound).finalize().into();
-        let program = manifest::Dependency {
-            key: ServerPolicy::PROGRAM.to_owned(),
-            kind: DependencyKind::Process,
+        let server = manifest::Dependency {
+            key: ServerPolicy::BINDING.to_owned(),
+            kind,
             optional: false,
-            reason: "The program of the server.".to_owned(),
+            reason: "The server itself.".to_owned(),
         };
         let manifest = Manifest {
             name: name.to_string(),
             version: "unknown".to_owned(),
             description: format!("The tools of the MCP server {name}."),
             tools: Vec::new(),
-            dependencies: vec![program],
+            dependencies: vec![server],
         };
         // All of it is the host's own text. Without the program, no call could be made.
         let checked = definition::check_generating(&name, &manifest);

@@ -15,7 +15,7 @@ use crate::text::{OneLine, cut};
 use portcullis_definitions::definition;
 use portcullis_definitions::tool::Tool;
 use portcullis_ledger::pins::{GeneratedPins, Pin, PinSource, PinnedTools};
-use portcullis_policy::{LocalName, PluginName, Policy};
+use portcullis_policy::{Binding, DependencyKey, DependencyKind, LocalName, PluginName, Policy, ServerPolicy};
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
@@ -41,8 +41,12 @@ struct CheckedServer {
 impl Loader {
     /// Creates the plugin of a server that the policy names. It has no tools and no grants yet.
     pub(crate) fn server(&self, name: &PluginName, policy: &Policy) -> Plugin {
-        let described: Vec<String> = policy.bindings(name).values().map(|binding| binding.describe()).collect();
-        Plugin::server(name.clone(), &described.join("\n"), Arc::new(ServerLink::new(&self.server_changes)))
+        let bindings = policy.bindings(name);
+        let described: Vec<String> = bindings.values().map(|binding| binding.describe()).collect();
+        let server = DependencyKey::new(ServerPolicy::BINDING).ok().and_then(|key| bindings.get(&key));
+        let kind = server.map_or(DependencyKind::Process, Binding::kind);
+        let link = Arc::new(ServerLink::new(&self.server_changes, &self.logins));
+        Plugin::server(name.clone(), (kind, &described.join("\n")), link)
     }
 
     /// Adds the servers of the policy to a catalog that is not shared yet, without their tools. A file with the name of
@@ -114,8 +118,7 @@ impl Plugin {
     /// Returns the way to a server, and what the policy grants to it. `None` if the plugin is none, or is not bound.
     pub(crate) fn server_link(&self) -> Option<(&ServerLink, ServerGrant<'_>)> {
         let link = self.server_source()?;
-        let program = self.grants.server_program()?;
-        Some((link, ServerGrant::new(program, &self.grants.secrets)?))
+        Some((link, ServerGrant::of(&self.grants)?))
     }
 }
 

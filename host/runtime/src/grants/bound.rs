@@ -1,5 +1,6 @@
 //! Opens what the policy binds to the keys of a loaded plugin.
 
+use super::address::BoundAddress;
 use super::bases::{Bases, Own};
 use super::changeable::{Changeable, changeable};
 use super::directory::BoundDirectory;
@@ -49,6 +50,8 @@ pub(crate) enum Grant {
     Program(Box<BoundProgram>),
     /// Tools of other plugins.
     Tools(ToolsBinding),
+    /// The address of an MCP server. Only the host connects to it.
+    Address(Box<BoundAddress>),
 }
 
 impl PluginGrants {
@@ -74,12 +77,9 @@ impl PluginGrants {
         Ok(None)
     }
 
-    /// Returns the program of an MCP server.
-    pub(crate) fn server_program(&self) -> Option<&BoundProgram> {
-        let Grant::Program(program) = self.get(&DependencyKey::new(ServerPolicy::PROGRAM).ok()?)? else {
-            return None;
-        };
-        Some(program)
+    /// Returns what is bound to an MCP server: its program, or its address.
+    pub(crate) fn server(&self) -> Option<&Grant> {
+        self.get(&DependencyKey::new(ServerPolicy::BINDING).ok()?)
     }
 
     /// Returns the client that is bound to a key.
@@ -90,8 +90,11 @@ impl PluginGrants {
 
 impl Grant {
     fn client(&self) -> Option<&Client> {
-        let Self::Client(client) = self else { return None };
-        Some(client)
+        match self {
+            Self::Client(client) => Some(client),
+            Self::Address(address) => Some(&address.client),
+            Self::Directory(_) | Self::Store(_) | Self::Service(_) | Self::Program(_) | Self::Tools(_) => None,
+        }
     }
 }
 
@@ -116,7 +119,17 @@ impl Opening<'_> {
             }
             let grant = match binding {
                 Binding::Directory(binding) => Grant::Directory(place.directory(binding, self)?),
-                Binding::Http(binding) => Grant::Client(place.client(binding, self.network)?),
+                Binding::Http(binding) => match policy.server(plugin).filter(|_| binding.server.is_some()) {
+                    Some(server) => Grant::Address(Box::new(BoundAddress {
+                        name: plugin.clone(),
+                        client: place.client(binding, self.network)?,
+                        policy: server.clone(),
+                        limits: policy.limits(plugin),
+                        base: place.base.clone(),
+                        network: self.network.clone(),
+                    })),
+                    None => Grant::Client(place.client(binding, self.network)?),
+                },
                 Binding::Store(binding) => Grant::Store(place.store(*binding)?),
                 Binding::Service(binding) => Grant::Service(binding.clone()),
                 Binding::Tools(binding) => Grant::Tools(binding.clone()),
@@ -129,8 +142,9 @@ impl Opening<'_> {
         for (key, binding) in policy.bindings(plugin) {
             let Binding::Process(binding) = binding else { continue };
             let place = BindingPlace { plugin, key, base: self.bases.of(policy.binding_layer(plugin, key)) };
-            let package = binding.server.as_ref().and_then(|server| server.package.as_ref());
-            let located = package.map(|package| LocatedPackage::find(&self.own.state.path, package, plugin.as_str()));
+            let located = binding
+                .server_package()
+                .map(|package| LocatedPackage::find(&self.own.state.path, package, plugin.as_str()));
             let located = match located.transpose() {
                 Ok(located) => located,
                 Err(fault) => {

@@ -1,5 +1,6 @@
 //! Checks the bindings of the policy against what plugins ask for and against the host's own places, and opens them.
 
+mod address;
 mod bases;
 mod bind;
 mod bound;
@@ -10,6 +11,7 @@ mod error;
 mod package;
 mod program;
 
+pub(crate) use address::BoundAddress;
 pub(crate) use bases::{Bases, Own};
 pub(crate) use bound::{Grant, Opening, PluginGrants};
 pub(crate) use check::{check_bindings, check_keys, check_kinds, check_names, check_rules_with, check_services};

@@ -26,6 +26,7 @@ use crate::results::ResultHistory;
 use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
+use portcullis_ledger::logins::ServerLogins;
 use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Engine, Network, REVIEW_SLOTS};
 use std::io;
@@ -56,7 +57,8 @@ impl HostBuilder {
         let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, store) = (self.compiler, Arc::new(store));
-        let kept = (Arc::clone(&audit), Arc::new(GeneratedPins::open(&state)?));
+        let (pins, logins) = (Arc::new(GeneratedPins::open(&state)?), Arc::new(ServerLogins::open(&state)?));
+        let kept = (Arc::clone(&audit), pins, logins);
         let loader = Arc::new(Loader::new((engine, compiler, store), plugins, kept, self.observer));
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;

@@ -1,131 +1,65 @@
-//! A running server and the connection to it.
+//! A connection to a server: to a program that runs, or to an address.
 
-use super::error::{ServerFault, shown};
-use crate::grants::{BoundProgram, BoundServer};
-use portcullis_policy::{Limits, ProcessBinding, ServerPolicy};
-use portcullis_sandbox::{PluginSecrets, ServerProcess, ServerStart, Traffic, open_variable};
-use portcullis_upstream::{
-    CloseReason, ConnectError, RefuseRequests, ServerClient, ServerEra, ServerLimits, ServerStreams, connect_in_era,
-};
-use std::future::ready;
+use super::address::AddressEnd;
+use super::error::ServerFault;
+use super::grant::{ServerGrant, ServerWay};
+use super::login::AccountError;
+use super::process::ProcessEnd;
+use portcullis_ledger::logins::ServerLogins;
+use portcullis_sandbox::Traffic;
+use portcullis_upstream::ServerClient;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::task::spawn_blocking;
-use tokio::time::timeout;
 
-/// How long the host waits for the end of a program that has not introduced itself, to say how it ended.
-const END_TIME_MAX: Duration = Duration::from_millis(500);
-
-/// A running server and the connection to it. Dropping it ends both.
+/// A connection to a server. Dropping it ends both.
 pub(super) struct ServerConnection {
     pub(super) client: ServerClient,
-    process: ServerProcess,
-    /// What the server was started with.
-    binding: ProcessBinding,
-    program_sha256: String,
+    end: ServerEnd,
 }
 
-/// What a server is started from.
-#[derive(Clone, Copy)]
-pub(crate) struct ServerGrant<'a> {
-    pub(super) program: &'a BoundProgram,
-    pub(super) server: &'a BoundServer,
-    pub(super) secrets: &'a Arc<PluginSecrets>,
-}
-
-impl<'a> ServerGrant<'a> {
-    /// Returns what the policy grants to a server. `None` if it binds no server.
-    pub(crate) fn new(program: &'a BoundProgram, secrets: &'a Arc<PluginSecrets>) -> Option<Self> {
-        Some(Self { program, server: program.server.as_ref()?, secrets })
-    }
-
-    /// Returns what the policy says about the server's tools.
-    pub(super) fn policy(&self) -> &'a ServerPolicy {
-        &self.server.policy
-    }
+/// The other end of a connection.
+enum ServerEnd {
+    Process(Box<ProcessEnd>),
+    Address(AddressEnd),
 }
 
 impl ServerConnection {
-    /// Starts the program, and connects to it. A program that ends at the first request of the modern era is started
-    /// once more, for the era before it.
-    pub(super) async fn open(grant: ServerGrant<'_>) -> Result<Self, ServerFault> {
-        if let Some(package) = grant.server.package.clone() {
-            // Every file of the package is read, and compared with what was installed.
-            let checked = spawn_blocking(move || package.verify()).await;
-            let checked = checked.map_err(|_| ServerFault::Package("the host stops".to_owned()))?;
-            checked.map_err(|error| ServerFault::Package(shown(&error)))?;
-        }
-        match Self::open_in_era(grant, ServerEra::Detect).await {
-            Err((_, Some(ConnectError::Closed(_)))) => {
-                Self::open_in_era(grant, ServerEra::Handshake).await.map_err(|(fault, _)| fault)
+    /// Starts the program or reaches the address, and connects to the server.
+    pub(super) async fn open(grant: ServerGrant<'_>, logins: &Arc<ServerLogins>) -> Result<Self, ServerFault> {
+        match grant.way {
+            ServerWay::Program { program, server } => {
+                let (client, end) = ProcessEnd::open(program, server, grant.secrets).await?;
+                Ok(Self { client, end: ServerEnd::Process(Box::new(end)) })
             }
-            opened => opened.map_err(|(fault, _)| fault),
-        }
-    }
-
-    /// Does the same in one era. The error has what the client says, if the program was started.
-    async fn open_in_era(grant: ServerGrant<'_>, era: ServerEra) -> Result<Self, (ServerFault, Option<ConnectError>)> {
-        let ServerGrant { program, server, .. } = grant;
-        let start = start_of(grant).await.map_err(|fault| (fault, None))?;
-        let failed = |why| (ServerFault::Start(why), None);
-        let mut process = ServerProcess::start(start).await.map_err(failed)?;
-        let no_streams = || failed("the program has no streams".to_owned());
-        let (output, input) = process.stdout.take().zip(process.stdin.take()).ok_or_else(no_streams)?;
-        let streams = ServerStreams { output, input };
-        match connect_in_era(streams, limits(&server.limits), Arc::new(RefuseRequests::default()), era).await {
-            Ok(client) => {
-                let program_sha256 = program.file().sha256().to_owned();
-                Ok(Self { client, process, binding: server.binding.clone(), program_sha256 })
-            }
-            Err(error) => {
-                let ended = timeout(END_TIME_MAX, process.ended()).await.ok();
-                let log = process.last_words(END_TIME_MAX).await;
-                Err((ServerFault::connect(&error, ended, &log), Some(error)))
+            ServerWay::Address(address) => {
+                let (client, end) = AddressEnd::open(address, grant.secrets, logins).await?;
+                Ok(Self { client, end: ServerEnd::Address(end) })
             }
         }
     }
 
-    /// Returns whether the connection is open, and the policy and the program are those that the server was started
-    /// with.
-    pub(super) async fn serves(&self, grant: ServerGrant<'_>) -> bool {
-        self.binding == grant.server.binding
-            && self.program_sha256 == grant.program.file().sha256()
-            && self.close_reason().await.is_none()
+    /// Returns whether the connection is open, and the policy and the program are those that it was opened with.
+    pub(super) fn serves(&self, grant: ServerGrant<'_>) -> bool {
+        let is_same = match (&self.end, grant.way) {
+            (ServerEnd::Process(end), ServerWay::Program { program, server }) => end.is_of(program, server),
+            (ServerEnd::Address(end), ServerWay::Address(address)) => end.is_of(address),
+            (ServerEnd::Process(_) | ServerEnd::Address(_), _) => false,
+        };
+        is_same && self.client.close_reason().is_none()
     }
 
-    /// Returns why the connection has ended, if it has.
-    pub(super) async fn close_reason(&self) -> Option<CloseReason> {
-        tokio::select! {
-            biased;
-            reason = self.client.closed() => Some(reason),
-            () = ready(()) => None,
-        }
-    }
-
-    /// Takes the requests that the server has made since the last time.
+    /// Takes the requests that the server has made since the last time, or that were made to it.
     pub(super) fn take_traffic(&self) -> Traffic {
-        self.process.take_traffic()
+        match &self.end {
+            ServerEnd::Process(end) => end.take_traffic(),
+            ServerEnd::Address(end) => end.take_traffic(),
+        }
     }
-}
 
-/// Reads the secrets, and returns what the program is started with.
-async fn start_of(grant: ServerGrant<'_>) -> Result<ServerStart, ServerFault> {
-    let ServerGrant { program, server, secrets } = grant;
-    let binding = &server.binding;
-    let started = binding.server.clone().ok_or(ServerFault::NotBound)?;
-    let directories = program.directories.iter().map(|(key, bound)| (key.to_string(), bound.directory.clone()));
-    let client = program.client.as_ref().map(|(_, client)| client.clone());
-    let mut setup = program.setup(&server.key, binding, directories, client);
-    for (name, from) in &started.secrets {
-        let opened = open_variable(&server.network, from, &server.base).await;
-        let secret = opened.map_err(|source| ServerFault::Secret { name: name.clone(), source })?;
-        setup.environment.insert(name.clone(), secret.to_string());
+    /// Takes why the last request had no token, if it had none.
+    pub(super) fn take_login_fault(&self) -> Option<AccountError> {
+        match &self.end {
+            ServerEnd::Process(_) => None,
+            ServerEnd::Address(end) => end.take_login_fault(),
+        }
     }
-    let (arguments, secrets) = (started.arguments, Arc::clone(secrets));
-    Ok(ServerStart { setup, arguments, limits: server.limits, secrets })
-}
-
-/// Returns the limits of a connection. A result may be as large as what a plugin may pass to the host.
-fn limits(limits: &Limits) -> ServerLimits {
-    ServerLimits { result_bytes: limits.transfer_bytes, ..ServerLimits::default() }
 }

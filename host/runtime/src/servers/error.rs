@@ -1,5 +1,6 @@
 //! Why a server cannot be used.
 
+use super::login::AccountError;
 use crate::text::{OneLine, WithCauses, cut};
 use portcullis_sandbox::VariableError;
 use portcullis_upstream::{ConnectError, ServerError};
@@ -38,6 +39,25 @@ pub enum ServerFault {
         /// The end of its standard error.
         log: LogEnd,
     },
+    /// The host cannot log in to the server.
+    #[error("{0}")]
+    Login(String),
+    /// The server demands an authorization that the host does not have.
+    #[error(
+        "it demands an authorization: {}",
+        if *logs_in {
+            "log in again with `portcullis login`"
+        } else {
+            "write oauth = true into its section, or a secret for the header that it expects"
+        }
+    )]
+    Unauthorized {
+        /// Whether the host logs in to the server.
+        logs_in: bool,
+    },
+    /// The server at an address does not introduce itself as an MCP server.
+    #[error("{0}")]
+    Address(String),
     /// The server does not list its tools.
     #[error("it does not list its tools: {0}")]
     List(String),
@@ -60,10 +80,7 @@ pub struct LogEnd(String);
 impl LogEnd {
     pub(super) fn new(log: &str) -> Self {
         let log = log.trim();
-        let mut start = log.len().saturating_sub(LOG_SHOWN_BYTES_MAX);
-        while !log.is_char_boundary(start) {
-            start += 1;
-        }
+        let start = log.ceil_char_boundary(log.len().saturating_sub(LOG_SHOWN_BYTES_MAX));
         Self(OneLine(&log[start..]).to_string())
     }
 }
@@ -84,6 +101,15 @@ impl ServerFault {
             fault = format!("{fault}: {ended}");
         }
         Self::Connect { fault, log: LogEnd::new(log) }
+    }
+
+    pub(super) fn login(error: &AccountError) -> Self {
+        Self::Login(shown(error))
+    }
+
+    /// Returns whether only a person can mend it, so that a retry needs no wait.
+    pub(super) fn needs_a_person(&self) -> bool {
+        matches!(self, Self::Login(_) | Self::Unauthorized { .. })
     }
 
     pub(super) fn list(error: &ServerError) -> Self {

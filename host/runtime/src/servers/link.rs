@@ -1,8 +1,10 @@
 //! The way to one server: a connection that is opened when it is needed, and again after it has ended.
 
-use super::connection::{ServerConnection, ServerGrant};
+use super::connection::ServerConnection;
 use super::error::ServerFault;
+use super::grant::ServerGrant;
 use super::listing::{self, ListedServer};
+use portcullis_ledger::logins::ServerLogins;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -29,6 +31,7 @@ pub(crate) struct ServerChanges(Arc<watch::Sender<u64>>);
 pub(crate) struct ServerLink {
     state: Mutex<LinkState>,
     changes: ServerChanges,
+    logins: Arc<ServerLogins>,
     /// Whether the server has said that its tools have changed since they were listed.
     is_stale: Arc<AtomicBool>,
 }
@@ -63,8 +66,9 @@ impl ServerChanges {
 
 impl ServerLink {
     /// Creates the way to a server. It is not started.
-    pub(crate) fn new(changes: &ServerChanges) -> Self {
-        Self { state: Mutex::default(), changes: changes.clone(), is_stale: Arc::default() }
+    pub(crate) fn new(changes: &ServerChanges, logins: &Arc<ServerLogins>) -> Self {
+        let (changes, logins) = (changes.clone(), Arc::clone(logins));
+        Self { state: Mutex::default(), changes, logins, is_stale: Arc::default() }
     }
 
     /// Returns whether the server has said that its tools have changed since they were listed.
@@ -88,14 +92,14 @@ impl ServerLink {
     pub(super) async fn connection(&self, grant: ServerGrant<'_>) -> Result<Arc<ServerConnection>, ServerFault> {
         let mut state = self.state.lock().await;
         if let Some(open) = &state.open {
-            if open.connection.serves(grant).await {
+            if open.connection.serves(grant) {
                 return Ok(Arc::clone(&open.connection));
             }
             // Calls that still use it end with it, when the last of them is over.
             state.open = None;
         }
         state.may_start()?;
-        match ServerConnection::open(grant).await {
+        match ServerConnection::open(grant, &self.logins).await {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 let follower = AbortOnDropHandle::new(tokio::spawn(follow(
@@ -110,7 +114,9 @@ impl ServerLink {
                 Ok(connection)
             }
             Err(fault) => {
-                state.failed(&fault);
+                if !fault.needs_a_person() {
+                    state.failed(&fault);
+                }
                 Err(fault)
             }
         }

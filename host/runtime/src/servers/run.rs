@@ -1,8 +1,9 @@
 //! Runs a call of a server's tool: until the server answers, the call's time is over, or its caller does not want the
 //! answer any more.
 
-use super::connection::{ServerConnection, ServerGrant};
+use super::connection::ServerConnection;
 use super::error::shown;
+use super::grant::ServerGrant;
 use super::link::ServerLink;
 use crate::native::ProgressSender;
 use portcullis_definitions::manifest::{Answer, Failure};
@@ -86,20 +87,24 @@ async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instan
         () = cancelled => return Err(Stop::Cancelled),
         answered = connection.client.call(tool, arguments, call) => answered,
     };
-    match answered {
-        Ok(answer) => Ok(answer),
-        Err(ServerError::Timeout) => Err(Stop::Limit(LimitKind::Time)),
-        Err(ServerError::Cancelled) => Err(Stop::Cancelled),
-        Err(ServerError::ResultTooLarge { .. }) => Err(Stop::Limit(LimitKind::Transfer)),
-        Err(ServerError::Closed(reason)) => {
+    let error = match answered {
+        Ok(answer) => return Ok(answer),
+        Err(error) => error,
+    };
+    if let Some(fault) = connection.take_login_fault() {
+        return Ok(Err(Failure::Unavailable { message: shown(&fault), retry_after: None }));
+    }
+    match error {
+        ServerError::Timeout => Err(Stop::Limit(LimitKind::Time)),
+        ServerError::Cancelled => Err(Stop::Cancelled),
+        ServerError::ResultTooLarge { .. } => Err(Stop::Limit(LimitKind::Transfer)),
+        ServerError::Closed(reason) => {
             let message = format!("the connection to the server ended during the call: {}", shown(&reason));
             Ok(Err(Failure::Unavailable { message, retry_after: None }))
         }
-        Err(error @ ServerError::NotSent(_)) => {
-            Ok(Err(Failure::Unavailable { message: shown(&error), retry_after: None }))
-        }
-        Err(ServerError::Refused { code: INVALID_PARAMETERS, message }) => Ok(Err(Failure::InvalidArguments(message))),
-        Err(error) => Ok(Err(Failure::Failed(shown(&error)))),
+        error @ ServerError::NotSent(_) => Ok(Err(Failure::Unavailable { message: shown(&error), retry_after: None })),
+        ServerError::Refused { code: INVALID_PARAMETERS, message } => Ok(Err(Failure::InvalidArguments(message))),
+        error => Ok(Err(Failure::Failed(shown(&error)))),
     }
 }
 

@@ -28,7 +28,7 @@ fn names_its_place(plugin: &Plugin, tool: &Tool, key: &DependencyKey, grant: &Gr
     let pointer = match grant {
         Grant::Directory(bound) => bound.narrow.as_ref(),
         Grant::Client(client) => client.binding().narrow.as_ref(),
-        Grant::Store(_) | Grant::Service(_) | Grant::Program(_) | Grant::Tools(_) => None,
+        Grant::Store(_) | Grant::Service(_) | Grant::Program(_) | Grant::Tools(_) | Grant::Address(_) => None,
     };
     !is_optional || pointer.is_none_or(|pointer| schema::declares(tool.schema(), pointer.argument()))
 }

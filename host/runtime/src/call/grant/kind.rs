@@ -59,6 +59,7 @@ impl Grant {
             Self::Service(service) => service,
             Self::Program(program) => &**program,
             Self::Tools(tools) => tools,
+            Self::Address(address) => &**address,
         }
     }
 }

@@ -1,0 +1,151 @@
+//! A server that is reached over HTTP.
+
+use super::error::{ServerFault, shown};
+use super::limits::limits;
+use super::login::{AccountError, ServerAccount, TokenKeeper};
+use crate::grants::BoundAddress;
+use bytes::Bytes;
+use futures_core::Stream;
+use http::StatusCode;
+use portcullis_ledger::logins::ServerLogins;
+use portcullis_policy::HttpBinding;
+use portcullis_policy::recovery::RecoverMutex;
+use portcullis_sandbox::{BearerToken, HostBody, HostClient, PluginSecrets, Traffic};
+use portcullis_upstream::{
+    ConnectError, ExchangeError, ExchangeFuture, HttpBody, HttpExchange, RefuseRequests, ServerClient, ServerEra,
+    connect_over_http,
+};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+/// The address at the other end of a connection.
+pub(super) struct AddressEnd {
+    exchange: Arc<AddressExchange>,
+    /// What the connection was opened with.
+    binding: Arc<HttpBinding>,
+}
+
+impl AddressEnd {
+    /// Connects to the server.
+    pub(super) async fn open(
+        address: &BoundAddress,
+        secrets: &Arc<PluginSecrets>,
+        logins: &Arc<ServerLogins>,
+    ) -> Result<(ServerClient, Self), ServerFault> {
+        let binding = Arc::clone(address.binding());
+        let server = binding.server.as_deref().ok_or(ServerFault::NotBound)?;
+        let tokens = match &server.login {
+            Some(_) => {
+                let terms = (&address.base, &address.network, address.limits);
+                let account = ServerAccount::new(&address.name, &binding, terms, logins);
+                let tokens = TokenKeeper::new(account.map_err(|fault| ServerFault::login(&fault))?);
+                // Before the first request, so that the reason is the login and not the connection.
+                tokens.token().await.map_err(|fault| ServerFault::login(&fault))?;
+                Some(tokens)
+            }
+            None => None,
+        };
+        let client = HostClient::new(address.client.clone(), Some(Arc::clone(secrets)), &address.limits);
+        let exchange = Arc::new(AddressExchange { client, tokens, login_fault: Mutex::default() });
+        let (url, limits) = (server.url.to_string(), limits(&address.limits));
+        let requests = Arc::new(RefuseRequests::default());
+        let connected = Arc::clone(&exchange) as Arc<dyn HttpExchange>;
+        let connected = connect_over_http(connected, &url, limits, requests, ServerEra::Detect).await;
+        let client = connected.map_err(|error| match (exchange.take_login_fault(), &error) {
+            (Some(fault), _) => ServerFault::login(&fault),
+            (None, ConnectError::Unauthorized { .. }) => ServerFault::Unauthorized { logs_in: server.login.is_some() },
+            (None, error) => ServerFault::Address(shown(error)),
+        })?;
+        Ok((client, Self { exchange, binding }))
+    }
+
+    /// Returns whether the policy still says about the server what it did.
+    pub(super) fn is_of(&self, address: &BoundAddress) -> bool {
+        self.binding == *address.binding()
+    }
+
+    /// Takes the requests to the server since the last time, and those to its authorization server.
+    pub(super) fn take_traffic(&self) -> Traffic {
+        let mut traffic = self.exchange.client.take_traffic();
+        if let Some(tokens) = &self.exchange.tokens {
+            let logins = tokens.account().take_traffic();
+            traffic.exchanges.extend(logins.exchanges);
+            traffic.more += logins.more;
+            traffic.redactions += logins.redactions;
+        }
+        traffic
+    }
+
+    /// Takes why the last request had no token, if it had none.
+    pub(super) fn take_login_fault(&self) -> Option<AccountError> {
+        self.exchange.take_login_fault()
+    }
+}
+
+/// Sends the requests to one server, each with the token of the login.
+struct AddressExchange {
+    client: HostClient,
+    tokens: Option<TokenKeeper>,
+    login_fault: Mutex<Option<AccountError>>,
+}
+
+impl AddressExchange {
+    async fn send(&self, request: http::Request<Bytes>) -> Result<http::Response<HttpBody>, ExchangeError> {
+        let Some(tokens) = &self.tokens else { return self.sent(request, None).await };
+        let token = tokens.token().await.map_err(|fault| self.without_token(fault))?;
+        let response = self.sent(copy_of(&request), Some(&token)).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        // The token was revoked, or ended earlier than the authorization server said.
+        drop(response);
+        let token = tokens.other_than(&token).await.map_err(|fault| self.without_token(fault))?;
+        self.sent(request, Some(&token)).await
+    }
+
+    async fn sent(
+        &self,
+        request: http::Request<Bytes>,
+        token: Option<&BearerToken>,
+    ) -> Result<http::Response<HttpBody>, ExchangeError> {
+        let response = self.client.send(request, token).await.map_err(ExchangeError::new)?;
+        Ok(response.map(|body| Box::pin(BodyStream(body)) as HttpBody))
+    }
+
+    fn without_token(&self, fault: AccountError) -> ExchangeError {
+        let error = ExchangeError::new(fault.to_string());
+        *self.login_fault.lock_recovered() = Some(fault);
+        error
+    }
+
+    fn take_login_fault(&self) -> Option<AccountError> {
+        self.login_fault.lock_recovered().take()
+    }
+}
+
+impl HttpExchange for AddressExchange {
+    fn exchange(&self, request: http::Request<Bytes>) -> ExchangeFuture<'_> {
+        Box::pin(self.send(request))
+    }
+}
+
+/// Returns the same request once more. The bytes of the body are shared.
+fn copy_of(request: &http::Request<Bytes>) -> http::Request<Bytes> {
+    let mut copy = http::Request::new(request.body().clone());
+    request.method().clone_into(copy.method_mut());
+    request.uri().clone_into(copy.uri_mut());
+    request.headers().clone_into(copy.headers_mut());
+    copy
+}
+
+/// The parts of a body.
+struct BodyStream(HostBody);
+
+impl Stream for BodyStream {
+    type Item = Result<Bytes, ExchangeError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_data(context).map(|part| part.map(|part| part.map_err(ExchangeError::new)))
+    }
+}
