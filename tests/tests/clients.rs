@@ -38,3 +38,6 @@ mod code_mode;
 
 #[path = "clients/console.rs"]
 mod console;
+
+#[path = "clients/logins.rs"]
+mod logins;

@@ -10,6 +10,7 @@ mod help;
 mod import;
 mod init;
 mod log;
+mod login;
 mod manual;
 mod principal;
 mod serve;
@@ -27,6 +28,7 @@ pub(crate) use help::{help_width, parse, parser, program};
 pub(crate) use import::ImportArguments;
 pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecision};
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
+pub(crate) use login::{LoginArguments, LogoutArguments};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
 pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
 pub(crate) use server::{
@@ -176,6 +178,13 @@ pub(crate) enum Command {
     /// A plugin can make tools from its settings and its directories. The first tools are accepted when the plugin
     /// loads. If they differ later, the plugin's old tools stay in force. docs/dynamic-tools.md describes it.
     Accept(AcceptArguments),
+    /// Log in to a server of your policy that wants OAuth, with your browser
+    ///
+    /// Shows who asks you to log in, and for what, before it opens the page. The token stays in your state directory,
+    /// encrypted. It is sent only to the address that your policy names for the server.
+    Login(LoginArguments),
+    /// Log out of a server: revoke its token and remove it
+    Logout(LogoutArguments),
     /// List the calls in local time: what each named, what became of it, and who approved it
     Log(LogArguments),
     /// Show or verify the audit log

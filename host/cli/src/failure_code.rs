@@ -52,6 +52,7 @@ failure_codes! {
     ProjectInvalid "project-invalid" "the plugin project cannot be created or read",
     BuildFailed "build-failed" "a compiler or another tool failed",
     PackageUnavailable "package-unavailable" "the package of a server cannot be found, installed or started",
+    LoginFailed "login-failed" "the login to a server failed, or the policy does not log in to it",
     NoCases "no-cases" "there is no test case to run",
     Interrupted "interrupted" "a signal ended the command",
     Denied "denied" "the command was denied",

@@ -7,6 +7,7 @@ mod answer;
 mod approver;
 mod arguments;
 mod audit_log;
+mod browser;
 mod clients;
 mod command_error;
 mod commands;

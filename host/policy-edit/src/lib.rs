@@ -51,5 +51,5 @@ pub use edit::{GrantBinding, GrantEdit, MaskEdit, PolicyEdit, RuleEdit, WhenValu
 pub use error::{EditError, OverrulingRule};
 pub use rule::lines as rule_lines;
 pub use server::lines as server_lines;
-pub use server_edit::{ServerDirectory, ServerEdit, ServerStart};
+pub use server_edit::{ServerAddressEdit, ServerDirectory, ServerEdit, ServerSecretEdit, ServerStart};
 pub use suggest::{ApprovedCall, PROPOSALS_MAX, RuleProposal, proposals};

@@ -10,7 +10,7 @@ use crate::document::PolicyDocument;
 use crate::error::EditError;
 use crate::meaning::PolicyMeaning;
 use crate::quote;
-use crate::server_edit::{ServerDirectory, ServerEdit, ServerStart};
+use crate::server_edit::{ServerAddressEdit, ServerDirectory, ServerEdit, ServerSecretEdit, ServerStart};
 use crate::splice::{TextSplice, insert_lines, line_end, line_number, line_start, spliced};
 use crate::written::WrittenEdit;
 
@@ -29,6 +29,7 @@ pub fn lines(edit: &ServerEdit) -> String {
                 lines.push_str(&format!("arguments = {}\n", quote::list(arguments)));
             }
         }
+        ServerStart::Address(address) => lines.push_str(&address_lines(address)),
     }
     for ServerDirectory { key, path, access } in directories {
         let (key, path) = (quote::key(key.as_str()), quote::quoted(path));
@@ -38,11 +39,32 @@ pub fn lines(edit: &ServerEdit) -> String {
         lines.push_str(&format!("network = {{ hosts = {} }}\n", quote::list(hosts)));
     }
     if !environment.is_empty() {
-        let entry = |(name, value): &(String, String)| format!("{} = {}", quote::key(name), quote::quoted(value));
-        let entries: Vec<String> = environment.iter().map(entry).collect();
-        lines.push_str(&format!("environment = {{ {} }}\n", entries.join(", ")));
+        lines.push_str(&format!("environment = {}\n", texts(environment)));
     }
     lines
+}
+
+/// Returns the lines of the address of a server.
+fn address_lines(address: &ServerAddressEdit) -> String {
+    let ServerAddressEdit { url, logs_in, headers, secret } = address;
+    let mut lines = format!("url = {}\n", quote::quoted(url));
+    if *logs_in {
+        lines.push_str("oauth = true\n");
+    }
+    if !headers.is_empty() {
+        lines.push_str(&format!("headers = {}\n", texts(headers)));
+    }
+    if let Some(ServerSecretEdit { header, value, from }) = secret {
+        let [header, value, from] = [header, value, from].map(|text| quote::quoted(text));
+        lines.push_str(&format!("secret = {{ header = {header}, value = {value}, from = {from} }}\n"));
+    }
+    lines
+}
+
+/// Returns an inline table of texts.
+fn texts(entries: &[(String, String)]) -> String {
+    let entry = |(name, value): &(String, String)| format!("{} = {}", quote::key(name), quote::quoted(value));
+    format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
 /// Adds the section of a server at the end.
@@ -137,7 +159,7 @@ pub(crate) fn set_package(text: &str, old: &Policy, name: &PluginName, spec: &st
 
 /// Returns the package of a server in a meaning.
 fn package_of<'m>(meaning: &'m mut PolicyMeaning, name: &PluginName) -> Option<&'m mut String> {
-    let key = DependencyKey::new(ServerPolicy::PROGRAM).ok()?;
+    let key = DependencyKey::new(ServerPolicy::BINDING).ok()?;
     let Binding::Process(process) = meaning.bindings.get_mut(&(name.clone(), key))? else { return None };
     Some(&mut process.server.as_mut()?.package.as_mut()?.spec)
 }

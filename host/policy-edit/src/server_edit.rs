@@ -19,7 +19,7 @@ pub struct ServerEdit {
     pub environment: Vec<(String, String)>,
 }
 
-/// How a server is started.
+/// How a server is started or reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerStart {
     /// A program of the machine, by its path, and its arguments.
@@ -33,6 +33,32 @@ pub enum ServerStart {
         /// The arguments.
         arguments: Vec<String>,
     },
+    /// A server that is reached over HTTP.
+    Address(ServerAddressEdit),
+}
+
+/// The address of a server to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerAddressEdit {
+    /// The URL.
+    pub url: String,
+    /// Whether the host logs in with OAuth.
+    pub logs_in: bool,
+    /// The headers that every request gets.
+    pub headers: Vec<(String, String)>,
+    /// The secret of every request.
+    pub secret: Option<ServerSecretEdit>,
+}
+
+/// The secret of the requests to a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerSecretEdit {
+    /// The header that carries it.
+    pub header: String,
+    /// The value of the header, with `{}` in place of the secret.
+    pub value: String,
+    /// Its source: `env:VARIABLE` or `file:PATH`.
+    pub from: String,
 }
 
 /// A directory of a server.

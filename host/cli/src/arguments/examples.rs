@@ -27,11 +27,14 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
         "server add" => {
             "  portcullis server add memory npm:a@1.2.3\n  \
              portcullis server add git pypi:b==1.0 --directory r=.\n  \
-             portcullis server add notes -- /opt/notes --verbose"
+             portcullis server add notes -- /opt/notes --verbose\n  \
+             portcullis server add a --url https://a.example/mcp --oauth"
         }
         "server install" => "  portcullis server install\n  portcullis server install memory",
         "server list" => "  portcullis server list\n  portcullis server list --try",
         "server remove" => "  portcullis server remove memory",
+        "login" => "  portcullis login linear\n  portcullis login linear --no-browser",
+        "logout" => "  portcullis logout linear",
         "import" => "  portcullis import --dry-run\n  portcullis import --replace --secrets-to ~/keys",
         "export" => {
             "  portcullis export --format openai-responses\n  \

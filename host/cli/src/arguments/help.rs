@@ -9,7 +9,7 @@ use clap::{Command, CommandFactory, FromArgMatches};
 
 /// The groups of the commands in the order of the help.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Use", &["init", "list", "inspect", "call", "serve", "server", "import", "export"]),
+    ("Use", &["init", "list", "inspect", "call", "serve", "server", "login", "logout", "import", "export"]),
     ("Approve", &["watch", "console", "approvals"]),
     ("Look back", &["log", "audit"]),
     ("Policy", &["explain", "allow", "ask", "deny", "grant", "pause", "resume", "suggest", "trust", "accept"]),

@@ -6,12 +6,12 @@ use portcullis::policy::{Access, DependencyKey, PluginName};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
-    /// Add an MCP server to your policy, from a package or a program of this machine
+    /// Add an MCP server to your policy: a package, a program of this machine, or an address
     ///
     /// Installs the package once, in exactly this version, without running its code. Shows the new section of your
     /// policy, and asks. Then starts the server once, confined by the section, and shows the tools that it lists. Every
     /// call of them needs approval until a rule allows it.
-    Add(ServerAddArguments),
+    Add(Box<ServerAddArguments>),
     /// Install the packages that your policy names and that this machine lacks
     Install(ServerInstallArguments),
     /// List the servers of your policy: how each is started, and what it gets
@@ -26,11 +26,24 @@ pub(crate) struct ServerAddArguments {
     #[arg(value_name = "NAME", value_parser = plugin)]
     pub(crate) name: PluginName,
     /// The package in one exact version: npm:NAME@VERSION or pypi:NAME==VERSION
-    #[arg(value_name = "PACKAGE", required_unless_present = "command", conflicts_with = "command")]
+    #[arg(value_name = "PACKAGE", required_unless_present_any = ["command", "url"], conflicts_with = "command")]
     pub(crate) package: Option<String>,
     /// Instead of a package: a program of this machine by its absolute path, and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+    /// Instead of a package: the address of a server that is reached over HTTP
+    #[arg(long, value_name = "URL", conflicts_with_all = ["package", "command", "directory", "host", "variables"])]
+    pub(crate) url: Option<String>,
+    /// Log in to the address with OAuth; `portcullis login NAME` does it
+    #[arg(long, requires = "url", conflicts_with = "token")]
+    pub(crate) oauth: bool,
+    /// The token for the address: env:VARIABLE of the host, or file:PATH
+    #[arg(long, value_name = "SOURCE", requires = "url", value_parser = source)]
+    pub(crate) token: Option<String>,
+    /// A header of every request to the address. env:VARIABLE and file:PATH are the sources of a secret. Repeat it for
+    /// more
+    #[arg(long = "header", value_name = "NAME=VALUE", requires = "url", value_parser = variable)]
+    pub(crate) headers: Vec<(String, String)>,
     /// A directory that the server gets, relative to the working directory. `:rw` lets it write. Repeat it for more
     #[arg(long, value_name = "KEY=PATH[:rw]", value_parser = directory)]
     pub(crate) directory: Vec<DirectoryArgument>,
@@ -47,7 +60,7 @@ pub(crate) struct ServerAddArguments {
     #[arg(long = "argument", value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "command")]
     pub(crate) program_arguments: Vec<String>,
     /// Replace the version of a server's package, after showing what changes
-    #[arg(long, conflicts_with_all = ["command", "directory", "host", "variables", "program", "program_arguments"])]
+    #[arg(long, conflicts_with_all = ["command", "directory", "host", "variables", "program", "program_arguments", "url"])]
     pub(crate) replace: bool,
     /// Do not ask for confirmation; required without a terminal
     #[arg(long)]
@@ -94,6 +107,12 @@ fn directory(text: &str) -> Result<DirectoryArgument, String> {
         None => (path, Access::ReadOnly),
     };
     Ok(DirectoryArgument { key, path: path.to_owned(), access })
+}
+
+fn source(text: &str) -> Result<String, String> {
+    // The error must not repeat the text, which may be a secret.
+    let is_source = text.starts_with("env:") || text.starts_with("file:");
+    if is_source { Ok(text.to_owned()) } else { Err("write env:VARIABLE or file:PATH, never the token itself".into()) }
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {

@@ -1,11 +1,10 @@
 //! `portcullis console`: serves the web page of a state directory on the loopback address, until stopped.
 
-mod browser;
-
 use super::Context;
 use super::conduct::Interrupts;
 use super::editing::FilePauseSwitch;
 use crate::arguments::ConsoleArguments;
+use crate::browser;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
 use crate::opening;

@@ -20,6 +20,7 @@ mod init;
 mod inspect;
 mod list;
 mod log;
+mod login;
 mod making;
 mod man;
 mod new;
@@ -57,6 +58,8 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Call(arguments) => call::run(arguments, context).await,
         Command::Serve(arguments) => serve::run(arguments, context).await,
         Command::Server(command) => server::run(command, context).await,
+        Command::Login(arguments) => login::log_in(&arguments, context).await,
+        Command::Logout(arguments) => login::log_out(&arguments, context).await,
         Command::Import(arguments) => import::run(&arguments, context).await,
         Command::Export(arguments) => export::run(&arguments, context).await,
         Command::Explain(arguments) => explain::run(arguments, context).await,

@@ -42,6 +42,8 @@ document_kinds! {
     ServerInstall "server-install" 1,
     Servers "server-list" 1,
     ServerRemoval "server-remove" 1,
+    Login "login" 1,
+    Logout "logout" 1,
     Import "import" 1,
     ConsoleLink "console" 1,
     Approvals "approvals-list" 1,

@@ -177,6 +177,8 @@ fn is_same(policy: &Policy, name: &PluginName, edit: &ServerEdit) -> bool {
                 |spec: &str| spec.parse::<PackageSpec>().ok().map(|spec| (spec.kind(), spec.name().to_owned()));
             parsed(spec).is_some() && parsed(spec) == parsed(&package.spec)
         }
-        (ServerStart::Command(_), Some(_)) | (ServerStart::Package { .. }, None) => false,
+        (ServerStart::Command(_), Some(_)) | (ServerStart::Package { .. }, None) | (ServerStart::Address(_), _) => {
+            false
+        }
     }
 }

@@ -63,6 +63,7 @@ impl Proposal {
         let arguments = match &start {
             ServerStart::Command(words) => words.get(1..).unwrap_or_default(),
             ServerStart::Package { arguments, .. } => arguments,
+            ServerStart::Address(_) => &[],
         };
         let values = server.environment.iter().filter(|pair| variables.written.contains(pair)).map(|(_, value)| value);
         let named: Vec<&str> = arguments.iter().chain(values).map(String::as_str).collect();

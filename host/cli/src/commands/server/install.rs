@@ -25,8 +25,8 @@ pub(super) async fn run(arguments: &ServerInstallArguments, context: &Context) -
     let mut installed = Vec::new();
     for name in policy.servers().filter(is_wanted) {
         let Some(spec) = package_of(&policy, name) else { continue };
-        let program = program_of(&policy, name).and_then(|process| process.server.as_ref()?.package.as_ref());
-        let program = program.and_then(|package| package.program.as_deref());
+        let package = program_of(&policy, name).and_then(|process| process.server_package());
+        let program = package.and_then(|package| package.program.as_deref());
         installed.push((name.clone(), packages.ensure(&spec, program, context).await?));
     }
     show(&installed, context)?;

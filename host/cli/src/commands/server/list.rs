@@ -4,6 +4,7 @@ use super::first_start::FirstStart;
 use super::listed::{ListedPackage, ListedServer, ListedStart};
 use super::packages::Packages;
 use crate::arguments::ServerListArguments;
+use crate::commands::login;
 use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
@@ -11,18 +12,22 @@ use crate::opening;
 use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use portcullis::text::OneLine;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Lists the servers.
 ///
 /// # Errors
 /// The policy cannot be used, or the output cannot be written.
 pub(super) async fn run(arguments: &ServerListArguments, context: &Context) -> anyhow::Result<Exit> {
-    let policy = opening::open_policy(context).await?.policy();
+    let host = opening::open_policy(context).await?;
+    let policy = host.policy();
     let installed = Packages::list(context)?;
     let mut servers = Vec::new();
     for name in policy.servers() {
         let mut server = ListedServer::of(&policy, name, &installed);
+        if let Ok(status) = host.login_status(name).await {
+            server.login = Some(login::document(&status));
+        }
         if arguments.start {
             let started = FirstStart::of(name, &context.environment.policy, context).await;
             server.start = Some(ListedStart::of(started));
@@ -67,6 +72,18 @@ fn text(server: &ListedServer, style: Style, width: Option<usize>) -> String {
             fact("arguments", plain, &arguments.join(" "));
         }
     }
+    if let Some(url) = &server.url {
+        fact("url", plain, url);
+    }
+    if let Some(login) = &server.login {
+        match login["state"].as_str() {
+            Some("logged-in") => fact("login", TextStyle::Good, &format!("at {}", text_of(&login["issuer"]))),
+            Some("logged-out") => {
+                fact("login", TextStyle::Bad, &format!("none: run `portcullis login {}`", server.name));
+            }
+            _ => fact("login", TextStyle::Bad, &format!("damaged: run `portcullis login {}`", server.name)),
+        }
+    }
     for directory in &server.directories {
         fact("directory", plain, &format!("{} {} ({})", directory.key, directory.path, directory.access));
     }
@@ -85,4 +102,9 @@ fn text(server: &ListedServer, style: Style, width: Option<usize>) -> String {
     }
     let heading = style.paint(TextStyle::Strong, OneLine(&server.name));
     format!("{heading}\n{}", table.render_whole(style, "  ", width))
+}
+
+/// Returns a text of a document on one line.
+fn text_of(value: &Value) -> String {
+    OneLine(value.as_str().unwrap_or_default()).to_string()
 }

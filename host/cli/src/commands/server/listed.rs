@@ -5,6 +5,7 @@ use super::packages::program_of;
 use portcullis::policy::{Access, Binding, PluginName, Policy, ProcessBinding, SecretSource, ServerProgram};
 use portcullis_packages::InstalledPackage;
 use serde::Serialize;
+use serde_json::Value;
 
 /// A server of the policy.
 #[derive(Serialize)]
@@ -13,6 +14,10 @@ pub(super) struct ListedServer {
     /// The program of the machine and its arguments, if it is not started from a package.
     pub(super) command: Option<Vec<String>>,
     pub(super) package: Option<ListedPackage>,
+    /// The address, if it is reached over HTTP.
+    pub(super) url: Option<String>,
+    /// The login, if the policy logs in to it.
+    pub(super) login: Option<Value>,
     pub(super) directories: Vec<ListedDirectory>,
     /// The hosts that it reaches.
     pub(super) network: Vec<String>,
@@ -63,6 +68,8 @@ impl ListedServer {
             name: name.to_string(),
             command: None,
             package: None,
+            url: None,
+            login: None,
             directories: Vec::new(),
             network: Vec::new(),
             variables: Vec::new(),
@@ -75,7 +82,15 @@ impl ListedServer {
                     path: directory.path.clone(),
                     access: Access::as_str(directory.access),
                 }),
-                Binding::Http(client) => view.network.extend(client.hosts.iter().map(ToString::to_string)),
+                Binding::Http(client) => {
+                    view.network.extend(client.hosts.iter().map(ToString::to_string));
+                    view.url = client.server.as_ref().map(|server| server.url.to_string());
+                    let secret = client.secret.as_ref().and_then(|secret| Some((secret.slot.header()?, &secret.from)));
+                    let secret = secret.filter(|_| view.url.is_some());
+                    view.variables.extend(
+                        secret.map(|(name, from)| ListedVariable { name: name.to_owned(), source: source(from) }),
+                    );
+                }
                 Binding::Process(_) | Binding::Store(_) | Binding::Service(_) | Binding::Tools(_) => {}
             }
         }

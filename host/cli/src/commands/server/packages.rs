@@ -171,7 +171,7 @@ fn file_names(file: &Path, spec: &PackageSpec) -> anyhow::Result<bool> {
 
 /// Returns the program of a server.
 pub(in crate::commands) fn program_of<'p>(policy: &'p Policy, server: &PluginName) -> Option<&'p ProcessBinding> {
-    let key = DependencyKey::new(ServerPolicy::PROGRAM).ok()?;
+    let key = DependencyKey::new(ServerPolicy::BINDING).ok()?;
     match policy.bindings(server).get(&key)? {
         Binding::Process(process) => Some(process),
         Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_) | Binding::Tools(_) => None,
@@ -180,6 +180,5 @@ pub(in crate::commands) fn program_of<'p>(policy: &'p Policy, server: &PluginNam
 
 /// Returns the package of a server, if it is started from one.
 pub(in crate::commands) fn package_of(policy: &Policy, server: &PluginName) -> Option<PackageSpec> {
-    let package = program_of(policy, server)?.server.as_ref()?.package.as_ref()?;
-    package.spec.parse().ok()
+    program_of(policy, server)?.server_package()?.spec.parse().ok()
 }

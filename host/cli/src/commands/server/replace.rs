@@ -34,8 +34,8 @@ pub(super) async fn run(arguments: &ServerAddArguments, context: &Context) -> an
     let old_policy = Policy::parse(known.file.text())?;
     let old = package_of(&old_policy, name).context("the policy names no package that can be replaced")?;
     check_same_package(&old, &spec)?;
-    let program = program_of(&old_policy, name).and_then(|process| process.server.as_ref()?.package.as_ref());
-    let program = program.and_then(|package| package.program.as_deref());
+    let package = program_of(&old_policy, name).and_then(|process| process.server_package());
+    let program = package.and_then(|package| package.program.as_deref());
     let packages = Packages::open(context)?;
     let before = packages.find(&old)?;
     let new = packages.ensure(&spec, program, context).await?;

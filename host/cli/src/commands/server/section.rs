@@ -3,13 +3,13 @@
 use crate::arguments::ServerAddArguments;
 use crate::context::Context;
 use crate::failure::{CommandError, FailureCode};
-use crate::secret_words::{is_secret, secret_word};
+use crate::secret_words::{is_secret, names_source, secret_word};
 use anyhow::{Context as _, bail};
 use portcullis::plugins::is_reserved;
 use portcullis::policy::PluginName;
 use portcullis::text::OneLine;
 use portcullis_packages::PackageSpec;
-use portcullis_policy_edit::{ServerDirectory, ServerEdit, ServerStart};
+use portcullis_policy_edit::{ServerAddressEdit, ServerDirectory, ServerEdit, ServerSecretEdit, ServerStart};
 use std::path::Path;
 
 /// Returns the section that the arguments describe.
@@ -17,13 +17,14 @@ use std::path::Path;
 /// # Errors
 /// A path cannot be resolved, or a value is probably a secret.
 pub(super) fn of_arguments(arguments: &ServerAddArguments, spec: Option<&PackageSpec>) -> anyhow::Result<ServerEdit> {
-    let start = match spec {
-        Some(spec) => ServerStart::Package {
+    let start = match (spec, &arguments.url) {
+        (_, Some(url)) => ServerStart::Address(address(url, arguments)?),
+        (Some(spec), None) => ServerStart::Package {
             spec: spec.to_string(),
             program: arguments.program.clone(),
             arguments: arguments.program_arguments.clone(),
         },
-        None => ServerStart::Command(arguments.command.clone()),
+        (None, None) => ServerStart::Command(arguments.command.clone()),
     };
     check_secrets(arguments)?;
     let directories = arguments.directory.iter().map(|directory| {
@@ -38,18 +39,46 @@ pub(super) fn of_arguments(arguments: &ServerAddArguments, spec: Option<&Package
     })
 }
 
+/// Returns the address that the arguments describe.
+fn address(url: &str, arguments: &ServerAddArguments) -> anyhow::Result<ServerAddressEdit> {
+    let bearer = |from: &String| ServerSecretEdit {
+        header: "authorization".to_owned(),
+        value: "Bearer {}".to_owned(),
+        from: from.clone(),
+    };
+    let mut secrets: Vec<ServerSecretEdit> = arguments.token.iter().map(bearer).collect();
+    let mut headers = Vec::new();
+    for (name, value) in &arguments.headers {
+        let name = name.to_ascii_lowercase();
+        match names_source(value) {
+            true => secrets.push(ServerSecretEdit { header: name, value: "{}".to_owned(), from: value.clone() }),
+            false => headers.push((name, value.clone())),
+        }
+    }
+    if secrets.len() > 1 {
+        bail!(
+            CommandError::new(FailureCode::Usage, "a server can have one secret")
+                .help("keep --token or one --header with a source")
+        );
+    }
+    Ok(ServerAddressEdit { url: url.to_owned(), logs_in: arguments.oauth, headers, secret: secrets.pop() })
+}
+
 /// Refuses secrets, because a policy is shown to approvers and may be shared.
 fn check_secrets(arguments: &ServerAddArguments) -> anyhow::Result<()> {
-    let is_source = |value: &str| value.starts_with("env:") || value.starts_with("file:");
-    let secret = |(name, value): &&(String, String)| !is_source(value) && is_secret(name, value);
-    if let Some((name, _)) = arguments.variables.iter().find(secret) {
+    let secret = |(name, value): &&(String, String)| !names_source(value) && is_secret(name, value);
+    let named = arguments.variables.iter().map(|pair| ("--env", pair));
+    let named = named.chain(arguments.headers.iter().map(|pair| ("--header", pair)));
+    if let Some((option, (name, _))) = named.into_iter().find(|(_, pair)| secret(pair)) {
         let name = OneLine(name);
         let what = format!("the value of {name} looks like a secret, and a policy must not contain one");
-        bail!(
-            CommandError::new(FailureCode::Usage, what).help(format!(
-                "write --env {name}=env:VARIABLE with a variable of the host, or --env {name}=file:PATH"
-            ))
-        );
+        bail!(CommandError::new(FailureCode::Usage, what).help(format!(
+            "write {option} {name}=env:VARIABLE with a variable of the host, or {option} {name}=file:PATH"
+        )));
+    }
+    if arguments.url.as_ref().is_some_and(|url| secret_word(std::slice::from_ref(url)).is_some()) {
+        let error = CommandError::new(FailureCode::Usage, "the address has a password or a token in it");
+        bail!(error.help("give it with --token or --header"));
     }
     if let Some(at) = secret_word(&arguments.program_arguments).or_else(|| secret_word(&arguments.command)) {
         let what = format!("argument {} looks like a secret, and a policy must not contain one", at + 1);

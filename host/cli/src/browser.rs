@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 const OPENERS: [&str; 3] = ["xdg-open", "open", "wslview"];
 
 /// Opens a link with the first program that starts. Returns whether one did.
-#[expect(clippy::disallowed_methods, reason = "the user asked for their browser with --open")]
-pub(super) fn open(link: &str) -> bool {
+#[expect(clippy::disallowed_methods, reason = "the user asked for their browser")]
+pub(crate) fn open(link: &str) -> bool {
     OPENERS.iter().any(|opener| {
         let mut command = Command::new(opener);
         command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
