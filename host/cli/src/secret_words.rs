@@ -37,6 +37,13 @@ pub(crate) fn secret_word(words: &[String]) -> Option<usize> {
     })
 }
 
+/// Returns whether a URL probably holds a secret: a password, or a parameter.
+pub(crate) fn url_has_secret(url: &str) -> bool {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let mut pairs = query.split(['&', ';', '#']).filter_map(|pair| pair.split_once('='));
+    looks_secret(url) || pairs.any(|(name, value)| is_secret(name, value))
+}
+
 fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase().replace('-', "_");
     SECRET_WORDS.iter().any(|word| name.contains(word))

@@ -174,6 +174,7 @@ fn connect_error(error: ClientInitializeError, traffic: &Traffic) -> ConnectErro
         ClientInitializeError::TransportError { error, .. } => match http::failure(&error) {
             Some(HttpFailure::Unauthorized { challenge }) => ConnectError::Unauthorized { challenge },
             Some(HttpFailure::Status { status, retry_after }) => ConnectError::HttpStatus { status, retry_after },
+            Some(HttpFailure::NoResponse { problem }) => ConnectError::NotSent(problem.into()),
             None => ConnectError::NotSent(error.error),
         },
         error => ConnectError::Refused { problem: text::cut(&error.to_string(), PROBLEM_BYTES_MAX).to_owned() },

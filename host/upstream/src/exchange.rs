@@ -73,6 +73,7 @@ fn convert(error: ServiceError, traffic: &Traffic) -> ServerError {
         ServiceError::TransportSend(error) if traffic.close_reason().is_none() => match http::failure(&error) {
             Some(HttpFailure::Unauthorized { challenge }) => ServerError::Unauthorized { challenge },
             Some(HttpFailure::Status { status, retry_after }) => ServerError::HttpStatus { status, retry_after },
+            Some(HttpFailure::NoResponse { problem }) => ServerError::NotSent(problem.into()),
             None => ServerError::NotSent(error.error),
         },
         ServiceError::TransportSend(_) | ServiceError::TransportClosed => closed(traffic),

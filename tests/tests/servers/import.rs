@@ -6,7 +6,10 @@ use crate::servers::user::User;
 use portcullis_tests::Ran;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 /// A value that must not appear anywhere.
 const CANARY: &str = "canary-of-an-imported-secret";
@@ -40,8 +43,33 @@ fn assert_no_canary(ran: &Ran) {
     assert!(!ran.out.contains(CANARY) && !ran.err.contains(CANARY), "{}\n{}", ran.out, ran.err);
 }
 
-/// Writes configurations of all agents, with one server in two of them.
-fn write_all_agents(user: &User) {
+/// A server at an address of the loopback interface. It ends when this is dropped.
+struct AddressServer {
+    child: Child,
+    url: String,
+}
+
+impl AddressServer {
+    fn start() -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/upstream/tests/hostile_http.py");
+        let mut command = Command::new("python3");
+        command.arg(script).arg("answer").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
+        Self { child, url: format!("http://127.0.0.1:{}/mcp", port.trim()) }
+    }
+}
+
+impl Drop for AddressServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Writes configurations of all agents, with one server in two of them, and one server at an address.
+fn write_all_agents(user: &User, url: &str) {
     let desk = json!({ "command": PROGRAM, "args": [user.home("work")], "cwd": user.home("work") });
     user.write("app/.mcp.json", &json!({ "mcpServers": { "desk": desk } }).to_string());
     let project = user.home("app").display().to_string();
@@ -62,21 +90,28 @@ fn write_all_agents(user: &User) {
         ),
     );
     let open = json!({ "mcp": { "open": { "type": "local", "command": [PROGRAM, "2"], "environment": { "A": "b" } },
-        "far": { "type": "remote", "url": "https://example.com/mcp" } } });
+        "far": { "type": "remote", "url": url, "headers": { "X-Team": "red" } },
+        "old": { "type": "sse", "url": "https://example.com/sse" } } });
     user.write(".config/opencode/opencode.json", &open.to_string());
 }
 
 #[test]
 fn servers_of_all_agents_become_sections_of_the_policy() {
     let user = user();
-    write_all_agents(&user);
+    let server = AddressServer::start();
+    write_all_agents(&user, &server.url);
+    let far = format!("+url = {:?}", server.url);
     let shown = user.run(&["import", "--dry-run"]).ends(0);
     for told in [
         "+[server.desk]",
         "+[server.notes-a]",
         "+package = \"npm:notes@1.0.0\"",
-        "far of",
-        "by an address",
+        far.as_str(),
+        "+headers = { x-team = \"red\" }",
+        "+oauth = true",
+        "run `portcullis login far` after the import",
+        "old of",
+        "the transport `sse`",
         "the newest now",
     ] {
         assert!(shown.out.contains(told), "{told}: {}", shown.out);
@@ -93,7 +128,8 @@ fn servers_of_all_agents_become_sections_of_the_policy() {
         ("code", "imported"),
         ("codex", "imported"),
         ("open", "imported"),
-        ("far", "left-out"),
+        ("far", "imported"),
+        ("old", "left-out"),
     ] {
         assert_eq!(found(&imported, name)["state"], state, "{name}: {imported:#}");
     }
@@ -190,7 +226,7 @@ fn secrets_go_to_files_that_only_the_user_reads() {
 fn the_entries_of_agents_are_replaced_and_a_copy_stays() {
     let user = user();
     let cursor = format!(
-        "{{\n  // mine\n  \"other\": 1,\n  \"mcpServers\": {{\n    \"notes\": {},\n    \"far\": {{ \"url\": \"https://x\" }}\n  }}\n}}\n",
+        "{{\n  // mine\n  \"other\": 1,\n  \"mcpServers\": {{\n    \"notes\": {},\n    \"far\": {{ \"type\": \"sse\", \"url\": \"https://x\" }}\n  }}\n}}\n",
         npx("notes@1.0.0", &[])
     );
     user.write(".cursor/mcp.json", &cursor);

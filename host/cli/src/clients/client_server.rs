@@ -1,7 +1,8 @@
 //! An MCP server as an agent's configuration describes it. Everything in it is untrusted.
 //!
 //! Claude Code, Cursor, VS Code and Codex have `command`, `args` and `env`. opencode has one list `command`, and
-//! `environment`.
+//! `environment`. A server at an address has `url` and `headers`; Codex has `http_headers`, `env_http_headers` and
+//! `bearer_token_env_var`.
 
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -28,7 +29,17 @@ pub(crate) enum ClientStart {
     /// It starts a program.
     Command(Vec<String>),
     /// It connects to an address.
-    Url,
+    Address(ClientAddress),
+}
+
+/// The address of a server.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct ClientAddress {
+    pub(crate) url: String,
+    /// The headers of each request. Their values may be secrets, so this type has no `Debug`.
+    pub(crate) headers: Vec<(String, String)>,
+    /// Whether it speaks the transport of the year 2024, which Streamable HTTP has replaced.
+    pub(crate) is_sse: bool,
 }
 
 impl ClientServer {
@@ -41,10 +52,10 @@ impl ClientServer {
         let directory = entry.get("cwd").map(|value| text("cwd", value)).transpose()?.map(PathBuf::from);
         let start = match (entry.get("command"), entry.get("url").or(entry.get("serverUrl"))) {
             (Some(command), _) => ClientStart::Command(words(command, entry.get("args"))?),
-            (None, Some(_)) => ClientStart::Url,
+            (None, Some(url)) => ClientStart::Address(address(text("url", url)?, entry)?),
             (None, None) => return Err("it has no `command` and no `url`".to_owned()),
         };
-        let environment = environment(entry.get("env").or(entry.get("environment")))?;
+        let environment = texts("env", entry.get("env").or(entry.get("environment")))?;
         Ok(Self { start, environment, directory })
     }
 }
@@ -70,25 +81,39 @@ fn words(command: &Value, arguments: Option<&Value>) -> Result<Vec<String>, Stri
     }
 }
 
-fn environment(variables: Option<&Value>) -> Result<Vec<(String, String)>, String> {
-    let none = Map::new();
-    let variables = match variables {
-        None | Some(Value::Null) => &none,
-        Some(value) => value.as_object().ok_or("its `env` is not a table")?,
-    };
-    if variables.len() > PARTS_MAX {
-        return Err(format!("its `env` has more than {PARTS_MAX} variables"));
+fn address(url: String, entry: &Map<String, Value>) -> Result<ClientAddress, String> {
+    let mut headers = texts("headers", entry.get("headers").or(entry.get("http_headers")))?;
+    let of_variable = |name: &str| format!("${{{name}}}");
+    for (name, variable) in texts("env_http_headers", entry.get("env_http_headers"))? {
+        headers.push((name, of_variable(&variable)));
     }
-    let mut environment = Vec::new();
-    for (name, value) in variables {
+    if let Some(variable) = entry.get("bearer_token_env_var").filter(|variable| !variable.is_null()) {
+        let variable = text("bearer_token_env_var", variable)?;
+        headers.push(("Authorization".to_owned(), format!("Bearer {}", of_variable(&variable))));
+    }
+    Ok(ClientAddress { url, headers, is_sse: entry.get("type").is_some_and(|kind| kind == "sse") })
+}
+
+/// Reads a table of texts.
+fn texts(name: &str, table: Option<&Value>) -> Result<Vec<(String, String)>, String> {
+    let none = Map::new();
+    let table = match table {
+        None | Some(Value::Null) => &none,
+        Some(value) => value.as_object().ok_or_else(|| format!("its `{name}` is not a table"))?,
+    };
+    if table.len() > PARTS_MAX {
+        return Err(format!("its `{name}` has more than {PARTS_MAX} entries"));
+    }
+    let mut texts = Vec::new();
+    for (key, value) in table {
         let value = match value {
             Value::Null => continue,
             Value::Bool(_) | Value::Number(_) => value.to_string(),
-            other => text("env", other)?,
+            other => text(name, other)?,
         };
-        environment.push((name.clone(), value));
+        texts.push((key.clone(), value));
     }
-    Ok(environment)
+    Ok(texts)
 }
 
 fn text(name: &str, value: &Value) -> Result<String, String> {
@@ -108,7 +133,7 @@ mod tests {
     fn entries_of_all_agents_are_read() {
         let words = |entry: Value| match ClientServer::of(&entry).ok()?.start {
             ClientStart::Command(words) => Some(words),
-            ClientStart::Url => None,
+            ClientStart::Address(_) => None,
         };
         let expected = Some(vec!["npx".to_owned(), "-y".to_owned()]);
         assert_eq!(words(json!({ "type": "stdio", "command": "npx", "args": ["-y"], "disabled": false })), expected);
@@ -117,8 +142,33 @@ mod tests {
         let environment = ClientServer::of(&entry).ok().map(|server| server.environment);
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(environment, Some(vec![pair("A", "b"), pair("N", "1"), pair("T", "true")]));
-        let url = ClientServer::of(&json!({ "type": "http", "url": "https://x" })).ok();
-        assert!(url.is_some_and(|server| server.start == ClientStart::Url));
+    }
+
+    #[test]
+    fn addresses_of_all_agents_are_read() {
+        let address = |entry: Value| match ClientServer::of(&entry).ok()?.start {
+            ClientStart::Address(ClientAddress { url, headers, is_sse }) => Some((url, headers, is_sse)),
+            ClientStart::Command(_) => None,
+        };
+        let headers = |headers: &[(&str, &str)]| -> Vec<(String, String)> {
+            headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        for (entry, expected, is_sse) in [
+            (json!({ "type": "http", "url": "https://x", "headers": { "A": "b" } }), headers(&[("A", "b")]), false),
+            (json!({ "type": "sse", "url": "https://x" }), Vec::new(), true),
+            (
+                json!({
+                    "url": "https://x",
+                    "http_headers": { "A": "b" },
+                    "env_http_headers": { "C": "D" },
+                    "bearer_token_env_var": "E"
+                }),
+                headers(&[("A", "b"), ("C", "${D}"), ("Authorization", "Bearer ${E}")]),
+                false,
+            ),
+        ] {
+            assert_eq!(address(entry), Some(("https://x".to_owned(), expected, is_sse)));
+        }
     }
 
     #[test]
@@ -137,6 +187,8 @@ mod tests {
             json!({ "command": "x", "env": { "A": ["canary"] } }),
             json!({ "command": "x", "env": { "A": "canary\u{0}" } }),
             json!({ "command": "canary".repeat(TEXT_BYTES_MAX) }),
+            json!({ "url": ["canary"] }),
+            json!({ "url": "https://x", "headers": "canary" }),
         ] {
             let why = ClientServer::of(&entry).err();
             assert!(why.is_some_and(|why| !why.contains("canary")), "{entry}");

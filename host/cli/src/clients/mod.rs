@@ -20,7 +20,7 @@ mod vs_code;
 mod zed;
 
 pub(crate) use client_facts::{ClientPlaces, ConfigScope};
-pub(crate) use client_server::{ClientServer, ClientStart};
+pub(crate) use client_server::{ClientAddress, ClientServer, ClientStart};
 pub(crate) use config_file::{ConfigFile, EntryState, Left};
 pub(crate) use entry::ServerCommand;
 pub(crate) use facts::AgentClient;

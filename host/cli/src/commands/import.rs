@@ -2,6 +2,7 @@
 //! replaces them there by Portcullis if the user wants it. Everything in a configuration is untrusted, and no secret of
 //! one is shown or written into the policy.
 
+mod address;
 mod applying;
 mod directories;
 mod launch;

@@ -39,10 +39,7 @@ impl AddressEnd {
             Some(_) => {
                 let terms = (&address.base, &address.network, address.limits);
                 let account = ServerAccount::new(&address.name, &binding, terms, logins);
-                let tokens = TokenKeeper::new(account.map_err(|fault| ServerFault::login(&fault))?);
-                // Before the first request, so that the reason is the login and not the connection.
-                tokens.token().await.map_err(|fault| ServerFault::login(&fault))?;
-                Some(tokens)
+                Some(TokenKeeper::new(account.map_err(|fault| ServerFault::login(&fault))?))
             }
             None => None,
         };
@@ -93,7 +90,11 @@ struct AddressExchange {
 impl AddressExchange {
     async fn send(&self, request: http::Request<Bytes>) -> Result<http::Response<HttpBody>, ExchangeError> {
         let Some(tokens) = &self.tokens else { return self.sent(request, None).await };
-        let token = tokens.token().await.map_err(|fault| self.without_token(fault))?;
+        let token = match tokens.token().await {
+            Ok(token) => token,
+            Err(fault @ AccountError::LoggedOut(_)) => return self.sent_without_login(request, fault).await,
+            Err(fault) => return Err(self.without_token(fault)),
+        };
         let response = self.sent(copy_of(&request), Some(&token)).await?;
         if response.status() != StatusCode::UNAUTHORIZED {
             return Ok(response);
@@ -102,6 +103,19 @@ impl AddressExchange {
         drop(response);
         let token = tokens.other_than(&token).await.map_err(|fault| self.without_token(fault))?;
         self.sent(request, Some(&token)).await
+    }
+
+    /// Sends a request without a token. A server that demands none can be used without a login.
+    async fn sent_without_login(
+        &self,
+        request: http::Request<Bytes>,
+        fault: AccountError,
+    ) -> Result<http::Response<HttpBody>, ExchangeError> {
+        let response = self.sent(request, None).await?;
+        match response.status() {
+            StatusCode::UNAUTHORIZED => Err(self.without_token(fault)),
+            _ => Ok(response),
+        }
     }
 
     async fn sent(

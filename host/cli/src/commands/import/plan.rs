@@ -7,7 +7,7 @@ use super::variables::HostVariables;
 use crate::arguments::ImportArguments;
 use crate::clients::{AgentClient, ClientPlaces, ClientServer, ServerSource};
 use crate::commands::editing::KnownPolicy;
-use crate::commands::server::packages::program_of;
+use crate::commands::server::packages::{address_of, program_of};
 use crate::commands::server::section::check_name;
 use crate::context::Context;
 use crate::{project, user_files};
@@ -166,6 +166,9 @@ async fn proposed(
 
 /// Returns whether the policy starts the same program or package under a name, in whatever version.
 fn is_same(policy: &Policy, name: &PluginName, edit: &ServerEdit) -> bool {
+    if let ServerStart::Address(address) = &edit.start {
+        return address_of(policy, name).is_some_and(|known| known.url.to_string() == address.url);
+    }
     let Some(process) = program_of(policy, name) else { return false };
     let Some(server) = &process.server else { return false };
     match (&edit.start, &server.package) {

@@ -1,9 +1,10 @@
 //! What the policy would say about one server of an agent.
 
+use super::address;
 use super::directories::{ImportedDirectories, KeptPlaces};
 use super::launch::{Launch, LaunchVersion, PackageLaunch, understood};
-use super::variables::{HostVariables, SecretFile, imported};
-use crate::clients::{ClientServer, ClientStart};
+use super::variables::{HostVariables, ImportedVariables, SecretFile, imported};
+use crate::clients::{ClientAddress, ClientServer, ClientStart};
 use crate::commands::server::packages::Packages;
 use crate::context::Context;
 use crate::secret_words::secret_word;
@@ -44,7 +45,7 @@ impl Proposal {
     ) -> Result<Self, String> {
         let words = match &server.start {
             ClientStart::Command(words) => places.filled_in(words),
-            ClientStart::Url => return Err("it is reached by an address, which import does not support yet".to_owned()),
+            ClientStart::Address(address) => return Self::of_address(name, address, places, used),
         };
         if words.iter().any(|word| word.contains("${") || word.contains("{env:")) {
             return Err("its command has a placeholder that a policy cannot fill in".to_owned());
@@ -78,6 +79,25 @@ impl Proposal {
             ));
         }
         Ok(Self { edit, package, notes, to_set: variables.to_set, files: variables.files })
+    }
+}
+
+impl Proposal {
+    /// Returns the proposal for a server at an address.
+    fn of_address(
+        name: &PluginName,
+        address: &ClientAddress,
+        places: &ImportPlaces,
+        used: &mut HostVariables,
+    ) -> Result<Self, String> {
+        let mut variables = ImportedVariables::default();
+        let edit = address::imported(name, address, places.secrets_to.as_deref(), (used, &mut variables))?;
+        let mut notes = Vec::new();
+        if edit.logs_in {
+            notes.push(format!("if the server demands a login, run `portcullis login {name}` after the import"));
+        }
+        let edit = ServerEdit::new(name.clone(), ServerStart::Address(edit));
+        Ok(Self { edit, package: None, notes, to_set: variables.to_set, files: variables.files })
     }
 }
 

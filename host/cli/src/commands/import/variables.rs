@@ -38,26 +38,45 @@ pub(super) fn imported(
         if !is_variable(name) {
             return Err("it sets a variable whose name no policy accepts".to_owned());
         }
-        // The agent would fill in a part of the value.
-        let has_placeholder = value.contains("${") || value.contains("{env:");
-        let is_plain = !has_placeholder && !is_secret(name, value) && !names_source(value);
-        let written = match (reference(value), secrets_to) {
-            (Some(variable), _) => variables.of_host(variable),
-            (None, _) if is_plain => value.clone(),
-            (None, Some(directory)) if !has_placeholder => {
-                let path = directory.join(format!("{server}.{name}"));
-                let source = format!("file:{}", path.to_str().ok_or("the directory of secrets is not UTF-8")?);
-                variables.files.push(SecretFile { path, value: value.clone() });
-                source
-            }
-            (None, _) => variables.of_host(host_variable(server, name, value, used)),
+        let is_plain = !has_placeholder(value) && !is_secret(name, value) && !names_source(value);
+        let written = match is_plain {
+            true => value.clone(),
+            false => variables.source_of(server, name, value, (secrets_to, &mut *used))?,
         };
         variables.written.push((name.clone(), written));
     }
     Ok(variables)
 }
 
+/// Returns whether the agent would fill in a part of a value.
+pub(super) fn has_placeholder(value: &str) -> bool {
+    value.contains("${") || value.contains("{env:")
+}
+
 impl ImportedVariables {
+    /// Returns the source of a secret: the variable that it names, a new file, or a variable of the host.
+    ///
+    /// # Errors
+    /// The directory of secrets is not UTF-8.
+    pub(super) fn source_of(
+        &mut self,
+        server: &PluginName,
+        name: &str,
+        value: &str,
+        (secrets_to, used): (Option<&Path>, &mut HostVariables),
+    ) -> Result<String, String> {
+        match (reference(value), secrets_to) {
+            (Some(variable), _) => Ok(self.of_host(variable)),
+            (None, Some(directory)) if !has_placeholder(value) => {
+                let path = directory.join(format!("{server}.{name}"));
+                let source = format!("file:{}", path.to_str().ok_or("the directory of secrets is not UTF-8")?);
+                self.files.push(SecretFile { path, value: value.to_owned() });
+                Ok(source)
+            }
+            (None, _) => Ok(self.of_host(host_variable(server, name, value, used))),
+        }
+    }
+
     /// Returns the source of a value that a variable of the host has.
     fn of_host(&mut self, variable: String) -> String {
         let source = format!("env:{variable}");

@@ -5,7 +5,7 @@ use crate::failure::{FailureCode, WithCode};
 use crate::user_files;
 use anyhow::Context as _;
 use portcullis::plugins::packages_of;
-use portcullis::policy::{Binding, DependencyKey, PluginName, Policy, ProcessBinding, ServerPolicy};
+use portcullis::policy::{Binding, DependencyKey, PluginName, Policy, ProcessBinding, ServerAddress, ServerPolicy};
 use portcullis::text::OneLine;
 use portcullis_packages::{InstallOptions, InstalledPackage, PackageKind, PackageSpec, PackageStore, Runtime};
 use std::path::{Path, PathBuf};
@@ -175,6 +175,17 @@ pub(in crate::commands) fn program_of<'p>(policy: &'p Policy, server: &PluginNam
     match policy.bindings(server).get(&key)? {
         Binding::Process(process) => Some(process),
         Binding::Directory(_) | Binding::Http(_) | Binding::Store(_) | Binding::Service(_) | Binding::Tools(_) => None,
+    }
+}
+
+/// Returns the address of a server, if it is reached over HTTP.
+pub(in crate::commands) fn address_of<'p>(policy: &'p Policy, server: &PluginName) -> Option<&'p ServerAddress> {
+    let key = DependencyKey::new(ServerPolicy::BINDING).ok()?;
+    match policy.bindings(server).get(&key)? {
+        Binding::Http(client) => client.server.as_deref(),
+        Binding::Process(_) | Binding::Directory(_) | Binding::Store(_) | Binding::Service(_) | Binding::Tools(_) => {
+            None
+        }
     }
 }
 

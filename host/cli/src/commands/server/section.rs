@@ -3,7 +3,7 @@
 use crate::arguments::ServerAddArguments;
 use crate::context::Context;
 use crate::failure::{CommandError, FailureCode};
-use crate::secret_words::{is_secret, names_source, secret_word};
+use crate::secret_words::{is_secret, names_source, secret_word, url_has_secret};
 use anyhow::{Context as _, bail};
 use portcullis::plugins::is_reserved;
 use portcullis::policy::PluginName;
@@ -76,7 +76,7 @@ fn check_secrets(arguments: &ServerAddArguments) -> anyhow::Result<()> {
             "write {option} {name}=env:VARIABLE with a variable of the host, or {option} {name}=file:PATH"
         )));
     }
-    if arguments.url.as_ref().is_some_and(|url| secret_word(std::slice::from_ref(url)).is_some()) {
+    if arguments.url.as_deref().is_some_and(url_has_secret) {
         let error = CommandError::new(FailureCode::Usage, "the address has a password or a token in it");
         bail!(error.help("give it with --token or --header"));
     }
