@@ -33,3 +33,6 @@ mod import;
 
 #[path = "servers/manage.rs"]
 mod manage;
+
+#[path = "servers/address.rs"]
+mod address;
