@@ -4,7 +4,9 @@
 use crate::host::Host;
 use crate::places::OwnPlace;
 use crate::policy_in_force::PolicyInForce;
-use portcullis_policy::{Access, Binding, DependencyKey, Escalation, OwnConfinement, PluginName, Policy, SecretSource};
+use portcullis_policy::{
+    Access, Binding, DependencyKey, Escalation, OwnConfinement, PluginName, Policy, Scheme, SecretSource,
+};
 use portcullis_sandbox::{ConfineError, OwnRights, ViewAccess, confine_process};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -174,8 +176,16 @@ fn keep_binding(
         }
         Binding::Http(client) => {
             client.ports.iter().for_each(|port| rights.keep_port(*port));
-            if let Some(SecretSource::File(path)) = client.secret.as_ref().map(|secret| &secret.from) {
-                keep_file(rights, &place(path), home, ViewAccess::ReadOnly)?;
+            let login = client.server.as_ref().and_then(|server| server.login.as_ref());
+            if login.is_some() {
+                // Tokens are renewed at the authorization server, which the policy does not name.
+                rights.keep_port(Scheme::Https.default_port());
+            }
+            let of_login = login.and_then(|login| login.client.as_ref()?.secret.as_ref());
+            for from in client.secret.iter().map(|secret| &secret.from).chain(of_login) {
+                if let SecretSource::File(path) = from {
+                    keep_file(rights, &place(path), home, ViewAccess::ReadOnly)?;
+                }
             }
             client.roots.iter().try_for_each(|roots| keep_file(rights, &place(roots), home, ViewAccess::ReadOnly))
         }

@@ -23,7 +23,7 @@ fn a_server_is_listed_inspected_called_and_its_change_accepted() {
     let inspected: Value = serde_json::from_slice(&inspected.stdout).unwrap();
     assert_eq!((&inspected["server"], &inspected["plugin_version"]), (&true.into(), &"1.2.3".into()), "{inspected}");
     let inspected = text(&run(&desk, &["inspect", "desk"]));
-    assert!(inspected.contains("none: it is an MCP server, in a confined process"), "{inspected}");
+    assert!(inspected.contains("none: it is an MCP server of the policy"), "{inspected}");
     let called = run(&desk, &["call", "desk.echo", r#"{"text":"hello"}"#]);
     assert_eq!((called.status.code(), text(&called).trim()), (Some(0), "hello"));
     desk.list(&[definition("echo", "Now does more.")]);

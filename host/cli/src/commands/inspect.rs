@@ -97,7 +97,7 @@ fn text(plugin: &PluginView, style: Style, width: Option<usize>) -> Result<Strin
     let size = match plugin {
         PluginView { standard: true, .. } => "none: it is built into the host".to_owned(),
         PluginView { native: true, .. } => "none: it runs inside the application, without a sandbox".to_owned(),
-        PluginView { server: true, .. } => "none: it is an MCP server, in a confined process".to_owned(),
+        PluginView { server: true, .. } => "none: it is an MCP server of the policy".to_owned(),
         PluginView { bytes, .. } => view::size(*bytes),
     };
     facts.row([TableCell::new(TextStyle::Quiet, "size"), TableCell::plain(&size)]);

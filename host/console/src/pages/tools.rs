@@ -56,7 +56,7 @@ fn one(host: &Host, plugin: &Plugin) -> Markup {
             p.byline {
                 @if plugin.is_standard() { "built into the host" }
                 @else if plugin.is_native() { "native: runs inside the application, without a sandbox" }
-                @else if plugin.is_server() { "MCP server of the policy, in a confined process" }
+                @else if plugin.is_server() { "MCP server of the policy" }
                 @else {
                     "sha256 " code title=(sha256) { (hash(&sha256)) }
                     " · " (size(usize::try_from(plugin.bytes()).unwrap_or(usize::MAX)))
