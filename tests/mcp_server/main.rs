@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::exit, reason = "a server talks and ends like this")]
 
 use serde_json::{Value, json};
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Lines, StdinLock, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::process::{Command, exit};
 use std::time::Duration;
@@ -18,7 +18,8 @@ fn main() {
         exit(3);
     }
     let is_old = env::args().nth(1).as_deref() == Some("old");
-    for line in io::stdin().lock().lines() {
+    let mut lines = io::stdin().lines();
+    while let Some(line) = lines.next() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
         let Some(id) = message.get("id").filter(|_| message.get("method").is_some()).cloned() else { continue };
         if is_old && message["method"] == "server/discover" {
@@ -31,7 +32,7 @@ fn main() {
                 "serverInfo": { "name": "scripted", "version": "1.2.3" },
             })),
             "tools/list" => Ok(json!({ "tools": tools() })),
-            "tools/call" => called(&message["params"]),
+            "tools/call" => called(&message["params"], &mut lines),
             _ => Err(json!({ "code": -32601, "message": "no such method" })),
         };
         send(&match result {
@@ -57,7 +58,7 @@ fn tools() -> Vec<Value> {
 }
 
 /// Does what a call asks for.
-fn called(params: &Value) -> Result<Value, Value> {
+fn called(params: &Value, lines: &mut Lines<StdinLock<'static>>) -> Result<Value, Value> {
     let arguments = &params["arguments"];
     let text = |name: &str| arguments[name].as_str().unwrap_or_default().to_owned();
     let done = match params["name"].as_str().unwrap() {
@@ -87,6 +88,12 @@ fn called(params: &Value) -> Result<Value, Value> {
         "fork" => {
             let child = Command::new("/bin/sleep").arg("1000").spawn();
             child.map(|child| child.id().to_string()).map_err(|error| error.to_string())
+        }
+        "elicit" => {
+            send(&json!({ "jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": arguments }));
+            let mut messages = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+            let reply = messages.find(|message| message["id"] == "q1").unwrap();
+            Ok(reply.get("result").or(reply.get("error")).unwrap().to_string())
         }
         "refuse" => return Err(json!({ "code": -32602, "message": "unknown project" })),
         "exit" => exit(7),

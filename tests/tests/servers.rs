@@ -36,3 +36,6 @@ mod manage;
 
 #[path = "servers/address.rs"]
 mod address;
+
+#[path = "servers/questions.rs"]
+mod questions;

@@ -8,11 +8,35 @@ use std::collections::BTreeMap;
 use crate::name::LocalName;
 use crate::permission::{Permission, Permissions};
 
+/// What happens to a question that a server asks its user during a call (elicitation).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ServerQuestions {
+    /// It is declined.
+    #[default]
+    Refuse,
+    /// It becomes an approval request, if yes is an answer to it.
+    Ask,
+}
+
+impl ServerQuestions {
+    /// Both values, in display order.
+    pub const ALL: [Self; 2] = [Self::Refuse, Self::Ask];
+
+    /// Returns the word that policies use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Ask => "ask",
+        }
+    }
+}
+
 /// What a policy says about an MCP server, besides its bindings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerPolicy {
     permissions: Permissions,
     tools: BTreeMap<LocalName, Permissions>,
+    questions: ServerQuestions,
 }
 
 impl ServerPolicy {
@@ -22,10 +46,19 @@ impl ServerPolicy {
     /// The key of the client through which the server's program reaches the network.
     pub const NETWORK: &'static str = "network";
 
-    pub(crate) fn new(permissions: Option<Permissions>, tools: BTreeMap<LocalName, Permissions>) -> Self {
+    pub(crate) fn new(
+        permissions: Option<Permissions>,
+        tools: BTreeMap<LocalName, Permissions>,
+        questions: ServerQuestions,
+    ) -> Self {
         // The host cannot know what a tool of a server does, so it expects all that a program can do to others.
         let default = || [Permission::Network, Permission::Execute].into_iter().collect();
-        Self { permissions: permissions.unwrap_or_else(default), tools }
+        Self { permissions: permissions.unwrap_or_else(default), tools, questions }
+    }
+
+    /// Returns what happens to the questions of the server.
+    pub fn questions(&self) -> ServerQuestions {
+        self.questions
     }
 
     /// Returns the permissions that rules see for a tool. They do not limit what the server can do: its bindings do.

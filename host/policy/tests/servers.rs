@@ -18,6 +18,7 @@ network = { hosts = ["api.example.com"] }
 environment = { LANG = "C.UTF-8", TOKEN = "env:NOTES_TOKEN", KEY = "file:~/.config/notes-key" }
 require = "namespaces"
 permissions = ["read", "network"]
+elicitation = "ask"
 tool.delete_note = ["write"]
 limits = { time = "20 s" }
 processes = 65

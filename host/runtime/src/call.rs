@@ -30,6 +30,7 @@ mod record;
 mod redecide;
 mod rejection;
 mod running_answer;
+mod server_question;
 mod shape;
 mod steps;
 mod together;

@@ -39,6 +39,9 @@ pub struct ServerCall {
     pub has_output_schema: bool,
     /// Gets the reports about the call.
     pub on_progress: Option<ProgressListener>,
+    /// Replies to what the server asks during the call, in place of what replies for the whole connection. Over pipes,
+    /// a request belongs to the call only if no other call is in flight.
+    pub requests: Option<Arc<dyn ServerRequests>>,
 }
 
 /// The parts of a connection that a call needs.
@@ -57,7 +60,7 @@ impl CallContext<'_> {
         arguments: Map<String, Value>,
         call: ServerCall,
     ) -> Result<Answer, ServerError> {
-        let in_flight = CallInFlight::new();
+        let in_flight = CallInFlight::new(call.requests);
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let listening = listen(in_flight.progress(), call.on_progress);
         let result = tokio::select! {
@@ -115,7 +118,7 @@ impl CallContext<'_> {
             }
             let request = handler::request_in_answer(request)
                 .ok_or_else(|| ServerError::Malformed { problem: "it asks for input of an unknown kind".to_owned() })?;
-            let reply = self.requests.reply(request.clone()).await;
+            let reply = in_flight.replier().map_or(self.requests, |replier| &**replier).reply(request.clone()).await;
             let result = handler::convert(&request, reply)
                 .ok_or(ServerError::RequestRefused { what: handler::name_of(&request) })?;
             let response =

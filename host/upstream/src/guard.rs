@@ -71,7 +71,7 @@ impl<T> GuardedTransport<T> {
 }
 
 /// Returns the request of the host that a request of the server belongs to. Only HTTP knows it.
-fn origin(request: &ServerRequest) -> Option<&RequestId> {
+pub(crate) fn origin(request: &ServerRequest) -> Option<&RequestId> {
     match request.extensions().get::<InboundStreamOrigin>() {
         Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
         Some(InboundStreamOrigin::Unassociated) | None => None,

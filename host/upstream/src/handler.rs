@@ -1,6 +1,8 @@
 //! Passes the requests of a server on, and converts what comes back.
 #![expect(deprecated, reason = "sampling and roots are deprecated in the protocol, but servers of today use them")]
 
+use crate::guard::origin;
+use crate::in_flight::CallInFlight;
 use crate::limits::ServerLimits;
 use crate::requests::{
     ElicitationForm, ElicitationReply, ElicitationRequest, RequestKinds, RootFolder, ServerReply, ServerRequest,
@@ -30,9 +32,11 @@ impl RequestHandler {
         Self { requests, traffic, limits }
     }
 
-    async fn reply(&self, request: ServerRequest) -> ServerReply {
+    async fn reply(&self, request: ServerRequest, call: Option<CallInFlight>) -> ServerReply {
+        let of_call = call.as_ref().and_then(CallInFlight::replier);
+        let replier = of_call.unwrap_or(&self.requests);
         tokio::select! {
-            reply = self.requests.reply(request) => reply,
+            reply = replier.reply(request) => reply,
             () = tokio::time::sleep(self.limits.reply_time) => ServerReply::Refused,
             _ = self.traffic.closed() => ServerReply::Refused,
         }
@@ -45,6 +49,7 @@ impl Service<RoleClient> for RequestHandler {
         request: model::ServerRequest,
         context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
+        let call = self.traffic.call_of(origin(&request));
         let request = match request {
             model::ServerRequest::PingRequest(_) => return Ok(ClientResult::empty(())),
             model::ServerRequest::CreateMessageRequest(request) => sampling(&request.params),
@@ -56,7 +61,7 @@ impl Service<RoleClient> for RequestHandler {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "this client has no such method", None));
         };
         let reply = tokio::select! {
-            reply = self.reply(request.clone()) => reply,
+            reply = self.reply(request.clone(), call) => reply,
             () = context.ct.cancelled() => ServerReply::Refused,
         };
         convert(&request, reply).ok_or_else(|| refusal(&request))

@@ -1,6 +1,8 @@
 //! A call that a server is working on, as the connection sees it.
 
 use crate::progress::ServerProgress;
+use crate::requests::ServerRequests;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::watch;
@@ -10,24 +12,37 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const REQUESTS_PER_CALL_MAX: usize = 32;
 
 /// A call that a server is working on. It travels with the request, so that the connection can route to it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct CallInFlight(Arc<CallState>);
 
-#[derive(Debug)]
 struct CallState {
+    /// Replies to what the server asks during the call.
+    replier: Option<Arc<dyn ServerRequests>>,
     /// The newest report. Earlier ones are dropped, so a flood takes no memory.
     progress: watch::Sender<Option<ServerProgress>>,
     requests: AtomicUsize,
     flooded: CancellationToken,
 }
 
+impl fmt::Debug for CallInFlight {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CallInFlight").finish_non_exhaustive()
+    }
+}
+
 impl CallInFlight {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(replier: Option<Arc<dyn ServerRequests>>) -> Self {
         Self(Arc::new(CallState {
+            replier,
             progress: watch::Sender::new(None),
             requests: AtomicUsize::new(0),
             flooded: CancellationToken::new(),
         }))
+    }
+
+    /// Returns what replies to the requests of the server during the call.
+    pub(crate) fn replier(&self) -> Option<&Arc<dyn ServerRequests>> {
+        self.0.replier.as_ref()
     }
 
     /// Reports progress to the caller.

@@ -96,9 +96,15 @@ pub trait ServerRequests: Send + Sync + 'static {
 #[derive(Debug, Default)]
 pub struct RefuseRequests {
     refused: AtomicU64,
+    supported: RequestKinds,
 }
 
 impl RefuseRequests {
+    /// Refuses what is asked outside of calls. During a call, what replies for the call answers these kinds.
+    pub fn outside_of_calls(supported: RequestKinds) -> Self {
+        Self { refused: AtomicU64::new(0), supported }
+    }
+
     /// Returns how many requests were refused.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
@@ -106,6 +112,10 @@ impl RefuseRequests {
 }
 
 impl ServerRequests for RefuseRequests {
+    fn supported(&self) -> RequestKinds {
+        self.supported
+    }
+
     fn reply(&self, _: ServerRequest) -> ReplyFuture<'_> {
         self.refused.fetch_add(1, Ordering::Relaxed);
         Box::pin(std::future::ready(ServerReply::Refused))

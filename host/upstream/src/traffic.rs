@@ -150,6 +150,16 @@ impl Traffic {
         false
     }
 
+    /// Returns the call that a request of the server belongs to: the one that the transport knows, or the only one.
+    pub(crate) fn call_of(&self, origin: Option<&RequestId>) -> Option<CallInFlight> {
+        let open = self.open.lock_recovered();
+        if let Some(id) = origin {
+            return open.call(id).cloned();
+        }
+        let mut calls = open.calls.values();
+        calls.next().filter(|_| calls.next().is_none()).cloned()
+    }
+
     /// Counts a request of the server for its call. Over pipes that is each call in flight, because no call can be told
     /// from another.
     fn count_for_calls(&self, origin: Option<&RequestId>) -> bool {

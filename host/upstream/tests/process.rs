@@ -121,6 +121,7 @@ pub(crate) fn within(time: Duration) -> ServerCall {
         cancellation: CancellationToken::new(),
         has_output_schema: false,
         on_progress: None,
+        requests: None,
     }
 }
 

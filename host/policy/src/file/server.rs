@@ -20,10 +20,10 @@ use crate::binding::{
 use crate::error::PolicyFault;
 use crate::name::{DependencyKey, LocalName, PluginName};
 use crate::permission::Permissions;
-use crate::server::ServerPolicy;
+use crate::server::{ServerPolicy, ServerQuestions};
 
 /// The keys of a section with a program. The limits of a run are missing: a server runs until the host ends.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "command",
     "package",
     "program",
@@ -34,6 +34,7 @@ const KEYS: [&str; 16] = [
     "require",
     "permissions",
     "tool",
+    "elicitation",
     "limits",
     "processes",
     "memory",
@@ -84,7 +85,9 @@ fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
     }
     let permissions = table.read("permissions", read_permissions);
     let tools = table.read("tool", read_tools).unwrap_or_default();
-    section.server = Some(PlacedValue::new(ServerPolicy::new(permissions, tools), node));
+    let questions = table.read("elicitation", |node| node.word(&ServerQuestions::ALL, ServerQuestions::as_str));
+    let policy = ServerPolicy::new(permissions, tools, questions.unwrap_or_default());
+    section.server = Some(PlacedValue::new(policy, node));
     Ok(section)
 }
 

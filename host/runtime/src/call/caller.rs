@@ -154,7 +154,7 @@ impl CallHost for GuestLink {
 }
 
 impl GuestLink {
-    fn new(
+    pub(super) fn new(
         host: Arc<HostState>,
         record: CallRecord,
         request: &Request,
@@ -245,6 +245,16 @@ impl GuestLink {
         };
         let Ask { resource, reason, patterns, .. } = asked;
         self.decide_resource(AskedResource { permission, resource, reason, patterns, by_person: false }).await
+    }
+
+    /// Records the answer to a question of the running call.
+    pub(super) async fn note_answer(
+        &self,
+        what: String,
+        answer: &'static str,
+        note: Option<&str>,
+    ) -> Result<(), Rejection> {
+        self.record.answered(what, answer, note).await
     }
 
     /// Decides on a resource by the policy, and asks a person where it says so.

@@ -2,7 +2,7 @@
 
 use super::answer::Keeper;
 use super::batch::ReadyBatch;
-use super::caller::OwnRun;
+use super::caller::{GuestLink, OwnRun};
 use super::effects;
 use super::foresee;
 use super::grant::{self, GrantedCall};
@@ -24,7 +24,9 @@ use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::manifest::{Answer, Failure};
 use portcullis_policy::Limits;
-use portcullis_sandbox::{CallContext, Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage};
+use portcullis_sandbox::{
+    CallContext, CallHost, Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage,
+};
 use std::sync::Arc;
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
@@ -228,14 +230,15 @@ async fn run_server(
         return FinishedRun::of((result, Usage::default()));
     };
     let network = &call.policy.network;
-    let CallContext { host: link_to_caller, .. } = record.context(host, request, &call, &limits, None);
+    let caller = Arc::new(GuestLink::new(Arc::clone(host), record.of_the_run(), request, Arc::clone(&call), None));
     let run = ServerRun {
         tool,
         has_output_schema: call.tool.output_schema().is_some(),
         arguments: call.arguments.clone(),
         limits,
         cancellation: request.cancellation.clone(),
-        progress: ProgressSender::new(link_to_caller, network, &limits),
+        progress: ProgressSender::new(Arc::clone(&caller) as Arc<dyn CallHost>, network, &limits),
+        user: caller,
     };
     let (result, usage, mut traffic) = servers::run(link, grant, run).await;
     let result = result.map(|answer| {

@@ -38,7 +38,7 @@ impl AskedResource {
         if !self.by_person || verdict.decision != Decision::Allow {
             return verdict;
         }
-        let reason = Arc::from("a run that exceeds its binding always needs a person");
+        let reason = Arc::from("only a person can allow this, for this time");
         Verdict { decision: Decision::Ask, source: verdict.source, reason }
     }
 }

@@ -1,7 +1,7 @@
 //! A server that is reached over HTTP.
 
 use super::error::{ServerFault, shown};
-use super::limits::limits;
+use super::limits::{limits, requests};
 use super::login::{AccountError, ServerAccount, TokenKeeper};
 use crate::grants::BoundAddress;
 use bytes::Bytes;
@@ -12,8 +12,7 @@ use portcullis_policy::HttpBinding;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_sandbox::{BearerToken, HostBody, HostClient, PluginSecrets, Traffic};
 use portcullis_upstream::{
-    ConnectError, ExchangeError, ExchangeFuture, HttpBody, HttpExchange, RefuseRequests, ServerClient, ServerEra,
-    connect_over_http,
+    ConnectError, ExchangeError, ExchangeFuture, HttpBody, HttpExchange, ServerClient, ServerEra, connect_over_http,
 };
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -46,9 +45,8 @@ impl AddressEnd {
         let client = HostClient::new(address.client.clone(), Some(Arc::clone(secrets)), &address.limits);
         let exchange = Arc::new(AddressExchange { client, tokens, login_fault: Mutex::default() });
         let (url, limits) = (server.url.to_string(), limits(&address.limits));
-        let requests = Arc::new(RefuseRequests::default());
         let connected = Arc::clone(&exchange) as Arc<dyn HttpExchange>;
-        let connected = connect_over_http(connected, &url, limits, requests, ServerEra::Detect).await;
+        let connected = connect_over_http(connected, &url, limits, requests(&address.policy), ServerEra::Detect).await;
         let client = connected.map_err(|error| match (exchange.take_login_fault(), &error) {
             (Some(fault), _) => ServerFault::login(&fault),
             (None, ConnectError::Unauthorized { .. }) => ServerFault::Unauthorized { logs_in: server.login.is_some() },

@@ -6,6 +6,7 @@ use super::grant::{ServerGrant, ServerWay};
 use super::login::AccountError;
 use super::process::ProcessEnd;
 use portcullis_ledger::logins::ServerLogins;
+use portcullis_policy::ServerQuestions;
 use portcullis_sandbox::Traffic;
 use portcullis_upstream::ServerClient;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 /// A connection to a server. Dropping it ends both.
 pub(super) struct ServerConnection {
     pub(super) client: ServerClient,
+    /// What the server was told about questions.
+    questions: ServerQuestions,
     end: ServerEnd,
 }
 
@@ -25,14 +28,15 @@ enum ServerEnd {
 impl ServerConnection {
     /// Starts the program or reaches the address, and connects to the server.
     pub(super) async fn open(grant: ServerGrant<'_>, logins: &Arc<ServerLogins>) -> Result<Self, ServerFault> {
+        let questions = grant.policy().questions();
         match grant.way {
             ServerWay::Program { program, server } => {
                 let (client, end) = ProcessEnd::open(program, server, grant.secrets).await?;
-                Ok(Self { client, end: ServerEnd::Process(Box::new(end)) })
+                Ok(Self { client, questions, end: ServerEnd::Process(Box::new(end)) })
             }
             ServerWay::Address(address) => {
                 let (client, end) = AddressEnd::open(address, grant.secrets, logins).await?;
-                Ok(Self { client, end: ServerEnd::Address(end) })
+                Ok(Self { client, questions, end: ServerEnd::Address(end) })
             }
         }
     }
@@ -44,7 +48,7 @@ impl ServerConnection {
             (ServerEnd::Address(end), ServerWay::Address(address)) => end.is_of(address),
             (ServerEnd::Process(_) | ServerEnd::Address(_), _) => false,
         };
-        is_same && self.client.close_reason().is_none()
+        is_same && self.questions == grant.policy().questions() && self.client.close_reason().is_none()
     }
 
     /// Takes the requests that the server has made since the last time, or that were made to it.

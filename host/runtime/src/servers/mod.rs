@@ -6,6 +6,7 @@
 
 mod address;
 mod connection;
+mod deadline;
 mod error;
 mod grant;
 mod limits;
@@ -13,6 +14,7 @@ mod link;
 mod listing;
 mod login;
 mod process;
+mod questions;
 mod run;
 
 pub use error::ServerFault;
@@ -21,4 +23,5 @@ pub(crate) use link::{ServerChanges, ServerLink};
 pub(crate) use listing::{ListedServer, ListedTool};
 pub(crate) use login::ServerAccount;
 pub use login::{AccountError, LoginStatus};
+pub(crate) use questions::AskUser;
 pub(crate) use run::{ServerRun, run};

@@ -1,11 +1,11 @@
 //! A server that runs as a confined program of this machine.
 
 use super::error::{ServerFault, shown};
-use super::limits::limits;
+use super::limits::{limits, requests};
 use crate::grants::{BoundProgram, BoundServer};
 use portcullis_policy::ProcessBinding;
 use portcullis_sandbox::{PluginSecrets, ServerProcess, ServerStart, Traffic, open_variable};
-use portcullis_upstream::{ConnectError, RefuseRequests, ServerClient, ServerEra, ServerStreams, connect_in_era};
+use portcullis_upstream::{ConnectError, ServerClient, ServerEra, ServerStreams, connect_in_era};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::spawn_blocking;
@@ -65,7 +65,7 @@ impl ProcessEnd {
         let no_streams = || failed("the program has no streams".to_owned());
         let (output, input) = process.stdout.take().zip(process.stdin.take()).ok_or_else(no_streams)?;
         let streams = ServerStreams { output, input };
-        match connect_in_era(streams, limits(&server.limits), Arc::new(RefuseRequests::default()), era).await {
+        match connect_in_era(streams, limits(&server.limits), requests(&server.policy), era).await {
             Ok(client) => {
                 let program_sha256 = program.file().sha256().to_owned();
                 Ok((client, Self { process, binding: server.binding.clone(), program_sha256 }))

@@ -2,15 +2,17 @@
 //! answer any more.
 
 use super::connection::ServerConnection;
+use super::deadline::CallDeadline;
 use super::error::shown;
 use super::grant::ServerGrant;
 use super::link::ServerLink;
+use super::questions::{AskUser, CallQuestions};
 use crate::native::ProgressSender;
 use portcullis_definitions::manifest::{Answer, Failure};
-use portcullis_policy::Limits;
 use portcullis_policy::recovery::RecoverMutex;
+use portcullis_policy::{Limits, ServerQuestions};
 use portcullis_sandbox::{Cancellation, LimitKind, Progress, Stop, Traffic, Usage};
-use portcullis_upstream::{ServerCall, ServerError, ServerProgress};
+use portcullis_upstream::{ServerCall, ServerError, ServerProgress, ServerRequests};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,6 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The JSON-RPC code of a request with wrong parameters.
 const INVALID_PARAMETERS: i32 = -32602;
+
+/// Maximum time of a call with all of its questions: longer than approval requests are open.
+const CALL_TIME_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Everything that one call of a server's tool gets.
 pub(crate) struct ServerRun<'a> {
@@ -28,6 +33,8 @@ pub(crate) struct ServerRun<'a> {
     pub(crate) limits: Limits,
     pub(crate) cancellation: Cancellation,
     pub(crate) progress: ProgressSender,
+    /// Asks a person what the server asks its user.
+    pub(crate) user: Arc<dyn AskUser>,
 }
 
 /// Runs a call. Returns its answer, which still contains what secrets it may have, and the requests of the server.
@@ -38,13 +45,13 @@ pub(crate) async fn run(
 ) -> (Result<Answer, Stop>, Usage, Traffic) {
     let began = Instant::now();
     let (limits, cancellation) = (run.limits, run.cancellation.clone());
-    let deadline = began + limits.time;
+    let deadline = CallDeadline::new(began + limits.time);
     let connected = tokio::select! {
         // A cancelled call does not begin.
         biased;
         () = cancellation.cancelled() => Err(Stop::Cancelled),
         connected = link.connection(grant) => Ok(connected),
-        () = tokio::time::sleep_until(deadline.into()) => Err(Stop::Limit(LimitKind::Time)),
+        () = deadline.passed() => Err(Stop::Limit(LimitKind::Time)),
     };
     let (result, traffic) = match connected {
         Err(stop) => (Err(stop), Traffic::default()),
@@ -53,7 +60,7 @@ pub(crate) async fn run(
             (Ok(Err(Failure::Unavailable { message, retry_after })), Traffic::default())
         }
         Ok(Ok(connection)) => {
-            let result = ask(&connection, run, deadline).await;
+            let result = ask(&connection, grant.policy().questions(), run, &deadline).await;
             (result, connection.take_traffic())
         }
     };
@@ -61,14 +68,25 @@ pub(crate) async fn run(
     (result, Usage { wall: began.elapsed(), cpu: Duration::ZERO, memory_bytes: 0 }, traffic)
 }
 
-async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instant) -> Result<Answer, Stop> {
-    let ServerRun { tool, has_output_schema, arguments, limits: _, cancellation, progress } = run;
+async fn ask(
+    connection: &ServerConnection,
+    questions: ServerQuestions,
+    run: ServerRun<'_>,
+    deadline: &Arc<CallDeadline>,
+) -> Result<Answer, Stop> {
+    let ServerRun { tool, has_output_schema, arguments, limits: _, cancellation, progress, user } = run;
     let token = CancellationToken::new();
     let progress = Arc::new(Mutex::new(Some(progress)));
     // What the server reports after the call has ended reaches no caller.
     let _end = EndOfProgress(Arc::clone(&progress));
+    let requests = (questions == ServerQuestions::Ask).then(|| {
+        let questions = CallQuestions { user, deadline: Arc::clone(deadline) };
+        Arc::new(questions) as Arc<dyn ServerRequests>
+    });
     let call = ServerCall {
-        deadline,
+        // The deadline here can stand still.
+        deadline: Instant::now() + CALL_TIME_MAX,
+        requests,
         cancellation: token.clone(),
         has_output_schema,
         on_progress: Some(Box::new(move |report| {
@@ -85,6 +103,7 @@ async fn ask(connection: &ServerConnection, run: ServerRun<'_>, deadline: Instan
     let answered = tokio::select! {
         biased;
         () = cancelled => return Err(Stop::Cancelled),
+        () = deadline.passed() => return Err(Stop::Limit(LimitKind::Time)),
         answered = connection.client.call(tool, arguments, call) => answered,
     };
     let error = match answered {
