@@ -20,6 +20,9 @@ const PINS_DIRECTORY: &str = "generated";
 /// Maximum size of a pin, in bytes: two thousand names of 64 bytes and their hashes take 300 KB.
 const PIN_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Maximum size of the definitions of a source, in bytes: the 4 MiB that a server may list, as texts in JSON.
+const DEFINITIONS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
 /// The label from which the key of the seals is derived, so that a seal never equals another MAC of the key.
 const SEAL_LABEL: &[u8] = b"portcullis generated tools, version 1";
 
@@ -38,6 +41,9 @@ impl PinSource {
 
 /// The hash of each generated definition, in hexadecimal, by the name of the tool.
 pub type PinnedTools = BTreeMap<String, String>;
+
+/// The text of each pinned definition, by the name of the tool.
+pub type PinnedDefinitions = BTreeMap<String, String>;
 
 /// What is kept for a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,15 +105,7 @@ impl GeneratedPins {
     /// # Errors
     /// The file cannot be read.
     pub fn read(&self, source: &PinSource) -> io::Result<Pin> {
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = match self.directory.open_with(&source.0, &options) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Pin::Absent),
-            Err(error) => return Err(error),
-        };
-        let mut bytes = Vec::new();
-        file.take(PIN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        let Some(bytes) = self.bytes(&source.0, PIN_BYTES_MAX)? else { return Ok(Pin::Absent) };
         Ok(self.opened(source, &bytes).map_or(Pin::Damaged, Pin::Tools))
     }
 
@@ -157,16 +155,65 @@ impl GeneratedPins {
         self.directory.rename(&temporary, &self.directory, &source.0)
     }
 
+    /// Returns the kept definitions of a source that have the hashes of its pin. A text that differs from its hash is
+    /// left out, so the file needs no seal.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn definitions(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<PinnedDefinitions> {
+        let Some(bytes) = self.bytes(&definitions_file(source), DEFINITIONS_BYTES_MAX)? else {
+            return Ok(PinnedDefinitions::new());
+        };
+        let mut kept: PinnedDefinitions = serde_json::from_slice(&bytes).unwrap_or_default();
+        kept.retain(|name, text| {
+            tools.get(name).is_some_and(|pinned| *pinned == hex(&Sha256::digest(text.as_bytes())))
+        });
+        Ok(kept)
+    }
+
+    /// Keeps the definitions of a source, in place of those before.
+    ///
+    /// # Errors
+    /// They are too long, or the file cannot be written.
+    pub fn keep_definitions(&self, source: &PinSource, definitions: &PinnedDefinitions) -> io::Result<()> {
+        let bytes = serde_json::to_vec(definitions)?;
+        if bytes.len() as u64 > DEFINITIONS_BYTES_MAX {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the definitions are too long to be kept"));
+        }
+        let file = definitions_file(source);
+        let temporary = self.write_bytes(&file, &bytes)?;
+        self.directory.rename(&temporary, &self.directory, &file)
+    }
+
+    /// Returns the bytes of a file, at most one more than `bytes_max`. `None` if there is none.
+    fn bytes(&self, file: &str, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+        let mut options = OpenOptions::new();
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = match self.directory.open_with(file, &options) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = Vec::new();
+        file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
     /// Writes a pin under a temporary name, and returns that name.
     fn write(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<String> {
+        let file = PinFile { tools: tools.clone(), seal: self.seal_of(source, tools) };
+        self.write_bytes(&source.0, &serde_json::to_vec(&file)?)
+    }
+
+    /// Writes bytes under a temporary name, and returns that name.
+    fn write_bytes(&self, file: &str, bytes: &[u8]) -> io::Result<String> {
         let mut suffix = [0_u8; 16];
         getrandom::fill(&mut suffix).map_err(io::Error::other)?;
-        let temporary = format!("{}.{}.new", source.0, hex(&suffix));
-        let file = PinFile { tools: tools.clone(), seal: self.seal_of(source, tools) };
+        let temporary = format!("{file}.{}.new", hex(&suffix));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let mut written = self.directory.open_with(&temporary, &options)?;
-        written.write_all(&serde_json::to_vec(&file)?)?;
+        written.write_all(bytes)?;
         written.sync_all()?;
         Ok(temporary)
     }
@@ -178,4 +225,9 @@ impl GeneratedPins {
         mac.update(&serde_json::to_vec(&(&source.0, tools)).unwrap_or_default());
         hex(&mac.finalize().into_bytes())
     }
+}
+
+/// Returns the file of the definitions of a source.
+fn definitions_file(source: &PinSource) -> String {
+    format!("{}.definitions", source.0)
 }

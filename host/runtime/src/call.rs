@@ -18,6 +18,7 @@ mod escalate;
 mod execute;
 mod foresee;
 mod grant;
+mod held;
 mod hooks;
 mod inner_calls;
 mod instantiate;

@@ -39,6 +39,10 @@ impl ToolOutlook {
             // Without a schema the arguments cannot be checked, so a call needs approval at least.
             decision = decision.max(if host.is_callable(tool) { Decision::Ask } else { Decision::Deny });
         }
+        if plugin.held_tool(&tool.name().tool).is_some() {
+            // The server describes it differently than was accepted.
+            decision = decision.max(Decision::Ask);
+        }
         let read_only = host.read_only_grant(plugin, tool).filter(|_| decision == Decision::Ask);
         Self { decision, depends_on_arguments, not_granted: host.missing_grants(plugin, tool), read_only }
     }

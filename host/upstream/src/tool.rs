@@ -1,12 +1,12 @@
 //! The definition of a tool, as a server gives it.
 
 use rmcp::model::Tool;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// A tool of a server. All of it is untrusted and unchecked; only its size has a limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServerTool {
     /// The name.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct ServerTool {
 }
 
 /// What a server says about the effects of a tool: the annotations of the protocol. Nothing proves it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolClaims {
     /// Another title for people.
     pub title: Option<String>,

@@ -113,8 +113,9 @@ fn a_package_is_added_replaced_and_removed() {
         assert!(replaced.contains(told), "{told}: {replaced}");
     }
     assert_eq!(user.packages(), 1, "the old version is removed");
-    // The old definition stays in force, so the changed tool cannot be called.
-    let refused = user.run(&["call", "notes.echo"]).ends(7).err;
+    // The old definition stays in force, so each call of the changed tool asks. The new tool cannot be called.
+    user.run(&["call", "notes.echo"]).ends(4);
+    let refused = user.run(&["call", "notes.more"]).ends(7).err;
     assert!(refused.contains("`portcullis server list --try` shows why") && !refused.contains("warning"), "{refused}");
     user.run(&["accept", "notes", "--yes"]).ends(0);
     assert_eq!(user.run(&["call", "notes.echo"]).ends(0).out.trim(), "1.1.0 --a b");

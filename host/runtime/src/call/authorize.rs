@@ -191,6 +191,7 @@ impl ValidCall {
         }
         reasons.extend(grant::unnamed_host(self));
         reasons.extend(grant::replaced_program(self));
+        reasons.extend(self.held());
         reasons.extend(concerns.iter().map(|concern| &concern.reason).chain(repaired).cloned());
         reasons.extend(self.unchecked());
         let repeats = *count >= self.policy.policy.approvals().repeats;

@@ -2,7 +2,7 @@
 
 use super::beside::Beside;
 use super::load_error::LoadError;
-use super::plugin_source::PluginSource;
+use super::plugin_source::{PluginSource, ServerToolFacts};
 use super::prepared::PreparedCallers;
 use super::server_file::server_file;
 use crate::grants::PluginGrants;
@@ -110,14 +110,14 @@ impl Plugin {
         }
     }
 
-    /// Sets the tools of a server, and the names by which it knows them.
+    /// Sets the tools of a server, and what the host knows of them.
     pub(super) fn set_server_tools(
         &mut self,
         tools: BTreeMap<LocalName, Arc<Tool>>,
-        names: BTreeMap<LocalName, String>,
+        facts: BTreeMap<LocalName, ServerToolFacts>,
     ) {
         if let PluginSource::Server(_, known) = &mut self.source {
-            *known = Arc::new(names);
+            *known = Arc::new(facts);
             self.own_tools = tools.clone();
             self.tools = tools;
         }
@@ -250,8 +250,25 @@ impl Plugin {
 
     /// Returns the name by which a server knows one of its tools.
     pub(crate) fn server_tool(&self, tool: &LocalName) -> Option<&str> {
-        let PluginSource::Server(_, names) = &self.source else { return None };
-        names.get(tool).map(String::as_str)
+        self.server_facts(tool).map(|facts| facts.server_name.as_str())
+    }
+
+    /// Returns how a server describes a tool now, if that is not what was accepted.
+    pub(crate) fn held_tool(&self, tool: &LocalName) -> Option<&Arc<str>> {
+        self.server_facts(tool)?.held.as_ref()
+    }
+
+    /// Returns whether another plugin holds the same tools, for the same reasons.
+    pub(crate) fn holds_tools_of(&self, other: &Self) -> bool {
+        match (&self.source, &other.source) {
+            (PluginSource::Server(_, own), PluginSource::Server(_, others)) => own == others,
+            _ => true,
+        }
+    }
+
+    fn server_facts(&self, tool: &LocalName) -> Option<&ServerToolFacts> {
+        let PluginSource::Server(_, facts) = &self.source else { return None };
+        facts.get(tool)
     }
 
     /// Returns whether the application has registered this plugin ([`crate::Host::register`]).

@@ -17,6 +17,15 @@ pub(crate) enum PluginSource {
     Component,
     /// Functions that the application registered.
     Native(NativeFunctions),
-    /// An MCP server that the policy names, with the names by which it knows its tools.
-    Server(Arc<ServerLink>, Arc<BTreeMap<LocalName, String>>),
+    /// An MCP server that the policy names, with what the host knows of its tools.
+    Server(Arc<ServerLink>, Arc<BTreeMap<LocalName, ServerToolFacts>>),
+}
+
+/// What the host knows of a tool of a server besides its definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerToolFacts {
+    /// The name by which the server knows it.
+    pub(crate) server_name: String,
+    /// How the server describes it now, if that is not what was accepted. Each call of the tool needs a person then.
+    pub(crate) held: Option<Arc<str>>,
 }

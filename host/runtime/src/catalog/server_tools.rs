@@ -8,13 +8,14 @@ use super::generation_error::GenerationError;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin::Plugin;
+use super::plugin_source::ServerToolFacts;
 use super::wanted::Wanted;
 use crate::reserved;
-use crate::servers::{ListedServer, ListedTool, ServerFault, ServerGrant, ServerLink};
+use crate::servers::{self, ListedServer, ListedTool, ServerFault, ServerGrant, ServerLink};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::definition;
 use portcullis_definitions::tool::Tool;
-use portcullis_ledger::pins::{GeneratedPins, Pin, PinSource, PinnedTools};
+use portcullis_ledger::pins::{GeneratedPins, Pin, PinSource, PinnedDefinitions, PinnedTools};
 use portcullis_policy::{Binding, DependencyKey, DependencyKind, LocalName, PluginName, Policy, ServerPolicy};
 use std::collections::BTreeMap;
 use std::slice;
@@ -31,8 +32,7 @@ const VERSION_BYTES_MAX: usize = 64;
 struct CheckedServer {
     /// The accepted tools.
     tools: BTreeMap<LocalName, Arc<Tool>>,
-    /// The names by which the server knows them.
-    names: BTreeMap<LocalName, String>,
+    facts: BTreeMap<LocalName, ServerToolFacts>,
     version: Option<String>,
     /// Why other tools are withheld.
     withheld: Vec<LoadError>,
@@ -102,10 +102,11 @@ impl Loader {
         let Some((link, grant)) = plugin.server_link() else { return Ok(()) };
         let listed = link.list(grant).await.map_err(|fault| LoadError::Server(Box::new(fault)))?;
         let (identity, pins) = ((plugin.name.clone(), plugin.sha256), Arc::clone(&self.pins));
+        let policy = grant.policy().clone();
         // Compiling a thousand schemas takes long, and pins are files.
-        let checked = blocking(move || Ok(checked((&identity.0, identity.1), listed, &pins)?)).await?;
-        let CheckedServer { tools, names, version, withheld } = checked;
-        plugin.set_server_tools(tools, names);
+        let checked = blocking(move || Ok(checked((&identity.0, identity.1), listed, &policy, &pins)?)).await?;
+        let CheckedServer { tools, facts, version, withheld } = checked;
+        plugin.set_server_tools(tools, facts);
         plugin.withheld = withheld.into_iter().map(Arc::new).collect();
         if let Some(version) = version {
             plugin.version = OneLine(cut(&version, VERSION_BYTES_MAX)).to_string();
@@ -122,56 +123,128 @@ impl Plugin {
     }
 }
 
+/// The tools that a server lists now, each checked by itself.
+#[derive(Default)]
+struct ListedNow {
+    tools: BTreeMap<LocalName, Arc<Tool>>,
+    /// The names by which the server knows them.
+    server_names: BTreeMap<LocalName, String>,
+    /// What the server says about them, and the hashes of that.
+    said: PinnedDefinitions,
+    hashes: PinnedTools,
+    refused: Vec<String>,
+}
+
+impl ListedNow {
+    fn of(plugin: &PluginName, listed: Vec<ListedTool>) -> Self {
+        let mut now = Self::default();
+        for ListedTool { server_name, definition, said, sha256 } in listed {
+            match definition::check_generated(plugin, &BTreeMap::new(), slice::from_ref(&definition)) {
+                Ok(checked) => {
+                    for (name, tool) in checked {
+                        if now.tools.contains_key(&name) {
+                            let other = format!("{}: another tool has the name {name}", OneLine(&server_name));
+                            now.refused.push(other);
+                            continue;
+                        }
+                        now.hashes.insert(name.to_string(), sha256.clone());
+                        now.said.insert(name.to_string(), said.clone());
+                        now.server_names.insert(name.clone(), server_name.clone());
+                        now.tools.insert(name, tool);
+                    }
+                }
+                Err(problems) => now.refused.extend(problems.iter().map(ToString::to_string)),
+            }
+        }
+        now
+    }
+
+    /// Returns the texts of the pinned definitions: those of now, and those of before for tools that differ now.
+    fn definitions(&self, pinned: &PinnedTools, kept: &PinnedDefinitions) -> PinnedDefinitions {
+        let text = |(name, hash): (&String, &String)| {
+            let is_same = self.hashes.get(name) == Some(hash);
+            let text = if is_same { self.said.get(name) } else { kept.get(name) };
+            Some((name.clone(), text?.clone()))
+        };
+        pinned.iter().filter_map(text).collect()
+    }
+
+    /// Returns the accepted tools. One that the server describes differently now stays as it was accepted, and is held.
+    fn accepted(
+        &self,
+        plugin: &PluginName,
+        (pinned, kept): (&PinnedTools, &PinnedDefinitions),
+        policy: &ServerPolicy,
+    ) -> (BTreeMap<LocalName, Arc<Tool>>, BTreeMap<LocalName, ServerToolFacts>) {
+        let (mut tools, mut facts) = (BTreeMap::new(), BTreeMap::new());
+        for (name, now) in &self.tools {
+            let Some(hash) = pinned.get(name.as_str()) else { continue };
+            let held = match self.hashes.get(name.as_str()) == Some(hash) {
+                true => None,
+                false => {
+                    let Some(before) = kept.get(name.as_str()) else { continue };
+                    let Some(accepted) = accepted_tool(plugin, name, before, policy) else { continue };
+                    let said = self.said.get(name.as_str()).map_or("", String::as_str);
+                    Some((accepted, Arc::from(servers::difference(before, said))))
+                }
+            };
+            let (tool, held) = match held {
+                Some((tool, difference)) => (tool, Some(difference)),
+                None => (Arc::clone(now), None),
+            };
+            let server_name = self.server_names.get(name).cloned().unwrap_or_default();
+            facts.insert(name.clone(), ServerToolFacts { server_name, held });
+            tools.insert(name.clone(), tool);
+        }
+        (tools, facts)
+    }
+}
+
+/// Returns a tool as it was accepted.
+fn accepted_tool(plugin: &PluginName, name: &LocalName, said: &str, policy: &ServerPolicy) -> Option<Arc<Tool>> {
+    let before = servers::said_before(said, policy)?;
+    let own = BTreeMap::new();
+    let mut checked = definition::check_generated(plugin, &own, slice::from_ref(&before.definition)).ok()?;
+    checked.remove(name)
+}
+
 /// Checks the tools of a server one by one, and compares them with the accepted ones. The first tools of a server are
 /// accepted, because the operator has just written the policy that names it.
 fn checked(
     (plugin, sha256): (&PluginName, [u8; 32]),
     listed: ListedServer,
+    policy: &ServerPolicy,
     pins: &GeneratedPins,
 ) -> Result<CheckedServer, GenerationError> {
-    let ListedServer { version, tools: listed } = listed;
-    let (mut tools, mut names, mut hashes) = (BTreeMap::new(), BTreeMap::new(), PinnedTools::new());
-    let mut refused = Vec::new();
-    for ListedTool { server_name, definition, sha256 } in listed {
-        let own = BTreeMap::new();
-        match definition::check_generated(plugin, &own, slice::from_ref(&definition)) {
-            Ok(checked) => {
-                for (name, tool) in checked {
-                    if tools.contains_key(&name) {
-                        refused.push(format!("{}: another tool has the name {name}", OneLine(&server_name)));
-                        continue;
-                    }
-                    hashes.insert(name.to_string(), sha256.clone());
-                    names.insert(name.clone(), server_name.clone());
-                    tools.insert(name, tool);
-                }
-            }
-            Err(problems) => refused.extend(problems.iter().map(ToString::to_string)),
-        }
-    }
+    let version = listed.version;
+    let now = ListedNow::of(plugin, listed.tools);
     // The pin of a server does not depend on its command: what a new version says differently is to be accepted, too.
     let settings = BTreeMap::from([(SERVER_SETTING.to_owned(), String::new())]);
     let source = PinSource::new(plugin.as_str(), &settings, &[]);
-    let pin = pins.read_or_keep_first(&source, &hashes).map_err(GenerationError::Pin)?;
-    let pinned = match &pin {
+    let pinned = match pins.read_or_keep_first(&source, &now.hashes).map_err(GenerationError::Pin)? {
         Pin::Tools(tools) => Some(tools),
         Pin::Absent | Pin::Damaged => None,
     };
-    let mut withheld = Vec::new();
-    let is_accepted = |name: &LocalName| {
-        let accepted = pinned.and_then(|pinned| pinned.get(name.as_str()));
-        accepted.is_some() && accepted == hashes.get(name.as_str())
+    let (tools, facts) = match &pinned {
+        Some(pinned) => {
+            let kept = pins.definitions(&source, pinned).map_err(GenerationError::Pin)?;
+            let next = now.definitions(pinned, &kept);
+            if next != kept {
+                pins.keep_definitions(&source, &next).map_err(GenerationError::Pin)?;
+            }
+            now.accepted(plugin, (pinned, &kept), policy)
+        }
+        None => Default::default(),
     };
-    let accepted = tools.iter().filter(|(name, _)| is_accepted(name));
-    let accepted: BTreeMap<LocalName, Arc<Tool>> = accepted.map(|(name, tool)| (name.clone(), tool.clone())).collect();
+    let mut withheld = Vec::new();
+    let listed_now = (&now.tools, now.hashes);
     if let Some(change) =
-        GeneratedChange::between((plugin, sha256), ToolsOrigin::Listed, source, pinned, (&tools, hashes))
+        GeneratedChange::between((plugin, sha256), ToolsOrigin::Listed, source, pinned.as_ref(), listed_now)
     {
         withheld.push(GenerationError::Changed(Box::new(change)).into());
     }
-    if !refused.is_empty() {
-        withheld.push(GenerationError::Unusable(refused).into());
+    if !now.refused.is_empty() {
+        withheld.push(GenerationError::Unusable(now.refused).into());
     }
-    names.retain(|name, _| accepted.contains_key(name));
-    Ok(CheckedServer { tools: accepted, names, version, withheld })
+    Ok(CheckedServer { tools, facts, version, withheld })
 }

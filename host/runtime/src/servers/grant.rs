@@ -35,7 +35,7 @@ impl<'a> ServerGrant<'a> {
     }
 
     /// Returns what the policy says about the server's tools.
-    pub(super) fn policy(&self) -> &'a ServerPolicy {
+    pub(crate) fn policy(&self) -> &'a ServerPolicy {
         match self.way {
             ServerWay::Program { server, .. } => &server.policy,
             ServerWay::Address(address) => &address.policy,

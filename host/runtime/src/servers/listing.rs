@@ -31,8 +31,9 @@ pub(crate) struct ListedTool {
     /// The name by which the server knows it.
     pub(crate) server_name: String,
     pub(crate) definition: Definition,
-    /// The SHA-256 of what the server says about the tool, in hexadecimal digits. What the policy says is no part of
-    /// it.
+    /// What the server says about the tool, as JSON. What the policy says is no part of it.
+    pub(crate) said: String,
+    /// The SHA-256 of that, in hexadecimal digits.
     pub(crate) sha256: String,
 }
 
@@ -44,7 +45,8 @@ pub(super) fn listed(identity: &ServerIdentity, tools: Vec<ServerTool>, policy: 
 
 fn listed_tool(tool: ServerTool, policy: &ServerPolicy) -> ListedTool {
     // Serializing strings and JSON values cannot fail.
-    let sha256 = hex(&Sha256::digest(serde_json::to_vec(&tool).unwrap_or_default()));
+    let said = serde_json::to_string(&tool).unwrap_or_default();
+    let sha256 = hex(&Sha256::digest(&said));
     let name = local_name(&tool.name);
     // A name without a valid form is refused by the check of the definition.
     let permissions = LocalName::new(&name).map(|name| policy.permissions(&name)).unwrap_or_default();
@@ -65,7 +67,12 @@ fn listed_tool(tool: ServerTool, policy: &ServerPolicy) -> ListedTool {
         optional: Default::default(),
         hints: hints.into_iter().filter(|(claim, _)| *claim == Some(true)).map(|(_, hint)| hint).collect(),
     };
-    ListedTool { server_name, definition, sha256 }
+    ListedTool { server_name, definition, said, sha256 }
+}
+
+/// Reads what a server said about a tool before.
+pub(crate) fn said_before(said: &str, policy: &ServerPolicy) -> Option<ListedTool> {
+    serde_json::from_str(said).ok().map(|tool| listed_tool(tool, policy))
 }
 
 fn described(description: Option<String>) -> String {

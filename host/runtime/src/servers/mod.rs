@@ -7,6 +7,7 @@
 mod address;
 mod connection;
 mod deadline;
+mod difference;
 mod error;
 mod grant;
 mod limits;
@@ -17,10 +18,11 @@ mod process;
 mod questions;
 mod run;
 
+pub(crate) use difference::difference;
 pub use error::ServerFault;
 pub(crate) use grant::ServerGrant;
 pub(crate) use link::{ServerChanges, ServerLink};
-pub(crate) use listing::{ListedServer, ListedTool};
+pub(crate) use listing::{ListedServer, ListedTool, said_before};
 pub(crate) use login::ServerAccount;
 pub use login::{AccountError, LoginStatus};
 pub(crate) use questions::AskUser;

@@ -96,7 +96,7 @@ impl FirstStart {
         if let Some(change) = &self.change {
             writeln!(
                 text,
-                "\n{}These tools stay out of use until you accept them: `portcullis accept {name}`",
+                "\n{}Until you accept them with `portcullis accept {name}`, new tools stay out of use, and each call of a changed one asks.",
                 accept::text(change, style)?
             )?;
         }

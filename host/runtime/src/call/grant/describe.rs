@@ -51,7 +51,8 @@ pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<
         let grant = given(plugin, tool, key, dependency.kind)?;
         Some(format!("{key}: {}", grant.as_kind().describe_bound(bindings.get(key), tool)?))
     };
-    native_line(plugin).into_iter().chain(plugin.dependencies.iter().filter_map(line)).collect()
+    let held = plugin.held_tool(&tool.name().tool).map(|difference| format!("held tool: {difference}"));
+    native_line(plugin).into_iter().chain(held).chain(plugin.dependencies.iter().filter_map(line)).collect()
 }
 
 /// Returns the line about a native tool, which needs no handles to do anything that the application can do.

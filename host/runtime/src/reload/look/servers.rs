@@ -96,5 +96,8 @@ fn needs_list(server: &Plugin) -> bool {
 fn is_same(known: &Plugin, plugin: &Plugin) -> bool {
     let reasons =
         |plugin: &Plugin| plugin.withheld.iter().map(|error| WithCauses(&**error).to_string()).collect::<Vec<_>>();
-    known.sha256 == plugin.sha256 && known.has_tools_of(plugin) && reasons(known) == reasons(plugin)
+    known.sha256 == plugin.sha256
+        && known.has_tools_of(plugin)
+        && known.holds_tools_of(plugin)
+        && reasons(known) == reasons(plugin)
 }

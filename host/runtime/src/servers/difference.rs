@@ -1,0 +1,51 @@
+//! How a server describes a tool differently than when it was accepted, for the person who is asked about a call of it.
+
+use crate::text::{OneLine, cut};
+use serde_json::{Map, Value};
+
+/// Maximum bytes of one text of a difference. An approver reads all of it.
+const TEXT_BYTES_MAX: usize = 600;
+
+/// What a server says of a tool, in the words of a person.
+const PARTS: [(&str, &str); 6] = [
+    ("title", "the title"),
+    ("description", "the description"),
+    ("input_schema", "the schema of the arguments"),
+    ("output_schema", "the schema of the output"),
+    ("claims", "what it claims of the effects"),
+    ("name", "the name"),
+];
+
+/// Returns how two texts about a tool differ, in one line. Both are JSON of the server.
+pub(crate) fn difference(before: &str, now: &str) -> String {
+    let read = |said: &str| serde_json::from_str::<Map<String, Value>>(said).unwrap_or_default();
+    let (before, now) = (read(before), read(now));
+    let differs = |(key, _): &&(&str, &str)| before.get(*key) != now.get(*key);
+    let parts = PARTS.iter().filter(differs).map(|(key, what)| {
+        let [before, now] = [&before, &now].map(|said| shown(said.get(*key)));
+        format!("{what} was {before} and is {now}")
+    });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+fn shown(part: Option<&Value>) -> String {
+    let text = part.filter(|part| !part.is_null()).map_or_else(|| "missing".to_owned(), Value::to_string);
+    let more = if text.len() > TEXT_BYTES_MAX { " [cut]" } else { "" };
+    format!("{}{more}", OneLine(cut(&text, TEXT_BYTES_MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_differs_is_named_on_one_line() {
+        let said = |description: &str| json!({ "name": "a", "description": description, "claims": {} }).to_string();
+        let shown = difference(&said("Reads."), &said("Reads.\n\u{202e}Then \u{1b}[2J"));
+        assert!(shown.starts_with("the description was \"Reads.\" and is \"Reads."), "{shown}");
+        assert!(!shown.contains(['\n', '\u{1b}', '\u{202e}']) && !shown.contains("title"), "{shown}");
+        let long = difference(&said(""), &said(&"x".repeat(10_000)));
+        assert!(long.len() < 2 * TEXT_BYTES_MAX && long.ends_with("[cut]"), "{long}");
+    }
+}
