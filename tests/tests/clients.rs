@@ -41,3 +41,8 @@ mod console;
 
 #[path = "clients/logins.rs"]
 mod logins;
+
+#[path = "clients/server_packages.rs"]
+mod server_packages;
+
+mod worker_start;
