@@ -14,6 +14,10 @@ fn soon() -> ServerCall {
 async fn connected(module: &str, given: &[&str]) -> (ServerClient, ServerProcess) {
     let mut command = command(installed("PORTCULLIS_TEST_PYTHON_SERVERS"));
     command.args(["-m", module]).args(given);
+    if module == "mcp_server_fetch" {
+        // With npm, it would install packages into the folder that all tests share.
+        command.env("PATH", "/nonexistent");
+    }
     let mut server = ServerProcess::start(command);
     let client = server.connect(limits()).await.unwrap();
     assert_eq!(client.identity().protocol, "2026-07-28", "{module}");

@@ -63,6 +63,7 @@ async fn each_way_to_fail_has_its_code() {
     assert_eq!((reply.code, reply.message.contains("unknown project")), (Code::ToolRejectedArguments, true));
     let reply = call(&host, "exit", json!({})).await;
     assert_eq!(reply.code, Code::ToolUnavailable, "{}", reply.message);
+    assert!(reply.message.contains("it exited with the code 7"), "{}", reply.message);
     let reply = call(&host, "echo", json!({ "text": "again" })).await;
     assert_eq!((reply.code, reply.message.as_str()), (Code::Completed, "again"), "the server was started again");
     let reply = call(&host, "sleep", json!({ "ms": 60_000 })).await;

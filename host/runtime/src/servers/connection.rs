@@ -59,6 +59,14 @@ impl ServerConnection {
         }
     }
 
+    /// Returns how the server's program has ended, after the connection has.
+    pub(super) async fn end(&self) -> Option<String> {
+        match &self.end {
+            ServerEnd::Process(end) => Some(end.end().await),
+            ServerEnd::Address(_) => None,
+        }
+    }
+
     /// Takes why the last request had no token, if it had none.
     pub(super) fn take_login_fault(&self) -> Option<AccountError> {
         match &self.end {

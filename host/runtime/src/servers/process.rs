@@ -1,6 +1,6 @@
 //! A server that runs as a confined program of this machine.
 
-use super::error::{ServerFault, shown};
+use super::error::{LogEnd, ServerFault, shown};
 use super::limits::{limits, requests};
 use crate::grants::{BoundProgram, BoundServer};
 use portcullis_policy::ProcessBinding;
@@ -81,6 +81,12 @@ impl ProcessEnd {
     /// Returns whether the program is still the one that the policy names, with everything that it gets.
     pub(super) fn is_of(&self, program: &BoundProgram, server: &BoundServer) -> bool {
         self.binding == server.binding && self.program_sha256 == program.file().sha256()
+    }
+
+    /// Returns how the program has ended, with the end of its standard error, after its connection has.
+    pub(super) async fn end(&self) -> String {
+        let ended = timeout(END_TIME_MAX, self.process.ended()).await;
+        format!("{}{}", ended.as_deref().unwrap_or("it still runs"), LogEnd::new(&self.process.log()))
     }
 
     /// Takes the requests that the server has made since the last time.

@@ -118,7 +118,10 @@ async fn ask(
         ServerError::Cancelled => Err(Stop::Cancelled),
         ServerError::ResultTooLarge { .. } => Err(Stop::Limit(LimitKind::Transfer)),
         ServerError::Closed(reason) => {
-            let message = format!("the connection to the server ended during the call: {}", shown(&reason));
+            let mut message = format!("the connection to the server ended during the call: {}", shown(&reason));
+            if let Some(end) = connection.end().await {
+                message = format!("{message}: {end}");
+            }
             Ok(Err(Failure::Unavailable { message, retry_after: None }))
         }
         error @ ServerError::NotSent(_) => Ok(Err(Failure::Unavailable { message: shown(&error), retry_after: None })),

@@ -114,7 +114,8 @@ impl ServerProcess {
         self.log()
     }
 
-    fn log(&self) -> String {
+    /// Returns the end of what the server has printed to its standard error until now. Untrusted text.
+    pub fn log(&self) -> String {
         let log = self.log.lock_recovered();
         let bytes: Vec<u8> = log.iter().copied().collect();
         String::from_utf8_lossy(&bytes).into_owned()
