@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 /// Maximum bytes of one text of a difference. An approver reads all of it.
 const TEXT_BYTES_MAX: usize = 600;
 
+/// Maximum bytes that are shown before the first difference of two texts.
+const BEFORE_BYTES_MAX: usize = 60;
+
 /// What a server says of a tool, in the words of a person.
 const PARTS: [(&str, &str); 6] = [
     ("title", "the title"),
@@ -22,16 +25,28 @@ pub(crate) fn difference(before: &str, now: &str) -> String {
     let (before, now) = (read(before), read(now));
     let differs = |(key, _): &&(&str, &str)| before.get(*key) != now.get(*key);
     let parts = PARTS.iter().filter(differs).map(|(key, what)| {
-        let [before, now] = [&before, &now].map(|said| shown(said.get(*key)));
-        format!("{what} was {before} and is {now}")
+        let [before, now] = [&before, &now].map(|said| text(said.get(*key)));
+        // A server could hide a change behind the part of a long text that is shown.
+        let start = common_start(&before, &now);
+        format!("{what} was {} and is {}", shown(&before, start), shown(&now, start))
     });
     parts.collect::<Vec<_>>().join("; ")
 }
 
-fn shown(part: Option<&Value>) -> String {
-    let text = part.filter(|part| !part.is_null()).map_or_else(|| "missing".to_owned(), Value::to_string);
-    let more = if text.len() > TEXT_BYTES_MAX { " [cut]" } else { "" };
-    format!("{}{more}", OneLine(cut(&text, TEXT_BYTES_MAX)))
+fn text(part: Option<&Value>) -> String {
+    part.filter(|part| !part.is_null()).map_or_else(|| "missing".to_owned(), Value::to_string)
+}
+
+/// Returns where two texts are shown from, so that their first difference is.
+fn common_start(one: &str, other: &str) -> usize {
+    let common = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    if common <= BEFORE_BYTES_MAX { 0 } else { one.floor_char_boundary(common - BEFORE_BYTES_MAX) }
+}
+
+fn shown(text: &str, start: usize) -> String {
+    let (less, rest) = if start > 0 { ("[cut] ", &text[start..]) } else { ("", text) };
+    let more = if rest.len() > TEXT_BYTES_MAX { " [cut]" } else { "" };
+    format!("{less}{}{more}", OneLine(cut(rest, TEXT_BYTES_MAX)))
 }
 
 #[cfg(test)]
@@ -47,5 +62,8 @@ mod tests {
         assert!(!shown.contains(['\n', '\u{1b}', '\u{202e}']) && !shown.contains("title"), "{shown}");
         let long = difference(&said(""), &said(&"x".repeat(10_000)));
         assert!(long.len() < 2 * TEXT_BYTES_MAX && long.ends_with("[cut]"), "{long}");
+        let hidden = |end: &str| said(&format!("{}é{end}", "é".repeat(5000)));
+        let late = difference(&hidden("Reads."), &hidden("Deletes."));
+        assert!(late.contains("Reads.") && late.contains("Deletes.") && late.len() < 500, "{late}");
     }
 }

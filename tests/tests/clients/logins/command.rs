@@ -50,6 +50,8 @@ async fn a_server_is_added_logged_in_to_listed_and_logged_out_of() {
     assert!(text.contains(&format!("at {}", office.issuer)), "{text}");
     let (code, text) = run(&office, &["call", "desk.echo", r#"{"text":"hello"}"#, "--json"]);
     assert!(text.contains("approval"), "{code:?}\n{text}");
+    let (_, text) = run(&office, &["server", "remove", "desk"]);
+    assert!(text.contains("run `portcullis logout desk` before"), "{text}");
     let (code, text) = run(&office, &["logout", "desk"]);
     assert!(code == Some(0) && text.contains("its token is revoked"), "{code:?}\n{text}");
     let (code, text) = run(&office, &["login", "nobody", "--yes", "--json"]);

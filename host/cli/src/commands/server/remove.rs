@@ -1,13 +1,15 @@
 //! `portcullis server remove`: removes the section of a server, and its package if nothing else uses it.
 
 use super::change::{ServerChange, confirm};
-use super::packages::{Packages, package_of};
+use super::packages::{Packages, address_of, package_of};
 use crate::arguments::ServerRemoveArguments;
 use crate::commands::editing::KnownPolicy;
 use crate::context::Context;
 use crate::exit_code::Exit;
 use crate::json::{self, DocumentKind};
+use crate::opening;
 use crate::style::Style;
+use portcullis::logins::LoginStatus;
 use portcullis::policy::{PluginName, Policy};
 use portcullis_policy_edit::{PolicyEdit, apply};
 use serde_json::json;
@@ -22,7 +24,8 @@ pub(super) async fn run(arguments: &ServerRemoveArguments, context: &Context) ->
     let edit = PolicyEdit::RemoveServer { name: name.clone() };
     let edited = apply(&known.layers(known.file.text()), &edit, &[])?;
     let old = Policy::parse(known.file.text())?;
-    let notes = edited.notes.into_iter().chain(rules_that_stay(&old, name)).collect();
+    let stays = [rules_that_stay(&old, name), login_that_stays(&old, name, context).await];
+    let notes = edited.notes.into_iter().chain(stays.into_iter().flatten()).collect();
     let change = ServerChange { known: &known, text: edited.text, notes };
     change.show(context)?;
     if let Some(exit) = confirm("Remove the server?", arguments.yes, context).await? {
@@ -47,6 +50,14 @@ pub(super) async fn run(arguments: &ServerRemoveArguments, context: &Context) ->
         context.terminal.note(format_args!("removed the package {spec}"));
     }
     Ok(Exit::Completed)
+}
+
+/// Returns the note about the login to the server. Another policy of the user may name the same server.
+async fn login_that_stays(policy: &Policy, name: &PluginName, context: &Context) -> Option<String> {
+    address_of(policy, name)?.login.as_ref()?;
+    let host = opening::open_policy(context).await.ok()?;
+    let is_logged_in = matches!(host.login_status(name).await, Ok(LoginStatus::LoggedIn { .. }));
+    is_logged_in.then(|| format!("the login to {name} stays: to revoke it, run `portcullis logout {name}` before"))
 }
 
 /// Returns the note about rules that name the server. They would apply to anything else of this name.
