@@ -7,7 +7,7 @@ use crate::closing::CloseReason;
 use crate::traffic::Traffic;
 use rmcp::RoleClient;
 use rmcp::model::{
-    ErrorCode, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId, ServerNotification, ServerRequest,
+    ErrorCode, ErrorData, Extensions, GetExtensions as _, JsonRpcMessage, RequestId, ServerNotification, ServerRequest,
 };
 use rmcp::service::{InboundStreamOrigin, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -41,7 +41,7 @@ impl<T> GuardedTransport<T> {
             },
             JsonRpcMessage::Request(request) => {
                 let is_ping = matches!(request.request, ServerRequest::PingRequest(_));
-                self.traffic.note_server_request(is_ping, origin(&request.request))
+                self.traffic.note_server_request(is_ping, origin(request.request.extensions()))
             }
             JsonRpcMessage::Notification(sent) => self.admit_notification(&sent.notification),
         }
@@ -71,8 +71,8 @@ impl<T> GuardedTransport<T> {
 }
 
 /// Returns the request of the host that a request of the server belongs to. Only HTTP knows it.
-pub(crate) fn origin(request: &ServerRequest) -> Option<&RequestId> {
-    match request.extensions().get::<InboundStreamOrigin>() {
+pub(crate) fn origin(extensions: &Extensions) -> Option<&RequestId> {
+    match extensions.get::<InboundStreamOrigin>() {
         Some(InboundStreamOrigin::OutboundRequest(id)) => Some(id),
         Some(InboundStreamOrigin::Unassociated) | None => None,
     }

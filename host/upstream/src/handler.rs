@@ -49,7 +49,8 @@ impl Service<RoleClient> for RequestHandler {
         request: model::ServerRequest,
         context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
-        let call = self.traffic.call_of(origin(&request));
+        // The library has moved what the transport knows of the request there.
+        let call = self.traffic.call_of(origin(&context.extensions));
         let request = match request {
             model::ServerRequest::PingRequest(_) => return Ok(ClientResult::empty(())),
             model::ServerRequest::CreateMessageRequest(request) => sampling(&request.params),

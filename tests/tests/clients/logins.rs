@@ -129,6 +129,17 @@ async fn a_client_with_a_secret_renews_with_its_secret() {
     assert_eq!(reply.code, Code::Completed, "{}", reply.message);
 }
 
+#[tokio::test]
+async fn a_login_after_a_demand_for_more_asks_for_more() {
+    let office = LoginOffice::new("honest");
+    let host = office.logged_in().await;
+    office.control("scope").await;
+    let reply = whoami(&host).await;
+    assert!(reply.message.contains("log in to it again"), "{}", reply.message);
+    let offer = host.offer_login(&"desk".parse().unwrap(), office::REDIRECT.to_owned()).await.unwrap();
+    assert_eq!(offer.scopes(), ["tools", "offline_access", "admin"]);
+}
+
 async fn wait_for_tools(host: &Host) {
     let listed = async {
         while host.catalog().plugin("desk").is_none() {

@@ -7,6 +7,7 @@ use crate::grants::BoundAddress;
 use bytes::Bytes;
 use futures_core::Stream;
 use http::StatusCode;
+use http::header::WWW_AUTHENTICATE;
 use portcullis_ledger::logins::ServerLogins;
 use portcullis_policy::HttpBinding;
 use portcullis_policy::recovery::RecoverMutex;
@@ -94,8 +95,15 @@ impl AddressExchange {
             Err(fault) => return Err(self.without_token(fault)),
         };
         let response = self.sent(copy_of(&request), Some(&token)).await?;
-        if response.status() != StatusCode::UNAUTHORIZED {
-            return Ok(response);
+        let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+        match (response.status(), challenge) {
+            (StatusCode::UNAUTHORIZED, _) => {}
+            (StatusCode::FORBIDDEN, Some(challenge)) => {
+                // If it cannot be kept, the next login asks for less, and the server demands it again.
+                let _ = tokens.note_demand(challenge).await;
+                return Ok(response);
+            }
+            _ => return Ok(response),
         }
         // The token was revoked, or ended earlier than the authorization server said.
         drop(response);

@@ -4,10 +4,15 @@ use super::error::{LoginError, problem};
 use super::exchange::LoginExchange;
 use super::server_token::ServerToken;
 use crate::http::HttpExchange;
+use http::StatusCode;
+use http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::auth::{
     AuthorizationCallback, AuthorizationManager, AuthorizationMetadata, CredentialStore, InMemoryCredentialStore,
     OAuthClientConfig,
 };
+use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE};
+use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
@@ -25,6 +30,8 @@ pub struct LoginSettings {
     pub client_secret: Option<String>,
     /// The scopes to ask for. If there are none, those that the server names.
     pub scopes: Vec<String>,
+    /// More scopes, which the login before had or the server has demanded since.
+    pub more_scopes: Vec<String>,
     /// The address on the loopback interface to which the user's browser returns.
     pub redirect: String,
 }
@@ -61,8 +68,9 @@ impl LoginOffer {
         let client = Arc::new(LoginExchange::new(exchange));
         let manager = AuthorizationManager::new_with_oauth_http_client(settings.address.as_str(), client.clone()).await;
         let mut manager = manager.map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
-        let found =
-            manager.resolve_metadata().await.map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
+        let challenge = challenge_of(&client, &settings.address).await;
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
+        let found = found.map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
         if !found.source.is_discovered() {
             return Err(LoginError::NotOffered);
         }
@@ -70,7 +78,13 @@ impl LoginOffer {
         check_endpoints(&settings.address, &metadata)?;
         manager.set_metadata(metadata.clone());
         let scopes = match settings.scopes.is_empty() {
-            true => manager.select_initial_scopes(&[]).await,
+            true => {
+                let mut scopes = manager.select_initial_scopes(&[]).await;
+                let more = settings.more_scopes.iter().filter(|scope| !scopes.contains(scope));
+                let more: Vec<String> = more.cloned().collect();
+                scopes.extend(more);
+                scopes
+            }
             false => settings.scopes.clone(),
         };
         let issuer = metadata.issuer.clone().unwrap_or_else(|| origin_of(&metadata.token_endpoint));
@@ -175,8 +189,31 @@ impl LoginUnderWay {
             redirect: self.settings.redirect,
             registered_secret: self.registered_secret,
             credentials: kept.ok_or(LoginError::Unreadable)?,
+            demanded: Vec::new(),
         })
     }
+}
+
+/// Returns the challenge with which the server refuses a first message, which can say where to log in and for what. Not
+/// every server sends it for other requests.
+async fn challenge_of(client: &LoginExchange, address: &str) -> Option<String> {
+    let hello = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": ProtocolVersion::LATEST_WITH_INITIALIZE,
+            "capabilities": {},
+            "clientInfo": { "name": "portcullis", "version": env!("CARGO_PKG_VERSION") },
+        },
+    });
+    let request = http::Request::post(address)
+        .header(ACCEPT, format!("{JSON_MIME_TYPE}, {EVENT_STREAM_MIME_TYPE}"))
+        .header(CONTENT_TYPE, JSON_MIME_TYPE)
+        .body(hello.to_string().into_bytes());
+    let answer = client.send(request.ok()?).await.ok()?;
+    let challenge = answer.headers().get(WWW_AUTHENTICATE).filter(|_| answer.status() == StatusCode::UNAUTHORIZED)?;
+    challenge.to_str().ok().map(str::to_owned)
 }
 
 /// Checks that no endpoint is unencrypted, unless the server itself is.

@@ -2,13 +2,17 @@
 
 use super::error::LoginError;
 use oauth2::TokenResponse as _;
-use rmcp::transport::auth::{AuthorizationMetadata, OAuthTokenResponse, StoredCredentials};
+use rmcp::transport::auth::{AuthorizationMetadata, OAuthTokenResponse, StoredCredentials, WWWAuthenticateParams};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use url::Url;
 
 /// How long before its end a token is renewed. It has to arrive at the server before it ends.
 const RENEWAL_MARGIN: Duration = Duration::from_secs(30);
+
+/// Maximum scopes that a login asks for, as in a policy.
+const SCOPES_MAX: usize = 64;
 
 /// The token of a server. It is used only at the server's address, and renewed only where it came from.
 #[derive(Clone, Serialize, Deserialize)]
@@ -23,6 +27,9 @@ pub struct ServerToken {
     /// The secret of a client that has registered itself.
     pub(super) registered_secret: Option<String>,
     pub(super) credentials: StoredCredentials,
+    /// The scopes that the server has demanded since, for the next login.
+    #[serde(default)]
+    pub(super) demanded: Vec<String>,
 }
 
 impl fmt::Debug for ServerToken {
@@ -62,6 +69,26 @@ impl ServerToken {
     /// Returns what the token permits. Untrusted text.
     pub fn scopes(&self) -> &[String] {
         &self.credentials.granted_scopes
+    }
+
+    /// Returns the scopes that the next login has to ask for: those of the token, and those that the server has
+    /// demanded since. Untrusted text.
+    pub fn scopes_to_ask(&self) -> Vec<String> {
+        let mut scopes = self.credentials.granted_scopes.clone();
+        scopes.extend(self.demanded.iter().filter(|scope| !self.credentials.granted_scopes.contains(scope)).cloned());
+        scopes
+    }
+
+    /// Returns the token with the scopes that a challenge of the server demands, if it demands other ones. `challenge`
+    /// is the header `WWW-Authenticate` of a refusal.
+    pub fn demanding(&self, challenge: &str) -> Option<Self> {
+        let params = WWWAuthenticateParams::parse(challenge, &Url::parse(&self.address).ok()?);
+        let scope = params.scope.as_ref().filter(|_| params.is_insufficient_scope())?;
+        let known = self.scopes_to_ask();
+        let new = scope.split_whitespace().take(SCOPES_MAX).filter(|scope| !known.iter().any(|known| known == scope));
+        let new: Vec<String> = new.map(str::to_owned).collect();
+        let has_room = !new.is_empty() && known.len() + new.len() <= SCOPES_MAX;
+        has_room.then(|| Self { demanded: self.demanded.iter().cloned().chain(new).collect(), ..self.clone() })
     }
 
     /// Returns the end of the access token, if the authorization server has named it.

@@ -132,6 +132,7 @@ impl ServerAccount {
             client_id: client.map(|client| client.id.clone()),
             client_secret: self.client_secret().await?.map(|secret| secret.to_string()),
             scopes: self.login.scopes.clone(),
+            more_scopes: self.read().await.ok().flatten().map(|token| token.scopes_to_ask()).unwrap_or_default(),
             redirect,
         };
         LoginOffer::discover(self.exchange(), settings).await.map_err(|source| self.failed(source))

@@ -65,6 +65,18 @@ impl TokenKeeper {
         }
     }
 
+    /// Keeps the scopes that the server demands, for the next login.
+    pub(in crate::servers) async fn note_demand(&self, challenge: &str) -> Result<(), AccountError> {
+        let mut current = self.current.lock().await;
+        let _lock = self.account.lock().await?;
+        let kept = self.read(self.account.stamp().await?).await?;
+        if let Some(demanding) = kept.token.demanding(challenge) {
+            self.account.keep(&demanding).await?;
+            *current = Some(self.prepared(demanding, self.account.stamp().await?).await?);
+        }
+        Ok(())
+    }
+
     /// Renews a token, unless this or another host has done so. The renewal goes on if the caller stops waiting,
     /// because an authorization server may accept a token for a renewal only once.
     async fn renewed(&self, token: Arc<ServerToken>) -> Result<BearerToken, AccountError> {
