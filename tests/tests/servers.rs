@@ -39,3 +39,6 @@ mod address;
 
 #[path = "servers/questions.rs"]
 mod questions;
+
+#[path = "servers/offers.rs"]
+mod offers;

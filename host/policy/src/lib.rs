@@ -143,7 +143,7 @@ pub use question::{Question, ResourceQuestion};
 pub use record_keeping::{Durability, Payloads, RecordKeeping, TargetKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
 pub use rule_gap::RuleGap;
-pub use server::{ServerPolicy, ServerQuestions};
+pub use server::{ServerOffers, ServerPolicy, ServerQuestions};
 pub use targets::{TARGET_BYTES, TARGETS_MAX, Targets};
 pub use text::{LiteralError, MATCHED_TEXT_BYTES};
 pub use toolset::{

@@ -31,12 +31,22 @@ impl ServerQuestions {
     }
 }
 
+/// What of a server is passed on besides its tools. Each becomes tools of the host, so that calls take all steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ServerOffers {
+    /// Its resources.
+    pub resources: bool,
+    /// Its prompts.
+    pub prompts: bool,
+}
+
 /// What a policy says about an MCP server, besides its bindings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerPolicy {
     permissions: Permissions,
     tools: BTreeMap<LocalName, Permissions>,
     questions: ServerQuestions,
+    offers: ServerOffers,
 }
 
 impl ServerPolicy {
@@ -49,11 +59,16 @@ impl ServerPolicy {
     pub(crate) fn new(
         permissions: Option<Permissions>,
         tools: BTreeMap<LocalName, Permissions>,
-        questions: ServerQuestions,
+        (questions, offers): (ServerQuestions, ServerOffers),
     ) -> Self {
         // The host cannot know what a tool of a server does, so it expects all that a program can do to others.
         let default = || [Permission::Network, Permission::Execute].into_iter().collect();
-        Self { permissions: permissions.unwrap_or_else(default), tools, questions }
+        Self { permissions: permissions.unwrap_or_else(default), tools, questions, offers }
+    }
+
+    /// Returns what is passed on besides tools.
+    pub fn offers(&self) -> ServerOffers {
+        self.offers
     }
 
     /// Returns what happens to the questions of the server.

@@ -19,6 +19,8 @@ environment = { LANG = "C.UTF-8", TOKEN = "env:NOTES_TOKEN", KEY = "file:~/.conf
 require = "namespaces"
 permissions = ["read", "network"]
 elicitation = "ask"
+resources = true
+prompts = false
 tool.delete_note = ["write"]
 limits = { time = "20 s" }
 processes = 65

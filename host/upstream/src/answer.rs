@@ -3,7 +3,8 @@
 use crate::error::ServerError;
 use data_encoding::BASE64;
 use portcullis_definitions::manifest::{Answer, Blob, Failure, Output, Part, Success};
-use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
+use rmcp::model::{CallToolResult, ContentBlock, PromptMessage, Resource, ResourceContents, Role};
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The media type of a file that has none.
@@ -31,6 +32,41 @@ pub(crate) fn convert(
         None => output(result.content)?,
     };
     Ok(Ok(Success { title: None, output, metadata: None }))
+}
+
+/// Returns a list of a server as text.
+pub(crate) fn listed(list: &Value) -> Answer {
+    Ok(Success { title: None, output: Output::Text(list.to_string()), metadata: None })
+}
+
+/// Converts the contents of a resource.
+pub(crate) fn resource(contents: Vec<ResourceContents>, bytes_max: usize) -> Result<Answer, ServerError> {
+    let blocks = contents.into_iter().map(|content| match content {
+        // As text, so that a model can read it.
+        ResourceContents::TextResourceContents { text, .. } => ContentBlock::text(text),
+        content => ContentBlock::resource(content),
+    });
+    blocks_as_answer(blocks.collect(), bytes_max)
+}
+
+/// Converts the messages of a prompt, each with who says it.
+pub(crate) fn prompt(messages: Vec<PromptMessage>, bytes_max: usize) -> Result<Answer, ServerError> {
+    let blocks = messages.into_iter().flat_map(|PromptMessage { role, content, .. }| {
+        let role = match role {
+            Role::User => "user:",
+            Role::Assistant => "assistant:",
+        };
+        [ContentBlock::text(role), content]
+    });
+    blocks_as_answer(blocks.collect(), bytes_max)
+}
+
+fn blocks_as_answer(blocks: Vec<ContentBlock>, bytes_max: usize) -> Result<Answer, ServerError> {
+    let bytes = blocks.iter().map(bytes_of).sum();
+    if bytes > bytes_max {
+        return Err(ServerError::ResultTooLarge { bytes, max: bytes_max });
+    }
+    Ok(Ok(Success { title: None, output: output(blocks)?, metadata: None }))
 }
 
 /// Returns how many bytes a block has after it is converted, or a few more.
@@ -84,14 +120,37 @@ fn part(block: ContentBlock) -> Result<Part, ServerError> {
     })
 }
 
+/// Maximum length of the name of a file, in bytes.
+const NAME_BYTES_MAX: usize = 100;
+
+/// Names that are devices on some systems.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// Returns the last part of a resource's address, if it is a plain name of a file on every system.
+fn file_name(uri: &str) -> Option<String> {
+    let path = uri.split(['?', '#']).next().unwrap_or_default();
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_device =
+        DEVICES.contains(&&*stem) || (stem.len() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")));
+    let is_sound = !name.is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && name.chars().all(is_plain)
+        && !name.starts_with(['.', '-'])
+        && !name.ends_with('.')
+        && !is_device;
+    is_sound.then(|| name.to_owned())
+}
+
 /// Converts an embedded resource. Its address is only a name: nothing follows it.
 fn file(resource: ResourceContents) -> Result<Blob, ServerError> {
     Ok(match resource {
         ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
-            blob(Some(uri), mime_type.unwrap_or_else(|| "text/plain".to_owned()), text.into_bytes())
+            blob(file_name(&uri), mime_type.unwrap_or_else(|| "text/plain".to_owned()), text.into_bytes())
         }
         ResourceContents::BlobResourceContents { uri, mime_type, blob: data, .. } => {
-            blob(Some(uri), mime_type.unwrap_or_else(|| UNKNOWN_MEDIA_TYPE.to_owned()), decoded(&data)?)
+            blob(file_name(&uri), mime_type.unwrap_or_else(|| UNKNOWN_MEDIA_TYPE.to_owned()), decoded(&data)?)
         }
         _ => return Err(malformed("it has a resource of an unknown kind")),
     })
@@ -120,4 +179,27 @@ fn decoded(data: &str) -> Result<Vec<u8>, ServerError> {
 
 fn malformed(problem: &str) -> ServerError {
     ServerError::Malformed { problem: problem.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_file_is_the_last_part_of_its_address_if_it_is_plain() {
+        for (uri, name) in [
+            ("file:///a/report.pdf", Some("report.pdf")),
+            ("test://embedded-resource", Some("embedded-resource")),
+            ("note://1/?x=y#z", Some("1")),
+            ("note://", None),
+            ("file:///a/..", None),
+            ("file:///a/.hidden", None),
+            ("file:///a/-rf", None),
+            ("file:///a/nul.txt", None),
+            ("file:///a/b%20c", None),
+        ] {
+            assert_eq!(file_name(uri).as_deref(), name, "{uri}");
+        }
+        assert_eq!(file_name(&"x".repeat(NAME_BYTES_MAX + 1)), None);
+    }
 }

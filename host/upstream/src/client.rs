@@ -6,6 +6,7 @@ use crate::error::ServerError;
 use crate::identity::ServerIdentity;
 use crate::limits::ServerLimits;
 use crate::list;
+use crate::offers::{OfferContext, ServerOffer};
 use crate::requests::ServerRequests;
 use crate::tool::ServerTool;
 use crate::traffic::Traffic;
@@ -69,6 +70,16 @@ impl ServerClient {
     ) -> Result<Answer, ServerError> {
         let ServerConnection { peer, traffic, limits, requests, .. } = &*self.connection;
         CallContext { peer, traffic, limits, requests: &**requests }.call(tool, arguments, call).await
+    }
+
+    /// Returns what the server offers besides tools, in the form of an answer of a tool. If this future is dropped, the
+    /// request is cancelled.
+    ///
+    /// # Errors
+    /// There is no answer, or none within the limits.
+    pub async fn offer(&self, offer: ServerOffer) -> Result<Answer, ServerError> {
+        let ServerConnection { peer, traffic, limits, .. } = &*self.connection;
+        OfferContext { peer, traffic, limits }.get(offer).await
     }
 
     /// Returns how often the server has said that its tools changed. A flood of such messages only changes the number.

@@ -7,8 +7,9 @@ use crate::traffic::ExpectedAnswer;
 use portcullis_definitions::text;
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolResult, CreateTaskResult, DiscoverResult, ErrorCode, ErrorData, GetTaskResult, InitializeResult,
-    InputRequiredResult, JsonRpcMessage, ListToolsResult, RequestId, ServerResult, SubscriptionsListenResult,
+    CallToolResult, CreateTaskResult, DiscoverResult, ErrorCode, ErrorData, GetPromptResult, GetTaskResult,
+    InitializeResult, InputRequiredResult, JsonRpcMessage, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, ReadResourceResult, RequestId, ServerResult, SubscriptionsListenResult,
 };
 use rmcp::service::RxJsonRpcMessage;
 use serde::Deserialize;
@@ -108,6 +109,11 @@ fn answer(line: &[u8], id: RequestId, expected: ExpectedAnswer) -> DecodedLine {
             .or_else(|error| result::<CreateTaskResult>(line).map_err(|_| error)),
         ExpectedAnswer::Subscription => result::<SubscriptionsListenResult>(line),
         ExpectedAnswer::Task => result::<GetTaskResult>(line),
+        ExpectedAnswer::Resources => result::<ListResourcesResult>(line),
+        ExpectedAnswer::Templates => result::<ListResourceTemplatesResult>(line),
+        ExpectedAnswer::Resource => result::<ReadResourceResult>(line),
+        ExpectedAnswer::Prompts => result::<ListPromptsResult>(line),
+        ExpectedAnswer::Prompt => result::<GetPromptResult>(line),
         ExpectedAnswer::Other => result::<ServerResult>(line),
     };
     match result {

@@ -20,6 +20,10 @@ pub struct ServerIdentity {
     pub protocol: String,
     /// What a model should know about using the server.
     pub instructions: Option<String>,
+    /// Whether the server offers resources.
+    pub has_resources: bool,
+    /// Whether the server offers prompts.
+    pub has_prompts: bool,
 }
 
 impl ServerIdentity {
@@ -29,6 +33,8 @@ impl ServerIdentity {
             name: info.server_info.as_ref().map(|server| cut(&server.name, NAME_BYTES_MAX)),
             version: info.server_info.as_ref().map(|server| cut(&server.version, NAME_BYTES_MAX)),
             protocol: cut(info.protocol_version.as_str(), NAME_BYTES_MAX),
+            has_resources: info.capabilities.resources.is_some(),
+            has_prompts: info.capabilities.prompts.is_some(),
             instructions: info.instructions.as_deref().map(|text| cut(text, INSTRUCTIONS_BYTES_MAX)),
         }
     }

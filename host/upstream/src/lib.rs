@@ -41,6 +41,8 @@ mod client;
 mod connect;
 mod exchange;
 mod list;
+mod offers;
+mod pages;
 mod subscription;
 mod task;
 
@@ -53,6 +55,7 @@ pub use http::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange};
 pub use identity::ServerIdentity;
 pub use limits::ServerLimits;
 pub use oauth::{LoginError, LoginOffer, LoginSettings, LoginUnderWay, ServerToken};
+pub use offers::ServerOffer;
 pub use progress::ServerProgress;
 pub use requests::{
     ElicitationForm, ElicitationReply, ElicitationRequest, RefuseRequests, ReplyFuture, RequestKinds, RootFolder,

@@ -3,6 +3,7 @@
 use crate::error::ServerError;
 use crate::exchange::OpenExchange;
 use crate::limits::ServerLimits;
+use crate::pages::PageCursor;
 use crate::tool::ServerTool;
 use crate::traffic::Traffic;
 use portcullis_definitions::text;
@@ -13,9 +14,6 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 use tokio::time::timeout;
-
-/// Maximum length of a cursor, in bytes.
-const CURSOR_BYTES_MAX: usize = 64 * 1024;
 
 /// Maximum length of a tool's name in an error, in bytes.
 const NAME_BYTES_MAX: usize = 128;
@@ -34,22 +32,14 @@ async fn list_pages(
     traffic: &Arc<Traffic>,
     limits: &ServerLimits,
 ) -> Result<Vec<ServerTool>, ServerError> {
-    let mut listed = ListedTools::new(limits);
-    let (mut cursor, mut cursors) = (None, HashSet::new());
-    for _ in 0..limits.pages {
+    let (mut listed, mut cursor) = (ListedTools::new(limits), PageCursor::default());
+    loop {
         let page = list_page(peer, traffic, cursor.take()).await?;
         page.tools.into_iter().try_for_each(|tool| listed.add(tool))?;
-        // Some servers end a list with an empty cursor.
-        let Some(next) = page.next_cursor.filter(|next| !next.is_empty()) else { return Ok(listed.tools) };
-        if next.len() > CURSOR_BYTES_MAX {
-            return Err(ServerError::ListTooLong { what: "bytes in a cursor", max: CURSOR_BYTES_MAX });
+        if !cursor.advance(page.next_cursor, limits)? {
+            return Ok(listed.tools);
         }
-        if !cursors.insert(next.clone()) {
-            return Err(ServerError::RepeatedCursor);
-        }
-        cursor = Some(next);
     }
-    Err(ServerError::ListTooLong { what: "pages of tools", max: limits.pages })
 }
 
 async fn list_page(

@@ -36,6 +36,11 @@ pub(crate) enum ExpectedAnswer {
     Call,
     Subscription,
     Task,
+    Resources,
+    Templates,
+    Resource,
+    Prompts,
+    Prompt,
     Other,
 }
 
@@ -250,6 +255,11 @@ fn expected_answer(request: &ClientRequest) -> ExpectedAnswer {
         ClientRequest::CallToolRequest(_) => ExpectedAnswer::Call,
         ClientRequest::SubscriptionsListenRequest(_) => ExpectedAnswer::Subscription,
         ClientRequest::GetTaskRequest(_) => ExpectedAnswer::Task,
+        ClientRequest::ListResourcesRequest(_) => ExpectedAnswer::Resources,
+        ClientRequest::ListResourceTemplatesRequest(_) => ExpectedAnswer::Templates,
+        ClientRequest::ReadResourceRequest(_) => ExpectedAnswer::Resource,
+        ClientRequest::ListPromptsRequest(_) => ExpectedAnswer::Prompts,
+        ClientRequest::GetPromptRequest(_) => ExpectedAnswer::Prompt,
         _ => ExpectedAnswer::Other,
     }
 }

@@ -15,7 +15,7 @@ async fn ten_thousand_tools_are_too_many() {
 async fn pages_without_end_are_too_many() {
     let (client, _server) = hostile("endless-pages").await;
     let listed = client.tools().await;
-    assert!(matches!(listed, Err(ServerError::ListTooLong { what: "pages of tools", max: 100 })), "{listed:?}");
+    assert!(matches!(listed, Err(ServerError::ListTooLong { what: "pages of a list", max: 100 })), "{listed:?}");
 }
 
 #[tokio::test]

@@ -83,6 +83,14 @@ impl<'t> TomlNode<'t> {
         }
     }
 
+    /// Returns the value as a boolean.
+    pub(super) fn boolean(&self) -> Result<bool, Misplaced> {
+        match self.value {
+            DeValue::Boolean(value) => Ok(*value),
+            _other_type => Err(self.wrong_type("`true` or `false`")),
+        }
+    }
+
     /// Returns the value as one of the words in `known`.
     pub(super) fn word<T: Copy>(&self, known: &[T], spell: impl Fn(T) -> &'static str) -> Result<T, Misplaced> {
         let text = self.text()?;

@@ -20,10 +20,10 @@ use crate::binding::{
 use crate::error::PolicyFault;
 use crate::name::{DependencyKey, LocalName, PluginName};
 use crate::permission::Permissions;
-use crate::server::{ServerPolicy, ServerQuestions};
+use crate::server::{ServerOffers, ServerPolicy, ServerQuestions};
 
 /// The keys of a section with a program. The limits of a run are missing: a server runs until the host ends.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 19] = [
     "command",
     "package",
     "program",
@@ -35,6 +35,8 @@ const KEYS: [&str; 17] = [
     "permissions",
     "tool",
     "elicitation",
+    "resources",
+    "prompts",
     "limits",
     "processes",
     "memory",
@@ -86,7 +88,9 @@ fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
     let permissions = table.read("permissions", read_permissions);
     let tools = table.read("tool", read_tools).unwrap_or_default();
     let questions = table.read("elicitation", |node| node.word(&ServerQuestions::ALL, ServerQuestions::as_str));
-    let policy = ServerPolicy::new(permissions, tools, questions.unwrap_or_default());
+    let passes_on = |key: &str| table.read(key, TomlNode::boolean).unwrap_or_default();
+    let offers = ServerOffers { resources: passes_on("resources"), prompts: passes_on("prompts") };
+    let policy = ServerPolicy::new(permissions, tools, (questions.unwrap_or_default(), offers));
     section.server = Some(PlacedValue::new(policy, node));
     Ok(section)
 }

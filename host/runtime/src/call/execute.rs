@@ -222,8 +222,8 @@ async fn run_server(
     _admitted: Admitted,
 ) -> FinishedRun {
     let GrantedCall { call, limits, .. } = granted;
-    let (Some((link, grant)), Some(tool)) =
-        (call.plugin.server_link(), call.plugin.server_tool(&call.tool.name().tool))
+    let (Some((link, grant)), Some(action)) =
+        (call.plugin.server_link(), call.plugin.server_action(&call.tool.name().tool))
     else {
         // A tool of a server is only listed with both.
         let result = Ok(Err(Failure::Failed("the policy does not bind the server".to_owned())));
@@ -232,7 +232,8 @@ async fn run_server(
     let network = &call.policy.network;
     let caller = Arc::new(GuestLink::new(Arc::clone(host), record.of_the_run(), request, Arc::clone(&call), None));
     let run = ServerRun {
-        tool,
+        server: &call.plugin.name,
+        action,
         has_output_schema: call.tool.output_schema().is_some(),
         arguments: call.arguments.clone(),
         limits,

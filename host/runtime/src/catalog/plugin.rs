@@ -8,7 +8,7 @@ use super::server_file::server_file;
 use crate::grants::PluginGrants;
 use crate::native::{NativeFunction, NativeManifest};
 use crate::reserved;
-use crate::servers::ServerLink;
+use crate::servers::{ServerAction, ServerLink};
 use crate::text::hex;
 use portcullis_definitions::definition::{self, DefinitionError};
 use portcullis_definitions::manifest::{self, Manifest};
@@ -248,9 +248,9 @@ impl Plugin {
         Some(link)
     }
 
-    /// Returns the name by which a server knows one of its tools.
-    pub(crate) fn server_tool(&self, tool: &LocalName) -> Option<&str> {
-        self.server_facts(tool).map(|facts| facts.server_name.as_str())
+    /// Returns what a call of a server's tool asks the server for.
+    pub(crate) fn server_action(&self, tool: &LocalName) -> Option<&ServerAction> {
+        self.server_facts(tool).map(|facts| &facts.action)
     }
 
     /// Returns how a server describes a tool now, if that is not what was accepted.

@@ -1,7 +1,7 @@
 //! Where a plugin comes from, which decides how its calls run and whether a reload can remove it.
 
 use crate::native::NativeFunctions;
-use crate::servers::ServerLink;
+use crate::servers::{ServerAction, ServerLink};
 use portcullis_policy::LocalName;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ pub(crate) enum PluginSource {
 /// What the host knows of a tool of a server besides its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerToolFacts {
-    /// The name by which the server knows it.
-    pub(crate) server_name: String,
+    /// What a call of it asks the server for.
+    pub(crate) action: ServerAction,
     /// How the server describes it now, if that is not what was accepted. Each call of the tool needs a person then.
     pub(crate) held: Option<Arc<str>>,
 }

@@ -11,9 +11,10 @@ use super::plugin::Plugin;
 use super::plugin_source::ServerToolFacts;
 use super::wanted::Wanted;
 use crate::reserved;
-use crate::servers::{self, ListedServer, ListedTool, ServerFault, ServerGrant, ServerLink};
+use crate::servers::{self, ListedServer, ListedTool, ServerAction, ServerFault, ServerGrant, ServerLink};
 use crate::text::{OneLine, cut};
 use portcullis_definitions::definition;
+use portcullis_definitions::manifest::Definition;
 use portcullis_definitions::tool::Tool;
 use portcullis_ledger::pins::{GeneratedPins, Pin, PinSource, PinnedDefinitions, PinnedTools};
 use portcullis_policy::{Binding, DependencyKey, DependencyKind, LocalName, PluginName, Policy, ServerPolicy};
@@ -192,8 +193,8 @@ impl ListedNow {
                 Some((tool, difference)) => (tool, Some(difference)),
                 None => (Arc::clone(now), None),
             };
-            let server_name = self.server_names.get(name).cloned().unwrap_or_default();
-            facts.insert(name.clone(), ServerToolFacts { server_name, held });
+            let action = ServerAction::Tool(self.server_names.get(name).cloned().unwrap_or_default());
+            facts.insert(name.clone(), ServerToolFacts { action, held });
             tools.insert(name.clone(), tool);
         }
         (tools, facts)
@@ -208,6 +209,30 @@ fn accepted_tool(plugin: &PluginName, name: &LocalName, said: &str, policy: &Ser
     checked.remove(name)
 }
 
+/// Adds the host's own tools for what else a server offers. A tool of the server with the same name stays.
+fn add_offers(
+    plugin: &PluginName,
+    offers: Vec<(ServerAction, Definition)>,
+    (tools, facts): (&mut BTreeMap<LocalName, Arc<Tool>>, &mut BTreeMap<LocalName, ServerToolFacts>),
+    now: &mut ListedNow,
+) {
+    for (action, definition) in offers {
+        match definition::check_generated(plugin, &BTreeMap::new(), slice::from_ref(&definition)) {
+            Ok(checked) => {
+                for (name, tool) in checked {
+                    if now.tools.contains_key(&name) {
+                        now.refused.push(format!("{name} of the host: a tool of the server has this name"));
+                        continue;
+                    }
+                    facts.insert(name.clone(), ServerToolFacts { action: action.clone(), held: None });
+                    tools.insert(name, tool);
+                }
+            }
+            Err(problems) => now.refused.extend(problems.iter().map(ToString::to_string)),
+        }
+    }
+}
+
 /// Checks the tools of a server one by one, and compares them with the accepted ones. The first tools of a server are
 /// accepted, because the operator has just written the policy that names it.
 fn checked(
@@ -216,8 +241,8 @@ fn checked(
     policy: &ServerPolicy,
     pins: &GeneratedPins,
 ) -> Result<CheckedServer, GenerationError> {
-    let version = listed.version;
-    let now = ListedNow::of(plugin, listed.tools);
+    let ListedServer { version, tools: listed, offers } = listed;
+    let mut now = ListedNow::of(plugin, listed);
     // The pin of a server does not depend on its command: what a new version says differently is to be accepted, too.
     let settings = BTreeMap::from([(SERVER_SETTING.to_owned(), String::new())]);
     let source = PinSource::new(plugin.as_str(), &settings, &[]);
@@ -225,7 +250,7 @@ fn checked(
         Pin::Tools(tools) => Some(tools),
         Pin::Absent | Pin::Damaged => None,
     };
-    let (tools, facts) = match &pinned {
+    let (mut tools, mut facts) = match &pinned {
         Some(pinned) => {
             let kept = pins.definitions(&source, pinned).map_err(GenerationError::Pin)?;
             let next = now.definitions(pinned, &kept);
@@ -236,6 +261,7 @@ fn checked(
         }
         None => Default::default(),
     };
+    add_offers(plugin, offers, (&mut tools, &mut facts), &mut now);
     let mut withheld = Vec::new();
     let listed_now = (&now.tools, now.hashes);
     if let Some(change) =

@@ -1,5 +1,6 @@
 //! The tools that a server lists, as the definitions of a plugin.
 
+use super::offers::{self, ServerAction};
 use crate::text::cut;
 use portcullis_definitions::manifest::Definition;
 use portcullis_definitions::schema::from_earlier_draft;
@@ -24,6 +25,8 @@ pub(crate) struct ListedServer {
     pub(crate) version: Option<String>,
     /// The tools, in the server's order.
     pub(crate) tools: Vec<ListedTool>,
+    /// The host's own tools for what else the server offers.
+    pub(crate) offers: Vec<(ServerAction, Definition)>,
 }
 
 /// A tool that a server lists. It is not checked yet.
@@ -40,7 +43,7 @@ pub(crate) struct ListedTool {
 /// Converts what a server lists.
 pub(super) fn listed(identity: &ServerIdentity, tools: Vec<ServerTool>, policy: &ServerPolicy) -> ListedServer {
     let tools = tools.into_iter().map(|tool| listed_tool(tool, policy)).collect();
-    ListedServer { version: identity.version.clone(), tools }
+    ListedServer { version: identity.version.clone(), tools, offers: offers::definitions(identity, policy) }
 }
 
 fn listed_tool(tool: ServerTool, policy: &ServerPolicy) -> ListedTool {

@@ -6,11 +6,12 @@ use super::deadline::CallDeadline;
 use super::error::shown;
 use super::grant::ServerGrant;
 use super::link::ServerLink;
+use super::offers::{self, ServerAction, ServerAsk};
 use super::questions::{AskUser, CallQuestions};
 use crate::native::ProgressSender;
 use portcullis_definitions::manifest::{Answer, Failure};
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_policy::{Limits, ServerQuestions};
+use portcullis_policy::{Limits, PluginName, ServerQuestions};
 use portcullis_sandbox::{Cancellation, LimitKind, Progress, Stop, Traffic, Usage};
 use portcullis_upstream::{ServerCall, ServerError, ServerProgress, ServerRequests};
 use serde_json::{Map, Value};
@@ -26,8 +27,9 @@ const CALL_TIME_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Everything that one call of a server's tool gets.
 pub(crate) struct ServerRun<'a> {
-    /// The name by which the server knows the tool.
-    pub(crate) tool: &'a str,
+    pub(crate) server: &'a PluginName,
+    /// What the server is asked for.
+    pub(crate) action: &'a ServerAction,
     pub(crate) has_output_schema: bool,
     pub(crate) arguments: Map<String, Value>,
     pub(crate) limits: Limits,
@@ -74,7 +76,7 @@ async fn ask(
     run: ServerRun<'_>,
     deadline: &Arc<CallDeadline>,
 ) -> Result<Answer, Stop> {
-    let ServerRun { tool, has_output_schema, arguments, limits: _, cancellation, progress, user } = run;
+    let ServerRun { server, action, has_output_schema, arguments, limits: _, cancellation, progress, user } = run;
     let token = CancellationToken::new();
     let progress = Arc::new(Mutex::new(Some(progress)));
     // What the server reports after the call has ended reaches no caller.
@@ -100,16 +102,28 @@ async fn ask(
         token.cancel();
         std::future::pending::<()>().await;
     };
+    let asked = async {
+        match action.ask(arguments) {
+            ServerAsk::Call(tool, arguments) => connection.client.call(tool, arguments, call).await,
+            ServerAsk::Offer(offer) => {
+                connection.client.offer(offer).await.map(|answer| offers::marked(server, answer))
+            }
+        }
+    };
     let answered = tokio::select! {
         biased;
         () = cancelled => return Err(Stop::Cancelled),
         () = deadline.passed() => return Err(Stop::Limit(LimitKind::Time)),
-        answered = connection.client.call(tool, arguments, call) => answered,
+        answered = asked => answered,
     };
-    let error = match answered {
-        Ok(answer) => return Ok(answer),
-        Err(error) => error,
-    };
+    match answered {
+        Ok(answer) => Ok(answer),
+        Err(error) => failed(connection, error).await,
+    }
+}
+
+/// Returns what a call without an answer of the server ends with.
+async fn failed(connection: &ServerConnection, error: ServerError) -> Result<Answer, Stop> {
     if let Some(fault) = connection.take_login_fault() {
         return Ok(Err(Failure::Unavailable { message: shown(&fault), retry_after: None }));
     }

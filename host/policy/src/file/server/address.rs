@@ -15,8 +15,20 @@ use crate::destination::{Destination, Scheme};
 use crate::host_pattern::HostPattern;
 
 /// The keys of a section with `url`.
-pub(super) const KEYS: [&str; 10] =
-    ["url", "oauth", "secret", "headers", "addresses", "roots", "permissions", "tool", "elicitation", "limits"];
+pub(super) const KEYS: [&str; 12] = [
+    "url",
+    "oauth",
+    "secret",
+    "headers",
+    "addresses",
+    "roots",
+    "permissions",
+    "tool",
+    "elicitation",
+    "resources",
+    "prompts",
+    "limits",
+];
 
 /// The methods of Streamable HTTP: a message, a stream of messages, and the end of a session.
 const METHODS: [&str; 3] = ["POST", "GET", "DELETE"];
