@@ -46,3 +46,6 @@ mod logins;
 mod server_packages;
 
 mod worker_start;
+
+#[path = "clients/suite.rs"]
+mod suite;
