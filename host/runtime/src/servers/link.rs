@@ -59,6 +59,7 @@ impl Default for ServerChanges {
 
 impl ServerChanges {
     /// Returns a receiver that sees when some server changes its tools.
+    #[cfg(feature = "watch")]
     pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
         self.0.subscribe()
     }
