@@ -1,6 +1,6 @@
 //! Checks the library with each of its cargo features alone, and without any. A normal build has all of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use portcullis_build::workspace::Workspace;
@@ -41,20 +41,24 @@ fn run_embedder(workspace: &Workspace) -> Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
-    let plugin = folder.join("net.wasm");
-    build_guest(workspace, &plugin)?;
+    let [net, state] = build_guests(workspace, &folder)?;
     for features in ["alone,compiler", "alone"] {
         let mut cargo = workspace.cargo();
         cargo.args(["run", "--locked", "--quiet", "-p", EMBEDDER, "--features", features, "--"]);
-        process::run(cargo.args([&plugin, &folder]))?;
+        process::run(cargo.args([&net, &state, &folder]))?;
     }
     Ok(())
 }
 
-/// Builds the guest that sends requests.
-fn build_guest(workspace: &Workspace, file: &Path) -> Result<()> {
+/// Builds the guest that sends requests and the guest that keeps records, and returns their files.
+fn build_guests(workspace: &Workspace, folder: &Path) -> Result<[PathBuf; 2]> {
     let guests = workspace.packages_under("tests/guests");
-    let net = guests.into_iter().find(|package| package.folder.ends_with("net")).context("tests/guests/net is gone")?;
-    let component = Component { package: net, file: file.to_owned() };
-    component::build(workspace, &toolchain::prepare(&workspace.root)?, &[component])
+    let component = |name: &str| -> Result<Component<'_>> {
+        let package = guests.iter().copied().find(|package| package.folder.ends_with(name));
+        let package = package.with_context(|| format!("tests/guests/{name} is gone"))?;
+        Ok(Component { package, file: folder.join(name).with_extension("wasm") })
+    };
+    let components = [component("net")?, component("state")?];
+    component::build(workspace, &toolchain::prepare(&workspace.root)?, &components)?;
+    Ok(components.map(|component| component.file))
 }

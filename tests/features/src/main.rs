@@ -1,7 +1,7 @@
 //! An embedder that leaves features of the library out: shows that a host opens without them, and what it refuses.
 //!
 //! `cargo xtask features` runs it twice with the same folder: with the compiler, which fills the code cache, and then
-//! without any feature. It needs the test guest `net` as a plugin.
+//! without any feature. It needs two test guests as plugins: `net`, which sends requests, and `state`, which keeps records.
 
 use anyhow::{Context, Result, ensure};
 use portcullis::approvals::Scripted;
@@ -19,7 +19,7 @@ const ALLOW_HTTP: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n\
 
 /// The same policy with a store.
 const ALLOW_STORE: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n\
-    [plugin.courier]\nstore.notes = { scope = \"plugin\" }\n";
+    [plugin.state-one]\nstore.notes = { scope = \"plugin\" }\n";
 
 /// A policy that asks about every call.
 const ASK: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
@@ -27,11 +27,13 @@ const ASK: &str = "[[rule]]\ntool = \"*.*\"\ndecision = \"ask\"\n";
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1).map(PathBuf::from);
-    let (Some(plugin), Some(folder), None) = (arguments.next(), arguments.next(), arguments.next()) else {
-        anyhow::bail!("usage: portcullis-feature-tests PLUGIN FOLDER");
+    let paths = (arguments.next(), arguments.next(), arguments.next(), arguments.next());
+    let (Some(net), Some(state), Some(folder), None) = paths else {
+        anyhow::bail!("usage: portcullis-feature-tests NET STATE FOLDER");
     };
     let plugins = folder.join("plugins");
-    install(&plugin, &plugins)?;
+    install(&net, &plugins, "courier.wasm")?;
+    install(&state, &plugins, "state-one.wasm")?;
     if !cfg!(feature = "compiler") {
         a_plugin_that_is_not_in_the_cache_is_refused(&plugins, &folder.join("empty")).await?;
     }
@@ -49,9 +51,9 @@ async fn main() -> Result<()> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the folders are those of the test")]
-fn install(plugin: &Path, plugins: &Path) -> Result<()> {
+fn install(plugin: &Path, plugins: &Path, name: &str) -> Result<()> {
     std::fs::create_dir_all(plugins)?;
-    std::fs::copy(plugin, plugins.join("courier.wasm")).with_context(|| plugin.display().to_string())?;
+    std::fs::copy(plugin, plugins.join(name)).with_context(|| plugin.display().to_string())?;
     Ok(())
 }
 
@@ -106,7 +108,7 @@ async fn nothing_can_be_approved(plugins: &Path, state: &Path) -> Result<()> {
 
 async fn a_store_is_refused(plugins: &Path, state: &Path) -> Result<()> {
     let says = refusal(open(plugins, state, ALLOW_STORE).await)?;
-    ensure!(says.contains("the grant courier.notes") && says.contains("without the feature `sqlite`"), "{says}");
+    ensure!(says.contains("the grant state-one.notes") && says.contains("without the feature `sqlite`"), "{says}");
     Ok(())
 }
 
@@ -116,11 +118,14 @@ async fn a_ledger_of_another_program_is_refused(plugins: &Path, state: &Path) ->
     drop(open(plugins, state, ALLOW).await?);
     std::fs::write(state.join("ledger.sqlite"), "")?;
     let says = refusal(open(plugins, state, ALLOW).await)?;
+    std::fs::remove_dir_all(state)?;
     ensure!(says.contains("without the feature `sqlite`"), "{says}");
     Ok(())
 }
 
 fn refusal(opened: Result<Host, OpenError>) -> Result<String> {
-    let error = opened.err().context("the host opened")?;
-    Ok(WithCauses(&error).to_string())
+    match opened {
+        Ok(host) => anyhow::bail!("the host opened, and refused these plugins: {:?}", host.catalog().refused()),
+        Err(error) => Ok(WithCauses(&error).to_string()),
+    }
 }
