@@ -1,7 +1,8 @@
 //! An embedder that leaves features of the library out: shows that a host opens without them, and what it refuses.
 //!
 //! `cargo xtask features` runs it twice with the same folder: with the compiler, which fills the code cache, and then
-//! without any feature. It needs two test guests as plugins: `net`, which sends requests, and `state`, which keeps records.
+//! without any feature. It needs two test guests as plugins: `net`, which sends requests, and `state`, which keeps
+//! records.
 
 use anyhow::{Context, Result, ensure};
 use portcullis::approvals::Scripted;
