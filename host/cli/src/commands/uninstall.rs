@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const KEY_FILE: &str = "key";
 
 /// What a host keeps in its state directory. Anything else there, such as plugins, is not the host's and stays.
-const STATE_NAMES: [&str; 14] = [
+const STATE_NAMES: [&str; 15] = [
     "audit.head",
     "audit.jsonl",
     "cache",
@@ -27,6 +27,7 @@ const STATE_NAMES: [&str; 14] = [
     "ledger.sqlite-shm",
     "ledger.sqlite-wal",
     "live",
+    "logins",
     "mcp-token",
     "order",
     "outputs",
