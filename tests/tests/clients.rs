@@ -45,6 +45,9 @@ mod logins;
 #[path = "clients/server_packages.rs"]
 mod server_packages;
 
+#[allow(dead_code, reason = "only the tests of the program compare the list of schemas")]
+mod schema;
+
 mod worker_start;
 
 #[path = "clients/suite.rs"]

@@ -13,11 +13,14 @@ use std::process::Stdio;
 /// The commands whose documents need a toolchain. `author/dev.rs` validates them.
 const OF_AUTHORS: [&str; 2] = ["build", "dev"];
 
+/// The commands whose documents need an authorization server. `clients/logins/command.rs` validates them.
+const OF_LOGINS: [&str; 2] = ["login", "logout"];
+
 /// The commands that are not in the table, because they need more than a desk, or print their document while they run.
 const OTHERWISE: [&str; 6] = ["init", "doctor", "uninstall", "serve", "console", "watch"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
-const LINES: [(&[&str], i32, &str); 59] = [
+const LINES: [(&[&str], i32, &str); 61] = [
     (&["list"], 0, "list"),
     (&["list", "--tokens"], 0, "list-tokens"),
     (&["inspect", "files"], 0, "inspect"),
@@ -60,6 +63,8 @@ const LINES: [(&[&str], i32, &str); 59] = [
     (&["accept", "files"], 0, "accept"),
     (&["accept", "nowhere"], 6, "error"),
     (&["server", "add", "none", "npm:a", "--yes"], 2, "error"),
+    (&["login", "none", "--yes"], 2, "error"),
+    (&["logout", "none"], 2, "error"),
     (&["import", "--dry-run"], 0, "import"),
     (&["server", "list"], 0, "server-list"),
     (&["server", "list", "--try"], 0, "server-list"),
@@ -113,7 +118,7 @@ fn every_document_is_valid_under_its_schema() {
     try_server(&desk, &["serve", "--http", "127.0.0.1:0"], "serve", &mut tried);
     try_server(&desk, &["console", "--port", "0"], "console", &mut tried);
     try_installed(&mut tried);
-    tried.0.extend(OF_AUTHORS.map(str::to_owned));
+    tried.0.extend(OF_AUTHORS.into_iter().chain(OF_LOGINS).map(str::to_owned));
     assert_eq!(tried.0.into_iter().collect::<Vec<_>>(), names(), "a schema was not tried");
 }
 

@@ -2,6 +2,7 @@
 
 use super::office::LoginOffice;
 use super::user;
+use crate::schema::assert_valid;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -45,6 +46,7 @@ async fn a_server_is_added_logged_in_to_listed_and_logged_out_of() {
     let (code, text) = log_in(command).await;
     assert_eq!(code, Some(0), "{text}");
     let document: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_valid("login", &document);
     assert_eq!((&document["login"]["state"], &document["start"]["starts"]), (&"logged-in".into(), &true.into()));
     let (_, text) = run(&office, &["server", "list"]);
     assert!(text.contains(&format!("at {}", office.issuer)), "{text}");
@@ -52,8 +54,10 @@ async fn a_server_is_added_logged_in_to_listed_and_logged_out_of() {
     assert!(text.contains("approval"), "{code:?}\n{text}");
     let (_, text) = run(&office, &["server", "remove", "desk"]);
     assert!(text.contains("run `portcullis logout desk` before"), "{text}");
-    let (code, text) = run(&office, &["logout", "desk"]);
-    assert!(code == Some(0) && text.contains("its token is revoked"), "{code:?}\n{text}");
+    let (code, text) = run(&office, &["logout", "desk", "--json"]);
+    let document: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_valid("logout", &document);
+    assert_eq!((code, &document["revoked"]), (Some(0), &true.into()), "{text}");
     let (code, text) = run(&office, &["login", "nobody", "--yes", "--json"]);
     assert!(code != Some(0) && text.contains("login-failed"), "{code:?}\n{text}");
 }
