@@ -111,6 +111,10 @@ fn uninstall_removes_everything_that_was_written() {
     installed.write(".codex/config.toml", "model = \"x\"\n");
     let before = installed.files();
     installed.run(&["init", "--yes"]).ends(0);
+    let package = installed.home(".local/share/portcullis/servers/packages/npm-a-1.0.0");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("index.js"), "").unwrap();
+    fs::set_permissions(&package, fs::Permissions::from_mode(0o500)).unwrap();
     let kept = installed.run(&["uninstall"]).ends(2);
     assert!(kept.err.contains("--yes") && installed.policy().is_file(), "{}", kept.err);
     let ran = installed.run(&["uninstall", "--yes"]).ends(0);

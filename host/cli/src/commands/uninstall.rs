@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const KEY_FILE: &str = "key";
 
 /// What a host keeps in its state directory. Anything else there, such as plugins, is not the host's and stays.
-const STATE_NAMES: [&str; 15] = [
+const STATE_NAMES: [&str; 16] = [
     "audit.head",
     "audit.jsonl",
     "cache",
@@ -32,6 +32,7 @@ const STATE_NAMES: [&str; 15] = [
     "order",
     "outputs",
     "owners",
+    "servers",
     KEY_FILE,
 ];
 
