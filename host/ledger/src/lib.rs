@@ -11,6 +11,7 @@ mod mac;
 pub mod outputs;
 pub mod pins;
 pub mod state_directory;
+mod state_folder;
 mod timestamp;
 
 pub use timestamp::Timestamp;

@@ -1,18 +1,18 @@
 //! Logins to MCP servers: what a host needs to get a token without asking a person again. Each is an encrypted file of
 //! the state directory, which only a host with this key can have written, and which opens only for its server.
 
-use crate::mac::keyed;
+use crate::mac::derived;
 use crate::state_directory::{HostDirectories, PlaceError};
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
-use hmac::Mac;
+use crate::state_folder::StateFolder;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
 use portcullis_definitions::text::hex;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The directory of the logins, in the state directory.
@@ -61,8 +61,7 @@ pub struct LoginLock(#[expect(dead_code, reason = "dropping the file releases th
 
 /// The logins of a state directory.
 pub struct ServerLogins {
-    directory: Dir,
-    path: PathBuf,
+    folder: StateFolder,
     key: LessSafeKey,
 }
 
@@ -80,7 +79,7 @@ impl fmt::Debug for KeptLogin {
 impl fmt::Debug for ServerLogins {
     /// Leaves out the key.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ServerLogins").field("path", &self.path).finish_non_exhaustive()
+        formatter.debug_struct("ServerLogins").field("path", &self.path()).finish_non_exhaustive()
     }
 }
 
@@ -90,23 +89,15 @@ impl ServerLogins {
     /// # Errors
     /// The directory cannot be created or opened.
     pub fn open(state: &HostDirectories) -> Result<Self, PlaceError> {
-        let path = state.path.join(LOGINS_DIRECTORY);
-        let failed = |source| PlaceError::Io { what: "the logins to servers", path: path.clone(), source };
-        match state.directory.create_dir(LOGINS_DIRECTORY) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) | Err(_) => {}
-        }
-        let directory = state.directory.open_dir_nofollow(LOGINS_DIRECTORY).map_err(failed)?;
-        let mut derive = keyed(&state.key);
-        derive.update(KEY_LABEL);
-        let key = Zeroizing::new(<[u8; 32]>::from(derive.finalize().into_bytes()));
-        let key = UnboundKey::new(&CHACHA20_POLY1305, &*key).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
-        Ok(Self { directory, path, key: LessSafeKey::new(key) })
+        let folder = StateFolder::open(state, LOGINS_DIRECTORY, "the logins to servers")?;
+        let no_key = |_| PlaceError::Key { path: state.path.clone() };
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &*derived(&state.key, KEY_LABEL)).map_err(no_key)?;
+        Ok(Self { folder, key: LessSafeKey::new(key) })
     }
 
     /// Returns the directory of the logins. It changes when a login is written or removed.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
     /// Returns the login of a server.
@@ -114,16 +105,10 @@ impl ServerLogins {
     /// # Errors
     /// The file cannot be read.
     pub fn read(&self, server: &LoginServer) -> io::Result<KeptLogin> {
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = match self.directory.open_with(&server.identity, &options) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(KeptLogin::Absent),
-            Err(error) => return Err(error),
-        };
-        let mut sealed = Vec::new();
-        file.take(LOGIN_BYTES_MAX as u64 + 1).read_to_end(&mut sealed)?;
-        Ok(self.opened(server, sealed).map_or(KeptLogin::Damaged, KeptLogin::Login))
+        Ok(match self.folder.read(&server.identity, LOGIN_BYTES_MAX as u64)? {
+            Some(sealed) => self.opened(server, sealed).map_or(KeptLogin::Damaged, KeptLogin::Login),
+            None => KeptLogin::Absent,
+        })
     }
 
     /// Decrypts a file that was written for a server.
@@ -143,7 +128,11 @@ impl ServerLogins {
     /// # Errors
     /// The directory cannot be read.
     pub fn stamp(&self, server: &LoginServer) -> io::Result<LoginStamp> {
-        match rustix::fs::statat(&self.directory, server.identity.as_str(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
+        match rustix::fs::statat(
+            &self.folder.directory,
+            server.identity.as_str(),
+            rustix::fs::AtFlags::SYMLINK_NOFOLLOW,
+        ) {
             Ok(stat) => Ok(LoginStamp(Some((stat.st_ino, stat.st_mtime, stat.st_mtime_nsec as i64)))),
             Err(rustix::io::Errno::NOENT) => Ok(LoginStamp(None)),
             Err(error) => Err(error.into()),
@@ -155,30 +144,22 @@ impl ServerLogins {
     /// # Errors
     /// The login is too long, or the file cannot be written.
     pub fn keep(&self, server: &LoginServer, login: &[u8]) -> io::Result<()> {
-        let (mut nonce, mut suffix) = ([0_u8; NONCE_LEN], [0_u8; 16]);
+        let mut nonce = [0_u8; NONCE_LEN];
         getrandom::fill(&mut nonce).map_err(io::Error::other)?;
-        getrandom::fill(&mut suffix).map_err(io::Error::other)?;
         if login.len() + NONCE_LEN + CHACHA20_POLY1305.tag_len() > LOGIN_BYTES_MAX {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the login is too long to be kept"));
         }
         // Allocate the full capacity, because a growing buffer would leave a copy behind.
-        let mut sealed = Vec::with_capacity(login.len() + CHACHA20_POLY1305.tag_len());
+        let mut sealed = Vec::with_capacity(NONCE_LEN + login.len() + CHACHA20_POLY1305.tag_len());
+        sealed.extend_from_slice(&nonce);
         sealed.extend_from_slice(login);
         let identity = Aad::from(server.identity.as_bytes());
-        self.key
-            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), identity, &mut sealed)
+        let tag = self
+            .key
+            .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), identity, &mut sealed[NONCE_LEN..])
             .map_err(|_| io::Error::other("the login cannot be encrypted"))?;
-        let temporary = format!("{}.{}.new", server.identity, hex(&suffix));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let mut file = self.directory.open_with(&temporary, &options)?;
-        let written = file.write_all(&nonce).and_then(|()| file.write_all(&sealed)).and_then(|()| file.sync_all());
-        let placed = written.and_then(|()| self.directory.rename(&temporary, &self.directory, &server.identity));
-        if placed.is_err() {
-            // It failed already, and a file that stays is of no use to anybody.
-            let _ = self.directory.remove_file(&temporary);
-        }
-        placed
+        sealed.extend_from_slice(tag.as_ref());
+        self.folder.replace(&server.identity, &sealed)
     }
 
     /// Removes the login of a server. Returns whether there was one.
@@ -186,7 +167,7 @@ impl ServerLogins {
     /// # Errors
     /// The file cannot be removed.
     pub fn remove(&self, server: &LoginServer) -> io::Result<bool> {
-        match self.directory.remove_file(&server.identity) {
+        match self.folder.directory.remove_file(&server.identity) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
@@ -200,7 +181,7 @@ impl ServerLogins {
     pub fn try_lock(&self, server: &LoginServer) -> io::Result<Option<LoginLock>> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).mode(0o600).follow(FollowSymlinks::No).nonblock(true);
-        let file = self.directory.open_with(format!("{}.lock", server.identity), &options)?;
+        let file = self.folder.directory.open_with(format!("{}.lock", server.identity), &options)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(LoginLock(file))),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
@@ -212,6 +193,8 @@ impl ServerLogins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
+    use std::path::PathBuf;
 
     /// A state directory that is removed in the end.
     struct StateFixture(PathBuf);
@@ -254,9 +237,9 @@ mod tests {
         assert_ne!(logins.stamp(&server).unwrap(), before);
         assert_eq!(fixture.open().read(&server).unwrap(), login("token-5c0f9e2a"), "another host has the same key");
         let mut kept = Vec::new();
-        logins.directory.open(&server.identity).unwrap().read_to_end(&mut kept).unwrap();
+        logins.folder.directory.open(&server.identity).unwrap().read_to_end(&mut kept).unwrap();
         assert!(!kept.windows(5).any(|window| window == b"token"));
-        logins.directory.copy(&server.identity, &logins.directory, &other.identity).unwrap();
+        logins.folder.directory.copy(&server.identity, &logins.folder.directory, &other.identity).unwrap();
         assert_eq!(logins.read(&other).unwrap(), KeptLogin::Damaged, "the file of one server for another one");
         assert!(logins.remove(&server).unwrap() && !logins.remove(&server).unwrap());
         assert_eq!(logins.read(&server).unwrap(), KeptLogin::Absent);
@@ -268,15 +251,15 @@ mod tests {
         let (logins, server) = (fixture.open(), LoginServer::new("a", "https://a.example/mcp"));
         logins.keep(&server, b"token-5c0f9e2a").unwrap();
         let mut kept = Vec::new();
-        logins.directory.open(&server.identity).unwrap().read_to_end(&mut kept).unwrap();
+        logins.folder.directory.open(&server.identity).unwrap().read_to_end(&mut kept).unwrap();
         for place in [0, NONCE_LEN, kept.len() - 1] {
             let mut changed = kept.clone();
             changed[place] ^= 1;
-            logins.directory.write(&server.identity, &changed).unwrap();
+            logins.folder.directory.write(&server.identity, &changed).unwrap();
             assert_eq!(logins.read(&server).unwrap(), KeptLogin::Damaged, "byte {place}");
         }
         for length in [0, NONCE_LEN - 1, NONCE_LEN, kept.len() - 1] {
-            logins.directory.write(&server.identity, &kept[..length]).unwrap();
+            logins.folder.directory.write(&server.identity, &kept[..length]).unwrap();
             assert_eq!(logins.read(&server).unwrap(), KeptLogin::Damaged, "{length} bytes");
         }
         assert!(logins.keep(&server, &vec![0; LOGIN_BYTES_MAX]).is_err());

@@ -1,18 +1,17 @@
 //! Pins of generated tools: which tools a plugin made under one policy, by the hashes of their definitions. Each pin
 //! is a file of the state directory with a seal, so that only a host with this key can have written it.
 
-use crate::mac::keyed;
+use crate::mac::{derived, keyed};
 use crate::state_directory::{HostDirectories, PlaceError};
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use crate::state_folder::StateFolder;
 use hmac::{Hmac, Mac};
 use portcullis_definitions::text::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 /// The directory of the pins, in the state directory.
 const PINS_DIRECTORY: &str = "generated";
@@ -64,15 +63,14 @@ struct PinFile {
 
 /// The pins of a state directory.
 pub struct GeneratedPins {
-    directory: Dir,
-    path: PathBuf,
+    folder: StateFolder,
     seal: Hmac<Sha256>,
 }
 
 impl fmt::Debug for GeneratedPins {
     /// Leaves out the key.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("GeneratedPins").field("path", &self.path).finish_non_exhaustive()
+        formatter.debug_struct("GeneratedPins").field("path", &self.path()).finish_non_exhaustive()
     }
 }
 
@@ -82,22 +80,13 @@ impl GeneratedPins {
     /// # Errors
     /// The directory cannot be created or opened.
     pub fn open(state: &HostDirectories) -> Result<Self, PlaceError> {
-        let path = state.path.join(PINS_DIRECTORY);
-        let failed = |source| PlaceError::Io { what: "the pins of generated tools", path: path.clone(), source };
-        match state.directory.create_dir(PINS_DIRECTORY) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) | Err(_) => {}
-        }
-        let directory = state.directory.open_dir_nofollow(PINS_DIRECTORY).map_err(failed)?;
-        let mut derive = keyed(&state.key);
-        derive.update(SEAL_LABEL);
-        let seal = keyed(&derive.finalize().into_bytes().into());
-        Ok(Self { directory, path, seal })
+        let folder = StateFolder::open(state, PINS_DIRECTORY, "the pins of generated tools")?;
+        Ok(Self { folder, seal: keyed(&derived(&state.key, SEAL_LABEL)) })
     }
 
     /// Returns the directory of the pins. It changes when a pin is written.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
     /// Returns the pin of a source.
@@ -105,7 +94,7 @@ impl GeneratedPins {
     /// # Errors
     /// The file cannot be read.
     pub fn read(&self, source: &PinSource) -> io::Result<Pin> {
-        let Some(bytes) = self.bytes(&source.0, PIN_BYTES_MAX)? else { return Ok(Pin::Absent) };
+        let Some(bytes) = self.folder.read(&source.0, PIN_BYTES_MAX)? else { return Ok(Pin::Absent) };
         Ok(self.opened(source, &bytes).map_or(Pin::Damaged, Pin::Tools))
     }
 
@@ -137,13 +126,7 @@ impl GeneratedPins {
     /// # Errors
     /// The file cannot be written.
     pub fn keep_first(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<()> {
-        let temporary = self.write(source, tools)?;
-        let linked = self.directory.hard_link(&temporary, &self.directory, &source.0);
-        self.directory.remove_file(&temporary)?;
-        match linked {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+        self.folder.keep_first(&source.0, &self.sealed(source, tools)?)
     }
 
     /// Replaces the pin of a source.
@@ -151,8 +134,7 @@ impl GeneratedPins {
     /// # Errors
     /// The file cannot be written.
     pub fn replace(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<()> {
-        let temporary = self.write(source, tools)?;
-        self.directory.rename(&temporary, &self.directory, &source.0)
+        self.folder.replace(&source.0, &self.sealed(source, tools)?)
     }
 
     /// Returns the kept definitions of a source that have the hashes of its pin. A text that differs from its hash is
@@ -161,7 +143,7 @@ impl GeneratedPins {
     /// # Errors
     /// The file cannot be read.
     pub fn definitions(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<PinnedDefinitions> {
-        let Some(bytes) = self.bytes(&definitions_file(source), DEFINITIONS_BYTES_MAX)? else {
+        let Some(bytes) = self.folder.read(&definitions_file(source), DEFINITIONS_BYTES_MAX)? else {
             return Ok(PinnedDefinitions::new());
         };
         let mut kept: PinnedDefinitions = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -180,42 +162,12 @@ impl GeneratedPins {
         if bytes.len() as u64 > DEFINITIONS_BYTES_MAX {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the definitions are too long to be kept"));
         }
-        let file = definitions_file(source);
-        let temporary = self.write_bytes(&file, &bytes)?;
-        self.directory.rename(&temporary, &self.directory, &file)
+        self.folder.replace(&definitions_file(source), &bytes)
     }
 
-    /// Returns the bytes of a file, at most one more than `bytes_max`. `None` if there is none.
-    fn bytes(&self, file: &str, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = match self.directory.open_with(file, &options) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let mut bytes = Vec::new();
-        file.take(bytes_max + 1).read_to_end(&mut bytes)?;
-        Ok(Some(bytes))
-    }
-
-    /// Writes a pin under a temporary name, and returns that name.
-    fn write(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<String> {
-        let file = PinFile { tools: tools.clone(), seal: self.seal_of(source, tools) };
-        self.write_bytes(&source.0, &serde_json::to_vec(&file)?)
-    }
-
-    /// Writes bytes under a temporary name, and returns that name.
-    fn write_bytes(&self, file: &str, bytes: &[u8]) -> io::Result<String> {
-        let mut suffix = [0_u8; 16];
-        getrandom::fill(&mut suffix).map_err(io::Error::other)?;
-        let temporary = format!("{file}.{}.new", hex(&suffix));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let mut written = self.directory.open_with(&temporary, &options)?;
-        written.write_all(bytes)?;
-        written.sync_all()?;
-        Ok(temporary)
+    /// Returns the bytes of a pin.
+    fn sealed(&self, source: &PinSource, tools: &PinnedTools) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(&PinFile { tools: tools.clone(), seal: self.seal_of(source, tools) })?)
     }
 
     /// Computes the seal of a pin. The source is part of it, so that a pin is not valid for another source.

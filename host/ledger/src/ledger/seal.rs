@@ -1,6 +1,6 @@
 //! Seals of rows. A seal is a MAC over the columns of a row, and proves that a host with this key wrote the row.
 
-use crate::mac::keyed;
+use crate::mac::{derived, keyed};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
@@ -15,9 +15,7 @@ pub(super) type Sealed = [u8; 32];
 
 impl Seal {
     pub(super) fn new(key: &[u8; 32]) -> Self {
-        let mut derive = keyed(key);
-        derive.update(SEAL_LABEL);
-        Self(keyed(&derive.finalize().into_bytes().into()))
+        Self(keyed(&derived(key, SEAL_LABEL)))
     }
 
     /// Computes the seal of a row of a table. The length of each column is included, so that two different rows never
