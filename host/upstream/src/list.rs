@@ -3,7 +3,7 @@
 use crate::error::ServerError;
 use crate::exchange::OpenExchange;
 use crate::limits::ServerLimits;
-use crate::pages::PageCursor;
+use crate::pages::{PageCursor, json_bytes};
 use crate::tool::ServerTool;
 use crate::traffic::Traffic;
 use portcullis_definitions::text;
@@ -11,7 +11,6 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ListToolsRequest, ListToolsResult, PaginatedRequestParams, ServerResult, Tool};
 use rmcp::service::Peer;
 use std::collections::HashSet;
-use std::io;
 use std::sync::Arc;
 use tokio::time::timeout;
 
@@ -34,7 +33,7 @@ async fn list_pages(
 ) -> Result<Vec<ServerTool>, ServerError> {
     let (mut listed, mut cursor) = (ListedTools::new(limits), PageCursor::default());
     loop {
-        let page = list_page(peer, traffic, cursor.take()).await?;
+        let page = list_page(peer, traffic, cursor.params()).await?;
         page.tools.into_iter().try_for_each(|tool| listed.add(tool))?;
         if !cursor.advance(page.next_cursor, limits)? {
             return Ok(listed.tools);
@@ -45,10 +44,9 @@ async fn list_pages(
 async fn list_page(
     peer: &Peer<RoleClient>,
     traffic: &Arc<Traffic>,
-    cursor: Option<String>,
+    params: PaginatedRequestParams,
 ) -> Result<ListToolsResult, ServerError> {
     // The library's own method answers from a cache, also with an old list after an error.
-    let params = PaginatedRequestParams::default().with_cursor(cursor);
     let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
     match OpenExchange::begin(peer, traffic, request).await?.answer().await? {
         ServerResult::ListToolsResult(page) => Ok(page),
@@ -83,26 +81,5 @@ impl<'a> ListedTools<'a> {
         }
         self.tools.push(tool);
         Ok(())
-    }
-}
-
-/// Returns the length of a definition as JSON, without writing it anywhere.
-fn json_bytes(tool: &ServerTool) -> usize {
-    struct Counter(usize);
-    impl io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    match serde_json::to_writer(&mut counter, tool) {
-        Ok(()) => counter.0,
-        // A definition that cannot be written is never accepted.
-        Err(_) => usize::MAX / 2,
     }
 }

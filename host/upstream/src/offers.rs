@@ -4,13 +4,14 @@ use crate::answer;
 use crate::error::ServerError;
 use crate::exchange::OpenExchange;
 use crate::limits::ServerLimits;
-use crate::pages::PageCursor;
+use crate::pages::{PageCursor, json_bytes};
 use crate::traffic::Traffic;
 use portcullis_definitions::manifest::Answer;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientRequest, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest,
-    ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, ServerResult,
+    ListResourcesRequest, PaginatedRequestParams, Prompt, ReadResourceRequest, ReadResourceRequestParams, Resource,
+    ResourceTemplate, ServerResult,
 };
 use rmcp::service::Peer;
 use serde_json::{Map, Value, json};
@@ -65,80 +66,55 @@ impl OfferContext<'_> {
     }
 
     async fn resources(&self) -> Result<Vec<Value>, ServerError> {
-        let (mut cursor, mut listed) = (PageCursor::default(), ListedOffers::new(self.limits));
-        loop {
-            let request = ListResourcesRequest::with_param(page(&mut cursor));
-            let ServerResult::ListResourcesResult(page) =
-                self.ask(ClientRequest::ListResourcesRequest(request)).await?
-            else {
-                return Err(malformed("it is no list of resources"));
-            };
-            for resource in page.resources {
-                listed.add(json!({
-                    "uri": resource.uri,
-                    "name": resource.name,
-                    "title": resource.title,
-                    "description": resource.description,
-                    "media_type": resource.mime_type,
-                }))?;
+        let request = |params| ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(params));
+        self.list(&mut ListedOffers::new(self.limits), request, |answer| match answer {
+            ServerResult::ListResourcesResult(page) => {
+                Ok((page.resources.iter().map(resource).collect(), page.next_cursor))
             }
-            if !cursor.advance(page.next_cursor, self.limits)? {
-                return Ok(listed.offers);
-            }
-        }
+            _ => Err(malformed("it is no list of resources")),
+        })
+        .await
     }
 
     /// Lists the patterns of addresses. A server without them does not know the method.
     async fn templates(&self) -> Result<Vec<Value>, ServerError> {
-        let (mut cursor, mut listed) = (PageCursor::default(), ListedOffers::new(self.limits));
-        loop {
-            let request = ListResourceTemplatesRequest::with_param(page(&mut cursor));
-            let page = match self.ask(ClientRequest::ListResourceTemplatesRequest(request)).await {
-                Ok(ServerResult::ListResourceTemplatesResult(page)) => page,
-                Ok(_) => return Err(malformed("it is no list of templates")),
-                Err(ServerError::Refused { .. }) => return Ok(listed.offers),
-                Err(error) => return Err(error),
-            };
-            for template in page.resource_templates {
-                listed.add(json!({
-                    "uri_template": template.uri_template,
-                    "name": template.name,
-                    "title": template.title,
-                    "description": template.description,
-                    "media_type": template.mime_type,
-                }))?;
+        let request =
+            |params| ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest::with_param(params));
+        let mut listed = ListedOffers::new(self.limits);
+        let all = self.list(&mut listed, request, |answer| match answer {
+            ServerResult::ListResourceTemplatesResult(page) => {
+                Ok((page.resource_templates.iter().map(template).collect(), page.next_cursor))
             }
-            if !cursor.advance(page.next_cursor, self.limits)? {
-                return Ok(listed.offers);
-            }
+            _ => Err(malformed("it is no list of templates")),
+        });
+        match all.await {
+            Err(ServerError::Refused { .. }) => Ok(listed.offers),
+            all => all,
         }
     }
 
     async fn prompts(&self) -> Result<Vec<Value>, ServerError> {
-        let (mut cursor, mut listed) = (PageCursor::default(), ListedOffers::new(self.limits));
+        let request = |params| ClientRequest::ListPromptsRequest(ListPromptsRequest::with_param(params));
+        self.list(&mut ListedOffers::new(self.limits), request, |answer| match answer {
+            ServerResult::ListPromptsResult(page) => Ok((page.prompts.iter().map(prompt).collect(), page.next_cursor)),
+            _ => Err(malformed("it is no list of prompts")),
+        })
+        .await
+    }
+
+    /// Adds the entries of all pages to a list, and returns them. After an error, those before it are still in the list.
+    async fn list(
+        &self,
+        listed: &mut ListedOffers<'_>,
+        request: impl Fn(PaginatedRequestParams) -> ClientRequest,
+        read: impl Fn(ServerResult) -> Result<(Vec<Value>, Option<String>), ServerError>,
+    ) -> Result<Vec<Value>, ServerError> {
+        let mut cursor = PageCursor::default();
         loop {
-            let request = ListPromptsRequest::with_param(page(&mut cursor));
-            let ServerResult::ListPromptsResult(page) = self.ask(ClientRequest::ListPromptsRequest(request)).await?
-            else {
-                return Err(malformed("it is no list of prompts"));
-            };
-            for prompt in page.prompts {
-                let arguments = prompt.arguments.unwrap_or_default().into_iter().map(|argument| {
-                    json!({
-                        "name": argument.name,
-                        "description": argument.description,
-                        "required": argument.required.unwrap_or_default(),
-                    })
-                });
-                listed.add(json!({
-                    "name": prompt.name,
-                    "title": prompt.title,
-                    "description": prompt.description,
-                    "arguments": arguments.collect::<Vec<Value>>(),
-                }))?;
-            }
-            if !cursor.advance(page.next_cursor, self.limits)? {
-                return Ok(listed.offers);
+            let (entries, next) = read(self.ask(request(cursor.params())).await?)?;
+            entries.into_iter().try_for_each(|entry| listed.add(entry))?;
+            if !cursor.advance(next, self.limits)? {
+                return Ok(std::mem::take(&mut listed.offers));
             }
         }
     }
@@ -169,7 +145,7 @@ impl<'a> ListedOffers<'a> {
         if self.offers.len() >= max {
             return Err(ServerError::ListTooLong { what: "entries of a list", max });
         }
-        self.bytes += offer.to_string().len();
+        self.bytes += json_bytes(&offer);
         let max = self.limits.definitions_bytes.min(self.limits.result_bytes);
         if self.bytes > max {
             return Err(ServerError::ListTooLong { what: "bytes of a list", max });
@@ -179,8 +155,40 @@ impl<'a> ListedOffers<'a> {
     }
 }
 
-fn page(cursor: &mut PageCursor) -> PaginatedRequestParams {
-    PaginatedRequestParams::default().with_cursor(cursor.take())
+fn resource(resource: &Resource) -> Value {
+    json!({
+        "uri": resource.uri,
+        "name": resource.name,
+        "title": resource.title,
+        "description": resource.description,
+        "media_type": resource.mime_type,
+    })
+}
+
+fn template(template: &ResourceTemplate) -> Value {
+    json!({
+        "uri_template": template.uri_template,
+        "name": template.name,
+        "title": template.title,
+        "description": template.description,
+        "media_type": template.mime_type,
+    })
+}
+
+fn prompt(prompt: &Prompt) -> Value {
+    let arguments = prompt.arguments.iter().flatten().map(|argument| {
+        json!({
+            "name": argument.name,
+            "description": argument.description,
+            "required": argument.required.unwrap_or_default(),
+        })
+    });
+    json!({
+        "name": prompt.name,
+        "title": prompt.title,
+        "description": prompt.description,
+        "arguments": arguments.collect::<Vec<Value>>(),
+    })
 }
 
 fn malformed(problem: &str) -> ServerError {

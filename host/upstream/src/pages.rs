@@ -2,7 +2,10 @@
 
 use crate::error::ServerError;
 use crate::limits::ServerLimits;
+use rmcp::model::PaginatedRequestParams;
+use serde::Serialize;
 use std::collections::HashSet;
+use std::io;
 
 /// Maximum length of a cursor, in bytes.
 const CURSOR_BYTES_MAX: usize = 64 * 1024;
@@ -16,9 +19,9 @@ pub(crate) struct PageCursor {
 }
 
 impl PageCursor {
-    /// Returns the cursor of the next page.
-    pub(crate) fn take(&mut self) -> Option<String> {
-        self.next.take()
+    /// Returns the parameters of the request for the next page.
+    pub(crate) fn params(&mut self) -> PaginatedRequestParams {
+        PaginatedRequestParams::default().with_cursor(self.next.take())
     }
 
     /// Goes on to the next page. Returns `false` at the end of the list.
@@ -37,5 +40,26 @@ impl PageCursor {
         }
         self.next = Some(next);
         Ok(true)
+    }
+}
+
+/// Returns the length of an entry as JSON, without writing it anywhere.
+pub(crate) fn json_bytes(entry: &impl Serialize) -> usize {
+    struct Counter(usize);
+    impl io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    match serde_json::to_writer(&mut counter, entry) {
+        Ok(()) => counter.0,
+        // An entry that cannot be written is never accepted.
+        Err(_) => usize::MAX / 2,
     }
 }
