@@ -26,7 +26,7 @@ use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
 use crate::server::ServerPolicy;
 pub(super) use http::{read_addresses, read_for_server as read_server_client, read_port, read_roots};
-pub(super) use process::read_variables;
+pub(super) use process::{read_named, read_variables};
 pub(crate) use reference::KeyReference;
 pub(super) use secret::read as read_secret;
 pub(crate) use value::PlacedValue;

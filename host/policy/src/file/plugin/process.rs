@@ -10,6 +10,7 @@ use crate::binding::{
     self, BindingError, BindingLimit, ConfinementTier, DependencyKind, ENVIRONMENT_ENTRIES, Escalation, Limited,
     PROGRAM_DIRECTORIES, ProcessBinding, ProcessLimit, ProcessLimits, ProcessNetwork,
 };
+use crate::error::PolicyFault;
 use crate::name::DependencyKey;
 
 /// The keys of a program.
@@ -104,15 +105,26 @@ pub(in crate::file) fn read_variables<'t, T>(
     node: &TomlNode<'t>,
     read: impl Fn(&TomlNode<'t>) -> Result<T, Misplaced>,
 ) -> Result<Vec<(String, T)>, Misplaced> {
+    read_named(node, BindingError::EnvironmentEntries, binding::read_environment_name, read)
+}
+
+/// Parses names with values, of which a policy may have as many as of environment variables. More of them are the fault
+/// `too_many`.
+pub(in crate::file) fn read_named<'t, T>(
+    node: &TomlNode<'t>,
+    too_many: impl Into<PolicyFault>,
+    read_name: impl Fn(&str) -> Result<String, BindingError>,
+    read_value: impl Fn(&TomlNode<'t>) -> Result<T, Misplaced>,
+) -> Result<Vec<(String, T)>, Misplaced> {
     let entries = node.entries()?;
     if entries.len() > ENVIRONMENT_ENTRIES {
-        return Err(node.fail(BindingError::EnvironmentEntries));
+        return Err(node.fail(too_many));
     }
-    let variable = |(name, entry): &(&str, TomlNode<'t>)| {
-        let name = node.keep(binding::read_environment_name(name).map_err(|fault| entry.fail(fault)));
-        name.zip(node.keep(read(entry)))
+    let named = |(name, entry): &(&str, TomlNode<'t>)| {
+        let name = node.keep(read_name(name).map_err(|fault| entry.fail(fault)));
+        name.zip(node.keep(read_value(entry)))
     };
-    Ok(entries.iter().filter_map(variable).collect())
+    Ok(entries.iter().filter_map(named).collect())
 }
 
 fn read_limits(table: &TomlTable<'_, '_>) -> ProcessLimits {

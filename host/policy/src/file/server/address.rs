@@ -8,8 +8,7 @@ use super::super::faults::Misplaced;
 use super::super::node::{TomlNode, TomlTable};
 use super::super::plugin;
 use crate::binding::{
-    self, ENVIRONMENT_ENTRIES, HttpBinding, HttpLimits, LoginClient, SERVER_SCOPES, ServerAddress, ServerAddressError,
-    ServerLogin, Unnamed,
+    self, HttpBinding, HttpLimits, LoginClient, SERVER_SCOPES, ServerAddress, ServerAddressError, ServerLogin, Unnamed,
 };
 use crate::destination::{Destination, Scheme};
 use crate::host_pattern::HostPattern;
@@ -71,17 +70,10 @@ pub(super) fn read(table: &TomlTable<'_, '_>, url: &TomlNode<'_>) -> Result<Http
 
 /// Parses the headers that every request gets.
 fn read_headers(node: &TomlNode<'_>) -> Result<BTreeMap<String, String>, Misplaced> {
-    let entries = node.entries()?;
-    if entries.len() > ENVIRONMENT_ENTRIES {
-        return Err(node.fail(ServerAddressError::Headers));
-    }
-    let mut headers = BTreeMap::new();
-    for (name, value) in entries {
-        let name = value.keep(binding::read_server_header(name).map_err(|fault| value.fail(fault)));
-        let text = value.text().and_then(|text| binding::read_header_value(text).map_err(|fault| value.fail(fault)));
-        headers.extend(name.zip(value.keep(text)));
-    }
-    Ok(headers)
+    let headers = plugin::read_named(node, ServerAddressError::Headers, binding::read_server_header, |value| {
+        binding::read_header_value(value.text()?).map_err(|fault| value.fail(fault))
+    })?;
+    Ok(headers.into_iter().collect())
 }
 
 /// Parses `oauth`: whether the host logs in, or a table with what the server cannot say.
