@@ -2,6 +2,7 @@
 //! application decides how the person is asked.
 
 use crate::audit::AuditError;
+use crate::catalog::server_sha256;
 use crate::host::Host;
 use crate::servers::{AccountError, LoginStatus, ServerAccount};
 use crate::text::OneLine;
@@ -106,9 +107,8 @@ impl Host {
     }
 
     async fn note_login(&self, server: &PluginName, event: &str) -> Result<(), AuditError> {
-        let loader = &self.0.loader;
-        let sha256 = loader.server(server, &self.0.policy().policy).sha256;
-        loader.note(server, &sha256, event).await
+        let sha256 = server_sha256(server, &self.0.policy().policy);
+        self.0.loader.note(server, &sha256, event).await
     }
 }
 

@@ -57,3 +57,4 @@ pub(crate) use portcullis_definitions::tool::{Dependency, Tool};
 pub(crate) use prepared::{PreparedTools, ReducedTool};
 pub use refusal::forget_refusal;
 pub(crate) use server_file::server_of;
+pub(crate) use server_tools::server_sha256;

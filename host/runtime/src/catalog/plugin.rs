@@ -80,11 +80,8 @@ impl Plugin {
         Self::without_file(name, b"native\n", manifest, PluginSource::Native(functions))
     }
 
-    /// Creates the plugin of a server, which has no tools yet. Its hash is that of its name and of what the policy
-    /// binds to it.
-    pub(crate) fn server(name: PluginName, (kind, bound): (DependencyKind, &str), link: Arc<ServerLink>) -> Self {
-        let sha256: [u8; 32] =
-            Sha256::new_with_prefix(b"server\n").chain_update(name.as_str()).chain_update(bound).finalize().into();
+    /// Creates the plugin of a server, which has no tools yet.
+    pub(crate) fn server(name: PluginName, (kind, sha256): (DependencyKind, [u8; 32]), link: Arc<ServerLink>) -> Self {
         let server = manifest::Dependency {
             key: ServerPolicy::BINDING.to_owned(),
             kind,

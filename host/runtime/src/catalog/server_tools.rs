@@ -13,11 +13,12 @@ use super::wanted::Wanted;
 use crate::reserved;
 use crate::servers::{self, ListedServer, ListedTool, ServerAction, ServerFault, ServerGrant, ServerLink};
 use crate::text::{OneLine, cut};
-use portcullis_definitions::definition;
+use portcullis_definitions::definition::{self, DefinitionError};
 use portcullis_definitions::manifest::Definition;
 use portcullis_definitions::tool::Tool;
 use portcullis_ledger::pins::{GeneratedPins, Pin, PinSource, PinnedDefinitions, PinnedTools};
 use portcullis_policy::{Binding, DependencyKey, DependencyKind, LocalName, PluginName, Policy, ServerPolicy};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
@@ -43,11 +44,10 @@ impl Loader {
     /// Creates the plugin of a server that the policy names. It has no tools and no grants yet.
     pub(crate) fn server(&self, name: &PluginName, policy: &Policy) -> Plugin {
         let bindings = policy.bindings(name);
-        let described: Vec<String> = bindings.values().map(|binding| binding.describe()).collect();
         let server = DependencyKey::new(ServerPolicy::BINDING).ok().and_then(|key| bindings.get(&key));
         let kind = server.map_or(DependencyKind::Process, Binding::kind);
         let link = Arc::new(ServerLink::new(&self.server_changes, &self.logins));
-        Plugin::server(name.clone(), (kind, &described.join("\n")), link)
+        Plugin::server(name.clone(), (kind, server_sha256(name, policy)), link)
     }
 
     /// Adds the servers of the policy to a catalog that is not shared yet, without their tools. A file with the name of
@@ -116,6 +116,13 @@ impl Loader {
     }
 }
 
+/// Returns the hash that a server has as a plugin: that of its name and of what the policy binds to it.
+pub(crate) fn server_sha256(name: &PluginName, policy: &Policy) -> [u8; 32] {
+    let described: Vec<String> = policy.bindings(name).values().map(|binding| binding.describe()).collect();
+    let hashed = Sha256::new_with_prefix(b"server\n").chain_update(name.as_str());
+    hashed.chain_update(described.join("\n")).finalize().into()
+}
+
 impl Plugin {
     /// Returns the way to a server, and what the policy grants to it. `None` if the plugin is none, or is not bound.
     pub(crate) fn server_link(&self) -> Option<(&ServerLink, ServerGrant<'_>)> {
@@ -140,7 +147,7 @@ impl ListedNow {
     fn of(plugin: &PluginName, listed: Vec<ListedTool>) -> Self {
         let mut now = Self::default();
         for ListedTool { server_name, definition, said, sha256 } in listed {
-            match definition::check_generated(plugin, &BTreeMap::new(), slice::from_ref(&definition)) {
+            match checked_alone(plugin, &definition) {
                 Ok(checked) => {
                     for (name, tool) in checked {
                         if now.tools.contains_key(&name) {
@@ -180,18 +187,13 @@ impl ListedNow {
         let (mut tools, mut facts) = (BTreeMap::new(), BTreeMap::new());
         for (name, now) in &self.tools {
             let Some(hash) = pinned.get(name.as_str()) else { continue };
-            let held = match self.hashes.get(name.as_str()) == Some(hash) {
-                true => None,
-                false => {
-                    let Some(before) = kept.get(name.as_str()) else { continue };
-                    let Some(accepted) = accepted_tool(plugin, name, before, policy) else { continue };
-                    let said = self.said.get(name.as_str()).map_or("", String::as_str);
-                    Some((accepted, Arc::from(servers::difference(before, said))))
-                }
-            };
-            let (tool, held) = match held {
-                Some((tool, difference)) => (tool, Some(difference)),
-                None => (Arc::clone(now), None),
+            let (tool, held) = if self.hashes.get(name.as_str()) == Some(hash) {
+                (Arc::clone(now), None)
+            } else {
+                let Some(before) = kept.get(name.as_str()) else { continue };
+                let Some(accepted) = accepted_tool(plugin, name, before, policy) else { continue };
+                let said = self.said.get(name.as_str()).map_or("", String::as_str);
+                (accepted, Some(Arc::from(servers::difference(before, said))))
             };
             let action = ServerAction::Tool(self.server_names.get(name).cloned().unwrap_or_default());
             facts.insert(name.clone(), ServerToolFacts { action, held });
@@ -204,9 +206,15 @@ impl ListedNow {
 /// Returns a tool as it was accepted.
 fn accepted_tool(plugin: &PluginName, name: &LocalName, said: &str, policy: &ServerPolicy) -> Option<Arc<Tool>> {
     let before = servers::said_before(said, policy)?;
-    let own = BTreeMap::new();
-    let mut checked = definition::check_generated(plugin, &own, slice::from_ref(&before.definition)).ok()?;
-    checked.remove(name)
+    checked_alone(plugin, &before.definition).ok()?.remove(name)
+}
+
+/// Checks one definition by itself, so that its faults do not touch other tools.
+fn checked_alone(
+    plugin: &PluginName,
+    definition: &Definition,
+) -> Result<BTreeMap<LocalName, Arc<Tool>>, Vec<DefinitionError>> {
+    definition::check_generated(plugin, &BTreeMap::new(), slice::from_ref(definition))
 }
 
 /// Adds the host's own tools for what else a server offers. A tool of the server with the same name stays.
@@ -217,7 +225,7 @@ fn add_offers(
     now: &mut ListedNow,
 ) {
     for (action, definition) in offers {
-        match definition::check_generated(plugin, &BTreeMap::new(), slice::from_ref(&definition)) {
+        match checked_alone(plugin, &definition) {
             Ok(checked) => {
                 for (name, tool) in checked {
                     if now.tools.contains_key(&name) {

@@ -18,10 +18,13 @@ impl ReloadLook<'_> {
             if self.next.left_out.contains(name) {
                 continue;
             }
-            let fresh = self.host.loader.server(name, &policy.policy);
             let known = self.next.plugins.get(name).filter(|plugin| plugin.is_server()).cloned();
+            let sha256 = catalog::server_sha256(name, &policy.policy);
+            if known.as_ref().is_some_and(|known| known.sha256 == sha256 && !needs_list(known)) {
+                continue;
+            }
+            let fresh = self.host.loader.server(name, &policy.policy);
             let fresh = match &known {
-                Some(known) if known.sha256 == fresh.sha256 && !needs_list(known) => continue,
                 Some(known) => fresh.with_link_of(known),
                 None => fresh,
             };
