@@ -9,8 +9,7 @@ mod events;
 mod failure;
 mod seen_tools;
 
-pub(crate) use backend::collect_body;
-pub use backend::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange};
+pub use backend::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange, collect_body};
 pub(crate) use failure::{HttpFailure, failure};
 
 use crate::limits::ServerLimits;

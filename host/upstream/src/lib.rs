@@ -51,7 +51,7 @@ pub use client::ServerClient;
 pub use closing::CloseReason;
 pub use connect::{ServerEra, ServerStreams, connect, connect_in_era, connect_over_http};
 pub use error::{ConnectError, ServerError};
-pub use http::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange};
+pub use http::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange, collect_body};
 pub use identity::ServerIdentity;
 pub use limits::ServerLimits;
 pub use oauth::{LoginError, LoginOffer, LoginSettings, LoginUnderWay, ServerToken};

@@ -1,23 +1,21 @@
 //! A server that is reached over HTTP.
 
+use super::body::body_of;
 use super::error::{ServerFault, shown};
 use super::limits::{limits, requests};
 use super::login::{AccountError, ServerAccount, TokenKeeper};
 use crate::grants::BoundAddress;
 use bytes::Bytes;
-use futures_core::Stream;
 use http::StatusCode;
 use http::header::WWW_AUTHENTICATE;
 use portcullis_ledger::logins::ServerLogins;
 use portcullis_policy::HttpBinding;
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_sandbox::{BearerToken, HostBody, HostClient, PluginSecrets, Traffic};
+use portcullis_sandbox::{BearerToken, HostClient, PluginSecrets, Traffic};
 use portcullis_upstream::{
     ConnectError, ExchangeError, ExchangeFuture, HttpBody, HttpExchange, ServerClient, ServerEra, connect_over_http,
 };
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 
 /// The address at the other end of a connection.
 pub(super) struct AddressEnd {
@@ -65,10 +63,7 @@ impl AddressEnd {
     pub(super) fn take_traffic(&self) -> Traffic {
         let mut traffic = self.exchange.client.take_traffic();
         if let Some(tokens) = &self.exchange.tokens {
-            let logins = tokens.account().take_traffic();
-            traffic.exchanges.extend(logins.exchanges);
-            traffic.more += logins.more;
-            traffic.redactions += logins.redactions;
+            traffic.append(tokens.account().take_traffic(), usize::MAX);
         }
         traffic
     }
@@ -94,7 +89,7 @@ impl AddressExchange {
             Err(fault @ AccountError::LoggedOut(_)) => return self.sent_without_login(request, fault).await,
             Err(fault) => return Err(self.without_token(fault)),
         };
-        let response = self.sent(copy_of(&request), Some(&token)).await?;
+        let response = self.sent(request.clone(), Some(&token)).await?;
         let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
         match (response.status(), challenge) {
             (StatusCode::UNAUTHORIZED, _) => {}
@@ -130,7 +125,7 @@ impl AddressExchange {
         token: Option<&BearerToken>,
     ) -> Result<http::Response<HttpBody>, ExchangeError> {
         let response = self.client.send(request, token).await.map_err(ExchangeError::new)?;
-        Ok(response.map(|body| Box::pin(BodyStream(body)) as HttpBody))
+        Ok(response.map(body_of))
     }
 
     fn without_token(&self, fault: AccountError) -> ExchangeError {
@@ -147,25 +142,5 @@ impl AddressExchange {
 impl HttpExchange for AddressExchange {
     fn exchange(&self, request: http::Request<Bytes>) -> ExchangeFuture<'_> {
         Box::pin(self.send(request))
-    }
-}
-
-/// Returns the same request once more. The bytes of the body are shared.
-fn copy_of(request: &http::Request<Bytes>) -> http::Request<Bytes> {
-    let mut copy = http::Request::new(request.body().clone());
-    request.method().clone_into(copy.method_mut());
-    request.uri().clone_into(copy.uri_mut());
-    request.headers().clone_into(copy.headers_mut());
-    copy
-}
-
-/// The parts of a body.
-struct BodyStream(HostBody);
-
-impl Stream for BodyStream {
-    type Item = Result<Bytes, ExchangeError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_data(context).map(|part| part.map(|part| part.map_err(ExchangeError::new)))
     }
 }

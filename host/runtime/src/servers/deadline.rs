@@ -2,7 +2,7 @@
 
 use portcullis_policy::recovery::RecoverMutex;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::watch;
 
 /// The deadline of a call.
@@ -59,19 +59,16 @@ impl CallDeadline {
             }
         }
     }
-
-    fn paused_for(state: &mut DeadlineState) -> Duration {
-        state.since.take().map_or(Duration::ZERO, |since| since.elapsed())
-    }
 }
 
 impl Drop for DeadlinePause {
     fn drop(&mut self) {
         let mut state = self.0.state.lock_recovered();
         state.pauses -= 1;
-        if state.pauses == 0 {
-            let paused = CallDeadline::paused_for(&mut state);
-            state.at += paused;
+        if state.pauses == 0
+            && let Some(since) = state.since.take()
+        {
+            state.at += since.elapsed();
         }
         drop(state);
         self.0.changed.send_replace(());
@@ -81,6 +78,7 @@ impl Drop for DeadlinePause {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[tokio::test]
     async fn a_deadline_stands_still_during_a_pause() {

@@ -5,6 +5,7 @@
 //! all the steps of a call. This module must not know the catalog.
 
 mod address;
+mod body;
 mod connection;
 mod deadline;
 mod difference;

@@ -147,20 +147,4 @@ impl HostBody {
             }
         }
     }
-
-    /// Reads the whole body.
-    ///
-    /// # Errors
-    /// The body is longer than `bytes_max`, or incomplete.
-    pub async fn collect(mut self, bytes_max: usize) -> Result<Vec<u8>, HostRequestError> {
-        let mut collected = Vec::new();
-        while let Some(part) = std::future::poll_fn(|context| self.poll_data(context)).await {
-            let part = part?;
-            if collected.len() + part.len() > bytes_max {
-                return Err(HostRequestError(format!("the response is longer than {bytes_max} bytes")));
-            }
-            collected.extend_from_slice(&part);
-        }
-        Ok(collected)
-    }
 }

@@ -118,3 +118,14 @@ pub struct Traffic {
     /// How many secrets were removed from responses and from the plugin's output.
     pub redactions: u64,
 }
+
+impl Traffic {
+    /// Adds later traffic. Of the requests beyond `exchanges_max`, only the number is kept.
+    pub fn append(&mut self, mut later: Self, exchanges_max: usize) {
+        let room = exchanges_max.saturating_sub(self.exchanges.len());
+        self.more += later.more + later.exchanges.len().saturating_sub(room) as u64;
+        self.redactions += later.redactions;
+        later.exchanges.truncate(room);
+        self.exchanges.append(&mut later.exchanges);
+    }
+}

@@ -36,8 +36,11 @@ impl ExchangeError {
     }
 }
 
-/// Reads a body. `None` if it is too long.
-pub(crate) async fn collect_body(mut body: HttpBody, bytes_max: usize) -> Result<Option<Vec<u8>>, ExchangeError> {
+/// Reads a body of at most `bytes_max` bytes. `None` if it is longer.
+///
+/// # Errors
+/// The client reports an error, and the body is incomplete.
+pub async fn collect_body(mut body: HttpBody, bytes_max: usize) -> Result<Option<Vec<u8>>, ExchangeError> {
     let mut collected = Vec::new();
     while let Some(part) = poll_fn(|context| body.as_mut().poll_next(context)).await {
         let part = part?;

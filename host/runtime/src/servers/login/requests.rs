@@ -1,12 +1,13 @@
 //! The requests to authorization servers. A server names them, so they take the way of every request: checked, resolved
 //! to public addresses, recorded and limited.
 
+use crate::servers::body::{body_of, whole_body};
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Destination, HttpBinding, HttpLimits, Limits, Scheme, ServerAddress, Unnamed};
 use portcullis_sandbox::{Client, HostClient, Network, PathBase, Traffic};
-use portcullis_upstream::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange};
+use portcullis_upstream::{ExchangeError, ExchangeFuture, HttpBody, HttpExchange, collect_body};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tokio::task::spawn_blocking;
@@ -53,13 +54,14 @@ impl LoginRequests {
         let client = client.map_err(ExchangeError::new)?.narrowed(destination);
         let client = HostClient::new(client, None, &self.limits);
         let answered = async {
-            let (head, body) = client.send(request, None).await?.into_parts();
-            Ok::<_, portcullis_sandbox::HostRequestError>((head, body.collect(ANSWER_BYTES_MAX).await?))
+            let (head, body) = client.send(request, None).await.map_err(ExchangeError::new)?.into_parts();
+            let body = collect_body(body_of(body), ANSWER_BYTES_MAX).await?;
+            let too_long = || ExchangeError::new(format!("the response is longer than {ANSWER_BYTES_MAX} bytes"));
+            Ok(http::Response::from_parts(head, whole_body(body.ok_or_else(too_long)?)))
         };
         let answered = answered.await;
-        self.record(client.take_traffic());
-        let (head, body) = answered.map_err(ExchangeError::new)?;
-        Ok(http::Response::from_parts(head, whole_body(body)))
+        self.traffic.lock_recovered().append(client.take_traffic(), RECORDED_MAX);
+        answered
     }
 
     /// Returns a binding for one request. It allows the encrypted web at public addresses, and the addresses that the
@@ -91,37 +93,10 @@ impl LoginRequests {
             ..self.binding.clone()
         }
     }
-
-    fn record(&self, mut new: Traffic) {
-        let mut traffic = self.traffic.lock_recovered();
-        let room = RECORDED_MAX.saturating_sub(traffic.exchanges.len());
-        traffic.more += new.more + new.exchanges.len().saturating_sub(room) as u64;
-        traffic.redactions += new.redactions;
-        new.exchanges.truncate(room);
-        traffic.exchanges.append(&mut new.exchanges);
-    }
 }
 
 impl HttpExchange for LoginRequests {
     fn exchange(&self, request: http::Request<Bytes>) -> ExchangeFuture<'_> {
         Box::pin(self.send(request))
-    }
-}
-
-/// Returns a body that was read already.
-fn whole_body(bytes: Vec<u8>) -> HttpBody {
-    Box::pin(WholeBody(Some(Bytes::from(bytes))))
-}
-
-struct WholeBody(Option<Bytes>);
-
-impl futures_core::Stream for WholeBody {
-    type Item = Result<Bytes, ExchangeError>;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        std::task::Poll::Ready(self.0.take().map(Ok))
     }
 }
