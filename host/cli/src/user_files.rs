@@ -157,25 +157,10 @@ pub(crate) fn remove_if(path: &Path, sha256_of_bytes: &str) -> io::Result<bool> 
 pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Ok(metadata) if metadata.is_dir() => {
-            make_removable(path)?;
-            fs::remove_dir_all(path)
-        }
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
         Err(error) => Err(error),
     }
-}
-
-/// Lets the owner remove what is in a directory. Installed packages of servers are read-only.
-fn make_removable(directory: &Path) -> io::Result<()> {
-    fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            make_removable(&entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 /// Removes directories that are empty, the innermost last in the list.

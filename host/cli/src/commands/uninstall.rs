@@ -10,7 +10,9 @@ use crate::failure::{CommandError, FailureCode};
 use crate::init_record::InitRecord;
 use crate::user_files;
 use anyhow::{Context as _, bail};
+use portcullis::plugins::packages_of;
 use portcullis::text::OneLine;
+use portcullis_packages::PackageStore;
 use std::path::{Path, PathBuf};
 
 /// The file that shows that a directory is a state directory.
@@ -72,6 +74,11 @@ pub(super) async fn run(arguments: &UninstallArguments, context: &Context) -> an
     undo::undo_shared(&mut record, &mut undone)?;
     record.write(&config)?;
     user_files::remove_empty(&[config.clone(), config.join("projects")]);
+    if !state.is_empty() {
+        // Installed packages are read-only. If that stays so, their removal says why.
+        let packages = PackageStore::open_existing(&packages_of(environment.state()?));
+        packages.iter().flatten().for_each(PackageStore::make_removable);
+    }
     for file in &state {
         user_files::remove_all(file).with_context(|| file.display().to_string())?;
         undone.removed.push(file.display().to_string());

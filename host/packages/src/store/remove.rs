@@ -49,6 +49,11 @@ impl PackageStore {
         self.remove_folder(name.ok_or_else(outside).map_err(failed)?).map_err(failed)
     }
 
+    /// Lets the owner remove everything in the folder, before the folder itself is removed.
+    pub fn make_removable(&self) {
+        make_removable(&self.directory);
+    }
+
     fn remove_folder(&self, name: &str) -> io::Result<()> {
         let folder = self.directory.open_dir_nofollow(name)?;
         folder.set_permissions(".", Permissions::from_mode(0o700))?;
