@@ -102,7 +102,7 @@ impl OfferContext<'_> {
         .await
     }
 
-    /// Adds the entries of all pages to a list, and returns them. After an error, those before it are still in the list.
+    /// Adds the entries of all pages to a list, and returns them. After an error, those before it are still there.
     async fn list(
         &self,
         listed: &mut ListedOffers<'_>,
