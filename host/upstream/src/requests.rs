@@ -100,7 +100,7 @@ pub struct RefuseRequests {
 }
 
 impl RefuseRequests {
-    /// Refuses what is asked outside of calls. During a call, what replies for the call answers these kinds.
+    /// Refuses every request outside of calls. During a call, the replier of the call answers these kinds.
     pub fn outside_of_calls(supported: RequestKinds) -> Self {
         Self { refused: AtomicU64::new(0), supported }
     }

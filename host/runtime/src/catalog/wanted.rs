@@ -6,7 +6,7 @@ use crate::reserved;
 use portcullis_policy::{Binding, PluginName, Policy};
 use std::collections::BTreeSet;
 
-/// The plugins that a host loads. `None` stands for all.
+/// The plugins that a host loads. `None` means all of them.
 #[derive(Default)]
 pub(super) struct Wanted {
     files: Option<BTreeSet<PluginName>>,

@@ -85,7 +85,7 @@ pub(super) fn problem(error: &(dyn std::error::Error + 'static)) -> String {
     cut_problem(&problem)
 }
 
-/// Cuts what is said about a login to a limit.
+/// Cuts a text about a login to a limit.
 pub(super) fn cut_problem(problem: &str) -> String {
     text::cut(problem, PROBLEM_BYTES_MAX).to_owned()
 }
