@@ -30,7 +30,7 @@ impl Site {
         let files = entries.flatten().map(|entry| entry.path()).filter(|path| is_plugin(path) && fits(path));
         let plugins: Vec<Vec<u8>> = files.filter_map(|file| fs::read(file).ok()).collect();
         // A state directory that cannot be opened is what the test is about.
-        let Ok(state) = HostDirectories::open(&self.state()) else { return };
+        let Ok(state) = HostDirectories::open(&self.state().into()) else { return };
         let own = CodeStore::new(state.cache, &state.key, Some(fingerprint()));
         let shared = CodeStore::new(shared(), &SHARED_KEY, Some(fingerprint()));
         for bytes in plugins.iter().filter(|bytes| check_component(bytes).is_ok()) {

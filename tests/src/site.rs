@@ -1,6 +1,7 @@
 //! The files of one host: a plugin directory, a state directory and other files of a test.
 
-use crate::{Manifest, guest, moved, usual_contract};
+use crate::ledger_place::ledger_address;
+use crate::{Manifest, guest, moved, place, usual_contract};
 use portcullis::plugins::Contract;
 use portcullis::{Compiler, Host, HostBuilder};
 use std::path::{Path, PathBuf};
@@ -81,7 +82,7 @@ impl Site {
 
     /// Returns a host builder for this site with a compiler.
     pub fn builder_with(&self, policy: &str, compiler: Compiler) -> HostBuilder {
-        let builder = Host::builder(self.plugins(), self.state()).compiler(compiler).calls(4);
+        let builder = Host::builder(self.plugins(), place(self.state())).compiler(compiler).calls(4);
         builder.policy_text(policy, self.root.path())
     }
 
@@ -91,6 +92,9 @@ impl Site {
         command.args(arguments).current_dir(self.path(""));
         command.arg("--plugins").arg(self.plugins()).arg("--state").arg(self.state());
         command.arg("--policy").arg(self.path("policy.toml"));
+        if let Some(address) = ledger_address(&self.state()) {
+            command.arg("--state").arg(address);
+        }
         command
     }
 

@@ -67,9 +67,13 @@ pub(crate) struct GlobalOptions {
     /// The project: the directory whose policy, plugins and portcullis.toml are used [default: the working directory]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
-    /// The state directory: audit log, ledger, key [default: PORTCULLIS_STATE, or portcullis in your data directory]
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) state: Option<PathBuf>,
+    /// The state directory: audit log, ledger, key [default: PORTCULLIS_STATE, or portcullis in your data directory]. A
+    /// second --state names the database of a ledger that many hosts share: postgres://..., env:NAME or file:PATH
+    #[arg(long, global = true, value_name = "DIR|DATABASE")]
+    pub(crate) state: Vec<PathBuf>,
+    /// The key of a ledger that many hosts share, 32 bytes or 64 digits [default: the key of the state directory]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) ledger_key: Option<PathBuf>,
     /// Print one JSON document per result, also for errors; docs/json.md describes them
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -79,11 +83,9 @@ pub(crate) struct GlobalOptions {
     pub(crate) color: ColourChoice,
 }
 
-/// When to use colour. The values have no help of their own, because the parser would then spread the help of every
-/// command over more lines.
+/// When to use colour. The values have no help of their own, so that the help of every command stays short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColourChoice {
-    // On terminals, as the variables say.
     Auto,
     Always,
     Never,

@@ -13,7 +13,7 @@ pub(crate) async fn open_log(context: &Context) -> anyhow::Result<AuditReader> {
     let state = context.environment.state()?;
     let none = || format!("there is no state directory {}, so there is no audit log", state.display());
     ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()));
-    Ok(portcullis::open_audit(state).await?)
+    Ok(portcullis::open_audit(context.environment.state_place()?).await?)
 }
 
 /// Says if the log was changed, and returns the exit code.

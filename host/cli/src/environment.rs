@@ -5,7 +5,9 @@ use crate::arguments::{ColourChoice, GlobalOptions};
 use crate::command_error::WithCode;
 use crate::failure_code::FailureCode;
 use crate::project::{self, FoundProject};
-use anyhow::Context as _;
+use crate::shared_ledger::StateOptions;
+use anyhow::{Context as _, ensure};
+use portcullis::state::StatePlace;
 use portcullis_build::project_file;
 use std::ffi::OsString;
 use std::fs::File;
@@ -98,6 +100,7 @@ pub(crate) struct Environment {
     /// The absolute paths of the places that are not the defaults, each with its option.
     pub(crate) named_places: Vec<(&'static str, PathBuf)>,
     state: Option<PathBuf>,
+    state_options: StateOptions,
     /// Options with which a command in any shell and directory uses the same paths.
     pub(crate) place_options: Vec<String>,
 }
@@ -125,14 +128,18 @@ impl Environment {
         let plugins_named = options.plugins.is_some();
         let plugins = options.plugins.or_else(|| path("PORTCULLIS_PLUGINS"));
         let policy = options.policy.or_else(|| path("PORTCULLIS_POLICY"));
-        let state = options.state.or_else(|| path("PORTCULLIS_STATE"));
+        let of_variable = || path("PORTCULLIS_STATE").into_iter().collect();
+        let states = if options.state.is_empty() { of_variable() } else { options.state };
+        let state_options = StateOptions::of(states, options.ledger_key);
+        let state = state_options.directories.first().cloned();
         let places = [("--state", &state), ("--plugins", &plugins)];
         let absolute = |path: &PathBuf| std::path::absolute(path).ok();
         let named = places.into_iter().filter_map(|(option, path)| Some((option, absolute(path.as_ref()?)?)));
         let named_places: Vec<_> = named.collect();
         let places = [("--project", &options.project), places[0], places[1], ("--policy", &policy)];
         let place_options = places.into_iter().filter_map(|(option, path)| place_option(option, path.as_deref()?));
-        let place_options = place_options.collect();
+        let shared = state_options.shared().filter_map(|(option, value)| place_option(option, &value));
+        let place_options = place_options.chain(shared).collect();
         let user = UserDirectories::of_environment();
         let project = options.project.unwrap_or_else(|| PathBuf::from(WORKING_DIRECTORY));
         let policy_named = policy.is_some();
@@ -148,6 +155,7 @@ impl Environment {
             named_places,
             policy,
             state: state.or_else(|| user.data.clone()),
+            state_options,
             user,
             project,
             place_options,
@@ -172,6 +180,7 @@ impl Environment {
             project: directory.to_owned(),
             named_places: self.named_places.clone(),
             state: self.state.clone(),
+            state_options: self.state_options.clone(),
             place_options: self.place_options.clone(),
         }
     }
@@ -186,8 +195,17 @@ impl Environment {
     /// # Errors
     /// No directory was given, and the user has no home directory.
     pub(crate) fn state(&self) -> anyhow::Result<&Path> {
+        ensure!(self.state_options.directories.len() < 2, "--state names two directories: give one");
         let state = self.state.as_deref().context("there is no HOME for the state directory: set one with --state DIR");
         state.code(FailureCode::NoState)
+    }
+
+    /// Returns the state directory and the database of a shared ledger, if `--state` names one.
+    ///
+    /// # Errors
+    /// There is no state directory, or the address of the database cannot be read.
+    pub(crate) fn state_place(&self) -> anyhow::Result<StatePlace> {
+        self.state_options.place(self.state()?, variable)
     }
 }
 

@@ -197,7 +197,8 @@ impl OpenFault {
             PlaceError::Io { .. }
             | PlaceError::Exposed { .. }
             | PlaceError::Foreign { .. }
-            | PlaceError::Key { .. } => Self::Other,
+            | PlaceError::Key { .. }
+            | PlaceError::LedgerKey { .. } => Self::Other,
         }
     }
 

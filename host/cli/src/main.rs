@@ -36,6 +36,7 @@ mod question;
 mod remedy;
 mod schema_summary;
 mod secret_words;
+mod shared_ledger;
 mod short_id;
 mod style;
 mod table;

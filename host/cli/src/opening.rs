@@ -8,6 +8,7 @@ use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
 use portcullis::plugins::{Engine, EngineConfig, LoadError, Loaded, Observer, Silent};
 use portcullis::policy::{Limits, PluginName, Unattended};
+use portcullis::state::StatePlace;
 use portcullis::text::OneLine;
 use portcullis::{Approvals, Compiler, Hook, Host, HostBuilder};
 use portcullis_cases::KeptCode;
@@ -162,7 +163,7 @@ pub(crate) async fn open_project(
     hook: Arc<dyn Hook>,
 ) -> anyhow::Result<Host> {
     let environment = &context.environment;
-    let builder = of_user(Host::builder(plugins, environment.state()?), &environment.user);
+    let builder = of_user(Host::builder(plugins, environment.state_place()?), &environment.user);
     let observer = CompileProgress::new(&StatusLine::new(context.terminal));
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
@@ -179,7 +180,7 @@ pub(crate) async fn open_project(
 /// The host cannot open.
 pub(crate) async fn open_under(context: &Context, policy: &PolicyPlaces) -> anyhow::Result<Host> {
     let environment = &context.environment;
-    let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);
+    let builder = of_user(of_plugins(&environment.plugins, environment.state_place()?), &environment.user);
     Ok(with_policies(builder, policy).calls(1).open().await?)
 }
 
@@ -190,7 +191,7 @@ pub(crate) async fn open_under(context: &Context, policy: &PolicyPlaces) -> anyh
 /// The host cannot open.
 pub(crate) async fn open_under_for(context: &Context, policy: &PolicyPlaces, tool: &str) -> anyhow::Result<Host> {
     let environment = &context.environment;
-    let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);
+    let builder = of_user(of_plugins(&environment.plugins, environment.state_place()?), &environment.user);
     Ok(with_policies(builder, policy).calls(1).only_for(tool).open().await?)
 }
 
@@ -205,7 +206,7 @@ pub(crate) async fn open_policy_under(context: &Context, policy: &PolicyPlaces) 
 
 fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChannel) -> anyhow::Result<HostBuilder> {
     let environment = &context.environment;
-    let builder = of_user(of_plugins(&environment.plugins, environment.state()?), &environment.user);
+    let builder = of_user(of_plugins(&environment.plugins, environment.state_place()?), &environment.user);
     let builder = with_policies(builder, &environment.policy);
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = match channel {
@@ -218,7 +219,7 @@ fn builder(context: &Context, status: &Arc<StatusLine>, channel: &ApprovalChanne
 }
 
 /// Returns the builder of a host with these plugin directories.
-fn of_plugins(places: &PluginPlaces, state: &Path) -> HostBuilder {
+fn of_plugins(places: &PluginPlaces, state: StatePlace) -> HostBuilder {
     match places {
         PluginPlaces::Named(directory) => Host::builder(directory, state),
         PluginPlaces::Usual { user: Some(user), project } => {

@@ -207,7 +207,7 @@ mod tests {
         }
 
         fn open(&self) -> ServerLogins {
-            ServerLogins::open(&HostDirectories::open(&self.0).unwrap()).unwrap()
+            ServerLogins::open(&HostDirectories::open(&self.0.as_path().into()).unwrap()).unwrap()
         }
     }
 

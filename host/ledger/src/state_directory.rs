@@ -8,9 +8,13 @@ use portcullis_definitions::text::hex;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 /// The file of the key, in the state directory. The key seals the audit log, the ledger and the cache.
 const KEY_FILE: &str = "key";
+
+/// Maximum size of the file with the key of a shared ledger, in bytes: 64 digits and white space.
+const KEY_FILE_BYTES_MAX: u64 = 128;
 
 /// The directory of the cache, in the state directory.
 const CACHE_DIRECTORY: &str = "cache";
@@ -52,6 +56,12 @@ pub enum PlaceError {
         /// The path.
         path: PathBuf,
     },
+    /// The key of a shared ledger is neither 32 bytes nor 64 hexadecimal digits.
+    #[error("the key of the ledger {} must be 32 bytes or 64 hexadecimal digits", path.display())]
+    LedgerKey {
+        /// The path.
+        path: PathBuf,
+    },
     /// The policy is not UTF-8, or is too large.
     #[error("the policy {} is {why}", path.display())]
     Policy {
@@ -62,6 +72,87 @@ pub enum PlaceError {
     },
 }
 
+/// Where a host keeps its state: a directory, and possibly a database for what it shares with other hosts.
+///
+/// A path is the place of a host that shares its state only with the processes of one machine:
+///
+/// ```
+/// use portcullis_ledger::state_directory::StatePlace;
+///
+/// let place = StatePlace::from("/var/lib/portcullis");
+/// assert_eq!(place.directory().to_str(), Some("/var/lib/portcullis"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct StatePlace {
+    directory: PathBuf,
+    ledger: LedgerPlace,
+    ledger_key: Option<PathBuf>,
+}
+
+impl StatePlace {
+    /// Returns the directory. It holds what belongs to one host: its audit log, its cache and its keys.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns the place with the ledger in a PostgreSQL database, which many hosts can share.
+    #[must_use]
+    pub fn ledger_in(self, address: PostgresAddress) -> Self {
+        Self { ledger: LedgerPlace::Postgres(address), ..self }
+    }
+
+    /// Returns the place with the key of a shared ledger in this file: 32 bytes, or 64 hexadecimal digits. Without it,
+    /// the key of the directory seals the ledger. All hosts of a ledger need the same key.
+    #[must_use]
+    pub fn ledger_key(self, file: PathBuf) -> Self {
+        Self { ledger_key: Some(file), ..self }
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for StatePlace {
+    fn from(directory: P) -> Self {
+        Self { directory: directory.into(), ledger: LedgerPlace::Directory, ledger_key: None }
+    }
+}
+
+/// What holds the ledger.
+#[derive(Clone, Debug)]
+pub(crate) enum LedgerPlace {
+    /// A SQLite file in the state directory.
+    Directory,
+    /// A PostgreSQL database.
+    Postgres(PostgresAddress),
+}
+
+/// The address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS`.
+#[derive(Clone)]
+pub struct PostgresAddress(Zeroizing<String>);
+
+impl PostgresAddress {
+    /// Returns the address with this text. It is parsed when the ledger is opened.
+    pub fn new(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+
+    /// Returns the text of the address.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "no database can be opened"))]
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns whether a text is such an address.
+    pub fn is_one(text: &str) -> bool {
+        text.starts_with("postgres://") || text.starts_with("postgresql://")
+    }
+}
+
+impl fmt::Debug for PostgresAddress {
+    /// Leaves out the address, because it may have a password.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PostgresAddress")
+    }
+}
+
 /// The opened state directory.
 pub struct HostDirectories {
     /// The path of the state directory.
@@ -70,8 +161,12 @@ pub struct HostDirectories {
     pub directory: Dir,
     /// The directory of the cache in it.
     pub cache: Dir,
-    /// The key that seals the audit log, the ledger and the cache.
+    /// The key that seals the audit log and the cache.
     pub key: [u8; 32],
+    /// The key that seals the ledger.
+    pub(crate) ledger_key: [u8; 32],
+    /// What holds the ledger.
+    pub(crate) ledger: LedgerPlace,
 }
 
 impl fmt::Debug for HostDirectories {
@@ -86,7 +181,8 @@ impl HostDirectories {
     ///
     /// # Errors
     /// The directory cannot be created or opened, or other users can use it.
-    pub fn open(path: &Path) -> Result<Self, PlaceError> {
+    pub fn open(place: &StatePlace) -> Result<Self, PlaceError> {
+        let path = place.directory();
         let failed = |source| PlaceError::Io { what: "the state directory", path: path.to_owned(), source };
         create_private(path).map_err(failed)?;
         let directory = open_directory(path).map_err(failed)?;
@@ -98,7 +194,27 @@ impl HostDirectories {
         }
         let cache = directory.open_dir_nofollow(CACHE_DIRECTORY).map_err(failed)?;
         check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
-        Ok(Self { path: path.to_owned(), directory, cache, key })
+        let ledger_key = place.ledger_key.as_deref().map_or(Ok(key), read_ledger_key)?;
+        Ok(Self { path: path.to_owned(), directory, cache, key, ledger_key, ledger: place.ledger.clone() })
+    }
+
+    /// Returns whether hosts with other state directories can use the same ledger.
+    pub fn shares_ledger(&self) -> bool {
+        matches!(self.ledger, LedgerPlace::Postgres(_))
+    }
+
+    /// Returns the same state directory with its ledger in the directory itself, whatever holds the shared one.
+    ///
+    /// # Errors
+    /// The system cannot clone a handle.
+    pub(crate) fn own(&self) -> io::Result<Self> {
+        Ok(Self { ledger: LedgerPlace::Directory, ledger_key: self.key, ..self.try_clone()? })
+    }
+
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        let (directory, cache) = (self.directory.try_clone()?, self.cache.try_clone()?);
+        let Self { path, key, ledger_key, ledger, .. } = self;
+        Ok(Self { path: path.clone(), directory, cache, key: *key, ledger_key: *ledger_key, ledger: ledger.clone() })
     }
 }
 
@@ -141,6 +257,32 @@ fn read_or_make_key(directory: &Dir, path: &Path) -> Result<[u8; 32], PlaceError
         Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(directory).map_err(failed),
         Err(error) => Err(failed(error)),
     }
+}
+
+/// Reads the key of a shared ledger.
+#[expect(clippy::disallowed_methods, reason = "the path comes from the person who starts the host")]
+fn read_ledger_key(path: &Path) -> Result<[u8; 32], PlaceError> {
+    let failed = |source| PlaceError::Io { what: "the key of the ledger", path: path.to_owned(), source };
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut text = Zeroizing::new(Vec::new());
+    file.take(KEY_FILE_BYTES_MAX).read_to_end(&mut text).map_err(failed)?;
+    let digits = text.trim_ascii();
+    let key = text.as_slice().try_into().ok().or_else(|| digits_key(digits));
+    key.ok_or_else(|| PlaceError::LedgerKey { path: path.to_owned() })
+}
+
+/// Reads 64 hexadecimal digits.
+fn digits_key(digits: &[u8]) -> Option<[u8; 32]> {
+    let mut key = [0; 32];
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    if pairs.len() != key.len() {
+        return None;
+    }
+    for (byte, pair) in key.iter_mut().zip(pairs) {
+        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(key)
 }
 
 fn read_key(file: File) -> io::Result<Option<[u8; 32]>> {

@@ -15,7 +15,7 @@ use crate::kept_outputs::KeptOutputs;
 use crate::ledger::{CallLedger, LedgerError, LedgerPeek, blocking};
 use crate::offered::OfferedTools;
 use crate::open::OpenError;
-use crate::places::HostDirectories;
+use crate::places::{HostDirectories, StatePlace};
 use crate::policy_in_force::PolicyStatus;
 use crate::policy_warning::{self, PolicyWarning};
 use crate::rehearsal::Rehearsal;
@@ -29,7 +29,7 @@ use portcullis_sandbox::{Cancellation, Footprint};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -326,10 +326,10 @@ impl Host {
 ///
 /// # Errors
 /// The state directory, the audit log or the ledger cannot be opened.
-pub async fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
-    let path = state.to_owned();
+pub async fn open_approvals(state: impl Into<StatePlace>) -> Result<Approvals, OpenError> {
+    let place = state.into();
     blocking(move || {
-        let state = HostDirectories::open(&path)?;
+        let state = HostDirectories::open(&place)?;
         let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
         let ledger = Arc::new(CallLedger::open(&state)?);
         Ok(Approvals::new(ledger, audit)?)
@@ -341,10 +341,10 @@ pub async fn open_approvals(state: &Path) -> Result<Approvals, OpenError> {
 ///
 /// # Errors
 /// The state directory or the audit log cannot be opened.
-pub async fn open_audit(state: &Path) -> Result<AuditReader, OpenError> {
-    let path = state.to_owned();
+pub async fn open_audit(state: impl Into<StatePlace>) -> Result<AuditReader, OpenError> {
+    let place = state.into();
     blocking(move || {
-        let state = HostDirectories::open(&path)?;
+        let state = HostDirectories::open(&place)?;
         let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
         let audit = AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?;
         let audit = audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other)));

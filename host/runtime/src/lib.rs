@@ -304,6 +304,11 @@ pub mod policy_files {
     pub use portcullis_policy::GrantPlaceKind;
 }
 
+/// Where a host keeps its state: a directory, and possibly a database that it shares with other hosts.
+pub mod state {
+    pub use crate::places::{PostgresAddress, StatePlace};
+}
+
 /// Services of the application that plugins may call, and the values that they are made from.
 pub mod services {
     pub use crate::inject::{

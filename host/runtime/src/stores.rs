@@ -4,8 +4,8 @@
 //! of that name gets the data too, but only the user can install one. A guest can only name keys in its store.
 
 use crate::ledger::{
-    CallLedger, Durable, FoundValue, LedgerError, Page, Sharing, StoreName, StoreQuota, Unstored, blocking, is_busy,
-    is_disk_full, milliseconds, now,
+    CallLedger, Durable, FoundValue, LedgerChange, LedgerError, Page, Sharing, StoreName, StoreQuota, Unstored,
+    blocking, is_busy, is_disk_full, milliseconds,
 };
 use portcullis_policy::{Access, DependencyKey, PluginName, StoreBinding, StoreScope};
 use portcullis_sandbox::{BoxFuture, Store, StoreFault, StorePage};
@@ -29,10 +29,10 @@ impl Stores {
     /// # Errors
     /// The ledger cannot be read or written.
     pub(crate) fn new(ledger: Arc<CallLedger>) -> Result<Self, LedgerError> {
-        let before = now().saturating_sub(milliseconds(SESSION_KEPT));
+        let before = |change: &LedgerChange<'_>| change.now().saturating_sub(milliseconds(SESSION_KEPT));
         // Check first with a read, because opening a host for one call should not wait for other writers.
-        if ledger.look(|change| change.has_unused_stores(before))? {
-            ledger.change(Durable::Process, |change| change.empty_unused_stores(before, EMPTIED_MAX))?;
+        if ledger.look(|change| change.has_unused_stores(before(change)))? {
+            ledger.change(Durable::Process, |change| change.empty_unused_stores(before(change), EMPTIED_MAX))?;
         }
         Ok(Self(ledger))
     }
@@ -103,7 +103,7 @@ impl GrantedStore {
         let looked = blocking(move || {
             let found = ledger.look(|change| work(change, &name))?;
             if found.note_use && !use_noted.swap(true, Ordering::Relaxed) {
-                ledger.change(Durable::Process, |change| change.note_use_of_store(&name, now()))?;
+                ledger.change(Durable::Process, |change| change.note_use_of_store(&name, change.now()))?;
             }
             Ok(found.value)
         });
@@ -139,11 +139,11 @@ impl GrantedStore {
 
 impl Store for GrantedStore {
     fn get(&self, key: String) -> BoxFuture<'_, Result<Option<Vec<u8>>, StoreFault>> {
-        self.look(move |change, name| change.stored(name, key.as_bytes(), now()))
+        self.look(move |change, name| change.stored(name, key.as_bytes(), change.now()))
     }
 
     fn exists(&self, key: String) -> BoxFuture<'_, Result<bool, StoreFault>> {
-        self.look(move |change, name| change.is_stored(name, key.as_bytes(), now()))
+        self.look(move |change, name| change.is_stored(name, key.as_bytes(), change.now()))
     }
 
     fn set(&self, key: String, value: Vec<u8>) -> BoxFuture<'_, Result<(), StoreFault>> {
@@ -155,7 +155,7 @@ impl Store for GrantedStore {
             return Box::pin(async { Err(fault) });
         }
         let quota = self.quota();
-        let set = self.change(move |change, name| change.store(name, key.as_bytes(), &value, quota, now()));
+        let set = self.change(move |change, name| change.store(name, key.as_bytes(), &value, quota, change.now()));
         Box::pin(async move { set.await.map_err(|unstored| self.fault(&unstored)) })
     }
 
@@ -165,7 +165,7 @@ impl Store for GrantedStore {
         }
         let (quota, value_bytes) = (self.quota(), self.binding.value_bytes);
         let incremented = self.change(move |change, name| {
-            let sum = change.increment(name, key.as_bytes(), delta, quota, now())?;
+            let sum = change.increment(name, key.as_bytes(), delta, quota, change.now())?;
             // An error rolls the change back.
             if sum.to_string().len() as u64 > value_bytes { Err(Unstored::Value) } else { Ok(sum) }
         });
@@ -176,14 +176,14 @@ impl Store for GrantedStore {
         if let Err(fault) = self.check_writable() {
             return Box::pin(async { Err(fault) });
         }
-        let deleted = self.change(move |change, name| Ok(change.unstore(name, key.as_bytes(), now())?));
+        let deleted = self.change(move |change, name| Ok(change.unstore(name, key.as_bytes(), change.now())?));
         Box::pin(async move { deleted.await.map_err(|unstored| self.fault(&unstored)) })
     }
 
     fn keys(&self, cursor: Option<u64>) -> BoxFuture<'_, Result<StorePage, StoreFault>> {
         // A cursor after the last position returns no keys, whatever number a guest passes.
         let behind = cursor.map_or(0, |cursor| i64::try_from(cursor).unwrap_or(i64::MAX));
-        let page = self.look(move |change, name| change.stored_keys(name, behind, now()));
+        let page = self.look(move |change, name| change.stored_keys(name, behind, change.now()));
         Box::pin(async move { page.await.and_then(readable) })
     }
 }

@@ -24,9 +24,9 @@ pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyh
     let mut interrupts = Interrupts::listen()?;
     let more = signal(SignalKind::user_defined1())?;
     let state = context.environment.state()?;
-    let approvals = portcullis::open_approvals(state).await?;
+    let approvals = portcullis::open_approvals(context.environment.state_place()?).await?;
     opening::note_rollback(&approvals, context);
-    let audit = portcullis::open_audit(state).await?;
+    let audit = portcullis::open_audit(context.environment.state_place()?).await?;
     let (host, requests) = HostSource::on_request();
     let policy = &context.environment.policy;
     let options = ConsoleOptions {

@@ -100,7 +100,7 @@ fn is_hash(text: &str) -> bool {
 }
 
 async fn approvals(context: &Context) -> anyhow::Result<portcullis::Approvals> {
-    let approvals = portcullis::open_approvals(context.environment.state()?).await?;
+    let approvals = portcullis::open_approvals(context.environment.state_place()?).await?;
     note_rollback(&approvals, context);
     Ok(approvals)
 }

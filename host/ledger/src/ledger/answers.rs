@@ -1,8 +1,8 @@
 //! Remembered approvals in the ledger.
 
+use super::backend::{self, Row, params};
 use super::database::LedgerChange;
 use super::error::LedgerError;
-use super::sqlite::{self, OptionalExtension, Row, params};
 
 /// The table's name in its seals.
 const TABLE: &str = "answer";
@@ -79,17 +79,15 @@ impl LedgerChange<'_> {
             "SELECT {MEMBERS} FROM answer WHERE tool = ?1 AND principal = ?2 AND revoked_at IS NULL \
              ORDER BY given_at DESC, id LIMIT ?3"
         );
-        let mut select = self.transaction.prepare_cached(&select)?;
         let limit = i64::try_from(ANSWERS_HELD_MAX).unwrap_or(i64::MAX);
-        let found = select.query_map(params![tool, principal, limit], read)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.transaction.rows(&select, params![tool, principal, limit], read)?;
         Ok(found.into_iter().filter(|(row, seal)| self.answer_holds(row, seal)).map(|(row, _)| row).collect())
     }
 
     /// Returns a remembered approval by id.
     pub fn answer(&self, id: &str) -> Result<Option<AnswerRow>, LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM answer WHERE id = ?1");
-        let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
-        match found {
+        match self.transaction.row(&select, params![id], read)? {
             Some((row, seal)) if self.answer_holds(&row, &seal) => Ok(Some(row)),
             Some((row, _)) => Err(LedgerError::Seal(row.id)),
             None => Ok(None),
@@ -103,8 +101,7 @@ impl LedgerChange<'_> {
             "SELECT {MEMBERS} FROM answer WHERE ?1 OR (revoked_at IS NULL AND expires_at > ?2) ORDER BY given_at DESC, id"
         );
         let (mut rows, mut faults) = (Vec::new(), Vec::new());
-        for found in self.transaction.prepare_cached(&select)?.query_map(params![all, now], read)? {
-            let (row, seal) = found?;
+        for (row, seal) in self.transaction.rows(&select, params![all, now], read)? {
             if self.answer_holds(&row, &seal) {
                 rows.push(row);
             } else {
@@ -118,7 +115,7 @@ impl LedgerChange<'_> {
     pub fn use_answer(&self, id: &str, now: i64) -> Result<AnswerHold, LedgerError> {
         let used = "UPDATE answer SET used_at = ?2, uses = uses + 1 \
                     WHERE id = ?1 AND revoked_at IS NULL AND expires_at > ?2";
-        let used = self.transaction.prepare_cached(used)?.execute(params![id, now])?;
+        let used = self.transaction.execute(used, params![id, now])?;
         Ok(if used == 1 { AnswerHold::Yes } else { AnswerHold::No })
     }
 
@@ -135,21 +132,22 @@ impl LedgerChange<'_> {
             "INSERT INTO answer ({MEMBERS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
              ON CONFLICT (id) DO UPDATE SET revoked_at = ?12, seal = ?13"
         );
-        self.transaction.prepare_cached(&insert)?.execute(params![
-            row.id,
-            row.question,
-            row.binding,
-            row.tool,
-            row.principal,
-            row.session,
-            row.covers,
+        let values = params![
+            &row.id,
+            &row.question,
+            &row.binding,
+            &row.tool,
+            &row.principal,
+            &row.session,
+            &row.covers,
             row.given_at,
             row.expires_at,
             row.used_at,
             row.uses,
             row.revoked_at,
             seal.as_slice(),
-        ])?;
+        ];
+        self.transaction.execute(&insert, values)?;
         Ok(())
     }
 
@@ -162,7 +160,7 @@ impl LedgerChange<'_> {
     }
 }
 
-fn read(row: &Row<'_>) -> sqlite::Result<(AnswerRow, Vec<u8>)> {
+fn read(row: &Row<'_>) -> backend::Result<(AnswerRow, Vec<u8>)> {
     let answer = AnswerRow {
         id: row.get(0)?,
         question: row.get(1)?,

@@ -1,54 +1,34 @@
-//! The database file of the ledger: opening, reading and changing it.
+//! The ledger: opening, reading and changing it, whatever database holds it.
 
+use super::backend::{self, Durable, Ending, LedgerDatabase, SqlTransaction};
 use super::error::LedgerError;
-use super::owner::{self, Owner};
+use super::owner::{LocalOwners, Owner};
 use super::seal::Seal;
-use super::sqlite::{Connection, Transaction, TransactionBehavior};
 use crate::state_directory::HostDirectories;
-use cap_std::fs::Dir;
-use portcullis_policy::recovery::RecoverMutex;
 use std::cell::Cell;
 use std::io;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::runtime::Handle;
-
-/// The file, in the state directory.
-pub(super) const LEDGER_FILE: &str = "ledger.sqlite";
-
-/// How long a known version of the ledger is reused. Hundreds of waiting calls then only read it ten times per second.
-const VERSION_AGE: Duration = Duration::from_millis(50);
 
 /// The ledger of a state directory.
 pub struct CallLedger {
-    connection: Mutex<Connection>,
+    database: Box<dyn LedgerDatabase>,
     seal: Seal,
-    owners: Dir,
-    version: Mutex<Option<(Instant, i64)>>,
+    owners: LocalOwners,
     /// The newest generation that this process has seen.
     seen: AtomicU64,
-}
-
-/// How durable a change has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durable {
-    /// It survives a crash of this process. For the use of approvals, and for stores of plugins.
-    Process,
-    /// It survives a crash of the machine. For requests, answers, and the start of calls.
-    Machine,
 }
 
 impl CallLedger {
     /// Opens the ledger, and creates it if it does not exist.
     ///
     /// # Errors
-    /// It cannot be opened, or the file is not a ledger.
+    /// It cannot be opened, or the place is not a ledger.
     pub fn open(state: &HostDirectories) -> Result<Self, LedgerError> {
-        let owners = owner::directory(&state.directory)?;
-        let connection = connect(state, &owners)?;
-        let (connection, version) = (Mutex::new(connection), Mutex::new(None));
-        Ok(Self { connection, seal: Seal::new(&state.key), owners, version, seen: AtomicU64::new(0) })
+        let (owners, seal) = (LocalOwners::open(&state.directory)?, Seal::new(&state.ledger_key));
+        let database = backend::open(state, &seal)?;
+        Ok(Self { database, seal, owners, seen: AtomicU64::new(0) })
     }
 
     /// Runs a write transaction. It is atomic, and no other process writes at the same time.
@@ -84,29 +64,26 @@ impl CallLedger {
         durable: Durable,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
-        let done = self.run_alone(durable, work)?;
+        let (mut work, mut done) = (Some(work), None);
+        let committed = self.database.change(durable, &mut |transaction| {
+            let Some(work) = work.take() else { return Ending::RollBack };
+            let change = self.of(transaction);
+            let made = work(&change).and_then(|made| Ok((made, change.committed()?)));
+            let ending = if made.is_ok() { Ending::Commit } else { Ending::RollBack };
+            done = Some(made);
+            ending
+        });
+        // The error of the work counts more than one of rolling it back.
+        let done = match (committed, done) {
+            (_, Some(Err(error))) => return Err(error),
+            (Err(fault), _) => return Err(LedgerError::from(fault).into()),
+            (Ok(()), Some(Ok(done))) => done,
+            (Ok(()), None) => return Err(LedgerError::from(backend::DatabaseFault::NoRow).into()),
+        };
         if let Some(generation) = done.1.generation {
             self.has_seen(generation);
         }
-        // Waiting calls of this process must see the change too, so forget the known version. Release the connection
-        // first: `version` takes these two locks in the other order.
-        *self.version.lock_recovered() = None;
         Ok(done)
-    }
-
-    fn run_alone<T, E: From<LedgerError>>(
-        &self,
-        durable: Durable,
-        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
-    ) -> Result<(T, Committed), E> {
-        let mut connection = self.connection.lock_recovered();
-        let begun = self.begin(&mut connection, durable).map_err(E::from)?;
-        let change = self.of(begun);
-        let done = work(&change)?;
-        let generation = if change.sealed.get() { Some(change.advance()?) } else { None };
-        let committed = Committed { generation, posted: change.posted.get() };
-        change.transaction.commit().map_err(|error| E::from(error.into()))?;
-        Ok((done, committed))
     }
 
     /// Reads a consistent snapshot of the ledger. Others may write at the same time.
@@ -114,12 +91,19 @@ impl CallLedger {
     /// # Errors
     /// `work` fails, or the ledger cannot be read.
     pub fn look<T, E: From<LedgerError>>(&self, work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>) -> Result<T, E> {
-        let mut connection = self.connection.lock_recovered();
-        let begun = connection.transaction().map_err(|error| E::from(error.into()))?;
-        work(&self.of(begun))
+        let (mut work, mut seen) = (Some(work), None);
+        let looked = self.database.look(&mut |transaction| {
+            seen = work.take().map(|work| work(&self.of(transaction)));
+        });
+        match (looked, seen) {
+            (_, Some(Err(error))) => Err(error),
+            (Err(fault), _) => Err(LedgerError::from(fault).into()),
+            (Ok(()), Some(seen)) => seen,
+            (Ok(()), None) => Err(LedgerError::from(backend::DatabaseFault::NoRow).into()),
+        }
     }
 
-    fn of<'c>(&'c self, transaction: Transaction<'c>) -> LedgerChange<'c> {
+    fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
         LedgerChange {
             transaction,
             seal: &self.seal,
@@ -129,92 +113,66 @@ impl CallLedger {
         }
     }
 
-    fn begin<'c>(&self, connection: &'c mut Connection, durable: Durable) -> Result<Transaction<'c>, LedgerError> {
-        let synchronous = match durable {
-            Durable::Process => "NORMAL",
-            Durable::Machine => "FULL",
-        };
-        connection.pragma_update(None, "synchronous", synchronous)?;
-        Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
-    }
-
     /// Notes that the ledger had this generation. An older one is not used any more.
     pub fn has_seen(&self, generation: u64) {
         self.seen.fetch_max(generation, Ordering::Relaxed);
     }
 
     /// Returns a number that changes whenever this or another process has changed the ledger. It is cheap and never
-    /// blocks. Returns `None` while another thread uses the ledger, because that thread may wait for another process.
+    /// blocks. Returns `None` while it is not known, because another thread uses the ledger.
     ///
     /// # Errors
     /// The ledger cannot be read.
     pub fn version(&self) -> Result<Option<i64>, LedgerError> {
-        let Some(mut known) = self.version.try_lock_recovered() else { return Ok(None) };
-        if let Some((at, version)) = *known
-            && at.elapsed() < VERSION_AGE
-        {
-            return Ok(Some(version));
-        }
-        let Some(connection) = self.connection.try_lock_recovered() else { return Ok(None) };
-        // `data_version` counts changes of other connections, `total_changes` those of this one.
-        let others: i64 = connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
-        let version = others.wrapping_mul(1 << 32).wrapping_add(i64::try_from(connection.total_changes()).unwrap_or(0));
-        *known = Some((Instant::now(), version));
-        Ok(Some(version))
+        Ok(self.database.version()?)
     }
 
     /// Registers this process as an owner of requests.
     ///
     /// # Errors
-    /// Its lock file cannot be created.
-    pub fn owner(&self) -> io::Result<Owner> {
-        Owner::new(&self.owners)
+    /// Its lock file cannot be created, or the database cannot be told.
+    pub fn owner(&self) -> Result<Owner, LedgerError> {
+        let (owner, dead) = Owner::new(&self.owners)?;
+        let lease = self.database.lease(owner.id(), &dead)?;
+        Ok(owner.with(lease))
     }
 
-    /// Returns whether the process with this name still runs.
+    /// Returns whether a process of this state directory with this name still runs.
     pub fn is_alive(&self, owner: &str) -> bool {
-        owner::is_alive(&self.owners, owner)
-    }
-}
-
-/// Opens the file, creates it if it does not exist, and migrates it to the newest schema.
-#[cfg(feature = "sqlite")]
-fn connect(state: &HostDirectories, owners: &Dir) -> Result<Connection, LedgerError> {
-    use cap_std::fs::{OpenOptions, OpenOptionsExt};
-    // SQLite only takes a path. Create the file here first, so that it is private and no link is followed.
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    match state.directory.open_with(LEDGER_FILE, &options) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-        Ok(_) | Err(_) => {}
-    }
-    let mut connection = super::sqlite::open_file(&state.path.join(LEDGER_FILE))?;
-    // One process at a time, because SQLite does not wait for another one that turns on the write-ahead log.
-    let alone = owner::alone(owners)?;
-    super::schema::prepare(&mut connection)?;
-    drop(alone);
-    Ok(connection)
-}
-
-/// Returns the empty database. Refuses a state directory with a ledger: what was revoked there would not be known.
-#[cfg(not(feature = "sqlite"))]
-fn connect(state: &HostDirectories, _: &Dir) -> Result<Connection, LedgerError> {
-    match state.directory.symlink_metadata(LEDGER_FILE) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Connection::default()),
-        Err(error) => Err(error.into()),
-        Ok(_) => Err(super::sqlite::Error::NotBuiltIn.into()),
+        self.owners.is_alive(owner).unwrap_or(false)
     }
 }
 
 /// A change to the ledger that has begun.
 pub struct LedgerChange<'c> {
-    pub(super) transaction: Transaction<'c>,
+    pub(super) transaction: &'c dyn SqlTransaction,
     pub(super) seal: &'c Seal,
-    pub(super) owners: &'c Dir,
+    owners: &'c LocalOwners,
     /// Whether a sealed row was written.
     pub(super) sealed: Cell<bool>,
     /// Whether an entry was posted to the outbox.
     pub(super) posted: Cell<bool>,
+}
+
+impl LedgerChange<'_> {
+    /// Returns the time of the ledger's clock, in milliseconds since 1970. All hosts of a ledger have one clock.
+    pub fn now(&self) -> i64 {
+        self.transaction.now()
+    }
+
+    /// Returns whether the process with this name still runs, on this machine or another.
+    pub(super) fn is_alive(&self, owner: &str) -> Result<bool, LedgerError> {
+        match self.owners.is_alive(owner) {
+            Some(alive) => Ok(alive),
+            None => Ok(self.transaction.is_leased(owner)?),
+        }
+    }
+
+    /// Returns what follows from the change once it is committed.
+    fn committed(&self) -> Result<Committed, LedgerError> {
+        let generation = if self.sealed.get() { Some(self.advance()?) } else { None };
+        Ok(Committed { generation, posted: self.posted.get() })
+    }
 }
 
 /// The result of a committed change.
@@ -244,13 +202,6 @@ pub fn drop_blocking(value: impl Send + 'static) {
         // Outside of a runtime, no worker is blocked.
         Err(_) => drop(value),
     }
-}
-
-/// Returns the current time in milliseconds since 1970. A clock before 1970 reads as 1970: nothing has expired then,
-/// and waiting calls still time out by the monotonic clock.
-pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    milliseconds(since)
 }
 
 /// Converts a duration to milliseconds.

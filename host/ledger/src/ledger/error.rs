@@ -1,15 +1,15 @@
 //! Why the ledger cannot be used.
 
-use super::sqlite::{self, ErrorCode};
+use super::backend::{DatabaseError, DatabaseFault};
 use std::fmt::Display;
 use std::io;
 
 /// Why the ledger cannot be used. A change that cannot be written has no effect.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// SQLite reports an error.
+    /// The database reports an error.
     #[error("the ledger cannot be used")]
-    Sqlite(#[source] SqliteError),
+    Database(#[source] DatabaseError),
     /// The system reports an error.
     #[error("the ledger cannot be used")]
     Io(#[from] io::Error),
@@ -21,6 +21,18 @@ pub enum LedgerError {
         /// The newest version that is known.
         known: usize,
     },
+    /// A host with another key wrote it.
+    #[error(
+        "the ledger at {place} was begun with another key: give this host the same one with `--ledger-key FILE`, \
+         for example a copy of the file `key` in the state directory of a host that uses the ledger"
+    )]
+    OtherKey {
+        /// The address of the ledger, without a password.
+        place: String,
+    },
+    /// The address of the ledger cannot be used.
+    #[error("the address of the ledger cannot be used: {0}")]
+    Address(String),
     /// The file is something else.
     #[error("ledger.sqlite is not a ledger: move it away to start a new one")]
     Foreign,
@@ -48,14 +60,16 @@ pub enum LedgerError {
     },
 }
 
-/// An error of SQLite. The library's own type is not part of the API, so that its version can change.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct SqliteError(sqlite::Error);
+impl From<DatabaseFault> for LedgerError {
+    fn from(fault: DatabaseFault) -> Self {
+        Self::Database(DatabaseError(fault))
+    }
+}
 
-impl From<sqlite::Error> for LedgerError {
-    fn from(error: sqlite::Error) -> Self {
-        Self::Sqlite(SqliteError(error))
+#[cfg(feature = "sqlite")]
+impl From<rusqlite::Error> for LedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        DatabaseFault::from(error).into()
     }
 }
 
@@ -66,19 +80,26 @@ pub fn form_error(id: &str, error: impl Display) -> LedgerError {
 
 /// Returns whether the ledger could not be used because others write to it.
 pub fn is_busy(error: &LedgerError) -> bool {
-    matches!(sqlite_code(error), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    fault(error).is_some_and(DatabaseFault::is_busy)
 }
 
 /// Returns whether the ledger could not be written because the disk is full.
 pub fn is_disk_full(error: &LedgerError) -> bool {
-    sqlite_code(error) == Some(ErrorCode::DiskFull)
+    fault(error).is_some_and(DatabaseFault::is_disk_full)
 }
 
-fn sqlite_code(error: &LedgerError) -> Option<ErrorCode> {
+/// Returns whether the ledger is in a database that cannot be reached at the moment.
+pub fn is_unreachable(error: &LedgerError) -> bool {
+    fault(error).is_some_and(DatabaseFault::is_unreachable)
+}
+
+fn fault(error: &LedgerError) -> Option<&DatabaseFault> {
     match error {
-        LedgerError::Sqlite(SqliteError(error)) => error.sqlite_error_code(),
+        LedgerError::Database(DatabaseError(fault)) => Some(fault),
         LedgerError::Io(_)
         | LedgerError::Newer { .. }
+        | LedgerError::OtherKey { .. }
+        | LedgerError::Address(_)
         | LedgerError::Foreign
         | LedgerError::Seal(_)
         | LedgerError::RolledBack { .. }

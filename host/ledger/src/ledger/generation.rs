@@ -1,14 +1,12 @@
 //! The generation of the ledger: a sealed number that increases with each change of a sealed row. If the audit log
 //! names a newer generation, the file is an older copy, and its rows do not count.
 
-use super::database::{LEDGER_FILE, LedgerChange, now};
+use super::backend::{self, SqlTransaction, params};
+use super::database::LedgerChange;
 use super::error::LedgerError;
 use super::seal::Seal;
-use super::sqlite::{self, Connection, OptionalExtension, params};
 use crate::state_directory::HostDirectories;
-use cap_std::fs::Dir;
 use std::io;
-use std::path::PathBuf;
 
 /// The table's name in its seals.
 const TABLE: &str = "generation";
@@ -30,7 +28,7 @@ pub struct Forgotten {
 impl LedgerChange<'_> {
     /// Returns the generation. It is zero if this host did not seal the row.
     pub fn generation(&self) -> Result<u64, LedgerError> {
-        read(&self.transaction, self.seal)
+        read(self.transaction, self.seal)
     }
 
     /// Fails if the ledger is older than the newest generation that this process has seen, because the file was
@@ -53,31 +51,30 @@ impl LedgerChange<'_> {
         let insert = "INSERT INTO generation (id, number, seal) VALUES (1, ?1, ?2) \
                       ON CONFLICT (id) DO UPDATE SET number = ?1, seal = ?2";
         let number = i64::try_from(number).unwrap_or(i64::MAX);
-        self.transaction.prepare_cached(insert)?.execute(params![number, seal.as_slice()])?;
+        self.transaction.execute(insert, params![number, seal.as_slice()])?;
         Ok(())
     }
 
     /// Revokes every remembered approval, withdraws every request that has not begun, and removes trusted identities
     /// and posted entries. The generation is then the one after `newest`.
     pub fn forget(&self, newest: u64) -> Result<Forgotten, LedgerError> {
-        let now = now();
+        let now = self.now();
         let (mut answers, _) = self.answers(now, true)?;
         answers.retain(|row| row.revoked_at.is_none());
         let approvals = answers.len();
         answers.into_iter().try_for_each(|row| self.revoke(row, now))?;
         let requests = self.withdraw_all("the ledger was replaced by an older copy")?;
-        let trusted = self.transaction.execute("DELETE FROM trusted", [])?;
-        self.transaction.execute("DELETE FROM outbox", [])?;
+        let trusted = self.transaction.execute("DELETE FROM trusted", params![])?;
+        self.transaction.execute("DELETE FROM outbox", params![])?;
         self.set_generation(newest)?;
         self.sealed.set(true);
-        Ok(Forgotten { approvals, requests, trusted })
+        Ok(Forgotten { approvals, requests, trusted: usize::try_from(trusted).unwrap_or(usize::MAX) })
     }
 }
 
 /// Reads only the generation of a state directory's ledger, without opening the ledger as a host does.
 pub struct LedgerPeek {
-    path: PathBuf,
-    directory: Dir,
+    state: HostDirectories,
     seal: Seal,
 }
 
@@ -87,8 +84,7 @@ impl LedgerPeek {
     /// # Errors
     /// The directory cannot be used.
     pub fn of(state: &HostDirectories) -> io::Result<Self> {
-        let path = state.path.join(LEDGER_FILE);
-        Ok(Self { path, directory: state.directory.try_clone()?, seal: Seal::new(&state.key) })
+        Ok(Self { state: state.try_clone()?, seal: Seal::new(&state.ledger_key) })
     }
 
     /// Returns the generation. `None` if there is no ledger.
@@ -96,22 +92,17 @@ impl LedgerPeek {
     /// # Errors
     /// It cannot be read.
     pub fn generation(&self) -> Result<Option<u64>, LedgerError> {
-        match self.directory.symlink_metadata(LEDGER_FILE) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            found => found?,
-        };
-        let connection = sqlite::open_file(&self.path)?;
-        let select = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-        if !connection.prepare(select)?.exists([TABLE])? {
-            return Ok(Some(FIRST_GENERATION));
-        }
-        read(&connection, &self.seal).map(Some)
+        let mut generation = Ok(FIRST_GENERATION);
+        let found = backend::peek(&self.state, &self.seal, TABLE, &mut |transaction| {
+            generation = read(transaction, &self.seal)
+        })?;
+        if found { generation.map(Some) } else { Ok(None) }
     }
 }
 
-fn read(connection: &Connection, seal: &Seal) -> Result<u64, LedgerError> {
-    let mut select = connection.prepare_cached("SELECT number, seal FROM generation")?;
-    let found: Option<(i64, Vec<u8>)> = select.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+fn read(transaction: &dyn SqlTransaction, seal: &Seal) -> Result<u64, LedgerError> {
+    let found: Option<(i64, Vec<u8>)> =
+        transaction.row("SELECT number, seal FROM generation", params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some((number, sealed)) = found else { return Ok(FIRST_GENERATION) };
     let number = u64::try_from(number).unwrap_or(0);
     Ok(if seal.holds(TABLE, &[&number.to_string()], &sealed) { number } else { 0 })

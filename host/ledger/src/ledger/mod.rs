@@ -1,13 +1,13 @@
 //! The ledger: data that survives the process and is shared by all processes of a state directory. It has the approval
 //! requests, remembered approvals, trusted policies, stores of plugins, and the index of kept outputs.
 //!
-//! It is one SQLite file next to the audit log. The audit log has the history and is never changed. The ledger has the
-//! current state. Rows that give a right have a seal with the host's key, so that no other program can add an approval.
+//! It is one SQLite file next to the audit log, or a PostgreSQL database that many hosts share. The audit log has the
+//! history and is never changed. The ledger has the current state. Rows that give a right have a seal with the host's
+//! key, so that no other program can add an approval.
 //! This module must not know what a call is or who answers.
 
-#[cfg(not(feature = "sqlite"))]
-mod absent;
 mod answers;
+mod backend;
 mod database;
 mod error;
 mod generation;
@@ -17,17 +17,15 @@ mod owner;
 mod questions;
 #[cfg(test)]
 mod races;
-#[cfg(feature = "sqlite")]
-mod schema;
 mod seal;
-mod sqlite;
 mod status;
 mod store;
 mod trusted;
 
 pub use answers::{AnswerHold, AnswerRow};
-pub use database::{CallLedger, Committed, Durable, LedgerChange, blocking, drop_blocking, milliseconds, now};
-pub use error::{LedgerError, SqliteError, form_error, is_busy, is_disk_full};
+pub use backend::{DatabaseError, Durable};
+pub use database::{CallLedger, Committed, LedgerChange, blocking, drop_blocking, milliseconds};
+pub use error::{LedgerError, form_error, is_busy, is_disk_full, is_unreachable};
 pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub use outbox::OutboxRow;
 pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};

@@ -1,8 +1,8 @@
 //! The outbox: entries of the audit log that are committed with a change and written to the log afterwards.
 
+use super::backend::{self, Row, params};
 use super::database::LedgerChange;
 use super::error::{LedgerError, form_error};
-use super::sqlite::{self, Row, params};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,22 +29,21 @@ impl LedgerChange<'_> {
         let body = serde_json::to_string(body).map_err(|error| form_error(TABLE, error))?;
         let seal = self.seal.of(TABLE, &[kind, &body]);
         let insert = "INSERT INTO outbox (kind, body, seal) VALUES (?1, ?2, ?3)";
-        self.transaction.prepare_cached(insert)?.execute(params![kind, body, seal.as_slice()])?;
+        self.transaction.execute(insert, params![kind, &body, seal.as_slice()])?;
         self.posted.set(true);
         Ok(())
     }
 
     /// Returns whether the outbox has an entry.
     pub fn has_posted(&self) -> Result<bool, LedgerError> {
-        Ok(self.transaction.prepare_cached("SELECT 1 FROM outbox LIMIT 1")?.exists([])?)
+        Ok(self.transaction.exists("SELECT 1 FROM outbox LIMIT 1", params![])?)
     }
 
     /// Returns the oldest entries of the outbox. Removes an entry without a valid seal, because this host did not post
     /// it.
     pub fn posted(&self) -> Result<Vec<OutboxRow>, LedgerError> {
         let select = "SELECT position, kind, body, seal FROM outbox ORDER BY position LIMIT ?1";
-        let mut select = self.transaction.prepare_cached(select)?;
-        let found = select.query_map([FLUSH_MAX], read)?.collect::<Result<Vec<_>, _>>()?;
+        let found = self.transaction.rows(select, params![FLUSH_MAX], read)?;
         let mut rows = Vec::with_capacity(found.len());
         for (position, kind, body, seal) in found {
             let holds = self.seal.holds(TABLE, &[&kind, &body], &seal);
@@ -58,11 +57,11 @@ impl LedgerChange<'_> {
 
     /// Removes an entry that is in the audit log.
     pub fn unpost(&self, position: i64) -> Result<(), LedgerError> {
-        self.transaction.prepare_cached("DELETE FROM outbox WHERE position = ?1")?.execute([position])?;
+        self.transaction.execute("DELETE FROM outbox WHERE position = ?1", params![position])?;
         Ok(())
     }
 }
 
-fn read(row: &Row<'_>) -> sqlite::Result<(i64, String, String, Vec<u8>)> {
+fn read(row: &Row<'_>) -> backend::Result<(i64, String, String, Vec<u8>)> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
 }

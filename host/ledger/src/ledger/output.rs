@@ -1,10 +1,9 @@
 //! The index of kept outputs: which exist, to whom they belong, and how much room they take. The bytes are stored
 //! elsewhere.
 
+use super::backend::{self, Row, SqlValue, params};
 use super::database::LedgerChange;
 use super::error::LedgerError;
-use super::owner;
-use super::sqlite::{self, OptionalExtension, Row, params};
 use super::store::ROOT_OF_PRINCIPAL;
 use std::collections::BTreeSet;
 
@@ -87,9 +86,9 @@ impl LedgerChange<'_> {
     pub fn begin_output(&self, id: &str, origin: &OutputOrigin, owner: &str, now: i64) -> Result<(), LedgerError> {
         let insert = "INSERT INTO output \
                       (id, session, principal, call, tool, media_type, bytes, lines, complete, marks, kept_at, owner) \
-                      VALUES (?1, ?2, ?3, ?4, ?5, '', 0, NULL, 0, x'', ?6, ?7)";
+                      VALUES (?1, ?2, ?3, ?4, ?5, '', 0, NULL, false, ?8, ?6, ?7)";
         let OutputOrigin { session, principal, call, tool } = origin;
-        self.apply(insert, params![id, session, principal, call, tool, now, owner])
+        self.apply(insert, params![id, session, principal, call, tool, now, owner, [].as_slice()])
     }
 
     /// Makes room for these bytes of an output. It deletes the oldest outputs of its session if the session has too
@@ -119,15 +118,14 @@ impl LedgerChange<'_> {
         let update = "UPDATE output SET media_type = ?2, bytes = ?3, lines = ?4, complete = ?5, marks = ?6, \
                       name = ?7, owner = NULL WHERE id = ?1";
         let FinishedOutput { name, media_type, bytes, lines, complete, marks } = finished;
-        self.apply(update, params![id, media_type, bytes, lines, complete, marks, name])
+        self.apply(update, params![id, *media_type, *bytes, *lines, *complete, *marks, *name])
     }
 
     /// Returns an output that a session of a principal may read.
     pub fn output(&self, session: &str, principal: &str, id: &str) -> Result<Option<OutputRow>, LedgerError> {
         let select =
             format!("SELECT {COLUMNS} FROM output WHERE id = ?3 AND session = ?1 AND principal = ?2 AND owner IS NULL");
-        let mut select = self.transaction.prepare_cached(&select)?;
-        Ok(select.query_row(params![session, principal, id], read).optional()?)
+        Ok(self.transaction.row(&select, params![session, principal, id], read)?)
     }
 
     /// Returns all outputs that a session of a principal may read, newest first.
@@ -136,21 +134,17 @@ impl LedgerChange<'_> {
             "SELECT {COLUMNS} FROM output WHERE session = ?1 AND principal = ?2 AND owner IS NULL \
              ORDER BY kept_at DESC, rowid DESC"
         );
-        let mut select = self.transaction.prepare_cached(&select)?;
-        let rows = select.query_map(params![session, principal], read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.transaction.rows(&select, params![session, principal], read)?)
     }
 
     /// Removes an output from the index.
     pub fn forget_output(&self, id: &str) -> Result<(), LedgerError> {
-        self.apply("DELETE FROM output WHERE id = ?1", [&id])
+        self.apply("DELETE FROM output WHERE id = ?1", params![id])
     }
 
     /// Returns the ids of the outputs of a call.
     pub fn outputs_of_call(&self, call: &str) -> Result<Vec<String>, LedgerError> {
-        let mut select = self.transaction.prepare_cached("SELECT id FROM output WHERE call = ?1")?;
-        let rows = select.query_map([call], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.transaction.rows("SELECT id FROM output WHERE call = ?1", params![call], |row| row.get(0))?)
     }
 
     /// Returns the valid outputs, and then the obsolete ones. An output is valid if a running process writes it, or if
@@ -160,13 +154,13 @@ impl LedgerChange<'_> {
         files: &BTreeSet<String>,
         since: i64,
     ) -> Result<(BTreeSet<String>, Vec<String>), LedgerError> {
-        let mut select = self.transaction.prepare_cached("SELECT id, owner, kept_at FROM output")?;
-        let mut rows = select.query([])?;
+        let select = "SELECT id, owner, kept_at FROM output";
+        let rows: Vec<(String, Option<String>, i64)> =
+            self.transaction.rows(select, params![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let (mut holding, mut dead) = (BTreeSet::new(), Vec::new());
-        while let Some(row) = rows.next()? {
-            let (id, owner, kept_at): (String, Option<String>, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        for (id, owner, kept_at) in rows {
             let holds = match owner {
-                Some(owner) => owner::is_alive(self.owners, &owner),
+                Some(owner) => self.is_alive(&owner)?,
                 None => files.contains(&id) && kept_at >= since,
             };
             if holds {
@@ -179,9 +173,12 @@ impl LedgerChange<'_> {
     }
 
     fn taken(&self, id: &str, session: bool) -> Result<Taken, LedgerError> {
-        let select = format!("SELECT coalesce(sum(bytes), 0), count(*) FROM output WHERE id <> ?1 AND {}", of(session));
+        let select = format!(
+            "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), count(*) FROM output WHERE id <> ?1 AND {}",
+            of(session)
+        );
         let read = |row: &Row<'_>| Ok(Taken { bytes: row.get(0)?, outputs: row.get(1)? });
-        Ok(self.transaction.prepare_cached(&select)?.query_row([id], read)?)
+        Ok(self.transaction.only(&select, params![id], read)?)
     }
 
     /// Returns the oldest output of the session that asks.
@@ -191,7 +188,7 @@ impl LedgerChange<'_> {
             of(true)
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        Ok(self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?)
+        Ok(self.transaction.row(&select, params![id], read)?)
     }
 
     /// Returns the oldest output of the principal that uses most of the room, its sub-agents included. So a principal
@@ -199,18 +196,18 @@ impl LedgerChange<'_> {
     fn oldest_of_most(&self, id: &str, room: OutputRoom) -> Result<Option<(String, i64)>, LedgerError> {
         let select = format!(
             "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {ROOT_OF_PRINCIPAL} = \
-             (SELECT root FROM (SELECT {ROOT_OF_PRINCIPAL} AS root, bytes, owner, id FROM output) \
-              GROUP BY root HAVING sum(owner IS NULL AND id <> ?1) > 0 \
-              ORDER BY sum(bytes) * 1.0 / ?2 + count(*) * 1.0 / ?3 DESC LIMIT 1) \
+             (SELECT root FROM (SELECT {ROOT_OF_PRINCIPAL} AS root, bytes, owner, id FROM output) AS rooted \
+              GROUP BY root HAVING count(*) FILTER (WHERE owner IS NULL AND id <> ?1) > 0 \
+              ORDER BY sum(bytes) * 1.0 / CAST(?2 AS BIGINT) + count(*) * 1.0 / CAST(?3 AS BIGINT) DESC LIMIT 1) \
              ORDER BY kept_at, rowid LIMIT 1"
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let values = params![id, room.bytes.max(1), room.outputs.max(1)];
-        Ok(self.transaction.prepare_cached(&select)?.query_row(values, read).optional()?)
+        Ok(self.transaction.row(&select, values, read)?)
     }
 
-    fn apply(&self, sql: &str, values: impl sqlite::Params) -> Result<(), LedgerError> {
-        self.transaction.prepare_cached(sql)?.execute(values)?;
+    fn apply(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<(), LedgerError> {
+        self.transaction.execute(sql, values)?;
         Ok(())
     }
 }
@@ -220,7 +217,7 @@ fn of(session: bool) -> &'static str {
     if session { "(session, principal) = (SELECT session, principal FROM output WHERE id = ?1)" } else { "true" }
 }
 
-fn read(row: &Row<'_>) -> sqlite::Result<OutputRow> {
+fn read(row: &Row<'_>) -> backend::Result<OutputRow> {
     Ok(OutputRow {
         id: row.get(0)?,
         call: row.get(1)?,

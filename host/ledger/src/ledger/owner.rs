@@ -23,22 +23,51 @@ pub struct Owner {
     directory: Dir,
     /// The file is locked as long as it is open.
     _lock: File,
+    /// What tells other machines that this process runs.
+    _lease: Option<Lease>,
+}
+
+/// Tells other machines that a process runs, until it is dropped.
+pub(super) struct Lease(#[expect(dead_code, reason = "dropping it ends the lease")] pub(super) Box<dyn Send + Sync>);
+
+/// The lock files of the processes of one state directory.
+pub(super) struct LocalOwners(Dir);
+
+impl LocalOwners {
+    /// Opens the directory of the lock files.
+    pub(super) fn open(state: &Dir) -> io::Result<Self> {
+        directory(state).map(Self)
+    }
+
+    /// Returns whether a process of this state directory runs. `None` if it has no lock file here. Returns true on
+    /// errors, so that nothing of a running process is taken over.
+    pub(super) fn is_alive(&self, owner: &str) -> Option<bool> {
+        is_alive(&self.0, owner)
+    }
 }
 
 impl Owner {
-    pub(super) fn new(directory: &Dir) -> io::Result<Self> {
+    /// Registers this process. Returns the names of dead processes too, whose files are removed.
+    pub(super) fn new(LocalOwners(directory): &LocalOwners) -> io::Result<(Self, Vec<String>)> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let id = hex(&bytes);
         // Hold the start-up lock until this process has locked its own file. Otherwise another process could remove the
         // file as a leftover.
         let _alone = alone(directory)?;
-        remove_dead(directory);
+        let dead = remove_dead(directory);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let lock = directory.open_with(&id, &options)?.into_std();
         flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Self { id, directory: directory.try_clone()?, _lock: lock })
+        Ok((Self { id, directory: directory.try_clone()?, _lock: lock, _lease: None }, dead))
+    }
+
+    /// Returns the owner with a lease that ends with it.
+    pub(super) fn with(self, lease: Option<Lease>) -> Self {
+        let mut owner = self;
+        owner._lease = lease;
+        owner
     }
 
     /// Returns the name of the process in the ledger.
@@ -71,31 +100,30 @@ pub(super) fn alone(owners: &Dir) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Removes the files that dead processes left behind. Files that cannot be removed are left for the next process.
-fn remove_dead(owners: &Dir) {
-    let Ok(entries) = owners.entries() else { return };
-    for entry in entries.flatten().take(LEFTOVERS_MAX) {
-        // `is_alive` removes the file of a dead process.
-        let _ = is_alive(owners, &entry.file_name().to_string_lossy());
+/// Removes the files that dead processes left behind, and returns their names. A file that cannot be removed is left
+/// for the next process.
+fn remove_dead(owners: &Dir) -> Vec<String> {
+    let Ok(entries) = owners.entries() else { return Vec::new() };
+    let names = entries.flatten().take(LEFTOVERS_MAX).filter_map(|entry| entry.file_name().into_string().ok());
+    let dead: Vec<_> = names.filter(|name| is_alive(owners, name) == Some(false)).collect();
+    for name in &dead {
+        let _ = owners.remove_file(name);
     }
+    dead
 }
 
-/// Returns whether a process holds the lock. Returns true on errors, so that nothing of a running process is taken
-/// over.
-pub(super) fn is_alive(owners: &Dir, owner: &str) -> bool {
+/// Returns whether a process holds the lock. `None` if there is no such file, or if this is no name of a process.
+/// Returns true on errors, so that nothing of a running process is taken over.
+fn is_alive(owners: &Dir, owner: &str) -> Option<bool> {
     // A name consists of hexadecimal digits, so it is never a path.
     if owner.len() != 32 || !owner.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return false;
+        return None;
     }
     let file = match owners.open(owner) {
         Ok(file) => file,
-        Err(error) => return error.kind() != io::ErrorKind::NotFound,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(_) => return Some(true),
     };
     // Use a shared lock, so that two processes that check at the same time do not mistake each other for the owner.
-    if flock(&file, FlockOperation::NonBlockingLockShared).is_err() {
-        return true;
-    }
-    drop(file);
-    let _ = owners.remove_file(owner);
-    false
+    Some(flock(&file, FlockOperation::NonBlockingLockShared).is_err())
 }

@@ -1,10 +1,9 @@
 //! Approval requests in the ledger. They are written before an approver is asked, and change their status one step at a
 //! time.
 
-use super::database::{LedgerChange, now};
+use super::backend::{self, DatabaseFault, Row, SqlValue, params};
+use super::database::LedgerChange;
 use super::error::LedgerError;
-use super::owner;
-use super::sqlite::{self, OptionalExtension, Params, Row, params};
 use super::status::{Status, StatusStep};
 use super::store::{ROOT_OF_PRINCIPAL, root_of_principal};
 
@@ -127,22 +126,21 @@ impl LedgerChange<'_> {
     /// Counts the open requests in all, of a principal and of a session.
     pub fn open_questions_count(&self, session: &str, principal: &str) -> Result<OpenCount, LedgerError> {
         let count = format!(
-            "SELECT count(*), coalesce(sum({ROOT_OF_PRINCIPAL} = ?3), 0), \
-             coalesce(sum(session = ?1 AND principal = ?2), 0) FROM question WHERE {OPEN}"
+            "SELECT count(*), count(*) FILTER (WHERE {ROOT_OF_PRINCIPAL} = ?3), \
+             count(*) FILTER (WHERE session = ?1 AND principal = ?2) FROM question WHERE {OPEN}"
         );
         let read = |row: &Row<'_>| {
             let [all, of_principal, of_session]: [i64; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
             let number = |count| usize::try_from(count).unwrap_or(usize::MAX);
             Ok(OpenCount { all: number(all), of_principal: number(of_principal), of_session: number(of_session) })
         };
-        let mut select = self.transaction.prepare_cached(&count)?;
-        Ok(select.query_row([session, principal, root_of_principal(principal)], read)?)
+        Ok(self.transaction.only(&count, params![session, principal, root_of_principal(principal)], read)?)
     }
 
     /// Returns a request by id.
     pub fn question(&self, id: &str) -> Result<Option<QuestionRow>, LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM question WHERE id = ?1");
-        let found = self.transaction.prepare_cached(&select)?.query_row([id], read).optional()?;
+        let found = self.transaction.row(&select, params![id], read)?;
         found.map(|(row, seal)| self.checked(row, &seal)).transpose()
     }
 
@@ -150,8 +148,9 @@ impl LedgerChange<'_> {
     /// without a valid seal, and returns an error for each.
     pub fn questions(&self, settled: usize) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
         let limit = i64::try_from(settled).unwrap_or(i64::MAX);
-        let (mut rows, mut faults) = self.select(&format!("{OPEN} ORDER BY asked_at, id"), [])?;
-        let (closed, more) = self.select(&format!("NOT {OPEN} ORDER BY settled_at DESC, id LIMIT ?1"), [limit])?;
+        let (mut rows, mut faults) = self.select(&format!("{OPEN} ORDER BY asked_at, id"), params![])?;
+        let (closed, more) =
+            self.select(&format!("NOT {OPEN} ORDER BY settled_at DESC, id LIMIT ?1"), params![limit])?;
         rows.extend(closed);
         faults.extend(more);
         Ok((rows, faults))
@@ -161,36 +160,38 @@ impl LedgerChange<'_> {
     pub fn is_call_open(&self, call: &str) -> Result<bool, LedgerError> {
         let select = "SELECT 1 FROM question \
                       WHERE status IN ('pending', 'approved') AND subject IN ('call', 'repeat') AND call = ?1";
-        Ok(self.transaction.prepare_cached(select)?.exists([call])?)
+        Ok(self.transaction.exists(select, params![call])?)
     }
 
     /// Returns the open requests with one of these bindings, oldest first. Leaves out rows without a valid seal.
     pub fn open_questions_bound_to(&self, bindings: [&str; 2]) -> Result<Vec<QuestionRow>, LedgerError> {
-        Ok(self.select(&format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"), bindings)?.0)
+        Ok(self
+            .select(
+                &format!("{OPEN} AND binding IN (?1, ?2) ORDER BY asked_at, id"),
+                params![bindings[0], bindings[1]],
+            )?
+            .0)
     }
 
     /// Returns the ids of the requests whose calls have not begun, oldest first. Their seals are not checked.
     pub fn waiting_call_ids(&self) -> Result<Vec<String>, LedgerError> {
         let select = "SELECT id FROM question WHERE status IN ('pending', 'approved') \
                       AND subject IN ('call', 'repeat') ORDER BY asked_at, id";
-        let mut select = self.transaction.prepare_cached(select)?;
-        let ids = select.query_map([], |row| row.get(0))?;
-        Ok(ids.collect::<Result<_, _>>()?)
+        Ok(self.transaction.rows(select, params![], |row| row.get(0))?)
     }
 
     /// Returns the open requests that may have expired or belong to a dead process. Requests that only wait are not
     /// read.
     pub fn perhaps_stale(&self, now: i64) -> Result<Vec<QuestionRow>, LedgerError> {
         let of = format!("{OPEN} AND (status = 'running' OR subject = 'resource' OR expires_at <= ?1)");
-        Ok(self.select(&of, [now])?.0)
+        Ok(self.select(&of, params![now])?.0)
     }
 
     /// Returns the matching rows that have a valid seal, and an error for each of the rest.
-    fn select(&self, of: &str, values: impl Params) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
+    fn select(&self, of: &str, values: &[SqlValue<'_>]) -> Result<(Vec<QuestionRow>, Vec<LedgerError>), LedgerError> {
         let select = format!("SELECT {MEMBERS} FROM question WHERE {of}");
         let (mut rows, mut faults) = (Vec::new(), Vec::new());
-        for found in self.transaction.prepare_cached(&select)?.query_map(values, read)? {
-            let (row, seal) = found?;
+        for (row, seal) in self.transaction.rows(&select, values, read)? {
             match self.checked(row, &seal) {
                 Ok(row) => rows.push(row),
                 Err(fault) => faults.push(fault),
@@ -211,7 +212,7 @@ impl LedgerChange<'_> {
         row.status = status;
         row.note = note.map(str::to_owned).or(row.note);
         if !status.is_open() {
-            row.settled_at = Some(now());
+            row.settled_at = Some(self.now());
             row.body = None;
         }
         self.write(&row)?;
@@ -220,7 +221,7 @@ impl LedgerChange<'_> {
 
     /// Withdraws every request whose call has not begun. Returns their number.
     pub(super) fn withdraw_all(&self, note: &str) -> Result<usize, LedgerError> {
-        let (rows, _) = self.select("status IN ('pending', 'approved')", [])?;
+        let (rows, _) = self.select("status IN ('pending', 'approved')", params![])?;
         for row in &rows {
             let _ = self.step(&row.id, StatusStep::Withdraw, Some(note))?;
         }
@@ -235,8 +236,11 @@ impl LedgerChange<'_> {
     }
 
     /// Returns whether the process that waits for a request still runs.
-    pub fn is_waited_for(&self, row: &QuestionRow) -> bool {
-        owner::is_alive(self.owners, &row.owner)
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn is_waited_for(&self, row: &QuestionRow) -> Result<bool, LedgerError> {
+        self.is_alive(&row.owner)
     }
 
     /// Deletes settled requests, except the newest `kept`.
@@ -245,7 +249,7 @@ impl LedgerChange<'_> {
             "DELETE FROM question WHERE NOT {OPEN} AND id NOT IN \
              (SELECT id FROM question WHERE NOT {OPEN} ORDER BY settled_at DESC, id LIMIT ?1)"
         );
-        self.transaction.execute(&delete, [i64::try_from(kept).unwrap_or(i64::MAX)])?;
+        self.transaction.execute(&delete, params![i64::try_from(kept).unwrap_or(i64::MAX)])?;
         Ok(())
     }
 
@@ -258,23 +262,24 @@ impl LedgerChange<'_> {
              ?15) ON CONFLICT (id) DO UPDATE SET status = ?4, body = ?9, settled_at = ?12, owner = ?13, note = ?14, \
              seal = ?15"
         );
-        self.transaction.prepare_cached(&replace)?.execute(params![
-            row.id,
-            row.call,
+        let values = params![
+            &row.id,
+            &row.call,
             row.subject.as_str(),
             row.status.as_str(),
-            row.session,
-            row.principal,
-            row.tool,
-            row.binding,
-            row.body,
+            &row.session,
+            &row.principal,
+            &row.tool,
+            &row.binding,
+            &row.body,
             row.asked_at,
             row.expires_at,
             row.settled_at,
-            row.owner,
-            row.note,
+            &row.owner,
+            &row.note,
             seal.as_slice(),
-        ])?;
+        ];
+        self.transaction.execute(&replace, values)?;
         Ok(())
     }
 
@@ -285,16 +290,18 @@ impl LedgerChange<'_> {
     }
 }
 
-fn read(row: &Row<'_>) -> sqlite::Result<(QuestionRow, Vec<u8>)> {
-    let word = |index| row.get::<_, String>(index);
-    let unknown = |index| sqlite::Error::InvalidColumnType(index, "word".to_owned(), sqlite::types::Type::Text);
+fn read(row: &Row<'_>) -> backend::Result<(QuestionRow, Vec<u8>)> {
+    let word = |index| row.get::<String>(index);
     let (subject, status) = (word(2)?, word(3)?);
-    let subject = QuestionSubject::ALL.into_iter().find(|known| known.as_str() == subject).ok_or_else(|| unknown(2))?;
+    let subject = QuestionSubject::ALL
+        .into_iter()
+        .find(|known| known.as_str() == subject)
+        .ok_or(DatabaseFault::UnknownWord(2))?;
     let question = QuestionRow {
         id: row.get(0)?,
         call: row.get(1)?,
         subject,
-        status: Status::of(&status).ok_or_else(|| unknown(3))?,
+        status: Status::of(&status).ok_or(DatabaseFault::UnknownWord(3))?,
         session: row.get(4)?,
         principal: row.get(5)?,
         tool: row.get(6)?,

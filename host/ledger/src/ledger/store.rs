@@ -1,8 +1,8 @@
 //! Stores of plugins: keys and values that survive the process. The transaction that writes checks the quotas.
 
+use super::backend::{Row, SqlValue, params};
 use super::database::{LedgerChange, milliseconds};
 use super::error::LedgerError;
-use super::sqlite::{self, OptionalExtension, params};
 use std::time::Duration;
 
 /// Maximum keys of one page of a listing. Such a page takes a few milliseconds.
@@ -152,8 +152,8 @@ impl LedgerChange<'_> {
     pub fn stored(&self, name: &StoreName, key: &[u8], now: i64) -> Result<FoundValue<Option<Vec<u8>>>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing(None)) };
         let select = "SELECT value FROM entry WHERE store = ?1 AND key = ?2";
-        let value = self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0));
-        Ok(store.found(name, value.optional()?, now))
+        let value = self.transaction.row(select, params![store.id, key], |row| row.get(0))?;
+        Ok(store.found(name, value, now))
     }
 
     /// Returns whether a key exists.
@@ -223,18 +223,17 @@ impl LedgerChange<'_> {
     pub fn stored_keys(&self, name: &StoreName, behind: i64, now: i64) -> Result<FoundValue<Page>, LedgerError> {
         let Some(store) = self.begun(name)? else { return Ok(FoundValue::nothing((Vec::new(), None))) };
         let select = "SELECT position, key FROM entry WHERE store = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
-        let mut select = self.transaction.prepare_cached(select)?;
         // Read one key more than a page has, to know whether there is another page.
         let limit = i64::try_from(PAGE_KEYS_MAX + 1).unwrap_or(i64::MAX);
-        let mut rows = select.query(params![store.id, behind, limit])?;
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let rows: Vec<(i64, Vec<u8>)> = self.transaction.rows(select, params![store.id, behind, limit], read)?;
         let (mut keys, mut bytes, mut last) = (Vec::new(), 0, behind);
-        while let Some(row) = rows.next()? {
-            let key: Vec<u8> = row.get(1)?;
+        for (position, key) in rows {
             bytes += key.len();
             if !keys.is_empty() && (keys.len() == PAGE_KEYS_MAX || bytes > PAGE_KEY_BYTES_MAX) {
                 return Ok(store.found(name, (keys, Some(last)), now));
             }
-            last = row.get(0)?;
+            last = position;
             keys.push(key);
         }
         Ok(store.found(name, (keys, None), now))
@@ -251,7 +250,7 @@ impl LedgerChange<'_> {
     /// Returns whether a session store was last used before this time.
     pub fn has_unused_stores(&self, before: i64) -> Result<bool, LedgerError> {
         let select = "SELECT 1 FROM store WHERE scope = 'session' AND used_at < ?1 LIMIT 1";
-        Ok(self.transaction.prepare_cached(select)?.exists([before])?)
+        Ok(self.transaction.exists(select, params![before])?)
     }
 
     /// Deletes at most `at_most` session stores that were last used before this time, oldest first.
@@ -265,12 +264,12 @@ impl LedgerChange<'_> {
         let select = "SELECT id, entries, bytes, next, used_at FROM store \
                       WHERE plugin = ?1 AND key = ?2 AND scope = ?3 AND session = ?4 AND principal = ?5";
         let (scope, session, principal) = name.shared();
-        let read = |row: &sqlite::Row<'_>| {
+        let read = |row: &Row<'_>| {
             let (id, entries, bytes) = (row.get(0)?, row.get(1)?, row.get(2)?);
             Ok(BegunStore { id, entries, bytes, next: row.get(3)?, used_at: row.get(4)? })
         };
-        let mut select = self.transaction.prepare_cached(select)?;
-        Ok(select.query_row(params![name.plugin, name.key, scope, session, principal], read).optional()?)
+        let values = params![&name.plugin, &name.key, scope, session, principal];
+        Ok(self.transaction.row(select, values, read)?)
     }
 
     fn begin_store(&self, name: &StoreName, now: i64) -> Result<BegunStore, Unstored> {
@@ -281,9 +280,10 @@ impl LedgerChange<'_> {
             Sharing::Plugin => {}
         }
         let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
-                      VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 1, ?6)";
-        self.run(insert, params![name.plugin, name.key, scope, session, principal, now])?;
-        Ok(BegunStore { id: self.transaction.last_insert_rowid(), entries: 0, bytes: 0, next: 1, used_at: now })
+                      VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 1, ?6) RETURNING id";
+        let values = params![&name.plugin, &name.key, scope, session, principal, now];
+        let id = self.transaction.only(insert, values, |row| row.get(0)).map_err(LedgerError::from)?;
+        Ok(BegunStore { id, entries: 0, bytes: 0, next: 1, used_at: now })
     }
 
     /// Deletes session stores to make room for one more: the principal's own if it has too many, otherwise one of the
@@ -291,11 +291,13 @@ impl LedgerChange<'_> {
     fn make_room_for_session(&self, name: &StoreName, principal: &str) -> Result<(), LedgerError> {
         let root = root_of_principal(principal);
         let own = format!(
-            "DELETE FROM store WHERE id IN (SELECT id FROM store \
-             WHERE plugin = ?1 AND key = ?2 AND scope = 'session' AND {ROOT_OF_PRINCIPAL} = ?3 \
-             ORDER BY used_at DESC, id DESC LIMIT -1 OFFSET ?4)"
+            "DELETE FROM store \
+             WHERE plugin = ?1 AND key = ?2 AND scope = 'session' AND {ROOT_OF_PRINCIPAL} = ?3 AND id NOT IN \
+             (SELECT id FROM store \
+              WHERE plugin = ?1 AND key = ?2 AND scope = 'session' AND {ROOT_OF_PRINCIPAL} = ?3 \
+              ORDER BY used_at DESC, id DESC LIMIT ?4)"
         );
-        self.run(&own, params![name.plugin, name.key, root, SESSION_STORES_PER_PRINCIPAL_MAX - 1])?;
+        self.run(&own, params![&name.plugin, &name.key, root, SESSION_STORES_PER_PRINCIPAL_MAX - 1])?;
         let count = "SELECT count(*) FROM store WHERE plugin = ?1 AND key = ?2 AND scope = 'session'";
         if self.count(count, name)? < SESSION_STORES_MAX {
             return Ok(());
@@ -307,7 +309,7 @@ impl LedgerChange<'_> {
               GROUP BY {ROOT_OF_PRINCIPAL} ORDER BY count(*) DESC, min(used_at) LIMIT 1) \
              ORDER BY used_at, id LIMIT 1)"
         );
-        self.run(&of_most, params![name.plugin, name.key])
+        self.run(&of_most, params![&name.plugin, &name.key])
     }
 
     fn check_room_for_principal(&self, name: &StoreName) -> Result<(), Unstored> {
@@ -318,13 +320,13 @@ impl LedgerChange<'_> {
 
     /// Counts the stores with the same key and plugin.
     fn count(&self, select: &str, name: &StoreName) -> Result<i64, LedgerError> {
-        Ok(self.transaction.prepare_cached(select)?.query_row(params![name.plugin, name.key], |row| row.get(0))?)
+        Ok(self.transaction.only(select, params![&name.plugin, &name.key], |row| row.get(0))?)
     }
 
     /// Returns the length of a key's value, if the key exists.
     fn value_bytes(&self, store: &BegunStore, key: &[u8]) -> Result<Option<i64>, LedgerError> {
         let select = "SELECT length(value) FROM entry WHERE store = ?1 AND key = ?2";
-        Ok(self.transaction.prepare_cached(select)?.query_row(params![store.id, key], |row| row.get(0)).optional()?)
+        Ok(self.transaction.row(select, params![store.id, key], |row| row.get(0))?)
     }
 
     fn amount(&self, store: &BegunStore) -> Result<(), LedgerError> {
@@ -332,8 +334,8 @@ impl LedgerChange<'_> {
         self.run(update, params![store.id, store.entries, store.bytes, store.next, store.used_at])
     }
 
-    fn run(&self, sql: &str, values: &[&dyn sqlite::ToSql]) -> Result<(), LedgerError> {
-        self.transaction.prepare_cached(sql)?.execute(values)?;
+    fn run(&self, sql: &str, values: &[SqlValue<'_>]) -> Result<(), LedgerError> {
+        self.transaction.execute(sql, values)?;
         Ok(())
     }
 }

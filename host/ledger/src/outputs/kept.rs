@@ -126,7 +126,7 @@ impl OutputKeeper {
     ///
     /// # Errors
     /// The directory or the ledger cannot be used.
-    pub fn open(state: &HostDirectories, ledger: Arc<CallLedger>, bytes: u64) -> Result<Self, OutputError> {
+    pub fn open(state: &HostDirectories, ledger: &Arc<CallLedger>, bytes: u64) -> Result<Self, OutputError> {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         match state.directory.create_dir_with(OUTPUTS_DIRECTORY, &builder) {
@@ -136,6 +136,9 @@ impl OutputKeeper {
         let directory = state.directory.open_dir_nofollow(OUTPUTS_DIRECTORY)?;
         let room =
             OutputRoom { bytes: signed(bytes), session_bytes: signed(bytes / SESSION_SHARE), outputs: OUTPUTS_MAX };
+        // The files are on this machine, so their index is too.
+        let ledger =
+            if state.shares_ledger() { Arc::new(CallLedger::open(&state.own()?)?) } else { Arc::clone(ledger) };
         let outputs = Outputs(Arc::new(OutputShelf { ledger, directory, room, owner: Mutex::new(None) }));
         outputs.sweep()?;
         Ok(Self { outputs })
@@ -242,7 +245,7 @@ impl Outputs {
     }
 
     /// Returns this process as an owner in the ledger.
-    pub(super) fn owner(&self) -> io::Result<Arc<Owner>> {
+    pub(super) fn owner(&self) -> Result<Arc<Owner>, LedgerError> {
         let mut held = self.0.owner.lock_recovered();
         if let Some(owner) = &*held {
             return Ok(Arc::clone(owner));

@@ -2,7 +2,7 @@
 
 use super::cursor::MARK_BYTES;
 use super::kept::{OutputKeeper, Outputs, Reference, new_id, signed};
-use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, is_disk_full, now};
+use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, is_disk_full};
 use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl OutputKeeper {
 
     fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
         let (id, owner) = (new_id()?, self.owner()?);
-        self.change(|change| change.begin_output(&id, origin, owner.id(), now()))?;
+        self.change(|change| change.begin_output(&id, origin, owner.id(), change.now()))?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let file = match self.0.directory.open_with(&id, &options) {

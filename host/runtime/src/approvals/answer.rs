@@ -11,9 +11,7 @@ use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::approver::{Answer, Covers, Subject};
 use crate::audit::Kind;
-use crate::ledger::{
-    self, AnswerRow, Conflict, Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep, now,
-};
+use crate::ledger::{self, AnswerRow, Conflict, Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep};
 use crate::text::cut;
 use portcullis_policy::Pattern;
 use serde_json::{Map, Value};
@@ -72,12 +70,12 @@ impl Approvals {
         if row.status != Status::Pending {
             return Err(ApprovalError::Settled(row.status));
         }
-        if row.expires_at <= now() {
+        if row.expires_at <= change.now() {
             let _ = change.step(id, StatusStep::Expire, None)?;
             return Ok(Err(ApprovalError::Expired));
         }
         let body = QuestionBody::parse(id, row.body.as_deref())?;
-        let alive = change.is_waited_for(&row);
+        let alive = change.is_waited_for(&row)?;
         if body.question.is_in_the_middle() && !alive {
             let _ = change.step(id, StatusStep::Withdraw, None)?;
             return Ok(Err(ApprovalError::Gone));
@@ -90,7 +88,7 @@ impl Approvals {
             },
             answer => answer,
         };
-        let held = held(&row, &body, answer)?;
+        let held = held(&row, &body, answer, change.now())?;
         let line = AnswerLine { by: self.answerer(), ..line(&row, &body, answer, held.as_ref()) };
         match answer {
             Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::Part { .. } => {
@@ -132,14 +130,18 @@ impl From<Conflict> for ApprovalError {
 }
 
 /// Returns the row of a remembered approval, if the answer is one.
-fn held(row: &QuestionRow, body: &QuestionBody, answer: &Answer) -> Result<Option<AnswerRow>, ApprovalError> {
+fn held(
+    row: &QuestionRow,
+    body: &QuestionBody,
+    answer: &Answer,
+    given_at: i64,
+) -> Result<Option<AnswerRow>, ApprovalError> {
     let (covers, session, milliseconds) = match answer {
         Answer::Yes | Answer::Part { .. } | Answer::No { .. } => return Ok(None),
         Answer::Session(covers) => (covers, Some(row.session.clone()), body.session_milliseconds),
         Answer::Always(covers) => (covers, None, body.always_milliseconds),
     };
     let coverage = coverage(row, body, *covers)?;
-    let given_at = now();
     Ok(Some(AnswerRow {
         id: crate::text::new_id().ok_or(ApprovalError::Unknown)?,
         question: row.id.clone(),

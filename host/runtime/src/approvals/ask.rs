@@ -18,7 +18,7 @@ use super::shared::Approvals;
 use super::wait::{RequestWait, WaitEnd};
 use crate::approver::Question;
 use crate::audit::Kind;
-use crate::ledger::{self, Durable, QuestionRow, Status, blocking, milliseconds, now};
+use crate::ledger::{self, Durable, QuestionRow, Status, blocking, milliseconds};
 use crate::text::new_id;
 use portcullis_policy::Unattended;
 use std::future::Future;
@@ -155,7 +155,8 @@ impl Approvals {
         case.question.difference = case.preview.as_ref().map(CallPreview::difference);
         let kept = KeptDifference::of(&case);
         let no_approver = matches!(channel, ApproverChannel::NoApprover(Unattended::Pending));
-        let row = self.row(&case, no_approver)?;
+        let mut row = self.row(&case, no_approver)?;
+        let open = if no_approver { case.times.pending } else { case.times.pending.max(case.times.waiting) };
         // From now on, the preview is in the ledger.
         case.preview = None;
         let owner = self.owner()?;
@@ -169,6 +170,8 @@ impl Approvals {
             if is_full(change.open_questions_count(&row.session, &row.principal)?) {
                 return Ok(Put::Full);
             }
+            row.asked_at = change.now();
+            row.expires_at = row.asked_at.saturating_add(milliseconds(open));
             change.ask(&row)?;
             announcer.announce(Kind::Asked, &asked_line(&case, kept.as_ref()))?;
             Ok(Put::Down(CallAttendance::begin(self, &row.id)))
@@ -215,6 +218,7 @@ impl Approvals {
         })
     }
 
+    /// Returns the row of a request. The transaction that writes it sets the times, by the clock of the ledger.
     fn row(&self, case: &ApprovalCase, no_approver: bool) -> Result<QuestionRow, ApprovalError> {
         let mut question = case.question.clone();
         // The difference is computed again whenever the request is shown.
@@ -235,8 +239,6 @@ impl Approvals {
             always_milliseconds: milliseconds(case.times.always),
             asked_under: case.asked_under.clone(),
         };
-        let asked_at = now();
-        let open = if no_approver { case.times.pending } else { case.times.pending.max(case.times.waiting) };
         Ok(QuestionRow {
             id: case.question.id.clone(),
             call: case.question.call.clone(),
@@ -247,8 +249,8 @@ impl Approvals {
             tool: case.question.tool.to_string(),
             binding: case.digest(),
             body: Some(serde_json::to_string(&body).map_err(|error| ledger::form_error(&case.question.id, error))?),
-            asked_at,
-            expires_at: asked_at.saturating_add(milliseconds(open)),
+            asked_at: 0,
+            expires_at: 0,
             settled_at: None,
             owner: if no_approver { String::new() } else { self.owner()?.id().to_owned() },
             note: None,

@@ -7,7 +7,7 @@ use super::concern::{Concern, unseen};
 use super::error::ApprovalError;
 use super::note::NOTE_BYTES_MAX;
 use super::shared::Approvals;
-use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking, now};
+use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking};
 use crate::origin::RequestOrigin;
 use crate::text::cut;
 use serde_json::{Map, Value};
@@ -65,7 +65,7 @@ impl Approvals {
         let owner = self.owner()?;
         self.change(Durable::Machine, |change| {
             let row = change.question(id)?.ok_or(ApprovalError::Unknown)?;
-            if row.status == Status::Approved && row.expires_at <= now() {
+            if row.status == Status::Approved && row.expires_at <= change.now() {
                 let _ = change.step(id, StatusStep::Expire, None)?;
                 return Ok(Err(ApprovalError::Expired));
             }
@@ -96,7 +96,7 @@ impl Approvals {
         let row = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;
             match row.status {
-                Status::Approved if change.is_waited_for(&row) => Err(ApprovalError::WaitedFor),
+                Status::Approved if change.is_waited_for(&row)? => Err(ApprovalError::WaitedFor),
                 // The approval is for a resource of a running call that has ended. It does not approve a whole call.
                 Status::Approved if row.subject == QuestionSubject::Resource => Err(ApprovalError::Gone),
                 Status::Approved => Ok(row),
@@ -123,10 +123,10 @@ impl Approvals {
             if row.status != Status::Approved {
                 return Ok(Err(ApprovalError::Settled(row.status)));
             }
-            if change.is_waited_for(&row) && row.owner != owner.id() {
+            if change.is_waited_for(&row)? && row.owner != owner.id() {
                 return Ok(Err(ApprovalError::WaitedFor));
             }
-            if row.expires_at <= now() {
+            if row.expires_at <= change.now() {
                 let _ = change.step(id, StatusStep::Expire, None)?;
                 return Ok(Err(ApprovalError::Expired));
             }

@@ -7,7 +7,7 @@ use super::line::RevocationLine;
 use super::shared::Approvals;
 use crate::approver::{Question, Subject};
 use crate::audit::Kind;
-use crate::ledger::{AnswerRow, Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
+use crate::ledger::{AnswerRow, Durable, LedgerChange, QuestionRow, Status, StatusStep};
 use crate::text::WithCauses;
 use portcullis_ledger::Timestamp;
 use portcullis_policy::Pattern;
@@ -136,12 +136,12 @@ impl Approvals {
         };
         self.shared.ledger.look(|change| {
             let (questions, mut faults) = change.questions(settled_max)?;
-            let (answers, more) = change.answers(now(), all)?;
+            let (answers, more) = change.answers(change.now(), all)?;
             faults.extend(more);
             let questions = questions.into_iter().filter(|row| self.may_know(&row.principal));
             let answers = answers.into_iter().filter(|row| self.may_know(&row.principal));
             Ok(Listing {
-                questions: questions.map(|row| open_question(change, row)).collect(),
+                questions: questions.map(|row| open_question(change, row)).collect::<Result<_, _>>()?,
                 answers: answers.filter_map(held_answer).collect(),
                 faults: faults
                     .iter()
@@ -166,7 +166,7 @@ impl Approvals {
         let (mut open, body) = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;
             let body = QuestionBody::parse(id, row.body.as_deref()).ok();
-            Ok::<_, ApprovalError>((open_question(change, row), body))
+            Ok::<_, ApprovalError>((open_question(change, row)?, body))
         })?;
         if let (Some(question), Some(body)) = (&mut open.question, body) {
             question.difference = body.difference();
@@ -191,7 +191,7 @@ impl Approvals {
                 }
                 let line = RevocationLine { held: id, tool: &row.tool, principal: &row.principal, by: self.answerer() };
                 change.post(Kind::Revoked.as_str(), &line)?;
-                return Ok(change.revoke(row, now())?);
+                return Ok(change.revoke(row, change.now())?);
             }
             let row = self.open_question(change, id)?;
             if row.status != Status::Approved {
@@ -207,10 +207,10 @@ impl Approvals {
     }
 }
 
-fn open_question(change: &LedgerChange<'_>, row: QuestionRow) -> OpenQuestion {
+fn open_question(change: &LedgerChange<'_>, row: QuestionRow) -> Result<OpenQuestion, ApprovalError> {
     let question = QuestionBody::parse(&row.id, row.body.as_deref()).ok().map(|body| body.question);
-    OpenQuestion {
-        waited_for: row.status.is_open() && change.is_waited_for(&row),
+    Ok(OpenQuestion {
+        waited_for: row.status.is_open() && change.is_waited_for(&row)?,
         id: row.id,
         call: row.call,
         tool: row.tool,
@@ -222,7 +222,7 @@ fn open_question(change: &LedgerChange<'_>, row: QuestionRow) -> OpenQuestion {
         settled_at: row.settled_at.map(Timestamp::from_row),
         note: row.note,
         question,
-    }
+    })
 }
 
 fn held_answer(row: AnswerRow) -> Option<HeldAnswer> {

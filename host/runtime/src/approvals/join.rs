@@ -13,7 +13,7 @@ use super::line::AnswerLine;
 use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::audit::Kind;
-use crate::ledger::{Durable, LedgerChange, QuestionRow, QuestionSubject, Status, StatusStep, now};
+use crate::ledger::{Durable, LedgerChange, QuestionRow, QuestionSubject, Status, StatusStep};
 use portcullis_policy::Unattended;
 
 /// What an earlier approval request for the same call leads to.
@@ -158,13 +158,13 @@ impl Approvals {
         row: &QuestionRow,
         owner: &str,
     ) -> Result<Fate, ApprovalError> {
-        if row.expires_at <= now() {
+        if row.expires_at <= change.now() {
             return Ok(Fate::Expired);
         }
         if !case.is_shown_by(row)? {
             return Ok(Fate::Other);
         }
-        let waits_elsewhere = row.owner != owner && change.is_waited_for(row);
+        let waits_elsewhere = row.owner != owner && change.is_waited_for(row)?;
         Ok(match row.status {
             Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => Fate::Spendable,
             // The channel denies unattended requests, so the call must not join one and leave it open.

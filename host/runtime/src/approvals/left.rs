@@ -96,7 +96,7 @@ impl Approvals {
         Ok(match row {
             Some(row) if !matches!(row.status, Status::Pending | Status::Approved) => None,
             Some(_) if self.shared.waiters.count(id) > 0 => None,
-            Some(row) if change.is_waited_for(&row) && !is_own(&row)? => None,
+            Some(row) if change.is_waited_for(&row)? && !is_own(&row)? => None,
             row => row,
         })
     }

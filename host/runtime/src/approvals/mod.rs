@@ -49,7 +49,7 @@ pub use crate::approver::{
 };
 pub use crate::call_selection::{CallSelection, CallSelectionError};
 #[doc(inline)]
-pub use portcullis_ledger::ledger::{LedgerError, SqliteError, Status};
+pub use portcullis_ledger::ledger::{DatabaseError, LedgerError, Status};
 
 pub use answer::Onward;
 pub(crate) use answer::{proposals, resource_arguments};

@@ -10,7 +10,7 @@ use super::recorded::GrantAnnouncer;
 use super::shared::Approvals;
 use crate::audit::Kind;
 use crate::json;
-use crate::ledger::{AnswerHold, AnswerRow, LedgerChange, now};
+use crate::ledger::{AnswerHold, AnswerRow, LedgerChange};
 use crate::text::sha256;
 
 /// The result of looking for remembered approvals.
@@ -67,7 +67,7 @@ impl Approvals {
     ) -> Result<Recall, ApprovalError> {
         let Remembered { rows, changed } = self.remembered(change, case)?;
         let Some(rows) = rows else { return Ok(Recall::Nothing { changed }) };
-        let now = now();
+        let now = change.now();
         for row in &rows {
             if change.use_answer(&row.id, now)? != AnswerHold::Yes {
                 return Ok(Recall::Nothing { changed });
@@ -83,7 +83,7 @@ impl Approvals {
         change: &LedgerChange<'_>,
         case: &ApprovalCase,
     ) -> Result<Remembered, ApprovalError> {
-        let (now, sha256) = (now(), sha256(json::canonical(&case.covered)));
+        let (now, sha256) = (change.now(), sha256(json::canonical(&case.covered)));
         let (mut rows, mut changed) = (Vec::new(), None);
         let mut unanswered = Unanswered::new(case.by_host, &case.concerns);
         for row in change.held(case.binding.tool.to_string().as_str(), &case.binding.principal)? {

@@ -7,7 +7,7 @@ use super::repetition::{Attention, Refusals};
 use super::rolled_back::RolledBack;
 use super::waiters::Waiters;
 use crate::audit::AuditWriter;
-use crate::ledger::{CallLedger, LedgerError, Owner, blocking};
+use crate::ledger::{CallLedger, Owner, blocking};
 use portcullis_policy::Principal;
 use portcullis_policy::recovery::RecoverMutex;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -115,7 +115,7 @@ impl Approvals {
         if let Some(owner) = &*owner {
             return Ok(Arc::clone(owner));
         }
-        let new = Arc::new(self.shared.ledger.owner().map_err(LedgerError::from)?);
+        let new = Arc::new(self.shared.ledger.owner()?);
         *owner = Some(Arc::clone(&new));
         Ok(new)
     }

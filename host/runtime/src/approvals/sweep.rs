@@ -4,7 +4,7 @@ use super::desk::SETTLED_KEPT;
 use super::error::ApprovalError;
 use super::shared::Approvals;
 use crate::audit::{AuditError, DeadCallEnding, LogScan};
-use crate::ledger::{Durable, LedgerChange, QuestionRow, Status, StatusStep, now};
+use crate::ledger::{Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep};
 
 impl Approvals {
     /// Settles what other processes left: a ledger that was rolled back, entries that were not written, and calls that
@@ -29,9 +29,11 @@ impl Approvals {
     /// Settles calls that ran when their process died, requests of calls that have ended, and expired requests.
     fn sweep(&self) -> Result<(), ApprovalError> {
         let stale = |change: &LedgerChange<'_>| {
-            let rows = change.perhaps_stale(now())?.into_iter();
-            let stale = rows.filter_map(|row| Some((end_of(change, &row)?, row)));
-            Ok::<_, ApprovalError>(stale.collect::<Vec<_>>())
+            let mut stale = Vec::new();
+            for row in change.perhaps_stale(change.now())? {
+                stale.extend(end_of(change, &row)?.map(|step| (step, row)));
+            }
+            Ok::<_, ApprovalError>(stale)
         };
         let found = self.shared.ledger.look(stale)?;
         if found.is_empty() {
@@ -70,12 +72,12 @@ fn readable(settled: Result<(), ApprovalError>) -> Result<(), ApprovalError> {
 }
 
 /// Returns the step that ends an abandoned request, if it is abandoned.
-fn end_of(change: &LedgerChange<'_>, row: &QuestionRow) -> Option<StatusStep> {
-    match row.status {
-        Status::Running if !change.is_waited_for(row) => Some(StatusStep::Lose),
-        Status::Pending | Status::Approved if row.expires_at <= now() => Some(StatusStep::Expire),
+fn end_of(change: &LedgerChange<'_>, row: &QuestionRow) -> Result<Option<StatusStep>, LedgerError> {
+    Ok(match row.status {
+        Status::Running if !change.is_waited_for(row)? => Some(StatusStep::Lose),
+        Status::Pending | Status::Approved if row.expires_at <= change.now() => Some(StatusStep::Expire),
         Status::Pending | Status::Approved
-            if row.subject == crate::ledger::QuestionSubject::Resource && !change.is_waited_for(row) =>
+            if row.subject == crate::ledger::QuestionSubject::Resource && !change.is_waited_for(row)? =>
         {
             Some(StatusStep::Withdraw)
         }
@@ -87,5 +89,5 @@ fn end_of(change: &LedgerChange<'_>, row: &QuestionRow) -> Option<StatusStep> {
         | Status::Expired
         | Status::Withdrawn
         | Status::Lost => None,
-    }
+    })
 }

@@ -13,7 +13,7 @@ use super::shared::Approvals;
 use crate::approver::Answer;
 use crate::audit::Kind;
 use crate::caught::caught_now;
-use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, blocking, drop_blocking};
+use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, blocking, drop_blocking, is_unreachable};
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -212,9 +212,15 @@ impl RequestWait {
         if version.is_none() || *seen == version {
             return Ok(None);
         }
-        *seen = version;
-        let (status, _) = self.status().await?;
-        Ok((status != Status::Pending).then_some(status))
+        match self.status().await {
+            // The request is still there when the database is. A call that waits for a person can wait for it too.
+            Err(ApprovalError::Ledger(error)) if is_unreachable(&error) => Ok(None),
+            Err(error) => Err(error),
+            Ok((status, _)) => {
+                *seen = version;
+                Ok((status != Status::Pending).then_some(status))
+            }
+        }
     }
 
     /// Claims an approved request, and turns every other status into a denial.

@@ -64,7 +64,7 @@ impl CodeCache {
 
     /// Opens the cache, or returns `None` if other users could change it.
     fn store(&self, engine: &Engine) -> Option<CodeStore> {
-        let HostDirectories { cache, key, .. } = HostDirectories::open(&self.directory).ok()?;
+        let HostDirectories { cache, key, .. } = HostDirectories::open(&self.directory.as_path().into()).ok()?;
         Some(CodeStore::new(cache, &key, engine.fingerprint()))
     }
 }

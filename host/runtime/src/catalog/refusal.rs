@@ -178,7 +178,7 @@ pub async fn forget_refusal(state: &Path, plugin: &[u8], engine: &Engine) -> Res
             // A missing state directory has no refusals, so do not create it.
             return Ok(());
         }
-        let state = HostDirectories::open(&state)?;
+        let state = HostDirectories::open(&state.into())?;
         let store = CodeStore::new(state.cache, &state.key, engine.fingerprint());
         let removed = store.remove(Entry::Refusal, &sha256);
         removed.map_err(|error| AuditError::Io(io::Error::other(error)).into())

@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_directory_that_is_not_at_its_resolved_path_is_refused() {
         let fixture = LinkFixture::new("grant-replaced");
-        let state = HostDirectories::open(&fixture.0.join("state")).unwrap();
+        let state = HostDirectories::open(&fixture.0.join("state").into()).unwrap();
         let plugins = [OwnPlace::if_exists("the plugin directory", &fixture.0.join("plugins")).unwrap()];
         let policy = PolicyInForce::deny_all();
         let (plugin, key) = ("files".parse::<PluginName>().unwrap(), DependencyKey::new("workspace").unwrap());

@@ -8,6 +8,7 @@ use crate::hooks::Hook;
 use crate::host::Host;
 use crate::inject::Injection;
 use crate::outputs::OUTPUTS_BYTES_DEFAULT;
+use crate::places::StatePlace;
 use crate::policy_source::{PolicySources, UserPolicy};
 use crate::results::ResultsBudget;
 use portcullis_policy::Unattended;
@@ -20,7 +21,7 @@ use std::time::Duration;
 /// A builder that opens a [`Host`].
 pub struct HostBuilder {
     pub(super) plugins: Vec<NamedPluginDirectory>,
-    pub(super) state: PathBuf,
+    pub(super) state: StatePlace,
     pub(super) policy: PolicySources,
     pub(super) compiler: Compiler,
     pub(super) channel: Option<ApproverChannel>,
@@ -54,13 +55,13 @@ impl Host {
     /// Returns a builder for a host of the plugins in one directory. The host keeps its key, cache, ledger and audit
     /// log in another, `state`. By default, the policy denies everything, there is no approver, and plugins are
     /// compiled in a child process of this program. `main` must therefore begin with [`init`](crate::init).
-    pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<PathBuf>) -> HostBuilder {
+    pub fn builder(plugins: impl Into<PathBuf>, state: impl Into<StatePlace>) -> HostBuilder {
         HostBuilder::new(plugins.into(), state.into())
     }
 }
 
 impl HostBuilder {
-    fn new(plugins: PathBuf, state: PathBuf) -> Self {
+    fn new(plugins: PathBuf, state: StatePlace) -> Self {
         Self {
             plugins: vec![NamedPluginDirectory { path: plugins, required: true }],
             state,

@@ -18,7 +18,7 @@ use crate::inner::HostState;
 use crate::ledger::{CallLedger, Owner, blocking};
 use crate::live::{KnownCalls, LiveServer, LiveSocket};
 use crate::outputs::OutputKeeper;
-use crate::places::{HostDirectories, PlaceError};
+use crate::places::{HostDirectories, PlaceError, StatePlace};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
 use crate::reload;
@@ -30,7 +30,6 @@ use portcullis_ledger::logins::ServerLogins;
 use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Engine, Network, REVIEW_SLOTS};
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -218,7 +217,7 @@ fn admissions(calls: u32, state: &HostDirectories, shares_sessions: bool) -> Res
 
 /// The settings that name or bound what a host opens on the disk.
 struct HostPlaces {
-    state: PathBuf,
+    state: StatePlace,
     plugins: Vec<NamedPluginDirectory>,
     sources: PolicySources,
     /// The run slots, and whether sessions are shared with other processes.
@@ -257,7 +256,7 @@ impl OpenState {
         let owner = approvals.owner()?;
         let admissions = admissions(calls, &state, shares_sessions)?;
         let plugins = PluginDirectories::open(&plugins)?;
-        let outputs = OutputKeeper::open(&state, Arc::clone(&ledger), outputs_bytes)?;
+        let outputs = OutputKeeper::open(&state, &ledger, outputs_bytes)?;
         let alive = |id: &str| ledger.is_alive(id);
         let live = shares_live.then(|| LiveSocket::listen(&state.directory, owner.id(), alive));
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;

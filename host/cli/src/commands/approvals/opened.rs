@@ -11,7 +11,7 @@ pub(super) async fn open(context: &Context) -> anyhow::Result<Approvals> {
     let state = context.environment.state()?;
     let none = || format!("there is no state directory {}, so there are no approvals", state.display());
     ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()));
-    let approvals = portcullis::open_approvals(state).await?;
+    let approvals = portcullis::open_approvals(context.environment.state_place()?).await?;
     note_rollback(&approvals, context);
     Ok(approvals)
 }

@@ -29,17 +29,21 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
         findings.push(DoctorFinding::warning("clock", "the last entry of the audit log is in the future", remedy));
     }
     findings.push(match metadata.len() {
-        0..=VERIFIED_BYTES_MAX => verified(state).await,
+        0..=VERIFIED_BYTES_MAX => verified(context).await,
         _ => DoctorFinding::ok("audit log", "too long to verify here: run `portcullis audit verify`"),
     });
     findings.push(left_behind(state));
     findings
 }
 
-async fn verified(state: &Path) -> DoctorFinding {
+async fn verified(context: &Context) -> DoctorFinding {
     let what = "audit log";
     let remedy = "run `portcullis audit verify`; to start a new state, move the state directory away";
-    let reader = match portcullis::open_audit(state).await {
+    let place = match context.environment.state_place() {
+        Ok(place) => place,
+        Err(error) => return DoctorFinding::error(what, format!("{error:#}"), remedy),
+    };
+    let reader = match portcullis::open_audit(place).await {
         Ok(reader) => reader,
         Err(error) => return DoctorFinding::error(what, format!("it cannot be opened: {error}"), remedy),
     };

@@ -86,7 +86,7 @@ fn unknown(why: &str, context: &Context) -> anyhow::Result<Exit> {
 
 /// Returns the approval request of a call, as long as the ledger has it.
 async fn request(call: &LoggedCall, context: &Context) -> Option<Question> {
-    let state = context.environment.state().ok()?;
+    let state = context.environment.state_place().ok()?;
     let approvals = portcullis::open_approvals(state).await.ok()?;
     approvals.question(call.request.as_deref()?).await.ok()?.question
 }

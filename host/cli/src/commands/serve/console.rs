@@ -44,7 +44,7 @@ pub(super) async fn prepare(
     let options = ConsoleOptions {
         state: state.to_owned(),
         approvals: host.approvals().clone(),
-        audit: portcullis::open_audit(state).await?,
+        audit: portcullis::open_audit(context.environment.state_place()?).await?,
         host: HostSource::of(host.clone()),
         policy_files: context.environment.policy.files(),
         pause: Arc::new(FilePauseSwitch::new(&context.environment.policy)),

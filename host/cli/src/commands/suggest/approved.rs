@@ -66,7 +66,7 @@ impl Evidence {
             look(&entry.document, &mut asked, &mut approved);
             Ok(())
         };
-        portcullis::open_audit(state).await?.read(each).await?;
+        portcullis::open_audit(context.environment.state_place()?).await?.read(each).await?;
         Ok(Self::of(approved, catalog))
     }
 

@@ -27,7 +27,7 @@ pub(super) async fn run(arguments: &WatchArguments, context: &Context) -> anyhow
     // A command that only reads must not create a state directory.
     let none = || format!("there is no state directory {}", state.display());
     ensure!(state.is_dir(), CommandError::new(FailureCode::NoState, none()).help("make a call first"));
-    let approvals = portcullis::open_approvals(state).await?;
+    let approvals = portcullis::open_approvals(context.environment.state_place()?).await?;
     note_rollback(&approvals, context);
     let reader = LiveReader::open(state);
     let terminal = context.terminal;

@@ -1,7 +1,7 @@
 //! The schema of the ledger. A file gets the newest version of it when it is opened.
 
-use super::error::LedgerError;
-use super::sqlite::{Connection, TransactionBehavior};
+use crate::ledger::error::LedgerError;
+use rusqlite::{Connection, TransactionBehavior};
 
 /// The application id of ledger files: "Port" in ASCII.
 const APPLICATION_ID: i32 = 0x506f_7274;

@@ -1,0 +1,79 @@
+//! The ledger in a PostgreSQL database, which hosts on many machines share.
+//!
+//! Changes run one after another: each begins with a lock of the database, as SQLite's do. So the rules of the ledger
+//! are the same in both, and no two hosts can spend one approval. The clock is the database's, so the clocks of the
+//! hosts do not matter.
+//!
+//! The rest of the host calls this from threads that may block. The connections are driven by a thread of their own.
+
+mod address;
+mod connections;
+pub(super) mod fault;
+mod lease;
+mod migrations;
+mod news;
+mod statement;
+mod transaction;
+
+use super::contract::{Durable, Ending, LedgerDatabase, SqlTransaction};
+use super::error::Result;
+use crate::ledger::error::LedgerError;
+use crate::ledger::owner::Lease;
+use crate::ledger::seal::Seal;
+use crate::state_directory::PostgresAddress;
+use connections::{Connections, REACH_TIME};
+use deadpool_postgres::Object;
+use lease::Leases;
+use transaction::PostgresTransaction;
+
+/// The ledger's database.
+pub(super) struct PostgresDatabase {
+    connections: Connections,
+    leases: Leases,
+}
+
+impl PostgresDatabase {
+    /// Opens the database, creates the ledger in it if there is none, and migrates it to the newest schema.
+    pub(super) fn open(address: &PostgresAddress, seal: &Seal) -> std::result::Result<Self, LedgerError> {
+        let connections = Connections::to(address::parse(address)?)?;
+        migrations::migrate(&connections, seal)?;
+        let leases = Leases::default();
+        if let Some(thread) = connections.handle() {
+            drop(thread.spawn(leases.renewals(connections.pool.clone())));
+        }
+        Ok(Self { connections, leases })
+    }
+}
+
+impl LedgerDatabase for PostgresDatabase {
+    /// Every change survives a crash of the database's machine: it is not this host's to say that one matters less.
+    fn change(&self, _: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
+        let transaction = PostgresTransaction::change(&self.connections)?;
+        match work(&transaction) {
+            Ending::Commit => transaction.commit()?,
+            Ending::RollBack => transaction.roll_back(),
+        }
+        Ok(())
+    }
+
+    fn look(&self, work: &mut dyn FnMut(&dyn SqlTransaction)) -> Result<()> {
+        let transaction = PostgresTransaction::look(&self.connections)?;
+        work(&transaction);
+        transaction.roll_back();
+        Ok(())
+    }
+
+    fn version(&self) -> Result<Option<i64>> {
+        Ok(Some(self.connections.news.count()))
+    }
+
+    fn lease(&self, owner: &str, dead: &[String]) -> Result<Option<Lease>> {
+        let (client, ()) = self.connections.reach(REACH_TIME, &async |client: &Object| {
+            lease::renew(client, &[owner.to_owned()]).await?;
+            lease::end(client, dead).await
+        })?;
+        drop(client);
+        let hold = self.connections.handle().map(|thread| self.leases.hold(owner, &self.connections.pool, thread));
+        Ok(hold.map(|hold| Lease(Box::new(hold))))
+    }
+}

@@ -1,0 +1,178 @@
+//! Parses the address of a database, and decides how the connection is encrypted.
+
+use crate::ledger::error::LedgerError;
+use crate::state_directory::PostgresAddress;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// The option that names a file with certificate authorities, as libpq calls it.
+const ROOT_CERTIFICATES: &str = "sslrootcert";
+
+/// The option that decides about encryption, as libpq calls it.
+const ENCRYPTION: &str = "sslmode";
+
+/// How long a connection may take to be made. Two hosts in one region need a few milliseconds.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// After how long without traffic the system asks whether the other side is still there.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+
+/// How long sent data may stay unacknowledged until the connection is lost.
+const UNACKNOWLEDGED_TIME: Duration = Duration::from_secs(15);
+
+/// Settings of each connection: the schema of the ledger, and limits in milliseconds, so that a host that stops in the
+/// middle of a change does not stop the others.
+const SETTINGS: &str = "-c search_path=portcullis -c statement_timeout=10000 -c lock_timeout=10000 \
+                        -c idle_in_transaction_session_timeout=60000 -c synchronous_commit=on";
+
+/// A parsed address.
+pub(super) struct Target {
+    pub(super) config: Config,
+    pub(super) tls: MakeRustlsConnect,
+    /// The address without the password.
+    pub(super) place: String,
+}
+
+/// Parses an address. Without `sslmode`, a connection that leaves the machine is encrypted.
+pub(super) fn parse(address: &PostgresAddress) -> Result<Target, LedgerError> {
+    let wrong = |why: &dyn std::fmt::Display| LedgerError::Address(why.to_string());
+    let (text, authorities) = without_authorities(address.text())?;
+    // The error of the parser does not repeat the address.
+    let mut config = Config::from_str(&text).map_err(|error| wrong(&super::fault::said(&error)))?;
+    if config.get_dbname().is_none() {
+        return Err(wrong(&"it names no database: write postgres://USER@HOST/DATABASE"));
+    }
+    if !text.contains(ENCRYPTION) && !config.get_hosts().iter().all(is_local) {
+        config.ssl_mode(SslMode::Require);
+    }
+    let options = config.get_options().map_or_else(|| SETTINGS.to_owned(), |own| format!("{own} {SETTINGS}"));
+    config
+        .options(options)
+        .application_name("portcullis")
+        .connect_timeout(CONNECT_TIME)
+        .keepalives(true)
+        .keepalives_idle(KEEPALIVE_IDLE)
+        .tcp_user_timeout(UNACKNOWLEDGED_TIME);
+    let (tls, place) = (connector(authorities.as_deref())?, place(&config));
+    Ok(Target { config, tls, place })
+}
+
+/// Takes `sslrootcert` out of an address, because the parser does not know it.
+fn without_authorities(text: &str) -> Result<(String, Option<String>), LedgerError> {
+    let Some((before, query)) = text.split_once('?') else { return Ok((text.to_owned(), None)) };
+    let (mut kept, mut authorities) = (Vec::new(), None);
+    for option in query.split('&') {
+        match option.split_once('=') {
+            Some((ROOT_CERTIFICATES, file)) => authorities = Some(decoded(file)?),
+            Some(_) | None => kept.push(option),
+        }
+    }
+    let question = if kept.is_empty() { "" } else { "?" };
+    Ok((format!("{before}{question}{}", kept.join("&")), authorities))
+}
+
+/// Decodes the `%` sequences of an option.
+fn decoded(text: &str) -> Result<String, LedgerError> {
+    let wrong = || LedgerError::Address(format!("{ROOT_CERTIFICATES} has a wrong % sequence"));
+    let mut pieces = text.split('%');
+    let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    for piece in pieces {
+        let (digits, rest) = piece.split_at_checked(2).ok_or_else(wrong)?;
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| wrong())?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
+
+/// Returns whether a connection to a host stays on this machine.
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+        }
+    }
+}
+
+/// Returns what checks the certificate of the server: the given authorities, or those that browsers trust.
+#[expect(clippy::disallowed_methods, reason = "the path comes from the person who starts the host")]
+fn connector(authorities: Option<&str>) -> Result<MakeRustlsConnect, LedgerError> {
+    let mut roots = RootCertStore::empty();
+    match authorities {
+        Some(file) => {
+            let wrong = |error: &dyn std::fmt::Display| LedgerError::Address(format!("{ROOT_CERTIFICATES}: {error}"));
+            let text = std::fs::read(file).map_err(|error| wrong(&error))?;
+            for certificate in CertificateDer::pem_slice_iter(&text) {
+                roots.add(certificate.map_err(|error| wrong(&error))?).map_err(|error| wrong(&error))?;
+            }
+            if roots.is_empty() {
+                return Err(wrong(&"the file has no certificate"));
+            }
+        }
+        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| LedgerError::Address(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// Returns the address for messages.
+fn place(config: &Config) -> String {
+    let hosts: Vec<_> =
+        config.get_hosts().iter().zip(config.get_ports().iter().chain(std::iter::repeat(&5432))).collect();
+    let hosts = hosts.into_iter().map(|(host, port)| match host {
+        Host::Tcp(name) => format!("{name}:{port}"),
+        Host::Unix(path) => path.display().to_string(),
+    });
+    format!("postgres://{}/{}", hosts.collect::<Vec<_>>().join(","), config.get_dbname().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(text: &str) -> Result<Target, LedgerError> {
+        parse(&PostgresAddress::new(text.to_owned()))
+    }
+
+    #[test]
+    fn a_connection_that_leaves_the_machine_is_encrypted_unless_the_address_says_otherwise() {
+        for (text, mode) in [
+            ("postgres://u@db.example/ledger", SslMode::Require),
+            ("postgres://u@10.0.0.5/ledger", SslMode::Require),
+            ("postgres://u@localhost,db.example/ledger", SslMode::Require),
+            ("postgres://u@db.example/ledger?sslmode=disable", SslMode::Disable),
+            ("postgres://u@127.0.0.1/ledger", SslMode::Prefer),
+            ("postgres://u@%2Frun%2Fpostgresql/ledger", SslMode::Prefer),
+        ] {
+            assert_eq!(target(text).unwrap().config.get_ssl_mode(), mode, "{text}");
+        }
+    }
+
+    #[test]
+    fn messages_name_the_place_without_the_password() {
+        let target = target("postgres://alice:secret@db.example:6000/ledger").unwrap();
+        assert_eq!(target.place, "postgres://db.example:6000/ledger");
+    }
+
+    #[test]
+    fn a_wrong_address_is_refused_without_repeating_it() {
+        for text in ["postgres://u:secret@db.example", "postgres://u:secret@db.example/l?ssl=yes", "postgres://%"] {
+            let error = target(text).err().unwrap().to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+        let error = target("postgres://u@h/l?sslrootcert=/nowhere%2Fca.pem&sslmode=require").err().unwrap();
+        assert!(error.to_string().contains("sslrootcert"), "{error}");
+    }
+}

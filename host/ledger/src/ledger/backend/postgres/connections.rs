@@ -1,0 +1,121 @@
+//! The connections of a host to its database. Futures that talk to the database are awaited on threads that may block.
+
+use super::address::Target;
+use super::news::{self, News};
+use crate::ledger::backend::error::{DatabaseFault, Result};
+use crate::ledger::error::LedgerError;
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Handle, Runtime};
+
+/// Maximum connections of one host, besides the one that listens. Changes run one after another, so more would wait.
+const CONNECTIONS_MAX: usize = 8;
+
+/// How long a transaction tries to begin while the database cannot be reached. As long as one waits for SQLite's lock.
+pub(super) const REACH_TIME: Duration = Duration::from_secs(10);
+
+/// Pause between two attempts to reach the database.
+const REACH_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long one statement may take, including the wait for the lock of other hosts. The server stops a slower one.
+const STATEMENT_TIME: Duration = Duration::from_secs(10);
+
+/// How much longer than the server this host waits for a statement. The connection is then taken for lost.
+const ANSWER_GRACE: Duration = Duration::from_secs(5);
+
+/// The connections of a host to the database.
+pub(super) struct Connections {
+    pub(super) pool: Pool,
+    /// What this host has heard of changes.
+    pub(super) news: News,
+    /// The address without the password, for messages.
+    pub(super) place: String,
+    /// Drives the connections. `None` once they are closed.
+    runtime: Option<Runtime>,
+}
+
+impl Connections {
+    /// Returns the connections to a database, which are made when they are needed. One listens for changes.
+    pub(super) fn to(target: Target) -> std::result::Result<Self, LedgerError> {
+        let Target { config, tls, place } = target;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("portcullis-postgres")
+            .enable_all()
+            .build()?;
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(config.clone(), tls.clone(), recycling);
+        let pool = Pool::builder(manager)
+            .max_size(CONNECTIONS_MAX)
+            .runtime(deadpool_postgres::Runtime::Tokio1)
+            .wait_timeout(Some(REACH_TIME))
+            .create_timeout(Some(STATEMENT_TIME))
+            .recycle_timeout(Some(STATEMENT_TIME))
+            .build()
+            .map_err(|error| LedgerError::Address(error.to_string()))?;
+        let news = News::default();
+        drop(runtime.spawn(news::follow(config, tls, news.clone())));
+        Ok(Self { pool, news, place, runtime: Some(runtime) })
+    }
+
+    /// Waits for a future that talks to the database. Call it on a thread that may block.
+    pub(super) fn wait<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
+        let limit = STATEMENT_TIME + ANSWER_GRACE;
+        let Some(runtime) = &self.runtime else { return Err(self.unreachable(Duration::ZERO, "it is closed")) };
+        let answered = runtime.block_on(async { tokio::time::timeout(limit, future).await });
+        answered.unwrap_or_else(|_| Err(self.unreachable(limit, "it does not answer")))
+    }
+
+    /// Runs work on a connection, and takes another connection as long as the database cannot be reached. The work must
+    /// have no effect if its connection is lost.
+    pub(super) fn reach<T>(
+        &self,
+        patience: Duration,
+        work: &impl AsyncFn(&Object) -> Result<T>,
+    ) -> Result<(Object, T)> {
+        let begun = Instant::now();
+        loop {
+            let tried = self.wait(async {
+                let client = match self.pool.get().await {
+                    Ok(client) => client,
+                    Err(PoolError::Backend(error)) => return Err(error.into()),
+                    Err(error) => return Err(self.unreachable(REACH_TIME, &error.to_string())),
+                };
+                match work(&client).await {
+                    Ok(done) => Ok((client, done)),
+                    Err(fault) => {
+                        if fault.is_unreachable() {
+                            drop(Object::take(client));
+                        }
+                        Err(fault)
+                    }
+                }
+            });
+            match tried {
+                Err(fault) if fault.is_unreachable() && begun.elapsed() < patience => std::thread::sleep(REACH_PAUSE),
+                Err(fault) if fault.is_unreachable() => {
+                    return Err(self.unreachable(begun.elapsed(), &fault.to_string()));
+                }
+                tried => return tried,
+            }
+        }
+    }
+
+    pub(super) fn unreachable(&self, waited: Duration, why: &str) -> DatabaseFault {
+        DatabaseFault::Unreachable { place: self.place.clone(), waited, why: why.to_owned() }
+    }
+
+    /// Returns the handle of the thread of the connections.
+    pub(super) fn handle(&self) -> Option<Handle> {
+        self.runtime.as_ref().map(|runtime| runtime.handle().clone())
+    }
+}
+
+impl Drop for Connections {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // An async worker may drop this, and must not wait for the thread.
+            runtime.shutdown_background();
+        }
+    }
+}

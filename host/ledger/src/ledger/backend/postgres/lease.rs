@@ -1,0 +1,101 @@
+//! Leases: rows that say until when a process runs, by the database's clock. A process renews its lease. So a host that
+//! died, or that cannot reach the database, is noticed by the others.
+
+use crate::ledger::backend::error::Result;
+use deadpool_postgres::{Object, Pool};
+use portcullis_policy::recovery::RecoverMutex;
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// How long a lease holds, in milliseconds. A restart of the database takes less, so it does not look like the death of
+/// all hosts.
+const LEASE_TIME: i64 = 60_000;
+
+/// How often a lease is renewed. Several renewals can fail.
+const RENEW_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Pause after a renewal that failed.
+const RENEW_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long the row of a dead process is kept, in milliseconds.
+const DEAD_KEPT: i64 = 24 * 60 * 60 * 1000;
+
+/// Writes the leases of processes.
+const RENEW: &str = "INSERT INTO host (id, alive_until) \
+                     SELECT unnest($1::text[]), CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) + $2 \
+                     ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until";
+
+/// The processes whose leases are renewed.
+#[derive(Clone, Default)]
+pub(super) struct Leases(Arc<Mutex<BTreeSet<String>>>);
+
+/// A lease, which ends when it is dropped.
+struct LeaseHold {
+    owner: String,
+    leases: Leases,
+    pool: Pool,
+    thread: Handle,
+}
+
+impl Leases {
+    /// Renews a lease that is written, until the returned value is dropped.
+    pub(super) fn hold(&self, owner: &str, pool: &Pool, thread: Handle) -> impl Send + Sync + use<> {
+        self.0.lock_recovered().insert(owner.to_owned());
+        LeaseHold { owner: owner.to_owned(), leases: self.clone(), pool: pool.clone(), thread }
+    }
+
+    /// Renews the leases as long as it is polled.
+    pub(super) fn renewals(&self, pool: Pool) -> impl Future<Output = ()> + Send + use<> {
+        let leases = self.clone();
+        async move {
+            loop {
+                let owners: Vec<_> = leases.0.lock_recovered().iter().cloned().collect();
+                let renewed = async {
+                    let client = pool.get().await.ok()?;
+                    renew(&client, &owners).await.ok()?;
+                    forget_old(&client).await.ok()
+                };
+                let pause = if renewed.await.is_some() { RENEW_INTERVAL } else { RENEW_PAUSE };
+                tokio::time::sleep(pause).await;
+            }
+        }
+    }
+}
+
+impl Drop for LeaseHold {
+    fn drop(&mut self) {
+        self.leases.0.lock_recovered().remove(&self.owner);
+        let (pool, owner) = (self.pool.clone(), std::mem::take(&mut self.owner));
+        // If the database cannot be reached, or the thread ends first, the lease expires.
+        drop(self.thread.spawn(async move {
+            if let Ok(client) = pool.get().await {
+                let _ = end(&client, &[owner]).await;
+            }
+        }));
+    }
+}
+
+/// Writes the leases of processes.
+pub(super) async fn renew(client: &Object, owners: &[String]) -> Result<()> {
+    let statement = client.prepare_cached(RENEW).await?;
+    client.execute(&statement, &[&owners, &LEASE_TIME]).await?;
+    Ok(())
+}
+
+/// Ends the leases of processes.
+pub(super) async fn end(client: &Object, owners: &[String]) -> Result<()> {
+    let statement = client.prepare_cached("DELETE FROM host WHERE id = ANY($1)").await?;
+    client.execute(&statement, &[&owners]).await?;
+    Ok(())
+}
+
+async fn forget_old(client: &Object) -> Result<()> {
+    let delete = "DELETE FROM host \
+                  WHERE alive_until < CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - $1";
+    let statement = client.prepare_cached(delete).await?;
+    client.execute(&statement, &[&DEAD_KEPT]).await?;
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! News of changes by other hosts. The database notifies this host of each change. In case a notification is lost, the
+//! host also asks for the generation of the ledger.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_postgres::{AsyncMessage, Client, Config, Error};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How often the host asks for the generation of the ledger.
+const ASK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Pause before the host connects again.
+const CONNECT_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long the database may take to say its generation. The connection is then taken for lost.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+
+/// Counts what this host has heard of.
+#[derive(Clone, Default)]
+pub(super) struct News(Arc<AtomicI64>);
+
+impl News {
+    /// Returns a number that changes with each change of the ledger.
+    pub(super) fn count(&self) -> i64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Notes a change.
+    pub(super) fn note(&self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// Listens to the database, and connects again when the connection is lost.
+pub(super) async fn follow(config: Config, tls: MakeRustlsConnect, news: News) {
+    loop {
+        // What changed since the last connection is not known.
+        news.note();
+        let _ = listen(&config, &tls, &news).await;
+        sleep(CONNECT_PAUSE).await;
+    }
+}
+
+/// Listens on one connection until it is lost.
+async fn listen(config: &Config, tls: &MakeRustlsConnect, news: &News) -> Result<(), Error> {
+    let (client, mut connection) = config.connect(tls.clone()).await?;
+    let hears = async {
+        while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
+            match message {
+                Ok(AsyncMessage::Notification(_)) => news.note(),
+                Ok(_) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    };
+    tokio::select! {
+        ended = hears => ended,
+        ended = ask(&client, news) => ended,
+    }
+}
+
+/// Asks for the generation again and again. Returns when the database does not answer.
+async fn ask(client: &Client, news: &News) -> Result<(), Error> {
+    client.batch_execute("LISTEN portcullis_ledger").await?;
+    news.note();
+    let mut seen = None;
+    loop {
+        let next = Instant::now() + ASK_INTERVAL;
+        let select = client.query_opt("SELECT number FROM generation", &[]);
+        let Ok(row) = tokio::time::timeout(ANSWER_TIME, select).await else { return Ok(()) };
+        let generation: Option<i64> = row?.and_then(|row| row.try_get(0).ok());
+        if seen.replace(generation).is_some_and(|seen| seen != generation) {
+            news.note();
+        }
+        sleep_until(next).await;
+    }
+}

@@ -1,0 +1,230 @@
+//! A PostgreSQL server of the machine (Debian's package `postgresql`), for tests. It runs in a temporary directory on a
+//! port of the loopback address, and ends with its value.
+
+#![expect(clippy::disallowed_methods, reason = "tests start programs and write files")]
+
+use anyhow::{Context as _, Result, bail, ensure};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+use tempfile::TempDir;
+
+/// Where Debian's packages put the programs of each version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// How long a server may take to start or to stop.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The name of the database's user.
+const USER: &str = "portcullis";
+
+/// Settings of the server. It survives a crash of its process, but not one of the machine, which no test makes.
+const SETTINGS: [&str; 8] = [
+    "fsync=off",
+    "full_page_writes=off",
+    "max_connections=600",
+    "shared_buffers=32MB",
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "logging_collector=off",
+    "log_min_messages=fatal",
+];
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    programs: PathBuf,
+    folder: TempDir,
+    port: u16,
+    account: Option<Account>,
+    process: Option<Child>,
+}
+
+/// The user of the system that runs the server. PostgreSQL refuses to run as root.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    uid: u32,
+    gid: u32,
+}
+
+/// Returns whether the machine has a server to start.
+pub fn is_installed() -> bool {
+    programs().is_ok()
+}
+
+impl Server {
+    /// Creates a server and starts it.
+    ///
+    /// # Errors
+    /// The machine has none, or it does not start.
+    pub fn start() -> Result<Self> {
+        let account = Account::of_machine()?;
+        let folder = TempDir::new()?;
+        if let Some(Account { uid, gid }) = account {
+            chown(folder.path(), Some(uid), Some(gid))?;
+        }
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let mut server = Self { programs: programs()?, folder, port, account, process: None };
+        let mut create = server.command("initdb");
+        create.args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--no-locale", "--username", USER, "--pgdata"]);
+        let created = create.arg(server.data()).stdout(Stdio::null()).status().context("initdb")?;
+        ensure!(created.success(), "initdb: {created}");
+        server.start_again()?;
+        Ok(server)
+    }
+
+    /// Starts the server again, after it was stopped or killed.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn start_again(&mut self) -> Result<()> {
+        let mut command = self.command("postgres");
+        command.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string());
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        self.process = Some(command.spawn().context("postgres")?);
+        let begun = Instant::now();
+        while !self.is_ready() {
+            ensure!(begun.elapsed() < PATIENCE, "the server does not start");
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Returns the address of a database of this server.
+    pub fn address(&self, database: &str) -> String {
+        address_at(self.port, database)
+    }
+
+    /// Returns the port of this server, on the loopback address.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Creates an empty database.
+    ///
+    /// # Errors
+    /// It exists, or the server does not answer.
+    pub fn create(&self, database: &str) -> Result<()> {
+        create(self.port, database)
+    }
+
+    /// Stops the server as its administrator does: connections end at once, and nothing is lost.
+    ///
+    /// # Errors
+    /// It does not stop.
+    pub fn stop(&mut self) -> Result<()> {
+        let mut command = self.command("pg_ctl");
+        command.args(["stop", "--silent", "--mode=fast", "--pgdata"]).arg(self.data());
+        let stopped = command.status().context("pg_ctl")?;
+        if let Some(mut process) = self.process.take() {
+            process.wait()?;
+        }
+        ensure!(stopped.success(), "pg_ctl: {stopped}");
+        Ok(())
+    }
+
+    /// Kills the server, as a crash does.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn kill(&mut self) -> Result<()> {
+        let mut command = self.command("pg_ctl");
+        command.args(["stop", "--silent", "--mode=immediate", "--pgdata"]).arg(self.data());
+        command.status().context("pg_ctl")?;
+        if let Some(mut process) = self.process.take() {
+            process.wait()?;
+        }
+        Ok(())
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn is_ready(&self) -> bool {
+        TcpStream::connect(("127.0.0.1", self.port)).is_ok() && query(self.port, "postgres", "SELECT 1").is_ok()
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.current_dir(self.folder.path()).env("LC_ALL", "C").stdin(Stdio::null());
+        if let Some(Account { uid, gid }) = self.account {
+            command.uid(uid).gid(gid);
+        }
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.process.is_some() {
+            let _ = self.kill();
+        }
+    }
+}
+
+impl Account {
+    /// Returns the account of the package, if this process is root.
+    fn of_machine() -> Result<Option<Self>> {
+        let id = |arguments: &[&str]| -> Result<u32> {
+            let output = Command::new("id").args(arguments).output()?;
+            ensure!(output.status.success(), "id {arguments:?}: {}", output.status);
+            Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+        };
+        if id(&["-u"])? != 0 {
+            return Ok(None);
+        }
+        Ok(Some(Self { uid: id(&["-u", "postgres"])?, gid: id(&["-g", "postgres"])? }))
+    }
+}
+
+/// Returns the address of a database at a port.
+pub fn address_at(port: u16, database: &str) -> String {
+    format!("postgres://{USER}@127.0.0.1:{port}/{database}")
+}
+
+/// Creates an empty database on the server at a port.
+///
+/// # Errors
+/// It exists, or the server does not answer.
+pub fn create(port: u16, database: &str) -> Result<()> {
+    query(port, "postgres", &format!("CREATE DATABASE {database} TEMPLATE template0")).map(drop)
+}
+
+/// Runs a statement on the server at a port. Returns the columns as text, a line for each row.
+///
+/// # Errors
+/// The statement fails.
+pub fn query(port: u16, database: &str, statement: &str) -> Result<String> {
+    let mut command = Command::new(programs()?.join("psql"));
+    command.args([
+        "--no-psqlrc",
+        "--quiet",
+        "--tuples-only",
+        "--no-align",
+        "--command",
+        statement,
+        &address_at(port, database),
+    ]);
+    let output = command.stdin(Stdio::null()).output().context("psql")?;
+    if !output.status.success() {
+        bail!("{statement}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Returns the folder of the newest version's programs.
+fn programs() -> Result<PathBuf> {
+    let entries = fs::read_dir(VERSIONS).context("PostgreSQL is not installed: apt-get install postgresql")?;
+    let version = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let folders = entries.flatten().map(|entry| entry.path());
+    let newest = folders.filter(|folder| folder.join("bin/postgres").exists()).max_by_key(|folder| version(folder));
+    Ok(newest.context("PostgreSQL's server is not installed: apt-get install postgresql")?.join("bin"))
+}
