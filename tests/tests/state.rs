@@ -15,6 +15,9 @@ mod isolation;
 #[path = "state/lasting.rs"]
 mod lasting;
 
+#[path = "state/migrated.rs"]
+mod migrated;
+
 #[path = "state/processes.rs"]
 mod processes;
 

@@ -27,6 +27,13 @@ const WITH_CLIENTS: [&str; 2] = ["clients", "conformance"];
 /// The programs and modules of `tests/tests` that need a plugin in every language.
 const WITH_LANGUAGES: [&str; 2] = ["author", "languages"];
 
+/// The modules of the black-box program that also run with ledgers in PostgreSQL.
+const WITH_DATABASES: [&str; 2] = ["approvals", "state"];
+
+/// Their tests about the file of a ledger in SQLite, and about the state directory that it is in.
+const ABOUT_FILES: [&str; 4] =
+    ["approvals::agreement", "approvals::edited", "approvals::rollback", "approvals::unavailable"];
+
 /// Programs of `tests/tests` of their own.
 const PROGRAMS: [&str; 2] = ["clients", "languages"];
 
@@ -118,6 +125,26 @@ impl Selection {
         }
     }
 
+    /// Returns the arguments that make nextest run the selected tests that also run with ledgers in databases. Returns
+    /// `None` if there is none.
+    pub(crate) fn with_databases(&self) -> Option<Vec<String>> {
+        let all = WITH_DATABASES.map(str::to_owned).to_vec();
+        let words = match self {
+            Self::Workspace(words) if words.is_empty() => all,
+            Self::Workspace(_) | Self::Crates(_) => return None,
+            Self::Modules(words) => {
+                let has = |word: &&String| WITH_DATABASES.contains(&first_segment(word));
+                words.iter().filter(has).cloned().collect()
+            }
+        };
+        let any =
+            |words: &[String]| words.iter().map(|word| format!("test(/^{word}/)")).collect::<Vec<_>>().join(" | ");
+        let excluded = any(&ABOUT_FILES.map(str::to_owned));
+        let filter = format!("binary(=host) & ({}) - ({excluded})", any(&words));
+        let arguments = ["--workspace", "--test", "host", "-E"].map(str::to_owned);
+        (!words.is_empty()).then(|| arguments.into_iter().chain([filter]).collect())
+    }
+
     /// Returns the arguments that make `cargo test` run what is selected, where nextest is not installed.
     pub(crate) fn test_arguments(&self) -> Vec<String> {
         let flags = |flags: &[&str]| flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>();
@@ -177,6 +204,16 @@ mod tests {
         let filter = modules.nextest_arguments().pop().unwrap();
         assert_eq!(filter, "(binary(=host) & test(/^approvals::rollback/)) | (binary(=host) & test(/^pick/))");
         assert!(selected(&["languages"]).preparations().languages);
+    }
+
+    #[test]
+    fn tests_of_what_a_ledger_holds_run_again_with_databases() {
+        let filter =
+            |words: &[&str]| selected(words).with_databases().map(|arguments| arguments.last().unwrap().clone());
+        let again = filter(&["approvals::crash", "pick"]).unwrap();
+        assert!(again.starts_with("binary(=host) & (test(/^approvals::crash/)) - (test(/^approvals::agreement/)"));
+        assert!(filter(&[]).unwrap().contains("(test(/^approvals/) | test(/^state/))"));
+        assert_eq!((filter(&["pick"]), filter(&["policy"]), filter(&["the_lock_is_held"])), (None, None, None));
     }
 
     #[test]

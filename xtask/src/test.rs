@@ -1,9 +1,10 @@
 //! Runs all tests and benches of the workspace, and builds what they need.
 
 use std::process::{Command, Stdio};
-use std::thread;
+use std::{env, thread};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
+use portcullis_tests_postgres as postgres;
 
 use crate::clients::Clients;
 use crate::selection::{Preparations, Selection};
@@ -38,10 +39,27 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
         false => tests.arg("test").args(selection.test_arguments()),
     };
     process::run(&mut tests)?;
+    if let Some(arguments) = selection.with_databases() {
+        with_databases(prepared(workspace.cargo()).args(["nextest", "run"]).args(arguments), has_nextest(workspace))?;
+    }
     if words.is_empty() {
         process::run(prepared(workspace.cargo()).args(["test", "--workspace", "--doc"]))?;
     }
     Ok(())
+}
+
+/// Runs tests again with each ledger in a database of a server that is started for them.
+fn with_databases(command: &mut Command, has_nextest: bool) -> Result<()> {
+    let is_ci = env::var_os("CI").is_some();
+    if !(has_nextest && postgres::is_installed()) {
+        let why = "the tests of approvals and stores do not run with PostgreSQL: it needs Debian's package postgresql \
+                   and cargo-nextest";
+        ensure!(!is_ci, "{why}");
+        eprintln!("skipped: {why}");
+        return Ok(());
+    }
+    let server = postgres::Server::start()?;
+    process::run(command.env("PORTCULLIS_TEST_LEDGERS", server.port().to_string()))
 }
 
 /// What tests need besides their own programs.

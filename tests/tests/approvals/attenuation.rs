@@ -5,7 +5,7 @@ use crate::approvals::desk::{ASK, Desk, policy};
 use crate::approvals::people::{Person, no};
 use portcullis::policy::Principal;
 use portcullis::{Answer, Code, Covers, Host, Request};
-use portcullis_tests::{BlockOn, Manifest};
+use portcullis_tests::{BlockOn, Manifest, place};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -74,7 +74,7 @@ fn rules() -> Vec<String> {
 
 async fn opened(desk: &Desk, rules: &str) -> Result<Host, String> {
     let builder =
-        Host::builder(desk.site.plugins(), desk.site.state()).compiler(portcullis::Compiler::InProcess).calls(4);
+        Host::builder(desk.site.plugins(), place(desk.site.state())).compiler(portcullis::Compiler::InProcess).calls(4);
     let builder = builder.policy_text(&policy(rules), desk.root());
     builder.open().await.map_err(|error| error.to_string())
 }

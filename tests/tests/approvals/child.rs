@@ -8,7 +8,7 @@ use portcullis::hooks::Hooking;
 use portcullis::open_approvals;
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Approver, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, place};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -311,7 +311,7 @@ async fn leave(host: &Host, number: usize) -> String {
 }
 
 fn revoke(root: &Path, id: &str) {
-    let approvals = open_approvals(&root.join("state")).block_on().unwrap();
+    let approvals = open_approvals(place(root.join("state"))).block_on().unwrap();
     say("open");
     portcullis_tests::eventually("the file", || root.join("go").exists().then_some(()));
     approvals.revoke(id).block_on().unwrap();
@@ -321,7 +321,7 @@ fn revoke(root: &Path, id: &str) {
 /// In each round, answers the open requests, revokes every second approval, and lists. Counts only the answers that
 /// came first.
 fn settle(root: &Path, rounds: usize) {
-    let approvals = open_approvals(&root.join("state")).block_on().unwrap();
+    let approvals = open_approvals(place(root.join("state"))).block_on().unwrap();
     say("begun");
     let (mut answered, mut revoked) = (0, 0);
     for _ in 0..rounds {

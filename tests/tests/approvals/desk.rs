@@ -3,7 +3,7 @@
 use portcullis::audit::Fault;
 use portcullis::policy::Unattended;
 use portcullis::{Approvals, Approver, Code, Compiler, Host, HostBuilder, Reply, Request, open_approvals, open_audit};
-use portcullis_tests::{BlockOn, Manifest, Site, component, eventually_async, guest, module};
+use portcullis_tests::{BlockOn, Manifest, Site, component, eventually_async, guest, module, place};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -118,7 +118,7 @@ impl Desk {
 
     /// Opens only the approvals, as another process does.
     pub(crate) fn approvals(&self) -> Approvals {
-        open_approvals(&self.site.state()).block_on().unwrap()
+        open_approvals(place(self.site.state())).block_on().unwrap()
     }
 
     /// Returns how often a tool has run, by its arguments.
@@ -141,13 +141,13 @@ impl Desk {
     }
 
     fn fault(&self) -> Option<Fault> {
-        open_audit(&self.site.state()).block_on().unwrap().verify().block_on().unwrap().fault
+        open_audit(place(self.site.state())).block_on().unwrap().verify().block_on().unwrap().fault
     }
 
     /// Returns every entry of the audit log, oldest first.
     pub(crate) fn record(&self) -> Vec<Value> {
         let mut documents = Vec::new();
-        let read = open_audit(&self.site.state())
+        let read = open_audit(place(self.site.state()))
             .block_on()
             .unwrap()
             .read(|entry| {
@@ -169,7 +169,7 @@ impl Desk {
 
 /// Returns a host builder for the site at a path, for a child process.
 pub(crate) fn builder_at(root: &Path, policy: &str) -> HostBuilder {
-    let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess).calls(4);
+    let builder = Host::builder(root.join("plugins"), place(root.join("state"))).compiler(Compiler::InProcess).calls(4);
     builder.policy_text(policy, root)
 }
 

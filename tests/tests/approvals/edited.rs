@@ -4,7 +4,7 @@ use crate::approvals::desk::{ASK, Desk, GRANT, alone, left_behind, mark, policy,
 use crate::approvals::people::{Person, no};
 use portcullis::approvals::{ApprovalError, LedgerError, Status};
 use portcullis::{Answer, Code, Covers, OpenError, Request, open_approvals};
-use portcullis_tests::{BlockOn, eventually_async};
+use portcullis_tests::{BlockOn, eventually_async, place};
 use rusqlite::Connection;
 use std::fs;
 use std::path::PathBuf;
@@ -175,7 +175,7 @@ fn an_edited_row_makes_nothing_trusted() {
 
 /// Returns the error for a ledger that cannot be opened.
 fn refusal(desk: &Desk) -> String {
-    let refused = open_approvals(&desk.site.state()).block_on().expect_err("the file is not a ledger");
+    let refused = open_approvals(place(desk.site.state())).block_on().expect_err("the file is not a ledger");
     let opened = alone(desk.site.builder(&policy(ASK)).open());
     assert!(matches!(opened, Err(OpenError::Approvals(ApprovalError::Ledger(_)))), "the host must fail to open too");
     refused.to_string()

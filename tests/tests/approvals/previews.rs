@@ -7,7 +7,7 @@ use crate::approvals::people::{Person, Thinker, no};
 use portcullis::approvals::Scripted;
 use portcullis::text::is_deceptive;
 use portcullis::{Answer, Cancellation, Code, Covers, Request, open_approvals};
-use portcullis_tests::{BlockOn, eventually_async};
+use portcullis_tests::{BlockOn, eventually_async, place};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -261,7 +261,7 @@ fn a_preview_of_a_changed_file_is_not_shown() {
     let host = alone(bench.headless());
     let id = alone(left_behind(&host, of_planner(&changes(&[("workspace", "f", Some("after\n"))]))));
     let shown = || {
-        let approvals = open_approvals(&bench.site.state()).block_on().unwrap();
+        let approvals = open_approvals(place(bench.site.state())).block_on().unwrap();
         approvals.question(&id).block_on().unwrap().question.unwrap().difference.unwrap()
     };
     let first = shown();

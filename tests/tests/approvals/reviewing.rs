@@ -5,7 +5,7 @@ use crate::approvals::people::{Person, no};
 use portcullis::hooks::Hooking;
 use portcullis::policy::Unattended;
 use portcullis::{Answer, Code, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
-use portcullis_tests::{BlockOn, Site, built_guest_of};
+use portcullis_tests::{BlockOn, Site, built_guest_of, place};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -64,10 +64,10 @@ impl Shop {
 
     fn verifies(self) {
         drop(self.host);
-        let audit = portcullis::open_audit(&self.site.state()).block_on().unwrap();
+        let audit = portcullis::open_audit(place(self.site.state())).block_on().unwrap();
         assert_eq!(audit.verify().block_on().unwrap().fault, None);
         assert!(
-            portcullis::open_approvals(&self.site.state())
+            portcullis::open_approvals(place(self.site.state()))
                 .block_on()
                 .unwrap()
                 .list_all()

@@ -5,7 +5,7 @@ use crate::approvals::people::{Person, no};
 use portcullis::approvals::{ApprovalError, Onward, RolledBack, Status};
 use portcullis::audit::Fault;
 use portcullis::{Answer, Code, Covers, Request, open_approvals, open_audit};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, place};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,7 +38,7 @@ impl Desk {
 
     /// Returns the fault that `audit verify` finds, without opening the ledger as a host does.
     fn verified(&self) -> Option<Fault> {
-        open_audit(&self.site.state()).block_on().unwrap().verify().block_on().unwrap().fault
+        open_audit(place(self.site.state())).block_on().unwrap().verify().block_on().unwrap().fault
     }
 
     /// Opens the approvals, and asserts that the rollback is detected. Returns the number of revoked approvals.
@@ -229,7 +229,7 @@ fn hosts_that_start_together_agree_on_the_ledger() {
                 let (desk, barrier) = (&desk, &barrier);
                 scope.spawn(move || {
                     barrier.wait();
-                    let approvals = open_approvals(&desk.site.state()).block_on().unwrap();
+                    let approvals = open_approvals(place(desk.site.state())).block_on().unwrap();
                     assert_eq!(approvals.rolled_back(), None, "round {round}");
                     approvals.trust(&format!("{number:064}"), "portcullis.toml").block_on().unwrap();
                 });

@@ -4,7 +4,7 @@ use crate::approvals::child::{Child, Order};
 use crate::approvals::desk::{Desk, alone, left_behind, mark};
 use portcullis::approvals::Status;
 use portcullis::{Answer, Approvals, Covers, open_approvals};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, place};
 use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
@@ -82,7 +82,7 @@ fn a_ledger_is_created_once() {
         let barrier = Barrier::new(THREADS);
         let open = || {
             barrier.wait();
-            open_approvals(&desk.site.state())
+            open_approvals(place(desk.site.state()))
                 .block_on()
                 .map(|approvals| approvals.trust(&"a".repeat(64), "a file").block_on().unwrap())
         };

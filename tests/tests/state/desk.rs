@@ -2,7 +2,7 @@
 
 use portcullis::policy::Principal;
 use portcullis::{Code, Compiler, Host, HostBuilder, Output, Reply, Request};
-use portcullis_tests::{Site, allow_all, built_guest, outcome_of};
+use portcullis_tests::{Site, allow_all, built_guest, outcome_of, place};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub(crate) async fn open(site: &Site, grants: &str) -> Host {
 
 /// Opens a host of the site at a path.
 pub(crate) async fn open_at(root: &Path, grants: &str) -> Host {
-    let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess);
+    let builder = Host::builder(root.join("plugins"), place(root.join("state"))).compiler(Compiler::InProcess);
     checked(builder.policy_text(&policy(grants), root).open().await.unwrap())
 }
 

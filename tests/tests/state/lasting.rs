@@ -1,8 +1,7 @@
 //! The lifetime of a store: it survives the host and updates of its plugin. A session's store lasts until it is unused.
 
 use crate::state::desk::{ONE, all, get, list, ok, open, set, site, take, take_as};
-use portcullis_tests::{Site, built_guest};
-use rusqlite::Connection;
+use portcullis_tests::{Site, built_guest, ledger_number};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,18 +9,15 @@ const NOTES: &str = "[plugin.state-one]\nstore.notes = {}\nstore.session = { sco
 
 const DAY_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
-fn ledger(site: &Site) -> Connection {
-    Connection::open(site.state().join("ledger.sqlite")).unwrap()
-}
-
 fn now() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
 }
 
 /// Makes every store look as if it was last used this many days ago.
 fn age(site: &Site, days: i64) {
-    let changed = ledger(site).execute("UPDATE store SET used_at = ?1", [now() - days * DAY_MILLISECONDS]).unwrap();
-    assert!(changed > 0);
+    let used = now() - days * DAY_MILLISECONDS;
+    let changed = ledger_number(&site.state(), &format!("UPDATE store SET used_at = {used} RETURNING used_at"));
+    assert_eq!(changed, used);
 }
 
 fn of_session(op: &str) -> Value {
@@ -99,7 +95,7 @@ async fn a_session_that_is_unused_for_a_month_is_deleted() {
     let host = open(&site, NOTES).await;
     let found = take_as(&host, ONE, "s", "p", json!([get("x"), of_session("get")])).await;
     assert_eq!(found, [ok("kept"), ok(Value::Null)]);
-    let entries: i64 = ledger(&site).query_row("SELECT count(*) FROM entry", [], |row| row.get(0)).unwrap();
+    let entries = ledger_number(&site.state(), "SELECT count(*) FROM entry");
     assert_eq!(entries, 1, "its entries must be deleted too");
 }
 
@@ -111,7 +107,7 @@ async fn reading_counts_as_a_use_of_a_session() {
     for op in ["get", "exists", "list"] {
         age(&site, 2);
         take_as(&host, ONE, "s", "p", json!([of_session(op)])).await;
-        let used: i64 = ledger(&site).query_row("SELECT used_at FROM store", [], |row| row.get(0)).unwrap();
+        let used = ledger_number(&site.state(), "SELECT used_at FROM store");
         assert!(used > now() - DAY_MILLISECONDS, "{op}");
     }
 }
@@ -123,38 +119,26 @@ async fn the_number_of_session_stores_is_limited_and_the_least_recently_used_is_
     let host = open(&site, NOTES).await;
     take_as(&host, ONE, "oldest", "p", json!([of_session("set")])).await;
     age(&site, 3);
-    let mut ledger = ledger(&site);
-    let transaction = ledger.transaction().unwrap();
-    for number in 0..1023 {
-        let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
-                      VALUES ('state-one', 'session', 'session', ?1, 'p', 0, 0, 1, ?2)";
-        transaction.execute(insert, (format!("s{number}"), now() - DAY_MILLISECONDS)).unwrap();
-    }
-    transaction.commit().unwrap();
+    begin_sessions(&site, "p", 1023, 1);
     take_as(&host, ONE, "newest", "p", json!([of_session("set"), set("x", "")])).await;
-    let count = "SELECT count(*) FROM store WHERE scope = 'session'";
-    let stores: i64 = ledger.query_row(count, [], |row| row.get(0)).unwrap();
-    assert_eq!(stores, 1024);
+    assert_eq!(sessions_of(&site, "p"), 1024);
     assert_eq!(take_as(&host, ONE, "oldest", "p", json!([of_session("get")])).await, [ok(Value::Null)]);
     assert_eq!(take_as(&host, ONE, "newest", "p", json!([of_session("get")])).await, [ok("mine")]);
 }
 
 /// Creates empty session stores of a principal, last used this many days ago.
 fn begin_sessions(site: &Site, principal: &str, stores: usize, days: i64) {
-    let mut ledger = ledger(site);
-    let transaction = ledger.transaction().unwrap();
-    for number in 0..stores {
-        let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) \
-                      VALUES ('state-one', 'session', 'session', ?1, ?2, 0, 0, 1, ?3)";
-        let used = now() - days * DAY_MILLISECONDS;
-        transaction.execute(insert, (format!("s{number}"), principal, used)).unwrap();
-    }
-    transaction.commit().unwrap();
+    let used = now() - days * DAY_MILLISECONDS;
+    let values = (0..stores)
+        .map(|number| format!("('state-one', 'session', 'session', 's{number}', '{principal}', 0, 0, 1, {used})"));
+    let insert = "INSERT INTO store (plugin, key, scope, session, principal, entries, bytes, next, used_at) VALUES";
+    let values = values.collect::<Vec<_>>().join(", ");
+    ledger_number(&site.state(), &format!("{insert} {values} RETURNING id"));
 }
 
 fn sessions_of(site: &Site, principal: &str) -> i64 {
-    let count = "SELECT count(*) FROM store WHERE scope = 'session' AND principal = ?1";
-    ledger(site).query_row(count, [principal], |row| row.get(0)).unwrap()
+    let count = format!("SELECT count(*) FROM store WHERE scope = 'session' AND principal = '{principal}'");
+    ledger_number(&site.state(), &count)
 }
 
 #[tokio::test]
@@ -200,18 +184,4 @@ async fn a_read_counts_as_a_use_when_a_session_must_be_deleted() {
     take_as(&host, ONE, "new", "p", json!([of_session("set")])).await;
     assert_eq!(take_as(&host, ONE, "read", "p", json!([of_session("get")])).await, [ok("mine")]);
     assert_eq!(take_as(&host, ONE, "left", "p", json!([of_session("get")])).await, [ok(Value::Null)]);
-}
-
-#[tokio::test]
-async fn an_old_ledger_without_stores_is_migrated() {
-    let site = site().await;
-    let before = "DROP TABLE generation; DROP TABLE outbox; DROP TABLE output; DROP TABLE entry; DROP TABLE store; \
-                  CREATE TABLE session (name TEXT); PRAGMA user_version = 1;";
-    ledger(&site).execute_batch(before).unwrap();
-    let host = open(&site, NOTES).await;
-    assert_eq!(take(&host, json!([set("x", "kept"), get("x")])).await[1], ok("kept"));
-    let version: i64 = ledger(&site).query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 7);
-    let sessions = "SELECT count(*) FROM sqlite_schema WHERE name = 'session'";
-    assert_eq!(ledger(&site).query_row(sessions, [], |row| row.get(0)), Ok(0));
 }
