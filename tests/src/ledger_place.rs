@@ -15,8 +15,15 @@ const PORT: &str = "PORTCULLIS_TEST_LEDGERS";
 /// The databases that this process knows to exist.
 static CREATED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Returns the place of a state directory, with its ledger where the variable says.
+/// The variable with the state directory, the address and the key of one of several hosts, separated by spaces.
+pub const PLACE: &str = "PORTCULLIS_TEST_PLACE";
+
+/// Returns the place of a state directory, with its ledger where the variables say.
 pub fn place(state: impl AsRef<Path>) -> StatePlace {
+    if let Ok(given) = env::var(PLACE) {
+        let [state, address, key] = given.split(' ').collect::<Vec<_>>()[..] else { panic!("{given}") };
+        return StatePlace::from(state).ledger_in(PostgresAddress::new(address.to_owned())).ledger_key(key.into());
+    }
     let place = StatePlace::from(state.as_ref());
     match ledger_address(state.as_ref()) {
         Some(address) => place.ledger_in(PostgresAddress::new(address)),

@@ -8,10 +8,10 @@
 pub(crate) mod desk;
 
 #[path = "approvals/people.rs"]
-mod people;
+pub(crate) mod people;
 
 #[path = "approvals/child.rs"]
-mod child;
+pub(crate) mod child;
 
 #[path = "approvals/binding.rs"]
 mod binding;

@@ -21,6 +21,7 @@ mod filesystem;
 mod guard;
 mod hoard;
 mod hostile;
+mod hosts;
 mod imports;
 mod input;
 mod live;

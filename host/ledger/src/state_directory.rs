@@ -199,7 +199,7 @@ impl HostDirectories {
     }
 
     /// Returns whether hosts with other state directories can use the same ledger.
-    pub fn shares_ledger(&self) -> bool {
+    pub(crate) fn shares_ledger(&self) -> bool {
         matches!(self.ledger, LedgerPlace::Postgres(_))
     }
 

@@ -1,13 +1,13 @@
 //! This test program as a child process: it performs one task on its parent's site, reports its progress, and can be
 //! stopped and killed at every step.
 
-use crate::approvals::desk::{ASK, GRANT, alone, builder_at, left_behind, mark, numbered, open, policy, policy_with};
+use crate::approvals::desk::{ASK, GRANT, alone, builder_at, mark, numbered, open, policy, policy_with, question_in};
 use crate::approvals::people::Person;
 use portcullis::approvals::Answering;
 use portcullis::hooks::Hooking;
 use portcullis::open_approvals;
 use portcullis::policy::Unattended;
-use portcullis::{Answer, Approver, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
+use portcullis::{Answer, Approver, Code, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
 use portcullis_tests::{BlockOn, place};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::env;
@@ -84,9 +84,15 @@ pub(crate) struct Child {
 
 impl Child {
     pub(crate) fn start(order: Order, root: &Path, about: &str) -> Self {
+        Self::start_with(order, root, about, &[])
+    }
+
+    /// Starts a child with these variables.
+    pub(crate) fn start_with(order: Order, root: &Path, about: &str, variables: &[(&str, String)]) -> Self {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["--exact", "approvals::child::a_child_performs_its_task", "--nocapture", "--test-threads=1"]);
         command.env(ORDER, format!("{order:?}")).env(ROOT, root).env(ABOUT, about);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -293,10 +299,16 @@ async fn churn(root: &Path, first: usize) {
             0 => say(&format!("called {number} {}", waiting.call(mark(number)).await.code)),
             1 => drop(leave(&headless, number).await),
             _ => {
-                let id = leave(&headless, number).await;
-                headless.approvals().answer(&id, &Answer::Yes).await.unwrap();
+                let Some(id) = leave(&headless, number).await else { continue };
+                if let Err(error) = headless.approvals().answer(&id, &Answer::Yes).await {
+                    say(&format!("refused {error}"));
+                    continue;
+                }
                 say(&format!("approved {id}"));
-                say(&format!("resumed {id} {}", headless.resume(&id).await.unwrap().code));
+                match headless.resume(&id).await {
+                    Ok(reply) => say(&format!("resumed {id} {}", reply.code)),
+                    Err(error) => say(&format!("refused {error}")),
+                }
             }
         }
     }
@@ -304,10 +316,15 @@ async fn churn(root: &Path, first: usize) {
     stay();
 }
 
-async fn leave(host: &Host, number: usize) -> String {
-    let id = left_behind(host, mark(number)).await;
+async fn leave(host: &Host, number: usize) -> Option<String> {
+    let reply = host.call(mark(number)).await;
+    if reply.code != Code::ApprovalPending {
+        say(&format!("called {number} {}", reply.code));
+        return None;
+    }
+    let id = question_in(&reply);
     say(&format!("pending {id} {number}"));
-    id
+    Some(id)
 }
 
 fn revoke(root: &Path, id: &str) {

@@ -11,11 +11,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
+/// Who uses a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerUsers {
+    /// The processes of one state directory, with one audit log.
+    OneDirectory,
+    /// Hosts with state directories and audit logs of their own.
+    ManyDirectories,
+}
+
 /// The ledger of a state directory.
 pub struct CallLedger {
     database: Box<dyn LedgerDatabase>,
     seal: Seal,
     owners: LocalOwners,
+    users: LedgerUsers,
     /// The newest generation that this process has seen.
     seen: AtomicU64,
 }
@@ -28,7 +38,8 @@ impl CallLedger {
     pub fn open(state: &HostDirectories) -> Result<Self, LedgerError> {
         let (owners, seal) = (LocalOwners::open(&state.directory)?, Seal::new(&state.ledger_key));
         let database = backend::open(state, &seal)?;
-        Ok(Self { database, seal, owners, seen: AtomicU64::new(0) })
+        let users = if state.shares_ledger() { LedgerUsers::ManyDirectories } else { LedgerUsers::OneDirectory };
+        Ok(Self { database, seal, owners, users, seen: AtomicU64::new(0) })
     }
 
     /// Runs a write transaction. It is atomic, and no other process writes at the same time.
@@ -125,6 +136,11 @@ impl CallLedger {
     /// The ledger cannot be read.
     pub fn version(&self) -> Result<Option<i64>, LedgerError> {
         Ok(self.database.version()?)
+    }
+
+    /// Returns who uses this ledger.
+    pub fn users(&self) -> LedgerUsers {
+        self.users
     }
 
     /// Registers this process as an owner of requests.

@@ -24,7 +24,7 @@ mod trusted;
 
 pub use answers::{AnswerHold, AnswerRow};
 pub use backend::{DatabaseError, Durable};
-pub use database::{CallLedger, Committed, LedgerChange, blocking, drop_blocking, milliseconds};
+pub use database::{CallLedger, Committed, LedgerChange, LedgerUsers, blocking, drop_blocking, milliseconds};
 pub use error::{LedgerError, form_error, is_busy, is_disk_full, is_unreachable};
 pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub use outbox::OutboxRow;

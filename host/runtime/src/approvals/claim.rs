@@ -7,10 +7,17 @@ use super::concern::{Concern, unseen};
 use super::error::ApprovalError;
 use super::note::NOTE_BYTES_MAX;
 use super::shared::Approvals;
-use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking};
+use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking, is_unreachable};
 use crate::origin::RequestOrigin;
 use crate::text::cut;
 use serde_json::{Map, Value};
+use std::time::{Duration, Instant};
+
+/// How long the end of a call is kept for a database that cannot be reached. A restart takes less.
+const FINISH_TIME: Duration = Duration::from_mins(5);
+
+/// Pause between two attempts to write the end of a call.
+const FINISH_PAUSE: Duration = Duration::from_secs(1);
 
 /// A spent approval whose call has begun. When it is dropped, its approval request is done. Only a process that dies
 /// leaves the request as running.
@@ -51,11 +58,16 @@ impl Drop for Ticket {
 
 impl Drop for SpentApproval {
     fn drop(&mut self) {
+        let begun = Instant::now();
         // If this cannot be written, the request stays in the state running and is never run again.
-        let _ = self.approvals.change(Durable::Process, |change| {
+        while let Err(ApprovalError::Ledger(error)) = self.approvals.change(Durable::Process, |change| {
             let _ = change.step(&self.id, StatusStep::Finish, None)?;
             Ok(())
-        });
+        }) && is_unreachable(&error)
+            && begun.elapsed() < FINISH_TIME
+        {
+            std::thread::sleep(FINISH_PAUSE);
+        }
     }
 }
 

@@ -6,17 +6,18 @@ use super::line::RollbackLine;
 use super::rolled_back::RolledBack;
 use super::shared::Approvals;
 use crate::audit::{Kind, LedgerMark};
-use crate::ledger::{Durable, FIRST_GENERATION, Forgotten};
+use crate::ledger::{Durable, FIRST_GENERATION, Forgotten, LedgerUsers};
 
 /// Compares the ledger with the audit log. Read the log's mark before the ledger, because a process commits to the
 /// ledger first.
-pub(super) fn compare(mark: LedgerMark, evidence: u64, found: u64) -> Result<(), u64> {
+fn compare(mark: LedgerMark, evidence: u64, found: u64, used_by: LedgerUsers) -> Result<(), u64> {
     let expected = match mark {
         LedgerMark::Unknown => evidence,
         LedgerMark::Generation(generation) => generation.max(evidence),
     };
-    // A new log next to a used ledger does not know what was revoked there.
-    let is_unknown = mark == LedgerMark::Generation(0) && found > FIRST_GENERATION;
+    // A new log next to a used ledger does not know what was revoked there. A host that joins others has a new log.
+    let is_new = mark == LedgerMark::Generation(0) && found > FIRST_GENERATION;
+    let is_unknown = is_new && used_by == LedgerUsers::OneDirectory;
     if is_unknown || found < expected { Err(expected) } else { Ok(()) }
 }
 
@@ -27,7 +28,7 @@ impl Approvals {
         let mut mark = self.shared.audit.ledger_mark()?;
         loop {
             let found = self.shared.ledger.look(|change| change.generation())?;
-            if compare(mark, evidence, found).is_ok() {
+            if compare(mark, evidence, found, self.ledger_users()).is_ok() {
                 self.shared.ledger.has_seen(found);
                 return match mark {
                     LedgerMark::Unknown | LedgerMark::Generation(0) => Ok(self.shared.audit.note_ledger(found)?),
@@ -44,12 +45,16 @@ impl Approvals {
         }
     }
 
+    fn ledger_users(&self) -> LedgerUsers {
+        self.shared.ledger.users()
+    }
+
     /// Revokes everything in the ledger that gives a right.
     fn forget(&self, mark: LedgerMark, evidence: u64) -> Result<(), ApprovalError> {
         self.change(Durable::Machine, |change| {
             let found = change.generation()?;
             // Another process may have done this in the meantime.
-            let Err(expected) = compare(mark, evidence, found) else { return Ok(()) };
+            let Err(expected) = compare(mark, evidence, found, self.ledger_users()) else { return Ok(()) };
             let Forgotten { approvals, requests, trusted } = change.forget(found.max(expected))?;
             let rolled_back = RolledBack { found, expected, approvals, requests, trusted };
             change.post(Kind::Ledger.as_str(), &RollbackLine::of(&rolled_back))?;
@@ -86,7 +91,15 @@ mod tests {
             (LedgerMark::Unknown, 0, 9, Ok(())),
             (LedgerMark::Unknown, 9, 8, Err(9)),
         ] {
-            assert_eq!(compare(mark, evidence, found), expected, "{mark:?} {evidence} {found}");
+            let compared = compare(mark, evidence, found, LedgerUsers::OneDirectory);
+            assert_eq!(compared, expected, "{mark:?} {evidence} {found}");
         }
+    }
+
+    #[test]
+    fn a_new_host_may_join_a_ledger_that_others_use_and_none_may_use_an_older_one() {
+        let known = LedgerMark::Generation;
+        assert_eq!(compare(known(0), 0, 9, LedgerUsers::ManyDirectories), Ok(()));
+        assert_eq!(compare(known(5), 0, 4, LedgerUsers::ManyDirectories), Err(5));
     }
 }

@@ -4,7 +4,12 @@ use super::desk::SETTLED_KEPT;
 use super::error::ApprovalError;
 use super::shared::Approvals;
 use crate::audit::{AuditError, DeadCallEnding, LogScan};
-use crate::ledger::{Durable, LedgerChange, LedgerError, QuestionRow, Status, StatusStep};
+use crate::ledger::{Durable, LedgerChange, LedgerError, LedgerUsers, QuestionRow, Status, StatusStep};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a host settles what other hosts leave behind. A dead host is noticed after the 30 s of its lease.
+const SETTLE_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Approvals {
     /// Settles what other processes left: a ledger that was rolled back, entries that were not written, and calls that
@@ -24,6 +29,24 @@ impl Approvals {
         readable(self.flush())?;
         self.sweep()?;
         scan.map_or(Ok(()), |scan| self.settle_calls(scan))
+    }
+
+    /// Settles again and again what hosts on other machines leave behind, while this host is open. Does nothing if all
+    /// processes of the ledger use one state directory: each then settles when it opens.
+    pub(crate) fn settle_regularly(&self) {
+        if self.shared.ledger.users() == LedgerUsers::OneDirectory {
+            return;
+        }
+        let (shared, within) = (Arc::downgrade(&self.shared), self.within.clone());
+        drop(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(SETTLE_INTERVAL).await;
+                let Some(shared) = shared.upgrade() else { return };
+                let approvals = Self { shared, within: within.clone(), answerer: None };
+                // If the database cannot be reached, the next round tries again.
+                let _ = approvals.off_worker(|approvals| approvals.flush().and_then(|()| approvals.sweep())).await;
+            }
+        }));
     }
 
     /// Settles calls that ran when their process died, requests of calls that have ended, and expired requests.

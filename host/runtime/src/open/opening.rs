@@ -99,7 +99,7 @@ impl HostBuilder {
         });
         // If this fails, each call is still decided again before it runs.
         let _ = redecide_left(&host).await;
-        admit_in_background(&host);
+        begin_background_work(&host);
         Ok(Host(host))
     }
 
@@ -187,12 +187,13 @@ impl UntoldCatalog {
     }
 }
 
-/// Lets each plugin that loads in the background enter the catalog when it is ready.
-fn admit_in_background(host: &Arc<HostState>) {
+/// Lets each plugin that loads in the background enter the catalog when it is ready. Settles what other hosts leave.
+fn begin_background_work(host: &Arc<HostState>) {
     if let Some(background) = host.background() {
         let admission = tokio::spawn(reload::admit_loaded(Arc::downgrade(host), Arc::clone(background)));
         background.admitted_by(admission.abort_handle());
     }
+    host.approvals.settle_regularly();
 }
 
 /// Begins to serve the live feed. Returns the calls that it tells new readers about.

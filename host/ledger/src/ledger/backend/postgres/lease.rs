@@ -10,12 +10,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// How long a lease holds, in milliseconds. A restart of the database takes less, so it does not look like the death of
-/// all hosts.
-const LEASE_TIME: i64 = 60_000;
+/// How long a lease holds, in milliseconds. A person waits that long until another host can run the call of a dead one.
+pub(super) const LEASE_TIME: i64 = 30_000;
 
 /// How often a lease is renewed. Several renewals can fail.
-const RENEW_INTERVAL: Duration = Duration::from_secs(10);
+const RENEW_INTERVAL: Duration = Duration::from_secs(5);
+
+/// After how long without any renewal the database was out of reach for all hosts, in milliseconds. Their leases then
+/// say nothing until each had time to renew its own.
+const CONTACT_GAP: i64 = 15_000;
 
 /// Pause after a renewal that failed.
 const RENEW_PAUSE: Duration = Duration::from_secs(1);
@@ -27,6 +30,11 @@ const DEAD_KEPT: i64 = 24 * 60 * 60 * 1000;
 const RENEW: &str = "INSERT INTO host (id, alive_until) \
                      SELECT unnest($1::text[]), CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) + $2 \
                      ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until";
+
+/// Notes that a host was heard, and whether that ended a gap.
+const HEARD: &str = "UPDATE contact SET heard_at = time.now, \
+                     since = CASE WHEN time.now - heard_at > $1 THEN time.now ELSE since END \
+                     FROM (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now) AS time";
 
 /// The processes whose leases are renewed.
 #[derive(Clone, Default)]
@@ -53,6 +61,11 @@ impl Leases {
         async move {
             loop {
                 let owners: Vec<_> = leases.0.lock_recovered().iter().cloned().collect();
+                if owners.is_empty() {
+                    // A command that only looks is no host.
+                    tokio::time::sleep(RENEW_PAUSE).await;
+                    continue;
+                }
                 let renewed = async {
                     let client = pool.get().await.ok()?;
                     renew(&client, &owners).await.ok()?;
@@ -80,6 +93,8 @@ impl Drop for LeaseHold {
 
 /// Writes the leases of processes.
 pub(super) async fn renew(client: &Object, owners: &[String]) -> Result<()> {
+    let statement = client.prepare_cached(HEARD).await?;
+    client.execute(&statement, &[&CONTACT_GAP]).await?;
     let statement = client.prepare_cached(RENEW).await?;
     client.execute(&statement, &[&owners, &LEASE_TIME]).await?;
     Ok(())

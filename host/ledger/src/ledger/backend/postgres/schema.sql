@@ -18,6 +18,15 @@ CREATE TABLE portcullis.host (
     alive_until BIGINT NOT NULL
 );
 
+-- One row: when a host last renewed a lease, and since when hosts have done so without a gap. After a gap, nobody knows
+-- which hosts run until each had time to say so.
+CREATE TABLE portcullis.contact (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    heard_at BIGINT NOT NULL,
+    since BIGINT NOT NULL
+);
+INSERT INTO portcullis.contact (id, heard_at, since) VALUES (1, 0, 0);
+
 CREATE TABLE portcullis.question (
     id TEXT PRIMARY KEY,
     call TEXT NOT NULL,

@@ -2,6 +2,7 @@
 //! commit.
 
 use super::connections::{Connections, REACH_TIME};
+use super::lease::LEASE_TIME;
 use super::statement::dialect;
 use crate::ledger::backend::contract::SqlTransaction;
 use crate::ledger::backend::error::{DatabaseFault, Result};
@@ -186,7 +187,8 @@ impl SqlTransaction for PostgresTransaction<'_> {
 
     fn is_leased(&self, owner: &str) -> Result<bool> {
         let transaction: &dyn SqlTransaction = self;
-        transaction.exists("SELECT 1 FROM host WHERE id = ?1 AND alive_until > ?2", params![owner, self.now])
+        let select = "SELECT 1 FROM host, contact WHERE host.id = ?1 AND (alive_until > ?2 OR since > ?3)";
+        transaction.exists(select, params![owner, self.now, self.now - LEASE_TIME])
     }
 }
 

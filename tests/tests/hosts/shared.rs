@@ -1,0 +1,139 @@
+//! What one host begins, another continues.
+
+use super::fleet::Fleet;
+use crate::approvals::child::Order;
+use crate::approvals::desk::{left_behind, mark, numbered, open};
+use portcullis::approvals::{ApprovalError, Onward, Status};
+use portcullis::policy::Unattended;
+use portcullis::state::StatePlace;
+use portcullis::{Answer, Code, Covers, open_approvals};
+use portcullis_tests::{BlockOn, eventually, eventually_async};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_waits_on_one_host_is_answered_on_another() {
+    let fleet = Fleet::new();
+    let first = Arc::new(open(fleet.builder(1).answered_elsewhere()).await);
+    let second = open(fleet.builder(2).answered_elsewhere()).await;
+    let waiting = tokio::spawn({
+        let first = Arc::clone(&first);
+        async move { first.call(mark(1)).await.code }
+    });
+    let asked = || second.approvals().list().block_on().unwrap().questions.pop();
+    let question = eventually_async("the request", asked).await;
+    assert!(question.waited_for, "the other host waits for it");
+    let answered = second.approvals().answer(&question.id, &Answer::Yes).await.unwrap();
+    assert_eq!(answered, Onward::There);
+    assert_eq!(waiting.await.unwrap(), Code::Completed);
+    assert_eq!(fleet.marks(), BTreeMap::from([(numbered(1), 1)]));
+    let kinds = |host: usize| -> Vec<String> {
+        let entries = fleet.record(host).into_iter().filter(|entry| entry["call"] == question.call.as_str());
+        entries.map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        (kinds(1), kinds(2)),
+        (["decision", "asked", "outcome"].map(String::from).into(), vec!["answer".into()])
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pending_call_of_one_host_runs_once_whichever_hosts_resume_it() {
+    let fleet = Fleet::new();
+    let id = left_behind(&open(fleet.builder(1).unattended(Unattended::Pending)).await, mark(1)).await;
+    let mut hosts = Vec::new();
+    for host in 2..6 {
+        hosts.push(Arc::new(open(fleet.builder(host).unattended(Unattended::Pending)).await));
+    }
+    hosts[0].approvals().answer(&id, &Answer::Yes).await.unwrap();
+    let mut resumed = tokio::task::JoinSet::new();
+    for host in &hosts {
+        let (host, id) = (Arc::clone(host), id.clone());
+        resumed.spawn(async move { host.resume(&id).await.map(|reply| reply.code) });
+    }
+    let ended = resumed.join_all().await;
+    assert_eq!(ended.iter().filter(|code| matches!(code, Ok(Code::Completed))).count(), 1, "{ended:?}");
+    assert_eq!(fleet.marks(), BTreeMap::from([(numbered(1), 1)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remembered_approval_counts_on_every_host_until_one_revokes_it() {
+    let fleet = Fleet::new();
+    let first = open(fleet.builder(1).unattended(Unattended::Pending)).await;
+    let second = open(fleet.builder(2).unattended(Unattended::Pending)).await;
+    let id = left_behind(&first, mark(1)).await;
+    first.approvals().answer(&id, &Answer::Always(Covers::Exact)).await.unwrap();
+    assert_eq!(second.resume(&id).await.unwrap().code, Code::Completed);
+    assert_eq!(second.call(mark(1)).await.code, Code::Completed);
+    let held = second.approvals().list().await.unwrap().answers.remove(0);
+    first.approvals().revoke(&held.id).await.unwrap();
+    assert_eq!(second.call(mark(1)).await.code, Code::ApprovalPending);
+}
+
+#[test]
+fn a_dead_host_is_noticed_when_its_lease_ends() {
+    let fleet = Fleet::new();
+    let mut child = fleet.start(1, Order::AskElsewhere, "1");
+    child.until("asked");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let second = runtime.block_on(async { open(fleet.builder(2).answered_elsewhere()).await });
+    child.kill();
+    let question = second.approvals().list().block_on().unwrap().questions.remove(0);
+    assert!(question.waited_for, "a lease says that its host runs");
+    let mut patience = 0..60;
+    while second.approvals().question(&question.id).block_on().unwrap().waited_for {
+        patience.next().expect("the lease must end");
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    assert_eq!(second.approvals().answer(&question.id, &Answer::Yes).block_on().unwrap(), Onward::Here);
+    let resumed = runtime.block_on(second.resume(&question.id)).unwrap();
+    assert_eq!(resumed.code, Code::Completed);
+    assert_eq!(fleet.marks(), BTreeMap::from([(numbered(0), 1)]));
+}
+
+/// The tool of another host's call never ends, and its host is killed. No host runs the call again.
+#[test]
+fn a_call_of_a_dead_host_is_lost_and_not_repeated() {
+    let fleet = Fleet::new();
+    let mut child = fleet.start(1, Order::RunForEver, "");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let second = runtime.block_on(async { open(fleet.builder(2).answered_elsewhere()).await });
+    eventually("the mark", || (!fleet.marks().is_empty()).then_some(()));
+    child.kill();
+    let mut patience = 0..60;
+    let lost = loop {
+        let question = second.approvals().list_all().block_on().unwrap().questions.remove(0);
+        if question.status != Status::Running {
+            break question;
+        }
+        patience.next().expect("the host must settle what the dead one left");
+        std::thread::sleep(Duration::from_secs(1));
+    };
+    assert_eq!(lost.status, Status::Lost);
+    let again = runtime.block_on(second.resume(&lost.id));
+    assert!(matches!(again, Err(ApprovalError::Settled(Status::Lost))), "{again:?}");
+    assert_eq!(fleet.marks(), BTreeMap::from([(numbered(1), 1)]));
+}
+
+#[tokio::test]
+async fn a_host_with_another_key_is_refused() {
+    let fleet = Fleet::new();
+    drop(fleet.approvals(1));
+    let address = portcullis::state::PostgresAddress::new(fleet.address());
+    let other = StatePlace::from(fleet.state(2)).ledger_in(address);
+    let refused = open_approvals(other).await.expect_err("the key is another one");
+    let text = chain(&refused);
+    assert!(text.contains("--ledger-key") && !text.contains("portcullis@"), "{text}");
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
