@@ -138,7 +138,7 @@ impl Environment {
         let named_places: Vec<_> = named.collect();
         let places = [("--project", &options.project), places[0], places[1], ("--policy", &policy)];
         let place_options = places.into_iter().filter_map(|(option, path)| place_option(option, path.as_deref()?));
-        let shared = state_options.shared().filter_map(|(option, value)| place_option(option, &value));
+        let shared = state_options.shared().map(|(option, value)| format!("{option} {}", shell_word(&value)));
         let place_options = place_options.chain(shared).collect();
         let user = UserDirectories::of_environment();
         let project = options.project.unwrap_or_else(|| PathBuf::from(WORKING_DIRECTORY));

@@ -76,9 +76,9 @@ impl StateOptions {
     }
 
     /// Returns the options of the shared ledger for another command, as option and value.
-    pub(crate) fn shared(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
-        let databases = self.databases.iter().map(|database| ("--state", PathBuf::from(database.named())));
-        databases.chain(self.key.iter().map(|key| ("--ledger-key", key.clone())))
+    pub(crate) fn shared(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let databases = self.databases.iter().map(|database| ("--state", database.named()));
+        databases.chain(self.key.iter().map(|key| ("--ledger-key", absolute(key).display().to_string())))
     }
 }
 
@@ -128,13 +128,13 @@ impl DatabaseOption {
         Ok(PostgresAddress::new(text.to_owned()))
     }
 
-    /// Returns the value of the option, for another command.
+    /// Returns the value of the option, for another command in any directory.
     fn named(&self) -> String {
         match self {
             Self::Literal(text) if has_password(text) => "postgres://…".to_owned(),
             Self::Literal(text) => text.clone(),
             Self::Variable(name) => format!("env:{name}"),
-            Self::File(path) => format!("file:{}", path.display()),
+            Self::File(path) => format!("file:{}", absolute(path).display()),
         }
     }
 }
@@ -143,6 +143,11 @@ impl std::fmt::Debug for DatabaseOption {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.named())
     }
+}
+
+/// Returns a path that is the same in every directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns whether an address has a password before its host, or as an option.

@@ -103,24 +103,26 @@
 //!
 //! # Cargo features
 //!
-//! All features are on by default. To leave some out, name the others: `default-features = false, features = ["http"]`.
-//! With all of them, the library consists of 266 crates, and of 213 without any.
+//! All features but `postgres` are on by default. To leave some out, name the others: `default-features = false,
+//! features = ["http"]`. With the default ones, the library consists of 298 crates, and of 250 without any.
 //!
 //! | feature | what it brings | crates with it alone |
 //! |---|---|---|
-//! | `compiler` | the compiler of plugins | 234 |
-//! | `http` | the HTTP client of plugins: DNS, TLS and HTTP | 244 |
-//! | `sqlite` | the ledger: approvals, stores of plugins, kept outputs and trust | 218 |
-//! | `watch` | [`Host::watch`] and [`FileWatch`] | 213 |
+//! | `compiler` | the compiler of plugins | 271 |
+//! | `http` | the HTTP client of plugins: DNS, TLS and HTTP | 276 |
+//! | `postgres` | a ledger that hosts on many machines share: [`state::PostgresAddress`] | 281 |
+//! | `sqlite` | the ledger: approvals, stores of plugins, kept outputs and trust | 255 |
+//! | `watch` | [`Host::watch`] and [`FileWatch`] | 250 |
 //!
 //! - Without `compiler`, a host loads only plugins whose code is in the cache, which is in its state directory. It
 //!   refuses the others with [`plugins::CompileError::NoCompiler`]. To fill the cache, open the same directories once
 //!   with a program of the same version that has the feature, such as `portcullis list`.
 //! - Without `http`, a host does not open if the policy grants a loaded plugin an HTTP client. A plugin that imports
 //!   `wasi:http` loads, and gets what it gets without a grant.
-//! - Without `sqlite`, the ledger is empty and cannot be written. A call that the policy asks about is refused with
-//!   [`Code::RecordUnavailable`], because its approval could not be kept. A long answer is cut, and not kept. A host
-//!   does not open if the policy grants a loaded plugin a store, or if the state directory has a ledger.
+//! - Without `postgres`, a host does not open if its ledger is in a database.
+//! - Without `sqlite`, the ledger of a directory is empty and cannot be written. A call that the policy asks about is
+//!   refused with [`Code::RecordUnavailable`], because its approval could not be kept. A long answer is cut, and not
+//!   kept. A host does not open if the policy grants a loaded plugin a store, or if the state directory has a ledger.
 //! - Without `watch`, the application calls [`Host::reload`] itself.
 //!
 //! A program can link only one SQLite. The library accepts `rusqlite` 0.38 to 0.43, so that an application can also use

@@ -41,6 +41,7 @@ pub struct Server {
     folder: TempDir,
     port: u16,
     account: Option<Account>,
+    settings: Vec<&'static str>,
     process: Option<Child>,
 }
 
@@ -62,6 +63,31 @@ impl Server {
     /// # Errors
     /// The machine has none, or it does not start.
     pub fn start() -> Result<Self> {
+        let mut server = Self::create_stopped()?;
+        server.start_again()?;
+        Ok(server)
+    }
+
+    /// Creates a server with a certificate and its key in PEM, and starts it.
+    ///
+    /// # Errors
+    /// The machine has none, or it does not start.
+    pub fn start_with_tls(certificate: &str, key: &str) -> Result<Self> {
+        let mut server = Self::create_stopped()?;
+        for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+            let path = server.data().join(name);
+            fs::write(&path, text)?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            if let Some(Account { uid, gid }) = server.account {
+                chown(&path, Some(uid), Some(gid))?;
+            }
+        }
+        server.settings.push("ssl=on");
+        server.start_again()?;
+        Ok(server)
+    }
+
+    fn create_stopped() -> Result<Self> {
         let account = Account::of_machine()?;
         let folder = TempDir::new()?;
         if let Some(Account { uid, gid }) = account {
@@ -69,12 +95,11 @@ impl Server {
         }
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let mut server = Self { programs: programs()?, folder, port, account, process: None };
+        let server = Self { programs: programs()?, folder, port, account, settings: SETTINGS.to_vec(), process: None };
         let mut create = server.command("initdb");
         create.args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--no-locale", "--username", USER, "--pgdata"]);
         let created = create.arg(server.data()).stdout(Stdio::null()).status().context("initdb")?;
         ensure!(created.success(), "initdb: {created}");
-        server.start_again()?;
         Ok(server)
     }
 
@@ -85,7 +110,7 @@ impl Server {
     pub fn start_again(&mut self) -> Result<()> {
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string());
-        for setting in SETTINGS {
+        for setting in &self.settings {
             command.args(["-c", setting]);
         }
         self.process = Some(command.spawn().context("postgres")?);
@@ -105,6 +130,11 @@ impl Server {
     /// Returns the port of this server, on the loopback address.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Returns the number of the server's first process, while it runs.
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
     }
 
     /// Creates an empty database.

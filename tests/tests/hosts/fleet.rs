@@ -41,7 +41,7 @@ impl Fleet {
         self.desk.site.path(format!("host-{host}"))
     }
 
-    fn key(&self) -> PathBuf {
+    pub(super) fn key(&self) -> PathBuf {
         self.desk.site.path("key")
     }
 

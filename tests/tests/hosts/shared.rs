@@ -2,12 +2,13 @@
 
 use super::fleet::Fleet;
 use crate::approvals::child::Order;
-use crate::approvals::desk::{left_behind, mark, numbered, open};
+use crate::approvals::desk::{Desk, left_behind, mark, numbered, open};
 use portcullis::approvals::{ApprovalError, Onward, Status};
 use portcullis::policy::Unattended;
-use portcullis::state::StatePlace;
+use portcullis::state::{PostgresAddress, StatePlace};
 use portcullis::{Answer, Code, Covers, open_approvals};
 use portcullis_tests::{BlockOn, eventually, eventually_async};
+use portcullis_tests_postgres::Server;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,11 +121,50 @@ fn a_call_of_a_dead_host_is_lost_and_not_repeated() {
 async fn a_host_with_another_key_is_refused() {
     let fleet = Fleet::new();
     drop(fleet.approvals(1));
-    let address = portcullis::state::PostgresAddress::new(fleet.address());
+    let address = PostgresAddress::new(fleet.address());
     let other = StatePlace::from(fleet.state(2)).ledger_in(address);
     let refused = open_approvals(other).await.expect_err("the key is another one");
     let text = chain(&refused);
     assert!(text.contains("--ledger-key") && !text.contains("portcullis@"), "{text}");
+}
+
+/// The certificate is the server's own, for the name `localhost`.
+#[tokio::test]
+async fn a_connection_is_encrypted_and_its_certificate_is_checked() {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let server = Server::start_with_tls(&certificate.pem(), &key.serialize_pem()).unwrap();
+    server.create("ledger").unwrap();
+    let desk = Desk::new();
+    let file = desk.site.path("authority.pem");
+    std::fs::write(&file, certificate.pem()).unwrap();
+    let opened = async |host: &str, options: &str| {
+        let address = format!("postgres://portcullis@{host}:{}/ledger?sslmode=require{options}", server.port());
+        let place = StatePlace::from(desk.site.state()).ledger_in(PostgresAddress::new(address));
+        open_approvals(place).await.map(drop).map_err(|error| chain(&error))
+    };
+    let trusted = format!("&sslrootcert={}", file.display());
+    let wrong_name = opened("127.0.0.1", &trusted).await.unwrap_err();
+    assert!(wrong_name.contains("certificate"), "{wrong_name}");
+    let untrusted = opened("localhost", "").await.unwrap_err();
+    assert!(untrusted.contains("certificate"), "{untrusted}");
+    assert_eq!(opened("localhost", &trusted).await, Ok(()));
+}
+
+/// A host whose audit log knows a newer ledger does not open, and revokes nothing that others rely on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_of_another_ledger_is_refused_and_changes_nothing() {
+    let fleet = Fleet::new();
+    let id = left_behind(&open(fleet.builder(1).unattended(Unattended::Pending)).await, mark(1)).await;
+    let other = Fleet::new();
+    for number in 0..4 {
+        left_behind(&open(other.builder(1).unattended(Unattended::Pending)).await, mark(number)).await;
+    }
+    let address = PostgresAddress::new(fleet.address());
+    let moved = StatePlace::from(other.state(1)).ledger_in(address).ledger_key(fleet.key());
+    let refused = chain(&open_approvals(moved).await.expect_err("its audit log knows a newer ledger"));
+    assert!(refused.contains("new state directory"), "{refused}");
+    assert_eq!(fleet.approvals(2).question(&id).await.unwrap().status, Status::Pending);
 }
 
 fn chain(error: &dyn std::error::Error) -> String {

@@ -2,6 +2,7 @@
 
 use crate::policies;
 use anyhow::{Result, ensure};
+use portcullis::state::StatePlace;
 use portcullis::{Compiler, Host, HostBuilder, Outcome, Request};
 use std::path::Path;
 use tokio::runtime::Runtime;
@@ -16,6 +17,12 @@ impl Governed {
     /// Opens a host with the simplest policy and an empty ledger.
     pub(crate) fn plain(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("state")).compiler(Compiler::InProcess);
+        Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch))
+    }
+
+    /// Opens a host with the simplest policy and its state in this place.
+    pub(crate) fn at(plugins: &Path, scratch: &Path, state: StatePlace) -> Result<Self> {
+        let opening = Host::builder(plugins, state).compiler(Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(policies::PLAIN, scratch))
     }
 

@@ -9,6 +9,7 @@
 mod flood;
 mod floor;
 mod governed;
+mod hosts;
 mod hydrate;
 mod mcp;
 mod nested;
@@ -41,8 +42,13 @@ fn main() -> Result<()> {
     if arguments == [mcp::EMPTY_SERVER] {
         return mcp::serve_empty();
     }
+    if let [hosts::CHILD, given @ ..] = &*arguments.iter().map(String::as_str).collect::<Vec<_>>() {
+        return hosts::work(given);
+    }
     let [name, plugins, guests, out] = arguments.as_slice() else {
-        bail!("usage: portcullis-bench call|narrow|nested|record|hydrate|mcp|upstream|process PLUGINS GUESTS OUT.json");
+        bail!(
+            "usage: portcullis-bench call|narrow|nested|record|hydrate|hosts|mcp|upstream|process PLUGINS GUESTS OUT.json"
+        );
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
         bail!("RUST_BACKTRACE is set: it makes every dropped call 15 to 30 us slower. Unset it and run again");
@@ -63,12 +69,14 @@ fn main() -> Result<()> {
         "narrow" => narrow(Path::new(plugins), Path::new(guests), &mut show)?,
         "nested" => nested::measure(Path::new(guests), &mut show)?,
         "record" => record::measure()?.into_iter().for_each(show),
+        "hosts" => hosts::measure(Path::new(guests), &mut show)?,
         "hydrate" => hydrate(Path::new(plugins), Path::new(guests), &mut show)?,
         "mcp" => mcp::measure(Path::new(guests), &mut show)?,
         "upstream" => mcp::measure_upstream(Path::new(guests), &mut show)?,
         "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
         _ => bail!(
-            "no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, mcp, upstream, process"
+            "no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, hosts, mcp, upstream, \
+             process"
         ),
     }
     file.write_all((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;

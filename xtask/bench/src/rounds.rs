@@ -34,6 +34,12 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Returns a row that compares two numbers of things per second.
+    pub(crate) fn rates(work: String, floor: f64, ours: f64) -> Self {
+        let ratio = ours / floor;
+        Self { work, unit: "per second", floor, ours, ratio, p95_ratio: ratio, failures: None, slowest: None }
+    }
+
     /// Sets the number of failed calls.
     pub(crate) fn with_failures(self, failures: usize) -> Self {
         Self { failures: Some(failures), ..self }

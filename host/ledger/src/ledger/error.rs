@@ -50,6 +50,18 @@ pub enum LedgerError {
         /// The newest generation that this process has seen.
         seen: u64,
     },
+    /// A shared ledger is older than this host's audit log says.
+    #[error(
+        "the shared ledger has generation {found}, but the audit log of this host knows generation {known}. If this \
+         host used another ledger before, give it a new state directory. If the database was restored from a backup, \
+         approvals that were spent or revoked could count again: drop its schema `portcullis` to begin a new ledger"
+    )]
+    Older {
+        /// The generation of the ledger.
+        found: u64,
+        /// The generation that the audit log names.
+        known: u64,
+    },
     /// A row cannot be read.
     #[error("the ledger's entry {id} cannot be read: {error}")]
     Form {
@@ -103,6 +115,7 @@ fn fault(error: &LedgerError) -> Option<&DatabaseFault> {
         | LedgerError::Foreign
         | LedgerError::Seal(_)
         | LedgerError::RolledBack { .. }
+        | LedgerError::Older { .. }
         | LedgerError::Form { .. } => None,
     }
 }

@@ -1,12 +1,13 @@
 //! Detects a ledger that is older than the audit log says, or missing: someone restored an older copy or removed it.
-//! Nothing in it counts, because it may lack a revocation or the spending of an approval.
+//! Nothing in it counts, because it may lack a revocation or the spending of an approval. A host does not open with a
+//! shared ledger that is older.
 
 use super::error::ApprovalError;
 use super::line::RollbackLine;
 use super::rolled_back::RolledBack;
 use super::shared::Approvals;
 use crate::audit::{Kind, LedgerMark};
-use crate::ledger::{Durable, FIRST_GENERATION, Forgotten, LedgerUsers};
+use crate::ledger::{Durable, FIRST_GENERATION, Forgotten, LedgerError, LedgerUsers};
 
 /// Compares the ledger with the audit log. Read the log's mark before the ledger, because a process commits to the
 /// ledger first.
@@ -28,18 +29,22 @@ impl Approvals {
         let mut mark = self.shared.audit.ledger_mark()?;
         loop {
             let found = self.shared.ledger.look(|change| change.generation())?;
-            if compare(mark, evidence, found, self.ledger_users()).is_ok() {
+            let Err(known) = compare(mark, evidence, found, self.ledger_users()) else {
                 self.shared.ledger.has_seen(found);
                 return match mark {
                     LedgerMark::Unknown | LedgerMark::Generation(0) => Ok(self.shared.audit.note_ledger(found)?),
                     // A newer generation may not be on disk yet. The process that commits it notes it.
                     LedgerMark::Generation(_) => Ok(()),
                 };
-            }
+            };
             // Another process may have created the ledger between the two reads. The mark has then changed.
             let again = self.shared.audit.ledger_mark()?;
             if again == mark {
-                return self.forget(mark, evidence);
+                return match self.ledger_users() {
+                    LedgerUsers::OneDirectory => self.forget(mark, evidence),
+                    // This host may have used another ledger before. It must not revoke what other hosts rely on.
+                    LedgerUsers::ManyDirectories => Err(LedgerError::Older { found, known }.into()),
+                };
             }
             mark = again;
         }

@@ -64,7 +64,7 @@ impl LedgerDatabase for PostgresDatabase {
     }
 
     fn version(&self) -> Result<Option<i64>> {
-        Ok(Some(self.connections.news.count()))
+        Ok(self.connections.news.count())
     }
 
     fn lease(&self, owner: &str, dead: &[String]) -> Result<Option<Lease>> {

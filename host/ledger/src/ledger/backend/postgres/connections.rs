@@ -34,6 +34,17 @@ pub(super) struct Connections {
     runtime: Option<Runtime>,
 }
 
+/// A connection that is closed when this is dropped, and not used again.
+struct UnsureClient(Option<Object>);
+
+impl Drop for UnsureClient {
+    fn drop(&mut self) {
+        if let Some(client) = self.0.take() {
+            drop(Object::take(client));
+        }
+    }
+}
+
 impl Connections {
     /// Returns the connections to a database, which are made when they are needed. One listens for changes.
     pub(super) fn to(target: Target) -> std::result::Result<Self, LedgerError> {
@@ -81,15 +92,13 @@ impl Connections {
                     Err(PoolError::Backend(error)) => return Err(error.into()),
                     Err(error) => return Err(self.unreachable(REACH_TIME, &error.to_string())),
                 };
-                match work(&client).await {
-                    Ok(done) => Ok((client, done)),
-                    Err(fault) => {
-                        if fault.is_unreachable() {
-                            drop(Object::take(client));
-                        }
-                        Err(fault)
-                    }
-                }
+                // If this fails or takes too long, the connection may be in the middle of a transaction.
+                let mut unsure = UnsureClient(Some(client));
+                let done = match &unsure.0 {
+                    Some(client) => work(client).await?,
+                    None => return Err(DatabaseFault::Unknown),
+                };
+                unsure.0.take().map(|client| (client, done)).ok_or(DatabaseFault::Unknown)
             });
             match tried {
                 Err(fault) if fault.is_unreachable() && begun.elapsed() < patience => std::thread::sleep(REACH_PAUSE),

@@ -23,6 +23,9 @@ const CONTACT_GAP: i64 = 15_000;
 /// Pause after a renewal that failed.
 const RENEW_PAUSE: Duration = Duration::from_secs(1);
 
+/// How long the token of a change is kept, in milliseconds. A host asks for it within 90 s.
+const TOKENS_KEPT: i64 = 10 * 60 * 1000;
+
 /// How long the row of a dead process is kept, in milliseconds.
 const DEAD_KEPT: i64 = 24 * 60 * 60 * 1000;
 
@@ -107,7 +110,12 @@ pub(super) async fn end(client: &Object, owners: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Deletes rows that no host asks for any more.
 async fn forget_old(client: &Object) -> Result<()> {
+    let delete = "DELETE FROM committed \
+                  WHERE at < CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - $1";
+    let statement = client.prepare_cached(delete).await?;
+    client.execute(&statement, &[&TOKENS_KEPT]).await?;
     let delete = "DELETE FROM host \
                   WHERE alive_until < CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - $1";
     let statement = client.prepare_cached(delete).await?;

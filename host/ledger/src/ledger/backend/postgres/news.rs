@@ -3,7 +3,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_postgres::{AsyncMessage, Client, Config, Error};
@@ -20,26 +20,38 @@ const ANSWER_TIME: Duration = Duration::from_secs(5);
 
 /// Counts what this host has heard of.
 #[derive(Clone, Default)]
-pub(super) struct News(Arc<AtomicI64>);
+pub(super) struct News(Arc<HeardChanges>);
+
+#[derive(Default)]
+struct HeardChanges {
+    count: AtomicI64,
+    listens: AtomicBool,
+}
 
 impl News {
-    /// Returns a number that changes with each change of the ledger.
-    pub(super) fn count(&self) -> i64 {
-        self.0.load(Ordering::Acquire)
+    /// Returns a number that changes with each change of the ledger. Returns `None` while the host does not listen:
+    /// hundreds of waiting calls then leave the database alone, until it can be reached.
+    pub(super) fn count(&self) -> Option<i64> {
+        self.0.listens.load(Ordering::Acquire).then(|| self.0.count.load(Ordering::Acquire))
     }
 
     /// Notes a change.
     pub(super) fn note(&self) {
-        self.0.fetch_add(1, Ordering::AcqRel);
+        self.0.count.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn listens(&self, listens: bool) {
+        // What changed since the last connection is not known.
+        self.note();
+        self.0.listens.store(listens, Ordering::Release);
     }
 }
 
 /// Listens to the database, and connects again when the connection is lost.
 pub(super) async fn follow(config: Config, tls: MakeRustlsConnect, news: News) {
     loop {
-        // What changed since the last connection is not known.
-        news.note();
         let _ = listen(&config, &tls, &news).await;
+        news.listens(false);
         sleep(CONNECT_PAUSE).await;
     }
 }
@@ -66,7 +78,7 @@ async fn listen(config: &Config, tls: &MakeRustlsConnect, news: &News) -> Result
 /// Asks for the generation again and again. Returns when the database does not answer.
 async fn ask(client: &Client, news: &News) -> Result<(), Error> {
     client.batch_execute("LISTEN portcullis_ledger").await?;
-    news.note();
+    news.listens(true);
     let mut seen = None;
     loop {
         let next = Instant::now() + ASK_INTERVAL;

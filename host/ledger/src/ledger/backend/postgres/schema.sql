@@ -27,6 +27,13 @@ CREATE TABLE portcullis.contact (
 );
 INSERT INTO portcullis.contact (id, heard_at, since) VALUES (1, 0, 0);
 
+-- The tokens of changes that were committed, for a host whose connection was lost during a commit. Old ones are deleted.
+CREATE TABLE portcullis.committed (
+    token TEXT PRIMARY KEY,
+    at BIGINT NOT NULL
+);
+CREATE INDEX committed_age ON portcullis.committed (at);
+
 CREATE TABLE portcullis.question (
     id TEXT PRIMARY KEY,
     call TEXT NOT NULL,

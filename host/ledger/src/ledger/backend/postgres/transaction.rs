@@ -9,6 +9,7 @@ use crate::ledger::backend::error::{DatabaseFault, Result};
 use crate::ledger::backend::row::SqlRow;
 use crate::ledger::backend::value::{SqlValue, params};
 use deadpool_postgres::Object;
+use portcullis_definitions::text::hex;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 use tokio_postgres::types::ToSql;
@@ -20,12 +21,17 @@ const BEGIN_CHANGE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advi
 /// Begins to read a snapshot.
 const BEGIN_LOOK: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// What a change asks at its beginning: the time, and how the database knows the change.
-const BEGUN_CHANGE: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), \
-                            pg_current_xact_id()::text, pg_backend_pid()";
+/// What a transaction asks at its beginning: the time, and which process of the database serves it.
+const BEGUN: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), pg_backend_pid()";
 
-/// What a look asks at its beginning.
-const BEGUN_LOOK: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), '0', pg_backend_pid()";
+/// Writes the token of a change, which is there exactly if the change was committed. The number of a transaction would
+/// not tell: after a crash, the database can give it to another one.
+const WRITE_TOKEN: &str = "INSERT INTO committed (token, at) \
+                           VALUES ($1, CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT))";
+
+/// Ends the process of the database that still serves a lost connection, if it holds the lock of changes.
+const END_LOST: &str = "SELECT pg_terminate_backend(pid) FROM pg_locks \
+                        WHERE pid = CAST($1 AS int) AND locktype = 'advisory' AND granted";
 
 /// Commits, and tells every host that something has changed.
 const COMMIT_AND_TELL: &str = "NOTIFY portcullis_ledger; COMMIT";
@@ -34,20 +40,14 @@ const COMMIT_AND_TELL: &str = "NOTIFY portcullis_ledger; COMMIT";
 /// a change of its primary take less.
 const RECOVER_TIME: Duration = Duration::from_secs(90);
 
-/// Pause between two of these questions.
-const RECOVER_PAUSE: Duration = Duration::from_millis(100);
-
-/// After how long of these questions the old connection is ended by the database.
-const UNDECIDED_TIME: Duration = Duration::from_secs(2);
-
 /// A transaction that has begun.
 pub(super) struct PostgresTransaction<'d> {
     connections: &'d Connections,
     /// `None` once it has ended, or if the connection is lost.
     client: Option<Object>,
     now: i64,
-    /// The number of the change, for the database.
-    number: String,
+    /// The token of a change. Empty for a look.
+    token: String,
     /// The process of the database that serves the connection.
     process: i64,
     has_changed: Cell<bool>,
@@ -57,26 +57,37 @@ pub(super) struct PostgresTransaction<'d> {
 impl<'d> PostgresTransaction<'d> {
     /// Begins a change, after those of other hosts.
     pub(super) fn change(connections: &'d Connections) -> Result<Self> {
-        Self::begin(connections, BEGIN_CHANGE, BEGUN_CHANGE)
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|_| DatabaseFault::Unknown)?;
+        Self::begin(connections, BEGIN_CHANGE, hex(&bytes))
     }
 
     /// Begins to read a snapshot.
     pub(super) fn look(connections: &'d Connections) -> Result<Self> {
-        Self::begin(connections, BEGIN_LOOK, BEGUN_LOOK)
+        Self::begin(connections, BEGIN_LOOK, String::new())
     }
 
-    fn begin(connections: &'d Connections, begin: &str, begun: &str) -> Result<Self> {
+    fn begin(connections: &'d Connections, begin: &str, token: String) -> Result<Self> {
         let (client, row) = connections.reach(REACH_TIME, &async |client: &Object| {
-            let begun = client.prepare_cached(begun).await?;
-            // Both are sent at once, and the database runs them in this order.
-            let (begun_first, row) = tokio::join!(client.batch_execute(begin), client.query_one(&begun, &[]));
+            let begun = client.prepare_cached(BEGUN).await?;
+            let write = client.prepare_cached(WRITE_TOKEN).await?;
+            let write = async {
+                match token.is_empty() {
+                    true => Ok(0),
+                    false => client.execute(&write, &[&token]).await,
+                }
+            };
+            // All are sent at once, and the database runs them in this order.
+            let (begun_first, row, written) =
+                tokio::join!(client.batch_execute(begin), client.query_one(&begun, &[]), write);
             begun_first?;
+            written?;
             Ok(row?)
         })?;
-        let (now, number) = (row.try_get(0)?, row.try_get(1)?);
-        let process = SqlRow::integer(&row, 2)?.unwrap_or_default();
+        let now = row.try_get(0)?;
+        let process = SqlRow::integer(&row, 1)?.unwrap_or_default();
         let (has_changed, has_failed) = (Cell::new(false), Cell::new(false));
-        Ok(Self { connections, client: Some(client), now, number, process, has_changed, has_failed })
+        Ok(Self { connections, client: Some(client), now, token, process, has_changed, has_failed })
     }
 
     /// Commits the changes. If the connection is lost meanwhile, asks the database whether they were made.
@@ -105,33 +116,24 @@ impl<'d> PostgresTransaction<'d> {
         self.end();
     }
 
-    /// Finds out whether the changes were made.
+    /// Finds out whether the changes were made. Taking the lock of changes waits until the lost one has ended.
     fn recover(&self) -> Result<()> {
         let begun = Instant::now();
-        while begun.elapsed() < RECOVER_TIME {
-            let status = self.connections.reach(RECOVER_TIME, &async |client: &Object| {
-                let select = client.prepare_cached("SELECT pg_xact_status(CAST($1 AS text)::xid8)").await?;
-                let status: Option<String> = client.query_one(&select, &[&self.number]).await?.try_get(0)?;
-                if status.as_deref() == Some("in progress") && begun.elapsed() > UNDECIDED_TIME {
-                    // The database still waits for the lost connection.
-                    let end = client.prepare_cached("SELECT pg_terminate_backend(CAST($1 AS int))").await?;
-                    client.query_one(&end, &[&SqlValue::Integer(self.process)]).await?;
-                }
-                Ok(status)
-            })?;
-            match status.1.as_deref() {
-                Some("committed") => {
-                    self.connections.news.note();
-                    return Ok(());
-                }
-                Some("aborted") => {
-                    return Err(self.connections.unreachable(begun.elapsed(), "the connection was lost"));
-                }
-                Some("in progress") => std::thread::sleep(RECOVER_PAUSE),
-                Some(_) | None => return Err(DatabaseFault::Unknown),
-            }
+        let (client, is_made) = self.connections.reach(RECOVER_TIME, &async |client: &Object| {
+            let end = client.prepare_cached(END_LOST).await?;
+            client.query(&end, &[&SqlValue::Integer(self.process)]).await?;
+            let select = client.prepare_cached("SELECT 1 FROM committed WHERE token = $1").await?;
+            client.batch_execute(BEGIN_CHANGE).await?;
+            let found = client.query_opt(&select, &[&self.token]).await?;
+            client.batch_execute("ROLLBACK").await?;
+            Ok(found.is_some())
+        })?;
+        drop(client);
+        if !is_made {
+            return Err(self.connections.unreachable(begun.elapsed(), "the connection was lost"));
         }
-        Err(DatabaseFault::Unknown)
+        self.connections.news.note();
+        Ok(())
     }
 
     fn end(&mut self) {
