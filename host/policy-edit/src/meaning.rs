@@ -20,6 +20,7 @@ pub(crate) struct PolicyMeaning {
     approvals: Approvals,
     record: RecordKeeping,
     name_servers: Vec<String>,
+    rate_limits: Vec<String>,
     settings: BTreeMap<PluginName, PluginSettings>,
     servers: BTreeMap<PluginName, ServerPolicy>,
 }
@@ -68,6 +69,7 @@ impl PolicyMeaning {
             approvals: policy.approvals(),
             record: policy.record(),
             name_servers: policy.name_servers().iter().map(ToString::to_string).collect(),
+            rate_limits: policy.rate_limits().iter().map(ToString::to_string).collect(),
             settings: sections.map(|plugin| (plugin.clone(), PluginSettings::of(policy, plugin))).collect(),
             servers: policy.servers().filter_map(|name| Some((name.clone(), policy.server(name)?.clone()))).collect(),
         }
@@ -105,6 +107,7 @@ impl PolicyMeaning {
             ("the settings of approvals", self.approvals != expected.approvals),
             ("the audit log", self.record != expected.record),
             ("the name servers", self.name_servers != expected.name_servers),
+            ("a rate limit", self.rate_limits != expected.rate_limits),
             ("the settings of a plugin", lost || gained),
             ("a server", self.servers != expected.servers),
         ];

@@ -21,6 +21,7 @@ use crate::own_confinement::OwnConfinement;
 use crate::pause::Pause;
 use crate::policy::{PluginPolicy, Policy, default_reason};
 use crate::policy_size::POLICY_RULES;
+use crate::rate_limit::RateLimit;
 use crate::record_keeping::RecordKeeping;
 use crate::toolset::Toolsets;
 use crate::toolset_layers;
@@ -99,6 +100,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
         name_servers: combine_name_servers(&parts),
         paused: combine_pause(&parts),
         toolsets: Arc::new(toolsets),
+        rate_limits: combine_rate_limits(&parts),
         rules: parts.iter_mut().flat_map(|part| std::mem::take(&mut part.sections.rules)).collect(),
     })
 }
@@ -282,13 +284,26 @@ fn combine_pause(parts: &[PolicyPart<'_>]) -> Option<Pause> {
     parts.iter().find_map(pause)
 }
 
+/// Returns the rate limits of all layers, each once. A limit only refuses, so the layer's trust does not matter.
+fn combine_rate_limits(parts: &[PolicyPart<'_>]) -> Vec<RateLimit> {
+    let mut limits: Vec<RateLimit> = Vec::new();
+    for limit in parts.iter().flat_map(|part| &part.sections.rate_limits) {
+        // A call would count twice under the same limit, because both have the same count.
+        if !limits.iter().any(|other| other.text() == limit.text()) {
+            limits.push(limit.clone());
+        }
+    }
+    limits
+}
+
 /// Returns the plugins that the user or the project names. The built-in policy may name plugins that are not installed.
 fn named(parts: &[PolicyPart<'_>]) -> BTreeSet<PluginName> {
     let written = parts.iter().filter(|part| part.layer != Layer::BuiltIn).map(|part| &part.sections);
     written
         .flat_map(|sections| {
             let spelt_out = sections.rules.iter().flat_map(|rule| rule.tool.named_plugins());
-            sections.plugins.keys().cloned().chain(spelt_out)
+            let limited = sections.rate_limits.iter().flat_map(RateLimit::named_plugins);
+            sections.plugins.keys().cloned().chain(spelt_out).chain(limited)
         })
         .collect()
 }

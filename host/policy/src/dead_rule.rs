@@ -1,5 +1,5 @@
-//! Finds rules that cannot match any call of the loaded plugins. Most often a name is misspelled, and a deny rule then
-//! protects nothing.
+//! Finds rules and rate limits that cannot match any call of the loaded plugins. Most often a name is misspelled, and a
+//! deny rule then protects nothing.
 //!
 //! This file must not know how plugins are loaded.
 
@@ -11,6 +11,7 @@ use crate::name::{PluginName, ToolName};
 use crate::nearest::nearest;
 use crate::permission::{Permission, Permissions};
 use crate::policy::Policy;
+use crate::rate_limit::RateLimitPlace;
 use crate::rule::Rule;
 
 /// A tool of a loaded plugin.
@@ -82,12 +83,40 @@ pub enum DeadReason {
     },
 }
 
+/// A rate limit that cannot count any call, because the plugins that it names have no such tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place} cannot count any call: there is no tool {shown}")]
+pub struct DeadRateLimit {
+    /// Where it is written.
+    pub place: RateLimitPlace,
+    shown: Excerpt,
+}
+
+impl DeadRateLimit {
+    /// Returns how to fix it.
+    pub fn remedy(&self) -> &'static str {
+        "write the name of a tool of the plugin; `portcullis list` shows them"
+    }
+}
+
 impl Policy {
     /// Returns the first rule that cannot match any call of `tools`, which are all tools of the loaded plugins. It
     /// skips built-in rules and rules for plugins that are not loaded.
     pub fn dead_rule(&self, tools: &[KnownTool<'_>]) -> Option<DeadRule> {
         let mut written = self.rules.iter().filter(|rule| rule.id.layer != Layer::BuiltIn);
         written.find_map(|rule| Some(DeadRule { id: rule.id, why: dead(rule, tools)? }))
+    }
+
+    /// Returns the first rate limit that cannot count any call of `tools`, which are all tools of the loaded plugins.
+    /// It skips those for plugins that are not loaded.
+    pub fn dead_rate_limit(&self, tools: &[KnownTool<'_>]) -> Option<DeadRateLimit> {
+        let is_loaded = |plugin| tools.iter().any(|tool| tool.name.plugin == plugin);
+        self.rate_limits.iter().find_map(|limit| {
+            let pattern = limit.tool().filter(|pattern| pattern.names_every_plugin())?;
+            let is_checkable = pattern.named_plugins().all(is_loaded);
+            let is_dead = is_checkable && !tools.iter().any(|tool| pattern.matches(tool.name));
+            is_dead.then(|| DeadRateLimit { place: limit.place(), shown: Excerpt::of(&pattern.to_string()) })
+        })
     }
 }
 

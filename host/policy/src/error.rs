@@ -180,6 +180,9 @@ pub enum PolicyFault {
     /// A toolset includes itself, directly or through others.
     #[error("the toolset includes itself")]
     ToolsetCycle,
+    /// A rate limit has neither `rate` nor `concurrent`.
+    #[error("the rate limit limits nothing")]
+    LimitsNothing,
     /// The value is not one of the valid words.
     #[error("unknown value")]
     Word {
@@ -294,6 +297,7 @@ impl PolicyFault {
                 "add `[toolset.NAME]` to this policy or to an earlier layer, or write `all` or `read-only`".to_owned()
             }
             Self::ToolsetCycle => "remove the name from one of the toolsets".to_owned(),
+            Self::LimitsNothing => "add `rate` or `concurrent`".to_owned(),
             Self::Word { known } => format!("write one of {}", list(known)),
             Self::AllowByHint => "name the tools instead; only ask and deny rules can use `hint`".to_owned(),
             Self::OverWithoutAllow => "remove `over`, or write `decision = \"allow\"`".to_owned(),

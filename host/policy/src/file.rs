@@ -10,6 +10,7 @@ mod network;
 mod node;
 mod place;
 mod plugin;
+mod rate_limit;
 mod record;
 mod rules;
 mod server;
@@ -33,6 +34,7 @@ use crate::limit::LimitSettings;
 use crate::name::{PluginName, ToolsetName};
 use crate::own_confinement::OwnConfinement;
 use crate::policy_size::POLICY_BYTES;
+use crate::rate_limit::RateLimit;
 use crate::record_keeping::RecordSettings;
 use crate::rule::Rule;
 pub use faults::POLICY_ERRORS_MAX;
@@ -54,6 +56,7 @@ const SECTIONS: &[&str] = &[
     "offer",
     "paused",
     "plugin",
+    "rate-limit",
     "record",
     "rule",
     "server",
@@ -76,6 +79,7 @@ pub(crate) struct Sections {
     pub(crate) paused: Option<Arc<str>>,
     pub(crate) toolsets: BTreeMap<ToolsetName, ToolsetSection>,
     pub(crate) offers: Vec<OfferSection>,
+    pub(crate) rate_limits: Vec<RateLimit>,
 }
 
 /// Parses one text. It is accepted or refused as a whole, whatever its trust. The error has every independent fault.
@@ -130,6 +134,7 @@ fn read_sections(
         paused: table.read("paused", rules::read_reason),
         toolsets: table.read("toolset", toolset::read).unwrap_or_default(),
         offers: table.read("offer", toolset::read_offers).unwrap_or_default(),
+        rate_limits: table.read("rate-limit", |section| rate_limit::read(section, place, layer)).unwrap_or_default(),
     })
 }
 

@@ -91,6 +91,9 @@ mod combine;
 // MCP servers.
 mod server;
 
+// How often and how many at a time.
+mod rate_limit;
+
 // Named groups of tools, and who is offered them.
 mod toolset;
 mod toolset_layers;
@@ -113,7 +116,7 @@ pub use binding::{
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};
 pub use clock::ClockResolution;
-pub use dead_rule::{DeadReason, DeadRule, KnownTool};
+pub use dead_rule::{DeadRateLimit, DeadReason, DeadRule, KnownTool};
 pub use decision::{Decision, DecisionError, RuleId, Source, Verdict};
 pub use destination::{Destination, DestinationError, Host, Scheme, URL_BYTES};
 pub use error::{LayerError, PolicyError, PolicyFault};
@@ -140,6 +143,9 @@ pub use pointer::{Pointer, PointerError};
 pub use policy::{Policy, RESOURCE_BYTES};
 pub use policy_size::{POLICY_BYTES, POLICY_RULES};
 pub use question::{Question, ResourceQuestion};
+pub use rate_limit::{
+    CONCURRENT_CALLS_MAX, CallRate, CountedPer, RATE_CALLS_MAX, RATE_LIMITS_MAX, RateLimit, RateLimitPlace, RatePeriod,
+};
 pub use record_keeping::{Durability, Payloads, RecordKeeping, TargetKeeping};
 pub use rule::{REASON_BYTES, Rule, ToolPattern, ToolPatternError};
 pub use rule_gap::RuleGap;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::approvals::Approvals;
 use crate::binding::Binding;
+use crate::caller::Caller;
 use crate::clock::ClockResolution;
 use crate::decision::{Decision, Source, Verdict};
 use crate::evaluate::{Matter, WeighedDecision};
@@ -20,6 +21,7 @@ use crate::own_confinement::OwnConfinement;
 use crate::pause::Pause;
 use crate::permission::{Permission, Permissions};
 use crate::question::{Question, ResourceQuestion};
+use crate::rate_limit::RateLimit;
 use crate::record_keeping::RecordKeeping;
 use crate::rule::{Rule, ToolPattern};
 use crate::server::ServerPolicy;
@@ -51,6 +53,7 @@ pub struct Policy {
     pub(crate) name_servers: Vec<SocketAddr>,
     pub(crate) paused: Option<Pause>,
     pub(crate) toolsets: Arc<Toolsets>,
+    pub(crate) rate_limits: Vec<RateLimit>,
 }
 
 /// The policy for one plugin.
@@ -86,6 +89,7 @@ impl Policy {
             name_servers: Vec::new(),
             paused: None,
             toolsets: Arc::default(),
+            rate_limits: Vec::new(),
         }
     }
 
@@ -282,6 +286,16 @@ impl Policy {
     /// Returns the patterns of the toolsets: the tools that they name and the tools that they leave out.
     pub fn toolset_patterns(&self) -> impl Iterator<Item = &ToolPattern> {
         self.toolsets.patterns()
+    }
+
+    /// Returns the rate limits of all layers. No two of them have the same text.
+    pub fn rate_limits(&self) -> &[RateLimit] {
+        &self.rate_limits
+    }
+
+    /// Returns the rate limits that count a call.
+    pub fn rate_limits_of<'a>(&'a self, tool: &'a ToolName, caller: Caller<'a>) -> impl Iterator<Item = &'a RateLimit> {
+        self.rate_limits.iter().filter(move |limit| limit.counts(tool, &caller))
     }
 
     /// Returns the pause, if a layer sets one. [`Policy::decide`] then denies every call.

@@ -118,6 +118,13 @@ runs = 37
 clock = "fine"
 [network]
 name-servers = ["127.0.0.1:5353"]
+[[rate-limit]]
+tool = "web.*"
+principal = ["alice", "ci-*"]
+per = ["principal", "tool"]
+rate = "38/min"
+burst = 39
+concurrent = 40
 [[rule]]
 tool = "files.read"
 permission = "read"

@@ -11,6 +11,7 @@ mod bindings;
 mod destinations;
 mod hosts;
 mod programs;
+mod rate_limits;
 mod rule_gaps;
 mod servers;
 

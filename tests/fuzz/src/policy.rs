@@ -22,6 +22,9 @@ limits.time = "9 s"
 pending-time = "2 h"
 [record]
 payloads = "digest"
+[[rate-limit]]
+tool = "files.*"
+rate = "3/s"
 [[rule]]
 tool = "files.read"
 decision = "allow"
@@ -71,6 +74,8 @@ fn narrows(text: &str, refused: bool) {
         }
         assert_eq!(both.bindings(&tool.plugin), alone.bindings(&tool.plugin));
     }
+    let limits = |policy: &Policy| policy.rate_limits().iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert!(limits(&both).starts_with(&limits(&alone)), "a rate limit is lost");
     let (before, after) = (alone.approvals(), both.approvals());
     assert!(after.unattended >= before.unattended && after.pending_time <= before.pending_time);
     assert!(after.session_time <= before.session_time && after.always_time <= before.always_time);

@@ -125,6 +125,12 @@ impl<'t> TomlNode<'t> {
         Ok(elements.iter().map(element).collect())
     }
 
+    /// Returns the elements of a list that is neither empty nor too long.
+    pub(super) fn list_of_at_most(&self, most: usize) -> Result<Vec<Self>, Misplaced> {
+        let elements = self.list()?;
+        if elements.len() > most { Err(self.fail(PolicyFault::TooMany { most })) } else { Ok(elements) }
+    }
+
     /// Returns the entries of a table whose keys the policy chooses.
     pub(super) fn entries(&self) -> Result<Vec<(&'t str, Self)>, Misplaced> {
         Ok(self.as_table()?.iter().map(|(key, value)| (key.get_ref().as_ref(), self.child(key, value))).collect())

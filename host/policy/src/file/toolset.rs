@@ -61,12 +61,12 @@ fn read_toolset(node: &TomlNode<'_>) -> Result<ToolsetSection, Misplaced> {
 }
 
 fn read_patterns(node: &TomlNode<'_>) -> Result<Vec<ToolPattern>, Misplaced> {
-    let elements = bounded(node, TOOLSET_PATTERNS)?;
+    let elements = node.list_of_at_most(TOOLSET_PATTERNS)?;
     Ok(node.each(&elements, |element| ToolPattern::new(element.text()?).map_err(|fault| element.fail(fault))))
 }
 
 fn read_includes(node: &TomlNode<'_>) -> Result<Vec<PlacedValue<ToolsetName>>, Misplaced> {
-    Ok(node.each(&bounded(node, TOOLSETS_MAX)?, read_name))
+    Ok(node.each(&node.list_of_at_most(TOOLSETS_MAX)?, read_name))
 }
 
 fn read_name(node: &TomlNode<'_>) -> Result<PlacedValue<ToolsetName>, Misplaced> {
@@ -76,7 +76,7 @@ fn read_name(node: &TomlNode<'_>) -> Result<PlacedValue<ToolsetName>, Misplaced>
 
 /// Parses every offer.
 pub(super) fn read_offers(section: &TomlNode<'_>) -> Result<Vec<OfferSection>, Misplaced> {
-    let nodes = bounded(section, TOOLSET_OFFERS)?;
+    let nodes = section.list_of_at_most(TOOLSET_OFFERS)?;
     Ok(nodes.iter().filter_map(read_offer).collect())
 }
 
@@ -98,10 +98,4 @@ fn read_names(table: &TomlTable<'_, '_>, key: &str) -> Option<Vec<Glob>> {
         Ok(node.each(&nodes, |one| Glob::new(one.text()?).map_err(|fault| one.fail(fault))))
     };
     table.read(key, read)
-}
-
-/// Returns the elements of a list that is neither empty nor too long.
-fn bounded<'t>(node: &TomlNode<'t>, most: usize) -> Result<Vec<TomlNode<'t>>, Misplaced> {
-    let elements = node.list()?;
-    if elements.len() > most { Err(node.fail(PolicyFault::TooMany { most })) } else { Ok(elements) }
 }
