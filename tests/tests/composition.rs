@@ -38,7 +38,7 @@ mod script;
 mod toolsets;
 
 #[path = "composition/batch.rs"]
-mod batch;
+pub(crate) mod batch;
 
 #[path = "composition/batch_ending.rs"]
 mod batch_ending;

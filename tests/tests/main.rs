@@ -33,6 +33,7 @@ mod pick;
 mod plugins;
 mod prepared;
 mod providers;
+mod rates;
 mod record;
 mod reload;
 mod schema;

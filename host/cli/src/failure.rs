@@ -206,6 +206,7 @@ impl OpenFault {
         match error {
             GrantError::UnknownService { .. } => Self::Service,
             GrantError::DeadRule { .. }
+            | GrantError::DeadRateLimit { .. }
             | GrantError::UnknownKey { .. }
             | GrantError::Grant { .. }
             | GrantError::Covers { .. }

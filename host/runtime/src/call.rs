@@ -27,6 +27,7 @@ mod parse;
 mod plan;
 mod preview;
 mod question;
+mod rate;
 mod record;
 mod redecide;
 mod rejection;

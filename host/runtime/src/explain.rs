@@ -24,6 +24,8 @@ pub struct Explained {
     pub outlook: Outlook,
     /// What the policy decides, every rule that matched, and what would change it.
     pub explanation: Explanation,
+    /// The rate limits of the policy that count the call, one line each.
+    pub rate_limits: Vec<String>,
     /// The handles, one line each.
     pub handles: Vec<String>,
     /// The SHA-256 of the policy that decided.
@@ -42,12 +44,18 @@ impl Explained {
             arguments: call.canonical.clone(),
             outlook,
             explanation: call.policy.policy.explain(&call.question(origin)),
+            rate_limits: rate_limits(call, origin),
             handles: describe_handles(&call.policy.policy, &call.plugin, &call.tool, Some(&call.arguments)),
             policy_sha256: call.policy.sha256.clone(),
             policy_fault: host.policy_status.borrow().fault.clone(),
             rule_gaps: gaps(host, call),
         }
     }
+}
+
+fn rate_limits(call: &ValidCall, origin: &RequestOrigin) -> Vec<String> {
+    let limits = call.policy.policy.rate_limits_of(call.tool.name(), origin.caller());
+    limits.map(ToString::to_string).collect()
 }
 
 fn gaps(host: &HostState, call: &ValidCall) -> Vec<String> {

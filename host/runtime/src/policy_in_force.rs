@@ -113,6 +113,7 @@ impl PolicyInForce {
                 "limits",
                 one.default_limits() != two.default_limits() || plugins().any(|p| one.limits(p) != two.limits(p)),
             ),
+            ("rate-limits", !same_rate_limits(one, two)),
             ("settings", plugins().any(|plugin| settings(one, plugin) != settings(two, plugin))),
             ("approvals", one.approvals() != two.approvals() || one.notify() != two.notify()),
             ("record", one.record() != two.record()),
@@ -191,6 +192,12 @@ impl Reserved {
             None => Ok(()),
         }
     }
+}
+
+/// Returns whether two policies have the same rate limits, on whatever lines.
+fn same_rate_limits(one: &Policy, two: &Policy) -> bool {
+    let texts = |policy: &Policy| policy.rate_limits().iter().map(|limit| Arc::clone(limit.text())).collect::<Vec<_>>();
+    texts(one) == texts(two)
 }
 
 /// Returns a policy's settings of a plugin other than its grants and its limits.

@@ -26,7 +26,7 @@ pub enum Outcome {
     Pending,
     /// The caller cancelled the call.
     Cancelled,
-    /// The call reached a limit, or too many calls are running.
+    /// The call reached a limit, its caller makes too many calls, or too many calls are running.
     Limit,
     /// The guest trapped or exited, or the host panicked while it served the guest.
     Trapped,
@@ -101,6 +101,8 @@ pub enum Code {
     Superseded,
     /// The call reached this limit.
     Limit(LimitKind),
+    /// The policy's rate limit is reached. The reply says when to try again.
+    RateLimited,
     /// Too many calls are running.
     Busy,
     /// The tool's plugin is still being compiled, so its tools are not known yet.
@@ -140,7 +142,7 @@ impl Code {
             | Self::RecordUnavailable => Outcome::Denied,
             Self::ApprovalPending => Outcome::Pending,
             Self::Cancelled | Self::Superseded => Outcome::Cancelled,
-            Self::Limit(_) | Self::Busy => Outcome::Limit,
+            Self::Limit(_) | Self::RateLimited | Self::Busy => Outcome::Limit,
             Self::Trapped | Self::Exited | Self::HostPanic => Outcome::Trapped,
             Self::PluginRefused | Self::PluginLoading => Outcome::Refused,
         }
@@ -177,6 +179,7 @@ impl Code {
             Self::Cancelled => "cancelled",
             Self::Superseded => "superseded",
             Self::Limit(kind) => limit_code(kind),
+            Self::RateLimited => "rate-limited",
             Self::Busy => "busy",
             Self::PluginLoading => "plugin-loading",
             Self::Trapped => "trapped",
@@ -231,7 +234,8 @@ pub struct Reply {
     pub message: String,
     /// The kept output, if the answer was too large for the reply or the tool was stopped.
     pub reference: Option<Reference>,
-    /// How long to wait before a retry, if the tool proposes it or its plugin is still being compiled.
+    /// How long to wait before a retry, if the tool proposes it, its plugin is still being compiled, or a rate limit is
+    /// reached.
     pub retry_after: Option<Duration>,
     /// The id of the approval request that the call waits for, if its code is [`Code::ApprovalPending`].
     pub approval_request: Option<String>,

@@ -1,4 +1,5 @@
-//! Admission of an approved call: the order of its session first, then a run slot of the host.
+//! Admission of a call: the counts of its rate limits before it is approved, and then the order of its session and a
+//! run slot of the host.
 //!
 //! The order comes first, so that a call that waits for its session keeps no slot from other sessions. While an
 //! approver is asked in the middle of a call, both go to other calls. While a tool makes one call, the call that it
@@ -7,6 +8,7 @@
 mod applicant;
 mod lock_file;
 mod order;
+mod rate_counts;
 mod runs;
 mod slots;
 
@@ -17,6 +19,7 @@ pub(crate) use order::{CallOrder, CallOrderGuard};
 use order::{OrderGuard, OrderKey, SessionOrders};
 use portcullis_policy::TOOLS_DEPTH_CEILING;
 use portcullis_policy::recovery::RecoverMutex;
+pub(crate) use rate_counts::{CountedCall, CountedLimit, RateCounts, RateExceeded};
 pub(crate) use runs::Runs;
 use slots::{RunSlot, RunSlots, SlotKey};
 use std::io;
@@ -29,14 +32,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// and its place in the order. Any further call that makes calls gets an error.
 pub(crate) const WAITING_RUNS_MAX: u32 = 16;
 
-/// The run slots of a host and the orders of its sessions.
+/// The run slots of a host, the orders of its sessions, and the counts of the policy's rate limits.
 pub(crate) struct Admissions {
     orders: SessionOrders,
     slots: RunSlots,
     waiting: Arc<Semaphore>,
+    /// A reload keeps them.
+    pub(crate) rate_counts: Arc<RateCounts>,
 }
 
-/// The run slot and the order that one call holds. Clones of a request share it.
+/// The run slot, the order and the count that one call holds. Clones of a request share it.
 #[derive(Debug, Default)]
 pub(crate) struct Admission(Mutex<HeldAdmission>);
 
@@ -50,6 +55,8 @@ struct HeldAdmission {
     wanted: Option<(OrderKey, SlotKey)>,
     /// The call whose slot and order this call uses.
     lender: Option<Arc<Admission>>,
+    /// The call under the rate limits that count it as in progress.
+    counted: Option<CountedCall>,
 }
 
 /// The guard of a call's run slot. Dropping it releases the slot.
@@ -74,6 +81,7 @@ impl Admissions {
             orders: SessionOrders::new(shared.map(OrderFiles::open).transpose()?),
             slots: RunSlots::new(calls),
             waiting: Arc::new(Semaphore::new(waiting_runs(calls) as usize)),
+            rate_counts: Arc::default(),
         })
     }
 
@@ -98,13 +106,10 @@ impl Admissions {
         if let Some(lender) = lender
             && let Some((lent_slot, lent_order)) = lender.hand_over(&order, &slot)
         {
-            *admission.held() = HeldAdmission {
-                slot: Some(lent_slot),
-                order: Some(lent_order),
-                waiting: None,
-                wanted: Some((order, slot)),
-                lender: Some(Arc::clone(lender)),
-            };
+            let mut held = admission.held();
+            (held.slot, held.order, held.waiting) = (Some(lent_slot), Some(lent_order), None);
+            (held.wanted, held.lender) = (Some((order, slot)), Some(Arc::clone(lender)));
+            drop(held);
             return Ok(admitted);
         }
         let taken = self.orders.take(&order).await.map_err(NotAdmitted::Io)?;
@@ -165,10 +170,29 @@ impl Admissions {
 }
 
 impl Admission {
-    /// Returns a guard that releases the call's place in the order. Drop it after everything that the call leaves
-    /// behind is in place, not when its tool has run.
+    /// Returns a guard that releases the call's place in the order, and ends its count. Drop it after everything that
+    /// the call leaves behind is in place, not when its tool has run.
     pub(crate) fn until_over(self: &Arc<Self>) -> OrderUntilOver {
         OrderUntilOver(Arc::clone(self))
+    }
+
+    /// Keeps what counts the call as in progress, until the admission is over.
+    pub(crate) fn count(&self, call: CountedCall) {
+        self.held().counted = Some(call);
+    }
+
+    /// Stops counting the call as in progress, until [`Admission::resume_count`].
+    pub(crate) fn pause_count(&self) {
+        if let Some(counted) = &mut self.held().counted {
+            counted.pause();
+        }
+    }
+
+    /// Counts the call as in progress again.
+    pub(crate) fn resume_count(&self) {
+        if let Some(counted) = &mut self.held().counted {
+            counted.resume();
+        }
     }
 
     /// Releases the slot and the order that the call has offered, so that any call can take them. Does nothing if
@@ -239,8 +263,9 @@ impl Drop for Admitted {
 impl Drop for OrderUntilOver {
     fn drop(&mut self) {
         let mut held = self.0.held();
-        let (order, lender) = (held.order.take(), held.lender.take());
+        let (order, lender, counted) = (held.order.take(), held.lender.take(), held.counted.take());
         drop(held);
+        drop(counted);
         if let (Some(order), Some(lender)) = (order, lender) {
             lender.take_back_order(order);
         }

@@ -64,7 +64,7 @@ impl ValidCall {
         Box::pin(self.ask(host, request, record, &observed, reasons)).await
     }
 
-    /// Decides the call by the policy, and asks its reviewer and the hooks. A rehearsal does not count as a repetition.
+    /// Decides the call by the policy, counts it, and asks its reviewer and the hooks. A rehearsal does not count.
     pub(super) async fn weigh(
         self: &Arc<Self>,
         host: &Arc<HostState>,
@@ -72,6 +72,7 @@ impl ValidCall {
         record: &CallRecord,
     ) -> Result<(Verdict, Observed), Rejection> {
         let verdict = self.decide(host, request, record).await?;
+        self.count_rate(host, request, record)?;
         grant::refresh_programs(self).await?;
         if verdict.decision == Decision::Ask && request.resumes.is_none() {
             // Check this before a review or a hook takes time, because no answer would help.

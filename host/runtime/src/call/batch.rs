@@ -54,6 +54,8 @@ impl<'a> ReadyBatch<'a> {
         if let Some(turn) = &self.request.turn {
             turn.release();
         }
+        // The calls count for themselves, and the batch only waits for them.
+        self.request.admission.pause_count();
         let (names, requests) = self.requests();
         let replies = self.replies(requests).await;
         let Self { request, granted, admitted, answer, .. } = self;

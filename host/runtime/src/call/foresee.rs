@@ -127,6 +127,8 @@ pub(super) async fn run(
 async fn explaining(host: &Arc<HostState>, request: &Request, granted: &GrantedCall) -> Success {
     let arguments = &granted.call.arguments;
     let named = arguments.get("tool").and_then(Value::as_str).unwrap_or_default();
+    // Otherwise, a limit of one call in progress would refuse every call but this one.
+    request.admission.pause_count();
     let tool = PortableNames::of(&host.catalog()).find(named).unwrap_or(named).to_owned();
     let asked = arguments.get("arguments").map_or_else(|| "{}".to_owned(), Value::to_string);
     let (code, text, would) = match explain(host, &request.of_the_same_caller(tool, asked)).await {

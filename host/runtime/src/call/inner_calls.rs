@@ -120,12 +120,15 @@ impl GuestLink {
             let busy = Failure::Unavailable { message, retry_after: Some(BUSY_RETRY_AFTER) };
             return all(&busy, began.elapsed());
         }
+        // The calls count for themselves. With this one among them, a limit of one call would refuse all of them.
+        self.request.admission.pause_count();
         parent.begin_round(time_left, counted);
         let counted = calls.into_iter().take(counted);
         let requests: Vec<Request> = counted.map(|call| self.inner_request(&parent, call)).collect();
         let mut answers = self.answers(requests, |answer| room.take(answer)).await;
         answers.resize_with(made, || Err(exhausted()));
         let spent = parent.spent();
+        self.request.admission.resume_count();
         match self.continue_run().await {
             Ok(()) => InnerAnswers { answers, spent },
             Err(why) => all(&Failure::Failed(why), spent),
@@ -278,5 +281,5 @@ pub(super) fn failure(code: Code, message: String, retry_after: Option<Duration>
 }
 
 fn may_be_retried(code: Code) -> bool {
-    matches!(code, Code::ToolUnavailable | Code::Busy | Code::PluginLoading)
+    matches!(code, Code::ToolUnavailable | Code::RateLimited | Code::Busy | Code::PluginLoading)
 }

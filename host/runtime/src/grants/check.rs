@@ -106,17 +106,22 @@ fn check_narrow(
     }
 }
 
-/// Refuses a rule that no call of the loaded tools can match. A deny rule that never matches would be a security hole.
+/// Refuses a rule or a rate limit that no call of the loaded tools can match. A deny rule that never matches would be a
+/// security hole.
 fn check_rules<'a>(
     policy: &Policy,
     plugins: impl Iterator<Item = &'a Plugin>,
     files: &Bases,
 ) -> Result<(), GrantError> {
     let known: Vec<KnownTool<'_>> = plugins.flat_map(Plugin::tools).map(known).collect();
-    match policy.dead_rule(&known) {
+    if let Some(dead) = policy.dead_rule(&known) {
+        let path = files.file(dead.id.layer).to_owned();
+        return Err(GrantError::DeadRule { path, dead: Box::new(dead) });
+    }
+    match policy.dead_rate_limit(&known) {
         Some(dead) => {
-            let path = files.file(dead.id.layer).to_owned();
-            Err(GrantError::DeadRule { path, dead: Box::new(dead) })
+            let path = files.file(dead.place.layer).to_owned();
+            Err(GrantError::DeadRateLimit { path, dead: Box::new(dead) })
         }
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 use crate::audit::AuditError;
 use crate::ledger::LedgerError;
 use crate::project_policy::ProjectGrantError;
-use portcullis_policy::{DeadRule, DependencyKey, PluginName};
+use portcullis_policy::{DeadRateLimit, DeadRule, DependencyKey, PluginName};
 use portcullis_sandbox::{ConfineError, DirectoryError, NetworkError};
 use std::path::PathBuf;
 
@@ -17,6 +17,14 @@ pub enum GrantError {
         path: PathBuf,
         /// The rule, and why no call can match it.
         dead: Box<DeadRule>,
+    },
+    /// A rate limit that cannot count any call.
+    #[error("{}: {dead}; {}", path.display(), .dead.remedy())]
+    DeadRateLimit {
+        /// The policy's file.
+        path: PathBuf,
+        /// The rate limit.
+        dead: Box<DeadRateLimit>,
     },
     /// The policy binds a key that the plugin does not ask for.
     #[error("the policy binds the key `{key}` of the plugin `{plugin}`, which only has {asks}: correct the key")]

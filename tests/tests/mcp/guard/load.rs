@@ -123,6 +123,19 @@ async fn tool_calls_are_rate_limited_and_other_requests_are_not() {
     service.send(&other).await.is(200);
 }
 
+#[tokio::test]
+async fn a_call_over_a_rate_limit_of_the_policy_is_a_result_that_says_when_to_try_again() {
+    let limit = "[[rate-limit]]\nper = \"principal\"\nrate = \"1/h\"\n";
+    let service = Service::under(&format!("{PATIENT}{limit}"), |_| {}).await;
+    assert_eq!(service.send(&service.call(GOOD)).await.is(200).last()["result"]["isError"], false);
+    let refused = service.send(&service.call(GOOD)).await.is(200).last();
+    let result = &refused["result"];
+    assert_eq!((&result["isError"], &result["_meta"]["portcullis/code"]), (&json!(true), &json!("rate-limited")));
+    assert!(result["_meta"]["portcullis/retry-after"].as_u64().is_some_and(|wait| wait > 3500), "{result}");
+    let other = service.call(GOOD).having("Authorization", &format!("Bearer {OTHER_TOKEN}"));
+    assert_eq!(service.send(&other).await.is(200).last()["result"]["isError"], false);
+}
+
 /// The calls run four at a time, which is the host's number of run slots.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_concurrent_calls_all_complete_in_every_era() {
