@@ -52,6 +52,19 @@ fn trust_shows_the_callers_of_a_rule() {
     assert!(shown.contains("hello.*, principal bob, origin automation: the project says so"), "{shown}");
 }
 
+#[test]
+fn trust_and_explain_show_the_rate_limits() {
+    let limit = "[[rate-limit]]\ntool = \"hello.*\"\nper = \"principal\"\nrate = \"30/min\"\n";
+    let desk = Desk::new(&format!("{ALLOW}{limit}"));
+    let text = "tool hello.*, per principal, rate 30/min, burst 30";
+    let shown = desk.run_in_project(&["trust", "portcullis.toml", "--yes"]).ends(0).out;
+    assert!(shown.contains("line 5") && shown.contains(text), "{shown}");
+    let explained = desk.run(&["explain", "hello.greet", CALL[2]]).ends(0).out;
+    assert!(explained.contains("rate limit") && explained.contains(text), "{explained}");
+    let document = desk.run(&["--json", "explain", "hello.greet", CALL[2]]).ends(0).document();
+    assert_eq!(document["rate_limits"][0], text);
+}
+
 /// The user's policy allows. The project's policy can only deny more, trusted or not.
 #[test]
 fn a_project_policy_narrows_the_users() {

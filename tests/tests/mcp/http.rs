@@ -377,3 +377,19 @@ async fn over_pipes_stdout_carries_only_messages_and_eof_on_stdin_stops_the_serv
     assert_eq!(timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap(), None);
     assert!(said.contains("serving ") && said.contains("1 plugin refused"), "{said}");
 }
+
+#[tokio::test]
+async fn the_calls_of_one_principal_in_a_second_are_an_option() {
+    let site = site();
+    let serving = Serving::start(&site, &["--no-auth", "--calls-per-second", "1", "--calls-burst", "2"]).await;
+    let mut statuses = Vec::new();
+    // One call per second is allowed, so a slow machine may need several rounds.
+    while !statuses.contains(&429) && statuses.len() < 100 {
+        statuses.push(serving.call("").await.status);
+    }
+    assert_eq!((statuses[..2].to_vec(), statuses.last()), (vec![200, 200], Some(&429)));
+    let serving = Serving::start(&site, &["--no-auth"]).await;
+    for _ in 0..10 {
+        assert_eq!(serving.call("").await.status, 200);
+    }
+}

@@ -112,6 +112,13 @@ pub(crate) struct HttpArguments {
     /// Also serve the console at http://ADDRESS/, for people with the token of an approver
     #[arg(long, conflicts_with = "stdio")]
     pub(crate) console: bool,
+    /// Maximum tool calls of one principal in a second, on average. The rate limits of the policy apply as well
+    /// [default: 200]
+    #[arg(long, value_name = "N", conflicts_with = "stdio", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) calls_per_second: Option<u32>,
+    /// Maximum tool calls of one principal at once, after a time without calls [default: 2000]
+    #[arg(long, value_name = "N", conflicts_with = "stdio", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) calls_burst: Option<u32>,
     /// A file with the tokens that clients can use, one per line: TOKEN, or NAME:TOKEN for the principal mcp.NAME; and
     /// the tokens of the console: approver NAME:TOKEN
     /// [default: mcp-token in the state directory, and console-token for the console, created at the first start]

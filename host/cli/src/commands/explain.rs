@@ -117,6 +117,9 @@ fn text(explained: &Explained, context: &Context) -> Result<String, std::fmt::Er
     let quiet = |label| TableCell::new(TextStyle::Quiet, label);
     facts.row([quiet("arguments"), TableCell::plain(&explained.arguments)]);
     facts.row([quiet("permissions"), TableCell::plain(&view::permissions(explained.permissions))]);
+    for limit in &explained.rate_limits {
+        facts.row([quiet("rate limit"), TableCell::plain(limit)]);
+    }
     for handle in &explained.handles {
         facts.row([quiet("handle"), TableCell::plain(handle)]);
     }

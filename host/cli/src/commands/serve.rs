@@ -18,7 +18,7 @@ use following::{FollowedAccess, Following};
 use portcullis::confinement::OwnNeeds;
 use portcullis::policy::Principal;
 use portcullis::{FileWatch, Host};
-use portcullis_mcp::http::{self, HttpOptions, Reach, Running};
+use portcullis_mcp::http::{self, Access, HttpOptions, Reach, Running};
 use portcullis_mcp::{ClientAnswers, DeniedTools, ListTools, Server, ServerOptions, ToolNames, serve_stdio_until};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -128,10 +128,7 @@ async fn over_http(
     let Served { server, address, arguments, operator } = served;
     let host = following.host;
     let told = access::of(arguments, operator, &host.policy(), context).code(FailureCode::AccessInvalid)?;
-    let mut options = HttpOptions::new(address, told.access);
-    options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
-    options.hosts.clone_from(&arguments.allow_host);
-    options.origins.clone_from(&arguments.allow_origin);
+    let mut options = http_options(address, told.access, arguments);
     let mut served_console = None;
     if arguments.console {
         let console = console::prepare(host, arguments, operator, context).await.code(FailureCode::AccessInvalid)?;
@@ -184,6 +181,18 @@ async fn over_http(
         () = interrupts.next() => {}
     }
     Ok(())
+}
+
+/// Returns the options of the transport, without pages.
+fn http_options(address: SocketAddr, access: Access, arguments: &HttpArguments) -> HttpOptions {
+    let mut options = HttpOptions::new(address, access);
+    options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
+    options.hosts.clone_from(&arguments.allow_host);
+    options.origins.clone_from(&arguments.allow_origin);
+    let limits = &mut options.limits;
+    limits.calls_per_second = arguments.calls_per_second.unwrap_or(limits.calls_per_second);
+    limits.calls_burst = arguments.calls_burst.unwrap_or(limits.calls_burst);
+    options
 }
 
 /// Gives up what a server over HTTP does not need. An approver at its console can pause the policy, which changes the

@@ -114,12 +114,7 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style, width: Option
     let default = policy.default_decision();
     let decided = TableCell::new(look(default), default.as_str());
     table.row([quiet("default"), decided, TableCell::plain("if no rule matches")]);
-    for rule in policy.rules() {
-        let line = format!("line {}", rule.id.line);
-        let decision = if rule.over_ask { "allow over ask" } else { rule.decision.as_str() };
-        let decided = TableCell::new(look(rule.decision), decision);
-        table.row([quiet(&line), decided, TableCell::plain(&of_rule(rule))]);
-    }
+    add_rules(&mut table, policy);
     for plugin in policy.plugins() {
         for (key, binding) in policy.bindings(plugin) {
             let grant = of_binding(plugin, key, binding);
@@ -164,6 +159,22 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style, width: Option
     text.push_str(&table.render_whole(style, "  ", width));
     text.push('\n');
     text
+}
+
+/// Adds a row for each rule and for each rate limit.
+fn add_rules(table: &mut Table, policy: &Policy) {
+    let quiet = |text: &str| TableCell::new(TextStyle::Quiet, text);
+    for rule in policy.rules() {
+        let line = format!("line {}", rule.id.line);
+        let decision = if rule.over_ask { "allow over ask" } else { rule.decision.as_str() };
+        let decided = TableCell::new(look(rule.decision), decision);
+        table.row([quiet(&line), decided, TableCell::plain(&of_rule(rule))]);
+    }
+    for limit in policy.rate_limits() {
+        let line = format!("line {}", limit.place().line);
+        let limited = TableCell::new(TextStyle::Doubtful, "limit");
+        table.row([quiet(&line), limited, TableCell::plain(limit.text())]);
+    }
 }
 
 fn look(decision: Decision) -> TextStyle {
