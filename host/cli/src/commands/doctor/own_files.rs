@@ -12,6 +12,9 @@ const STATE_OPEN_BITS: u32 = 0o077;
 /// Permissions of others with which they could change a policy or a plugin.
 const WRITE_BITS: u32 = 0o002;
 
+/// The user that administers the machine.
+const ROOT: u32 = 0;
+
 /// Checks the directories and the policy.
 pub(super) fn check(context: &Context) -> Vec<DoctorFinding> {
     let environment = &context.environment;
@@ -57,7 +60,7 @@ fn place(what: &'static str, path: &Path, closed: u32, remedy: &str, missing: &s
         }
         Ok(metadata) => metadata,
     };
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
+    if !is_good_owner(metadata.uid(), rustix::process::geteuid().as_raw(), closed) {
         return DoctorFinding::error(what, format!("{shown} belongs to another user"), "use a place of your own");
     }
     if metadata.mode() & closed != 0 {
@@ -65,4 +68,30 @@ fn place(what: &'static str, path: &Path, closed: u32, remedy: &str, missing: &s
         return DoctorFinding::error(what, why, format!("chmod {remedy} {shown}"));
     }
     DoctorFinding::ok(what, shown.to_string())
+}
+
+/// Returns whether a place belongs to the right user. What a service only reads may belong to root, so that the service
+/// cannot change it.
+fn is_good_owner(owner: u32, user: u32, closed: u32) -> bool {
+    owner == user || (owner == ROOT && closed == WRITE_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_may_belong_to_root_and_the_state_may_not() {
+        let rows = [
+            (1000, WRITE_BITS, true),
+            (1000, STATE_OPEN_BITS, true),
+            (ROOT, WRITE_BITS, true),
+            (ROOT, STATE_OPEN_BITS, false),
+            (1001, WRITE_BITS, false),
+            (1001, STATE_OPEN_BITS, false),
+        ];
+        for (owner, closed, is_good) in rows {
+            assert_eq!(is_good_owner(owner, 1000, closed), is_good, "{owner} {closed:o}");
+        }
+    }
 }
