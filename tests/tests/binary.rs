@@ -109,5 +109,8 @@ mod init;
 #[path = "binary/questions.rs"]
 mod questions;
 
+#[path = "binary/deploy.rs"]
+mod deploy;
+
 #[path = "binary/doctor.rs"]
 mod doctor;

@@ -116,7 +116,8 @@ fn check_file(root: &Path, name: &str, text: &str) -> Vec<String> {
             find(line, &what);
         }
     }
-    if name.ends_with(".md") && (name.starts_with("docs/") || DOCUMENTS.contains(&name)) {
+    let is_document = ["docs/", "deploy/"].iter().any(|folder| name.starts_with(folder)) || DOCUMENTS.contains(&name);
+    if name.ends_with(".md") && is_document {
         for (line, what) in prose::long_sentences(text) {
             find(line, &what);
         }
