@@ -4,8 +4,8 @@ use crate::desk::{changes, edit};
 use portcullis_policy::{Decision, Layers, Permission, Trust};
 use portcullis_policy_edit::{EditError, PolicyEdit, RuleEdit, apply};
 
-const ASK: &str =
-    "# mine\n[[rule]] # first\ntool = \"files.write\"\ndecision = \"ask\"   # for now\n\n[limits]\ntime = \"5 s\"\n";
+const ASK: &str = "# mine\n[[rule]] # first\ntool = \"files.write\"\ndecision = \"ask\"   # for now\n\n[limits]\ntime = \"5 s\"\n\n\
+     [[rate-limit]]\ntool = \"files.*\"\nrate = \"5/s\"\n";
 
 fn rule(decision: Decision, tool: &str) -> PolicyEdit {
     PolicyEdit::Rule(RuleEdit::new(decision, tool))
