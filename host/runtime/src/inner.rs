@@ -10,6 +10,7 @@ use crate::hooks::Hook;
 use crate::inject::Injection;
 use crate::ledger::Owner;
 use crate::live::{KnownCalls, LiveServer};
+use crate::metrics::CallMetrics;
 use crate::outputs::OutputKeeper;
 use crate::places::HostDirectories;
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
@@ -18,6 +19,7 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::results::ResultHistory;
 use crate::steering::Steering;
+use crate::storage_health::StorageHealth;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
 use portcullis_policy::{PluginName, Policy};
@@ -62,6 +64,10 @@ pub(crate) struct HostState {
     /// The background loads, if the host does not wait for plugins.
     pub(crate) background: Option<BackgroundLoading>,
     pub(crate) audit: Arc<AuditWriter>,
+    /// What the host knows of its audit log between two checks.
+    pub(crate) storage: Arc<StorageHealth>,
+    /// Counts and measures the calls of this host.
+    pub(crate) metrics: Arc<CallMetrics>,
     pub(crate) approvals: Approvals,
     /// The requests without a waiting call that the catalog in force has decided on.
     pub(crate) decided_left: sync::Mutex<DecidedRequests>,

@@ -28,6 +28,8 @@ pub(crate) type ProgressReport = Box<dyn Fn(&dyn Fn() -> Progress) + Send + Sync
 /// A running call, as the calls that it makes through one key see it.
 pub(crate) struct ParentCall {
     id: Arc<str>,
+    /// The id of the call that a caller made, and that led to this one or is this one.
+    first_call: Arc<str>,
     call: Arc<ValidCall>,
     admission: Arc<Admission>,
     origin: RequestOrigin,
@@ -65,6 +67,7 @@ struct Round {
 /// What a call needs to make calls through one key.
 pub(crate) struct CallingCall<'a> {
     pub(crate) id: &'a str,
+    pub(crate) first_call: Option<&'a Arc<str>>,
     pub(crate) call: &'a Arc<ValidCall>,
     pub(crate) admission: &'a Arc<Admission>,
     pub(crate) origin: &'a RequestOrigin,
@@ -82,11 +85,12 @@ impl fmt::Debug for ParentCall {
 impl ParentCall {
     /// Makes the parent of the calls through a key. `None` if the chain of calls is already as long as it may be.
     pub(crate) fn new(calling: CallingCall<'_>, key: DependencyKey, binding: &ToolsBinding) -> Option<Self> {
-        let CallingCall { id, call, admission, origin, parent, quota, report } = calling;
+        let CallingCall { id, first_call, call, admission, origin, parent, quota, report } = calling;
         let ceiling = u32::try_from(TOOLS_DEPTH_CEILING).unwrap_or(u32::MAX);
         let depth = parent.map_or(ceiling, |parent| parent.depth_left).min(binding.depth);
         Some(Self {
             id: Arc::from(id),
+            first_call: first_call.map_or_else(|| Arc::from(id), Arc::clone),
             call: Arc::clone(call),
             admission: Arc::clone(admission),
             origin: origin.clone(),
@@ -106,6 +110,11 @@ impl ParentCall {
     /// Returns the id of the call.
     pub(crate) fn id(&self) -> &Arc<str> {
         &self.id
+    }
+
+    /// Returns the id of the call that a caller made, and that led to this one or is this one.
+    pub(crate) fn first_call(&self) -> &Arc<str> {
+        &self.first_call
     }
 
     /// Returns the run slot and the order of the call.

@@ -316,6 +316,11 @@ impl Request {
         self.parent.as_ref().map(|parent| parent.id()).or(self.in_batch.as_ref())
     }
 
+    /// Returns the id of the call that a caller made, and that led to this one. `None` if a caller made this one.
+    pub(crate) fn first_call(&self) -> Option<&Arc<str>> {
+        self.parent.as_ref().map(|parent| parent.first_call()).or(self.in_batch.as_ref())
+    }
+
     /// Returns the principal whose session orders the call.
     pub(crate) fn ordered_for(&self) -> &Principal {
         self.parent.as_ref().map_or(&self.origin.principal, |parent| parent.outermost())

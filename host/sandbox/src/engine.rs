@@ -37,6 +37,7 @@ pub struct Engine {
     footprint: Footprint,
     fingerprint: Option<[u8; 32]>,
     largest: Limits,
+    instances: u64,
 }
 
 impl Engine {
@@ -51,12 +52,19 @@ impl Engine {
         let linker = Arc::new(linker(&engine)?);
         let ticker = Ticker::start(&engine)?;
         let fingerprint = codegen::fingerprint(&engine);
-        Ok(Self { engine, linker, ticker, footprint: Footprint::of(config), fingerprint, largest: config.largest })
+        let (footprint, largest, instances) = (Footprint::of(config), config.largest, slots(config).into());
+        Ok(Self { engine, linker, ticker, footprint, fingerprint, largest, instances })
     }
 
     /// Returns the maximum memory that this engine can make the process use.
     pub fn footprint(&self) -> Footprint {
         self.footprint
+    }
+
+    /// Returns the instances of plugins that are in use, and the places for them.
+    pub fn pool_usage(&self) -> (u64, u64) {
+        let used = self.engine.pooling_allocator_metrics().map_or(0, |pool| pool.component_instances());
+        (used, self.instances)
     }
 
     /// Returns whether idle memory is reset by asking the kernel which pages changed. Without it, a call costs about

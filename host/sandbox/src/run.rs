@@ -51,6 +51,8 @@ pub struct Ran<T> {
     /// Bytes of the answer that went to [`CallHost::write_output`](crate::CallHost::write_output). They are the
     /// beginning of the answer. If the answer is text, they are all of it, and the text in `result` is empty.
     pub streamed: u64,
+    /// The time until the guest's own code began, of the execution of a call. `None` if it did not begin.
+    pub instantiation: Option<Duration>,
 }
 
 /// What a run needs besides its export.
@@ -146,6 +148,7 @@ impl Engine {
         let meter = &store.data().meter;
         let refused = meter.refused();
         let memory_bytes = meter.memory_bytes();
+        let instantiation = store.data().instantiated.map(|at| at.saturating_duration_since(began));
         let result = ended.and_then(|returned| returned.map_err(|error| Stop::from_error(&error, refused)));
         let (result, streamed) = complete::<E>(result, &mut store.data_mut().output);
         let network = store.data_mut().http.take_call();
@@ -157,7 +160,7 @@ impl Engine {
         let result = result.map(|returned| E::redact(returned, &network));
         let log = network.redact_log(sink.take());
         // The traffic counts the secrets that were removed from the result and the log, so it comes last.
-        Ran { result, usage, log, traffic: network.traffic(), effects, streamed }
+        Ran { result, usage, log, traffic: network.traffic(), effects, streamed, instantiation }
     }
 
     /// Creates a store with all limits set.
@@ -193,6 +196,7 @@ impl<T> Ran<T> {
             traffic: self.traffic,
             effects: self.effects,
             streamed: self.streamed,
+            instantiation: self.instantiation,
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::meter::Meter;
 use crate::output::OutputContext;
 use portcullis_policy::Limits;
 use std::sync::Arc;
+use std::time::Instant;
 use wasmtime::component::{Resource, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -30,6 +31,8 @@ pub(crate) struct StoreState {
     pub(crate) sink: Sink,
     pub(crate) call: CallContext,
     pub(crate) reports_left: usize,
+    /// When the plugin was instantiated, so that its own code began.
+    pub(crate) instantiated: Option<Instant>,
 }
 
 impl StoreState {
@@ -73,6 +76,7 @@ impl StoreState {
             sink: sink.clone(),
             call,
             reports_left: limits.progress_reports,
+            instantiated: None,
         }
     }
 

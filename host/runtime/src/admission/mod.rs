@@ -24,7 +24,7 @@ pub(crate) use runs::Runs;
 use slots::{RunSlot, RunSlots, SlotKey};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Maximum running calls that wait without a run slot, for an approver or for calls that they make. Each keeps its
@@ -90,14 +90,21 @@ impl Admissions {
         self.slots.of_plugin()
     }
 
+    /// Returns the run slots that calls hold, and all run slots.
+    pub(crate) fn slot_usage(&self) -> (u32, u32) {
+        self.slots.usage()
+    }
+
     /// Waits for the order of the call's session, and then for a run slot, for no longer than `patience`. A call that a
-    /// tool makes uses those that the call of the tool, the `lender`, offers, if it can.
+    /// tool makes uses those that the call of the tool, the `lender`, offers, if it can. Notes in `ordered` when the
+    /// order was taken.
     pub(crate) async fn admit(
         &self,
         applicant: Applicant<'_>,
         admission: &Arc<Admission>,
         lender: Option<&Arc<Admission>>,
         patience: Duration,
+        ordered: &mut Option<Instant>,
     ) -> Result<Admitted, NotAdmitted> {
         let order = OrderKey::of(&applicant);
         let slot = SlotKey::of(&applicant);
@@ -114,6 +121,7 @@ impl Admissions {
         }
         let taken = self.orders.take(&order).await.map_err(NotAdmitted::Io)?;
         admission.held().order = Some(taken);
+        *ordered = Some(Instant::now());
         let taken = tokio::time::timeout(patience, self.slots.take(&slot)).await.map_err(|_| NotAdmitted::Busy)?;
         let mut held = admission.held();
         held.slot = Some(taken);

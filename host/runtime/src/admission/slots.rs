@@ -40,6 +40,7 @@ pub(super) struct RunSlot {
 }
 
 struct SlotTable {
+    all: u32,
     free: u32,
     /// Maximum slots of one principal.
     of_principal: u32,
@@ -76,6 +77,7 @@ impl RunSlots {
     pub(super) fn new(calls: u32) -> Self {
         let of_principal = share(calls);
         Self(Arc::new(Mutex::new(SlotTable {
+            all: calls,
             free: calls,
             of_principal,
             of_plugin: share(of_principal),
@@ -87,6 +89,12 @@ impl RunSlots {
     /// Maximum slots of one plugin for one principal.
     pub(super) fn of_plugin(&self) -> usize {
         self.table().of_plugin as usize
+    }
+
+    /// Returns the slots that calls hold, and all slots.
+    pub(super) fn usage(&self) -> (u32, u32) {
+        let table = self.table();
+        (table.all.saturating_sub(table.free), table.all)
     }
 
     /// Waits for a slot. Dropping the future stops waiting.

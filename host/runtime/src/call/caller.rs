@@ -165,6 +165,7 @@ impl GuestLink {
         let request = Request {
             overrides: request.overrides.clone(),
             approval_wait: request.approval_wait,
+            in_batch: request.in_batch.clone(),
             ..request.without_arguments()
         };
         Self { host, record, request, call, run, inner_run, parents: Mutex::default(), call_memory: Mutex::default() }

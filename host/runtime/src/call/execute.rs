@@ -28,6 +28,7 @@ use portcullis_sandbox::{
     CallContext, CallHost, Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage,
 };
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Maximum length of a failing tool's text that a model is shown, in bytes.
 const FAILURE_BYTES_MAX: usize = 8 * 1024;
@@ -40,12 +41,14 @@ struct FinishedRun {
     done: Option<String>,
     /// The handles that the tool could not open because its author did not declare the permission.
     undeclared: Option<String>,
+    /// The time until the guest's code began, if the tool is a guest.
+    instantiation: Option<Duration>,
 }
 
 impl FinishedRun {
     /// Creates the result of a run without a sandbox, of whose side effects the host knows nothing.
     fn of((result, usage): (Result<Answer, Stop>, Usage)) -> Self {
-        Self { result, usage, done: None, undeclared: None }
+        Self { result, usage, done: None, undeclared: None, instantiation: None }
     }
 }
 
@@ -66,6 +69,7 @@ impl ReadyCall {
         let output_bytes_max = code.answer_bytes_max(&limits);
         let answer = running_answer(host, request, record, &granted);
         record.running();
+        let began = Instant::now();
         let ran = match code {
             Runnable::Plugin(code) => {
                 let ran = run_plugin(&code, host, request, record, granted, &answer).await;
@@ -78,6 +82,7 @@ impl ReadyCall {
             Runnable::Explanation => run_explanation(host, request, granted, admitted).await,
             Runnable::Batch => return ReadyBatch { host, request, record, granted, admitted, answer }.run().await,
         };
+        record.ran_since(began, ran.instantiation);
         let (written, kept) = answer.finish().await;
         let usage = ran.usage;
         let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
@@ -157,7 +162,7 @@ async fn run_plugin(
     let kind_of = |key: &str| call.plugin.dependencies.iter().find(|(known, _)| known.as_str() == key);
     let kind_of = |key: &str| kind_of(key).map(|(_, dependency)| dependency.kind);
     let undeclared = grant::undeclared(&opened, call.tool.permissions(), kind_of);
-    FinishedRun { result: ran.result, usage: ran.usage, done, undeclared }
+    FinishedRun { result: ran.result, usage: ran.usage, done, undeclared, instantiation: ran.instantiation }
 }
 
 async fn run_standard(

@@ -192,7 +192,8 @@ impl GuestLink {
         };
         let (call, parent, report) = (&self.call, self.request.parent.as_ref(), self.progress_report());
         let admission = &self.request.admission;
-        let calling = CallingCall { id: self.record_id(), call, admission, origin, parent, quota, report };
+        let (id, first_call) = (self.record_id(), self.request.first_call());
+        let calling = CallingCall { id, first_call, call, admission, origin, parent, quota, report };
         let parent = ParentCall::new(calling, key, binding).map(Arc::new);
         let parent =
             parent.ok_or("A tool that was called by tools cannot call more tools here: the chain is too long.")?;

@@ -4,6 +4,7 @@
 //! The sandbox makes the store when it runs the code, with every limit armed.
 
 use super::grant::GrantedCall;
+use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::unwanted::unwanted;
 use crate::admission::{Admitted, Applicant, NotAdmitted};
@@ -15,6 +16,7 @@ use crate::reserved;
 use crate::standard::Standard;
 use portcullis_policy::Limits;
 use portcullis_sandbox::Code as PluginCode;
+use std::time::Instant;
 
 /// A granted call that may start now.
 pub(crate) struct ReadyCall {
@@ -51,7 +53,12 @@ impl Runnable {
 }
 
 impl GrantedCall {
-    pub(super) async fn instantiate(self, host: &HostState, request: &Request) -> Result<ReadyCall, Rejection> {
+    pub(super) async fn instantiate(
+        self,
+        host: &HostState,
+        request: &Request,
+        record: &CallRecord,
+    ) -> Result<ReadyCall, Rejection> {
         let name = self.call.tool.name();
         let code = match (Standard::named(name), self.call.plugin.native_function(&name.tool)) {
             (Some(standard), _) => Runnable::Standard(standard),
@@ -65,12 +72,13 @@ impl GrantedCall {
             // A cancelled or superseded call does not start, even if its run slot came free at the same moment.
             biased;
             rejection = unwanted(request) => Err(rejection),
-            admitted = self.wait(host, request) => admitted,
+            admitted = self.wait(host, request, record) => admitted,
         };
         Ok(ReadyCall { granted: self, code, admitted: admitted? })
     }
 
-    async fn wait(&self, host: &HostState, request: &Request) -> Result<Admitted, Rejection> {
+    async fn wait(&self, host: &HostState, request: &Request, record: &CallRecord) -> Result<Admitted, Rejection> {
+        let began = Instant::now();
         if let Some(turn) = &request.turn {
             turn.take(&self.call.tool).await;
         }
@@ -83,7 +91,9 @@ impl GrantedCall {
         };
         // A slot becomes free when a call ends, and every call has a time limit. A call gives up after its own limit.
         let lender = request.parent.as_ref().map(|parent| parent.admission());
-        let admitted = host.admissions.admit(applicant, &request.admission, lender, self.limits.time).await;
+        let (time, mut ordered) = (self.limits.time, None);
+        let admitted = host.admissions.admit(applicant, &request.admission, lender, time, &mut ordered).await;
+        record.admitted(began, ordered);
         admitted.map_err(|why| match why {
             NotAdmitted::Busy => {
                 Rejection::new(Code::Busy, "Too many calls are running. Retry when one of them has ended.")

@@ -7,6 +7,7 @@ mod lines;
 mod opinions;
 mod payload;
 mod source;
+mod times;
 mod traffic;
 mod withheld;
 
@@ -112,6 +113,7 @@ impl CallRecord {
         let targets = Arc::new(call.recorded_targets());
         let arguments = self.payload(&call.canonical, None);
         self.shared.entry.note(|facts| {
+            facts.known_tool = Some(Arc::clone(&call.tool));
             facts.event_arguments = arguments;
             facts.plugin_sha256 = Some(Arc::clone(&call.plugin.sha256_hex));
             facts.definition_sha256 = Some(Arc::clone(tool::sha256_hex(&call.tool)));
@@ -126,6 +128,7 @@ impl CallRecord {
         policy: &PolicyInForce,
         verdict: &Verdict,
     ) -> Result<(), Rejection> {
+        self.shared.entry.note(|facts| facts.answer = Some(verdict.decision));
         let decision = match verdict.decision {
             Decision::Allow => "allow",
             Decision::Ask => "ask",
@@ -152,7 +155,10 @@ impl CallRecord {
 
     /// Notes that the call waits for an approver, until it ends or is resumed.
     pub(super) fn waiting(&self) {
-        self.shared.entry.note(|facts| facts.waiting = true);
+        self.shared.entry.note(|facts| {
+            facts.waiting = true;
+            facts.times.wait();
+        });
         self.shared.publish(CallState::Waiting);
     }
 
@@ -161,6 +167,7 @@ impl CallRecord {
         let mut running = false;
         self.shared.entry.note(|facts| {
             facts.waiting = false;
+            facts.times.end_wait();
             running = facts.running;
         });
         if running {
@@ -218,7 +225,7 @@ impl CallRecord {
         let outcome = self.shared.entry.outcome(&reply);
         // The entry is written even if this future is dropped while it waits.
         self.ending = RecordEnding::Recorded(reply.code);
-        let reply = withheld::unless_recorded(reply, outcome.await);
+        let reply = withheld::unless_recorded(reply, self.shared.entry.written(outcome).await);
         self.ending = RecordEnding::Recorded(reply.code);
         let result = self.payload(&reply.message, reply.reference.as_ref().map(|reference| reference.id.as_str()));
         self.shared.entry.note(|facts| facts.event_result = result);
@@ -260,6 +267,7 @@ impl RecordState {
     }
 
     fn ended(&self, code: Code) {
+        self.entry.count(code);
         self.announcer.ended(&self.entry, code);
     }
 }

@@ -15,6 +15,7 @@ use portcullis_sandbox::Cancellation;
 use std::convert::Infallible;
 use std::future::pending;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Runs one call. Its audit record is always finished, even if this future is dropped. `id` is the id of a call that
 /// already has an approval request, and `None` for a new call.
@@ -118,9 +119,12 @@ async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord
         parent.announce(&valid);
     }
     unwanted::check(request)?;
-    let approved = valid.authorize(host, request, record).await?;
+    let began = Instant::now();
+    let approved = valid.authorize(host, request, record).await;
+    record.authorized(began);
+    let approved = approved?;
     let granted = approved.grant(host, request, record)?;
-    let instance = granted.instantiate(host, request).await?;
+    let instance = granted.instantiate(host, request, record).await?;
     let raw = instance.execute(host, request, record).await?;
     raw.shape().await
 }

@@ -23,7 +23,12 @@ impl Loader {
             Fetched::Miss => Fetched::Miss,
             Fetched::Rejected(reason) => Fetched::Rejected(reason),
         };
-        match blocking(move || Ok(fetch())).await? {
+        let fetched = blocking(move || Ok(fetch())).await?;
+        match &fetched {
+            Fetched::Hit(Ok(_)) => self.code_cache.hit(),
+            Fetched::Hit(Err(_)) | Fetched::Miss | Fetched::Rejected(_) => self.code_cache.miss(),
+        }
+        match fetched {
             Fetched::Hit(Ok(code)) => Ok(Some(code)),
             Fetched::Hit(Err(error)) => {
                 let event = format!("cached code not used: {}", WithCauses(&error));

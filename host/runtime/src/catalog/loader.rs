@@ -5,6 +5,7 @@ use super::file::FileError;
 use super::load_error::LoadError;
 use super::observer::Observer;
 use crate::audit::AuditWriter;
+use crate::metrics::CodeCacheCounters;
 use crate::servers::ServerChanges;
 use portcullis_ledger::logins::ServerLogins;
 use portcullis_ledger::pins::GeneratedPins;
@@ -32,6 +33,7 @@ pub(crate) struct Loader {
     pub(crate) slots: LoadSlots,
     /// Counts the changes of servers.
     pub(crate) server_changes: ServerChanges,
+    pub(crate) code_cache: CodeCacheCounters,
 }
 
 /// Limits how much loading runs at the same time.
@@ -50,8 +52,8 @@ impl Loader {
         (audit, pins, logins): (Arc<AuditWriter>, Arc<GeneratedPins>, Arc<ServerLogins>),
         observer: Arc<dyn Observer>,
     ) -> Self {
-        let (slots, server_changes) = (LoadSlots::default(), ServerChanges::default());
-        Self { engine, compiler, store, plugins, audit, pins, logins, observer, slots, server_changes }
+        let (slots, server_changes, code_cache) = Default::default();
+        Self { engine, compiler, store, plugins, audit, pins, logins, observer, slots, server_changes, code_cache }
     }
 }
 

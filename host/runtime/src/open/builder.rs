@@ -7,6 +7,7 @@ use crate::concurrency::CALLS_DEFAULT;
 use crate::hooks::Hook;
 use crate::host::Host;
 use crate::inject::Injection;
+use crate::metrics::CallObserver;
 use crate::outputs::OUTPUTS_BYTES_DEFAULT;
 use crate::places::StatePlace;
 use crate::policy_source::{PolicySources, UserPolicy};
@@ -28,6 +29,7 @@ pub struct HostBuilder {
     pub(super) approval_options: String,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) hooks: Vec<Arc<dyn Hook>>,
+    pub(super) call_observer: Option<Arc<dyn CallObserver>>,
     pub(super) calls: u32,
     pub(super) shares_sessions: bool,
     pub(super) shares_live: bool,
@@ -71,6 +73,7 @@ impl HostBuilder {
             approval_options: String::new(),
             observer: Arc::new(Silent),
             hooks: Vec::new(),
+            call_observer: None,
             calls: CALLS_DEFAULT,
             shares_sessions: false,
             shares_live: false,
@@ -252,6 +255,13 @@ impl HostBuilder {
     #[must_use]
     pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
         self.hooks.push(hook);
+        self
+    }
+
+    /// Sets the observer of calls that have ended.
+    #[must_use]
+    pub fn call_observer(mut self, observer: Arc<dyn CallObserver>) -> Self {
+        self.call_observer = Some(observer);
         self
     }
 

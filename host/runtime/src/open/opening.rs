@@ -17,6 +17,7 @@ use crate::inject::Injection;
 use crate::inner::HostState;
 use crate::ledger::{CallLedger, Owner, blocking};
 use crate::live::{KnownCalls, LiveServer, LiveSocket};
+use crate::metrics::CallMetrics;
 use crate::outputs::OutputKeeper;
 use crate::places::{HostDirectories, PlaceError, StatePlace};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
@@ -50,14 +51,12 @@ impl HostBuilder {
         let opened = blocking(move || OpenState::open(places)).await?;
         let OpenState { state, audit, approvals, owner, admissions, plugins, outputs, .. } = opened;
         let (stores, sources, in_force, live) = (opened.stores, opened.sources, opened.in_force, opened.live);
-        let policy = &in_force.policy;
-        audit.keep(policy.record().durable);
-        let (reserved, events) = (Reserved::of(policy), Arc::default());
+        audit.keep(in_force.policy.record().durable);
+        let (reserved, events) = (Reserved::of(&in_force.policy), Arc::default());
         let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let (compiler, store) = (self.compiler, Arc::new(store));
-        let (pins, logins) = (Arc::new(GeneratedPins::open(&state)?), Arc::new(ServerLogins::open(&state)?));
-        let kept = (Arc::clone(&audit), pins, logins);
+        let kept = (Arc::clone(&audit), Arc::new(GeneratedPins::open(&state)?), Arc::new(ServerLogins::open(&state)?));
         let loader = Arc::new(Loader::new((engine, compiler, store), plugins, kept, self.observer));
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
@@ -81,6 +80,8 @@ impl HostBuilder {
             loader,
             background,
             audit,
+            storage: Arc::default(),
+            metrics: Arc::new(CallMetrics::new(self.call_observer)),
             approvals,
             decided_left: Default::default(),
             owner,

@@ -53,6 +53,7 @@ macro_rules! bind {
         use generated::portcullis::tool::{context, dependencies, output, types};
         use portcullis_definitions::manifest::{self, Answer, Manifest};
         use portcullis_policy::{Hint, Permission, Permissions};
+        use std::time::Instant;
         use wasmtime::Store;
         use wasmtime::component::{HasSelf, InstancePre, Linker, Resource};
         use wasmtime_wasi::filesystem::Descriptor;
@@ -95,6 +96,7 @@ macro_rules! bind {
                 arguments: &str,
             ) -> wasmtime::Result<Answer> {
                 let plugin = self.0.instantiate_async(&mut *store).await?;
+                store.data_mut().instantiated = Some(Instant::now());
                 let answer = plugin.portcullis_tool_handler().call_execute_raw(&mut *store, tool, arguments).await?;
                 Ok(answer.map(Into::into).map_err(Into::into))
             }

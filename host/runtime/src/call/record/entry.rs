@@ -9,12 +9,15 @@ use crate::audit::{AuditError, AuditWriter, Kind, WrittenEntry};
 use crate::call::effects::EffectsLine;
 use crate::call::rejection::Rejection;
 use crate::inner::HostState;
+use crate::metrics::{CallMetrics, FinishedCall, PolicyAnswer};
 use crate::reply::{Code, Reply};
 use crate::request::Request;
+use crate::storage_health::StorageHealth;
 use crate::text::{WithCauses, cut, new_id};
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Layer, Payloads, Source, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Instant, SystemTime};
 
 /// Maximum length of an entry's detail, in bytes.
 const DETAIL_BYTES_MAX: usize = 4096;
@@ -34,6 +37,10 @@ pub(super) struct CallEntry {
     audit: Arc<AuditWriter>,
     id: String,
     payloads: Payloads,
+    started: SystemTime,
+    began: Instant,
+    storage: Arc<StorageHealth>,
+    metrics: Arc<CallMetrics>,
     facts: Mutex<Facts>,
 }
 
@@ -45,6 +52,7 @@ impl CallEntry {
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
             trace: request.origin.trace.clone(),
             parent: request.made_by().cloned(),
+            first_call: request.first_call().cloned(),
             tool: cut(&request.tool, 256).to_owned(),
             arguments_bytes: request.arguments.len(),
             source: request.provenance.as_deref().map(SourceLine::of),
@@ -53,7 +61,9 @@ impl CallEntry {
         };
         let audit = Arc::clone(&host.audit);
         let (id, payloads) = (id.or_else(new_id).unwrap_or_default(), host.policy().policy.record().payloads);
-        Self { purpose, audit, id, payloads, facts: Mutex::new(facts) }
+        let (storage, metrics) = (Arc::clone(&host.storage), Arc::clone(&host.metrics));
+        let (started, began, facts) = (SystemTime::now(), Instant::now(), Mutex::new(facts));
+        Self { purpose, audit, id, payloads, started, began, storage, metrics, facts }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -103,9 +113,35 @@ impl CallEntry {
             facts.decided = true;
             written
         };
-        let recorded = written.await;
+        let recorded = self.written(written).await;
         self.note(|facts| facts.decided = recorded.is_ok());
         recorded.map_err(|error| unrecorded(&error))
+    }
+
+    /// Waits until an entry is written.
+    pub(super) async fn written(&self, entry: WrittenEntry) -> Result<(), AuditError> {
+        let written = self.metrics.waiting_entries.until(entry).await;
+        self.storage.note(&written);
+        written
+    }
+
+    /// Counts the call, which has ended.
+    pub(super) fn count(&self, code: Code) {
+        let mut facts = self.facts();
+        facts.times.end_wait();
+        self.metrics.count(&FinishedCall {
+            id: &self.id,
+            parent: facts.parent.as_deref(),
+            first: facts.first_call.as_deref().unwrap_or(&self.id),
+            trace: facts.trace.as_deref(),
+            tool: facts.known_tool.as_ref().map(|tool| tool.name()),
+            answer: facts.answer.map_or(PolicyAnswer::Undecided, PolicyAnswer::Decided),
+            code,
+            started: self.started,
+            took: self.began.elapsed(),
+            began: self.began,
+            times: &facts.times,
+        });
     }
 
     pub(super) async fn answer(&self, subject: String, answer: &str, note: Option<&str>) -> Result<(), Rejection> {

@@ -4,9 +4,11 @@ use super::payload::RecordedOutput;
 use super::source::SourceLine;
 use super::traffic::TrafficLine;
 use crate::call::effects::EffectsLine;
+use crate::catalog::Tool;
 use crate::events::EventPayload;
 use crate::inject::Uses;
-use portcullis_policy::{Layer, Targets};
+use crate::metrics::StepTimes;
+use portcullis_policy::{Decision, Layer, Targets};
 use portcullis_sandbox::{Effects, Traffic};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
@@ -40,6 +42,17 @@ pub(super) struct Facts {
     /// The model's message that the arguments came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<SourceLine>,
+    /// The id of the call that a caller made, and that led to this one.
+    #[serde(skip)]
+    pub(super) first_call: Option<Arc<str>>,
+    /// The tool, once the call is validated.
+    #[serde(skip)]
+    pub(super) known_tool: Option<Arc<Tool>>,
+    /// What the policy decided.
+    #[serde(skip)]
+    pub(super) answer: Option<Decision>,
+    #[serde(skip)]
+    pub(super) times: StepTimes,
     #[serde(skip)]
     pub(super) decided: bool,
     #[serde(skip)]
