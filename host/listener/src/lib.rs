@@ -7,8 +7,10 @@
 mod connections;
 mod limits;
 mod linger;
+mod observer;
 mod room;
 
-pub use connections::{bind, serve};
+pub use connections::{ListenerStop, Served, bind, serve, serve_observed};
 pub use limits::ListenerLimits;
+pub use observer::{ConnectionObserver, ConnectionRefusal, PeerAddress, RefusedApprover};
 pub use room::keep_connection;

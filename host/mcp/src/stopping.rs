@@ -33,6 +33,11 @@ impl TransportStop {
         &self.begun
     }
 
+    /// Returns a token that is cancelled when no call is in flight or the grace period is over.
+    pub(crate) fn late(&self) -> &CancellationToken {
+        &self.late
+    }
+
     /// Waits until no call is in flight or the grace period is over. Then ends the remaining calls.
     pub(crate) async fn end_calls(&self, is_idle: impl Fn() -> bool) {
         // The result does not matter: if the transport is idle, there is no call to cancel.

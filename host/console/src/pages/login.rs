@@ -16,7 +16,7 @@ use http::header::{ORIGIN, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use maud::{DOCTYPE, html};
-use portcullis_listener::keep_connection;
+use portcullis_listener::{RefusedApprover, keep_connection};
 use std::sync::Arc;
 use tokio::time::timeout;
 
@@ -56,7 +56,11 @@ pub(crate) async fn sign_in_with_token(State(state): State<Arc<ConsoleState>>, r
     let fields = PageQuery::parse(&read.to_bytes());
     let approver = match tokens.verify(fields.get(TOKEN_FIELD).trim()) {
         Ok(approver) => approver,
-        Err(why) => return form(StatusCode::FORBIDDEN, Some(why)),
+        Err(why) => {
+            let mut refused = form(StatusCode::FORBIDDEN, Some(why));
+            refused.extensions_mut().insert(RefusedApprover);
+            return refused;
+        }
     };
     if !keep_connection(&mut parts.extensions) {
         return evicted();

@@ -13,6 +13,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use std::sync::Arc;
 
+/// The header with the trace of a request over HTTP.
+const TRACE_HEADER: &str = "traceparent";
+
 /// The tool that a request names, and its caller.
 #[derive(Clone)]
 pub(crate) struct Named {
@@ -73,6 +76,13 @@ impl Named {
     }
 }
 
+/// Returns the `traceparent` of the HTTP request, if there is one. That of the message itself counts first, because a
+/// proxy may have set the header.
+fn header_trace(cx: &RequestContext<RoleServer>) -> Option<&str> {
+    let parts = cx.extensions.get::<http::request::Parts>()?;
+    parts.headers.get(TRACE_HEADER)?.to_str().ok()
+}
+
 pub(super) fn request(
     server: &Server,
     tool: String,
@@ -85,7 +95,7 @@ pub(super) fn request(
     let mut request = Request::new(tool, arguments.unwrap_or_else(|| b"{}".to_vec()))
         .principal(caller.principal.clone())
         .session(&caller.session);
-    if let Some(trace) = cx.meta.get_traceparent() {
+    if let Some(trace) = cx.meta.get_traceparent().or_else(|| header_trace(cx)) {
         request = request.trace(trace);
     }
     if let Some(client) = cx.client_info() {

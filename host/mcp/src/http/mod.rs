@@ -10,10 +10,15 @@ mod carried;
 mod error;
 mod guard;
 mod oauth;
+mod operations;
 mod options;
 mod pages;
 mod principal;
+mod probes;
+mod readiness;
 mod refusal;
+mod refusal_reason;
+mod refusals;
 mod running;
 mod sessions;
 mod token_length;
@@ -25,12 +30,16 @@ pub use approvers::{ApproverVerdict, Approvers, LiveApprovers};
 pub use error::{HttpError, SettingError};
 pub use guard::{AllowedHost, AllowedOrigin};
 pub use oauth::{APPROVER_SCOPE, KeyFinding, KeyNotice, KeySetError, OAuth, SCOPE};
+pub use operations::{METRICS_PATH, Operations, OperationsOptions};
 pub use options::{
     Access, BODY_TIME, CALLS_BURST, CALLS_PER_SECOND, CONNECTIONS_MAX, ENVELOPE_BYTES, FIRST_HEADERS_TIME,
     HEADERS_TIME, HttpLimits, HttpOptions, LINGER_TIME, PRINCIPALS_MAX, REQUESTS_PER_PRINCIPAL_MAX, Reach,
     SESSION_IDLE_TIME, SESSIONS_MAX, SESSIONS_PER_PRINCIPAL_MAX, STOP_TIME, STREAMS_PER_PRINCIPAL_MAX,
 };
 pub use pages::Pages;
+pub use probes::{HEALTH_PATH, READY_PATH};
+pub use refusal_reason::RefusalReason;
+pub use refusals::{HttpCounters, LOG_LINES_MAX, LOG_WINDOW_TIME};
 pub use running::{ENDPOINT, Running, settled};
 pub use token_length::{TOKEN_BYTES_MAX, TOKEN_BYTES_MIN};
 pub use token_life::TokenLife;
@@ -49,6 +58,9 @@ use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use oauth::METADATA_PATH;
 use portcullis::Host;
+use portcullis_listener::{ListenerStop, Served};
+use readiness::Readiness;
+use refusals::{Refusals, recorded};
 use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -74,11 +86,17 @@ pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, Http
     let address = listener.local_addr().map_err(|source| HttpError::Listen { address: options.address, source })?;
     let host = server.inner().host.clone();
     host.keep_unreachable(address);
+    let hosts = Arc::new(Hosts::new(address, &options.hosts));
     let (limits, stopping, over) = (options.limits, TransportStop::default(), CancellationToken::new());
+    let readiness = Arc::new(Readiness::new(host.clone(), stopping.begun().clone()));
+    let refusals = Refusals::new();
     let (router, access) = router(server.served_until(stopping.clone()), options, address, &over);
-    let connections =
-        tokio::spawn(portcullis_listener::serve(listener, router, limits.of_listener(), stopping.begun().clone()));
-    Ok(Running { address, host, access, stopping, over, connections })
+    let router = beside_probes(router, &readiness, hosts).layer(from_fn_with_state(Arc::clone(&refusals), recorded));
+    let served =
+        Served { router, limits: limits.of_listener(), observer: Arc::new(HttpCounters(Arc::clone(&refusals))) };
+    let stop = ListenerStop::Draining { begun: stopping.begun().clone(), drained: stopping.late().clone() };
+    let connections = tokio::spawn(portcullis_listener::serve_observed(listener, served, stop));
+    Ok(Running { address, host, access, readiness, refusals, stopping, over, connections })
 }
 
 async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
@@ -109,6 +127,12 @@ fn router(server: Server, options: HttpOptions, address: SocketAddr, over: &Canc
         .layer(from_fn_with_state(Arc::new(hosts), guard::known_host))
         .layer(from_fn(guard::seal));
     (router, access)
+}
+
+/// Adds the probes. They accept any IP address as the host, because a cluster sends that of the container.
+fn beside_probes(router: Router, readiness: &Arc<Readiness>, hosts: Arc<Hosts>) -> Router {
+    let probes = probes::router(readiness).layer(from_fn_with_state(hosts, guard::known_host_or_address));
+    router.merge(probes.layer(from_fn(guard::seal)))
 }
 
 fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &CancellationToken) -> Router {

@@ -2,6 +2,7 @@
 //!
 //! The text is fixed. It never quotes the request.
 
+use super::refusal_reason::RefusalReason;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -11,14 +12,15 @@ use http::{HeaderValue, StatusCode};
 #[derive(Clone, Debug)]
 pub(crate) struct HttpRefusalReply {
     status: StatusCode,
+    reason: RefusalReason,
     message: &'static str,
     challenge: Option<HeaderValue>,
     retry_after: Option<u32>,
 }
 
 impl HttpRefusalReply {
-    pub(crate) fn new(status: StatusCode, message: &'static str) -> Self {
-        Self { status, message, challenge: None, retry_after: None }
+    pub(crate) fn new(status: StatusCode, reason: RefusalReason, message: &'static str) -> Self {
+        Self { status, reason, message, challenge: None, retry_after: None }
     }
 
     /// Adds a challenge, which says how to authorize a request.
@@ -38,6 +40,7 @@ impl IntoResponse for HttpRefusalReply {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.message));
         *response.status_mut() = self.status;
+        response.extensions_mut().insert(self.reason);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));

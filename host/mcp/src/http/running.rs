@@ -1,11 +1,16 @@
 //! A running HTTP server, and how it stops.
 
 use super::access::LiveAccess;
+use super::error::HttpError;
+use super::operations::{Operations, OperationsOptions};
 use super::options::{Access, STOP_TIME};
+use super::readiness::Readiness;
+use super::refusals::{HttpCounters, Refusals};
 use crate::stopping::{TransportStop, settled_within};
 use portcullis::Host;
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +22,8 @@ pub struct Running {
     pub(super) address: SocketAddr,
     pub(super) host: Host,
     pub(super) access: LiveAccess,
+    pub(super) readiness: Arc<Readiness>,
+    pub(super) refusals: Arc<Refusals>,
     pub(super) stopping: TransportStop,
     /// Ends background tasks and streams, after the connections have ended.
     pub(super) over: CancellationToken,
@@ -40,15 +47,30 @@ impl Running {
         self.access.replace(access);
     }
 
+    /// Serves metrics and the probes at an address of their own, until the returned value is dropped. It makes the
+    /// address unreachable for every plugin of the host.
+    ///
+    /// # Errors
+    /// Other machines could reach the address and the options do not allow that, or the address cannot be bound.
+    pub fn serve_operations(&self, options: OperationsOptions) -> Result<Operations, HttpError> {
+        Operations::serve(options, &self.host, &self.readiness, &self.refusals)
+    }
+
+    /// Returns the counters of refused requests and connections.
+    pub fn counters(&self) -> HttpCounters {
+        HttpCounters(Arc::clone(&self.refusals))
+    }
+
     /// Stops the server. It accepts no more requests, and gives calls in flight half a second to finish. It cancels the
     /// others, and their clients get the error -32000. It waits for their responses and audit entries, at most
-    /// [`STOP_TIME`] for each.
+    /// [`STOP_TIME`] for each. Meanwhile the readiness probe says that the server is stopping.
     pub async fn stop(mut self) {
         self.stopping.begin();
         self.stopping.end_calls(|| self.host.calls_under_way() == 0).await;
         // If the task panicked, its connections are gone too.
         drop((&mut self.connections).await);
         self.over.cancel();
+        self.refusals.tell_all_left_out();
         settled(&self.host).await;
     }
 }

@@ -3,6 +3,7 @@
 use crate::batched;
 use crate::http::carried::carry;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use crate::judge::{Judged, judge};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -45,9 +46,7 @@ impl BodyRules {
         let bytes = match announced {
             Some(Some(bytes)) if bytes <= self.bytes => bytes,
             Some(Some(_)) => return Err(too_large()),
-            Some(None) => {
-                return Err(HttpRefusalReply::new(StatusCode::BAD_REQUEST, "Bad Request: invalid Content-Length"));
-            }
+            Some(None) => return Err(incomplete("Bad Request: invalid Content-Length")),
             None => self.bytes,
         };
         let pieces = u32::try_from(pieces(bytes)).unwrap_or(u32::MAX);
@@ -60,7 +59,7 @@ impl BodyRules {
                 Ok((bytes, room))
             }
             Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-            Err(_) => Err(HttpRefusalReply::new(StatusCode::BAD_REQUEST, "Bad Request: the body is incomplete")),
+            Err(_) => Err(incomplete("Bad Request: the body is incomplete")),
         }
     }
 }
@@ -71,12 +70,17 @@ fn pieces(bytes: usize) -> usize {
 }
 
 fn too_large() -> HttpRefusalReply {
-    HttpRefusalReply::new(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large: no tool accepts arguments of this size")
+    let message = "Payload Too Large: no tool accepts arguments of this size";
+    HttpRefusalReply::new(StatusCode::PAYLOAD_TOO_LARGE, RefusalReason::BodyTooLarge, message)
+}
+
+fn incomplete(message: &'static str) -> HttpRefusalReply {
+    HttpRefusalReply::new(StatusCode::BAD_REQUEST, RefusalReason::BodyInvalid, message)
 }
 
 fn too_slow() -> HttpRefusalReply {
-    HttpRefusalReply::new(StatusCode::REQUEST_TIMEOUT, "Request Timeout: the body took too long to arrive")
-        .after(RETRY_SECONDS)
+    let message = "Request Timeout: the body took too long to arrive";
+    HttpRefusalReply::new(StatusCode::REQUEST_TIMEOUT, RefusalReason::BodyLate, message).after(RETRY_SECONDS)
 }
 
 /// The kind of a message, as far as the guards distinguish it.
@@ -122,6 +126,7 @@ fn refused(id: Option<RequestId>, error: ErrorData) -> Response {
     let body = serde_json::to_vec(&ServerJsonRpcMessage::error(error, id)).unwrap_or_default();
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::BAD_REQUEST;
+    response.extensions_mut().insert(RefusalReason::Message);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -3,12 +3,13 @@
 
 use crate::http::error::SettingError;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::HOST;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -85,14 +86,30 @@ fn is_host(name: &str) -> bool {
 
 /// Passes on requests that use one of this server's names: exactly one `Host` header, and no other host in the target.
 pub(crate) async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
+    pass(|host| hosts.have(host), request, next).await
+}
+
+/// Passes on requests like [`known_host`], and also those that use any IP address, as the probes of a cluster do. A
+/// page whose own name resolves to this machine sends that name, and never an address.
+pub(crate) async fn known_host_or_address(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
+    pass(|host| hosts.have(host) || is_address(host), request, next).await
+}
+
+async fn pass(is_own: impl Fn(&str) -> bool, request: Request, next: Next) -> Response {
     let mut written = request.headers().get_all(HOST).iter();
     let one = written.next().filter(|_| written.next().is_none()).and_then(|host| host.to_str().ok());
-    let target = request.uri().authority().is_none_or(|authority| hosts.have(authority.as_str()));
-    if target && one.is_some_and(|host| hosts.have(host)) {
+    let target = request.uri().authority().is_none_or(|authority| is_own(authority.as_str()));
+    if target && one.is_some_and(is_own) {
         return next.run(request).await;
     }
     let message = "Forbidden: the Host header is missing or does not name this server (operator: see --allow-host)";
-    HttpRefusalReply::new(StatusCode::FORBIDDEN, message).into_response()
+    HttpRefusalReply::new(StatusCode::FORBIDDEN, RefusalReason::Host, message).into_response()
+}
+
+/// Returns whether a host is an IP address, with any port or none.
+fn is_address(text: &str) -> bool {
+    // An address in brackets has been parsed already.
+    split(text).is_some_and(|(name, _)| name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok())
 }
 
 #[cfg(test)]
@@ -133,6 +150,18 @@ mod tests {
         ];
         for foreign in foreign {
             assert!(!hosts.have(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_told_from_a_name() {
+        for address in ["10.1.2.3:8080", "10.1.2.3", "[fd00::1]:8080", "[::1]"] {
+            assert!(is_address(address), "{address}");
+        }
+        for name in
+            ["", "evil.example", "10.1.2.3.evil.example:8080", "127.1:8080", "2130706433", "0x7f.1", "::1", "[x]"]
+        {
+            assert!(!is_address(name), "{name}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::http::carried::carry;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use crate::http::usage::{SlotUsage, UsageSlot};
 use crate::identity::TransportIdentity;
 use axum::extract::{Extension, Request, State};
@@ -35,5 +36,5 @@ pub(crate) async fn within_load(
 /// Returns the refusal for a principal with too many open requests.
 pub(super) fn too_much_open() -> HttpRefusalReply {
     let message = "Too Many Requests: too many open requests or streams; close some of them first";
-    HttpRefusalReply::new(StatusCode::TOO_MANY_REQUESTS, message).after(RETRY_SECONDS)
+    HttpRefusalReply::new(StatusCode::TOO_MANY_REQUESTS, RefusalReason::OpenRequests, message).after(RETRY_SECONDS)
 }

@@ -13,7 +13,7 @@ mod token;
 
 pub(super) use answer::seal;
 pub(super) use body::{BodyRules, read_body};
-pub(super) use host::{Hosts, known_host};
+pub(super) use host::{Hosts, known_host, known_host_or_address};
 pub(super) use load::within_load;
 pub(super) use origin::{Origins, known_origin};
 pub(super) use query::no_query;

@@ -4,6 +4,7 @@
 use super::host::split;
 use crate::http::error::SettingError;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -94,7 +95,7 @@ pub(crate) async fn known_origin(State(origins): State<Arc<Origins>>, request: R
         return next.run(request).await;
     }
     let message = "Forbidden: pages of this origin may not call this server (operator: see --allow-origin)";
-    HttpRefusalReply::new(StatusCode::FORBIDDEN, message).into_response()
+    HttpRefusalReply::new(StatusCode::FORBIDDEN, RefusalReason::Origin, message).into_response()
 }
 
 #[cfg(test)]

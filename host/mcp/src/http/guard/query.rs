@@ -1,6 +1,7 @@
 //! Refuses query strings, because the URLs of requests end up in logs and histories.
 
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -12,5 +13,5 @@ pub(crate) async fn no_query(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let message = "Bad Request: the URL must not have a query; send the token in the Authorization header";
-    HttpRefusalReply::new(StatusCode::BAD_REQUEST, message).into_response()
+    HttpRefusalReply::new(StatusCode::BAD_REQUEST, RefusalReason::Query, message).into_response()
 }

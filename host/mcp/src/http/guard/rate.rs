@@ -4,6 +4,7 @@ use super::body::Asks;
 use super::load::too_much_open;
 use crate::http::carried::carry;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use crate::http::usage::{SlotUsage, UsageSlot};
 use crate::identity::TransportIdentity;
 use axum::extract::{Extension, Request, State};
@@ -38,6 +39,6 @@ pub(crate) async fn within_rate(
 fn too_often(wait: Duration) -> HttpRefusalReply {
     // Rounded up, so that a client that waits exactly this long succeeds.
     let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
-    HttpRefusalReply::new(StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: too many tool calls per second")
-        .after(seconds)
+    let message = "Too Many Requests: too many tool calls per second";
+    HttpRefusalReply::new(StatusCode::TOO_MANY_REQUESTS, RefusalReason::CallRate, message).after(seconds)
 }

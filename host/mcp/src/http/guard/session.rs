@@ -3,6 +3,7 @@
 use super::body::Asks;
 use crate::http::carried::carry;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use crate::http::sessions::{Full, SessionUse, Sessions};
 use crate::identity::TransportIdentity;
 use axum::extract::{Extension, Request, State};
@@ -41,8 +42,8 @@ pub(crate) async fn own_session(
             Err(_) => not_found().into_response(),
         },
         (Some(_), Some(_)) => {
-            HttpRefusalReply::new(StatusCode::BAD_REQUEST, "Bad Request: a request can name only one session")
-                .into_response()
+            let message = "Bad Request: a request can name only one session";
+            HttpRefusalReply::new(StatusCode::BAD_REQUEST, RefusalReason::Session, message).into_response()
         }
     }
 }
@@ -83,7 +84,7 @@ fn is_without_sessions(headers: &HeaderMap) -> bool {
 
 /// Returns the same refusal for a session that ended, for another principal's session, and for an unknown one.
 fn not_found() -> HttpRefusalReply {
-    HttpRefusalReply::new(StatusCode::NOT_FOUND, "Not Found: Session not found")
+    HttpRefusalReply::new(StatusCode::NOT_FOUND, RefusalReason::Session, "Not Found: Session not found")
 }
 
 fn no_room(full: Full) -> HttpRefusalReply {
@@ -91,5 +92,5 @@ fn no_room(full: Full) -> HttpRefusalReply {
         Full::Own => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests: all your sessions are in use; end one first"),
         Full::All => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: too many sessions; try again later"),
     };
-    HttpRefusalReply::new(status, message).after(RETRY_SECONDS)
+    HttpRefusalReply::new(status, RefusalReason::SessionsFull, message).after(RETRY_SECONDS)
 }

@@ -3,6 +3,7 @@
 use super::body::Asks;
 use crate::http::carried::end_when;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -13,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 /// itself.
 pub(crate) async fn while_serving(State(begun): State<CancellationToken>, request: Request, next: Next) -> Response {
     if begun.is_cancelled() {
-        return HttpRefusalReply::new(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: the server is stopping")
-            .into_response();
+        let (status, message) = (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable: the server is stopping");
+        return HttpRefusalReply::new(status, RefusalReason::Stopping, message).into_response();
     }
     let listens = request.extensions().get::<Asks>() == Some(&Asks::Listen);
     let stays = listens || request.method() == Method::GET;

@@ -4,6 +4,7 @@ use crate::http::access::LiveAccess;
 use crate::http::oauth::{OAuth, TokenVerdict};
 use crate::http::options::Access;
 use crate::http::refusal::HttpRefusalReply;
+use crate::http::refusal_reason::RefusalReason;
 use crate::http::token_life::TokenLife;
 use crate::identity::TransportIdentity;
 use axum::extract::{Request, State};
@@ -36,8 +37,10 @@ impl TokenGuard {
         match &*self.access.now() {
             Access::Everyone => Ok((self.operator.clone(), TokenLife::default())),
             Access::Tokens(tokens) => match bearer(headers) {
-                Some(token) => tokens.find(token).ok_or_else(|| unauthorized(CHALLENGE_WRONG)),
-                None => Err(unauthorized(CHALLENGE)),
+                Some(token) => {
+                    tokens.find(token).ok_or_else(|| unauthorized(RefusalReason::TokenInvalid, CHALLENGE_WRONG))
+                }
+                None => Err(unauthorized(RefusalReason::TokenMissing, CHALLENGE)),
             },
             Access::OAuth(oauth) => of_server(oauth, bearer(headers)),
         }
@@ -49,22 +52,24 @@ fn of_server(oauth: &OAuth, token: Option<&str>) -> Result<(Principal, TokenLife
         Some(TokenVerdict::Granted(principal, life)) => Ok((principal, life)),
         Some(TokenVerdict::NoScope) => {
             let message = "Forbidden: the token does not have the required scope";
-            Err(HttpRefusalReply::new(StatusCode::FORBIDDEN, message)
+            Err(HttpRefusalReply::new(StatusCode::FORBIDDEN, RefusalReason::TokenScope, message)
                 .challenging(oauth.challenge(Some("insufficient_scope"))))
         }
-        Some(TokenVerdict::Invalid) => Err(unauthorized(oauth.challenge(Some("invalid_token")))),
-        None => Err(unauthorized(oauth.challenge(None))),
+        Some(TokenVerdict::Invalid) => {
+            Err(unauthorized(RefusalReason::TokenInvalid, oauth.challenge(Some("invalid_token"))))
+        }
+        None => Err(unauthorized(RefusalReason::TokenMissing, oauth.challenge(None))),
     }
 }
 
-fn unauthorized(challenge: HeaderValue) -> HttpRefusalReply {
+fn unauthorized(reason: RefusalReason, challenge: HeaderValue) -> HttpRefusalReply {
     let message = "Unauthorized: send a valid token in the header `Authorization: Bearer TOKEN`";
-    HttpRefusalReply::new(StatusCode::UNAUTHORIZED, message).challenging(challenge)
+    HttpRefusalReply::new(StatusCode::UNAUTHORIZED, reason, message).challenging(challenge)
 }
 
 fn evicted() -> HttpRefusalReply {
     let message = "Service Unavailable: too many connections; try again later";
-    HttpRefusalReply::new(StatusCode::SERVICE_UNAVAILABLE, message).after(RETRY_SECONDS)
+    HttpRefusalReply::new(StatusCode::SERVICE_UNAVAILABLE, RefusalReason::Evicted, message).after(RETRY_SECONDS)
 }
 
 /// Returns the bearer token of a request, or `None` unless there is exactly one.
