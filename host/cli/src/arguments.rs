@@ -30,7 +30,7 @@ pub(crate) use init::{InitArguments, InitDecision, UninstallArguments, WebDecisi
 pub(crate) use log::{LogArguments, LogCommand, LogFilterArguments};
 pub(crate) use login::{LoginArguments, LogoutArguments};
 pub(crate) use manual::{CompletionsArguments, HelpArguments, ManArguments};
-pub(crate) use serve::{Answers, HttpArguments, ServeArguments, ToolNaming};
+pub(crate) use serve::{Answers, HttpArguments, LogFormat, ServeArguments, ToolNaming};
 pub(crate) use server::{
     ServerAddArguments, ServerCommand, ServerInstallArguments, ServerListArguments, ServerRemoveArguments,
 };

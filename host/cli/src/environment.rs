@@ -305,6 +305,11 @@ fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Returns the filter of a server's log that the user set.
+pub(crate) fn log_filter() -> Option<String> {
+    variable("RUST_LOG").map(|filter| filter.to_string_lossy().into_owned())
+}
+
 /// Returns what the options and the environment let a terminal do.
 pub(crate) fn capabilities(choice: ColourChoice) -> Capabilities {
     let dumb = variable("TERM").is_some_and(|term| term == "dumb");

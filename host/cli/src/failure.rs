@@ -2,6 +2,7 @@
 
 mod usage;
 
+use crate::arguments::LogFormat;
 pub(crate) use crate::command_error::{CommandError, WithCode};
 use crate::exit_code::Exit;
 pub(crate) use crate::failure_code::FailureCode;
@@ -38,7 +39,10 @@ struct ErrorBody<'a> {
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
-    if !as_json && let Some(report) = policy_report::of_error(error, terminal.note_style()) {
+    if !as_json
+        && terminal.log_format() == LogFormat::Text
+        && let Some(report) = policy_report::of_error(error, terminal.note_style())
+    {
         terminal.say(&report);
         return Exit::Usage;
     }

@@ -21,6 +21,7 @@ mod init_record;
 mod json;
 mod loading_notes;
 mod local_time;
+mod metrics;
 mod opening;
 mod own_confinement;
 mod pause_note;
@@ -36,6 +37,7 @@ mod question;
 mod remedy;
 mod schema_summary;
 mod secret_words;
+mod server_log;
 mod shared_ledger;
 mod short_id;
 mod style;
@@ -48,7 +50,7 @@ mod user_files;
 mod view;
 mod wrap;
 
-use arguments::{Arguments, ColourChoice};
+use arguments::{Arguments, ColourChoice, Command, LogFormat};
 use context::Context;
 use environment::Environment;
 use exit_code::Exit;
@@ -65,6 +67,8 @@ fn main() -> ExitCode {
         Err(error) => return failure::show_usage(&error, terminal, environment::asks_for_json()),
     };
     let terminal = Terminal::open(environment::capabilities(arguments.options.color));
+    let log_format = if let Command::Serve(serve) = &arguments.command { serve.log_format } else { LogFormat::Text };
+    let terminal = terminal.in_format(log_format);
     let json = arguments.options.json;
     match run(arguments, terminal) {
         Ok(exit) => exit.into(),

@@ -1,5 +1,6 @@
 //! The three standard streams. No other file writes to them.
 
+use crate::arguments::LogFormat;
 use crate::environment::{Capabilities, Colour};
 use crate::style::Style;
 use crate::wrap::{HELP_COLUMNS_MAX, wrapped};
@@ -13,13 +14,24 @@ pub(crate) struct Terminal {
     stdout: bool,
     stderr: bool,
     capabilities: Capabilities,
+    log_format: LogFormat,
 }
 
 impl Terminal {
     /// Checks which streams are terminals.
     pub(crate) fn open(capabilities: Capabilities) -> Self {
         let (stdin, stdout) = (io::stdin().is_terminal(), io::stdout().is_terminal());
-        Self { stdin, stdout, stderr: io::stderr().is_terminal(), capabilities }
+        Self { stdin, stdout, stderr: io::stderr().is_terminal(), capabilities, log_format: LogFormat::Text }
+    }
+
+    /// Writes lines to stderr in this format.
+    pub(crate) fn in_format(self, log_format: LogFormat) -> Self {
+        Self { log_format, ..self }
+    }
+
+    /// Returns the format of the lines on stderr.
+    pub(crate) fn log_format(self) -> LogFormat {
+        self.log_format
     }
 
     /// Writes a result to stdout. A closed pipe is not an error: the reader has stopped reading.
@@ -48,9 +60,12 @@ impl Terminal {
     }
 
     /// Writes a line to stderr, broken at the width of the terminal. Ignores errors, because there is nowhere to report
-    /// them.
+    /// them. In the JSON format, it is an event of the log.
     pub(crate) fn note(self, text: impl Display) {
-        self.say(&wrapped(&format!("{text}\n"), self.note_width()));
+        match self.log_format {
+            LogFormat::Text => self.say(&wrapped(&format!("{text}\n"), self.note_width())),
+            LogFormat::Json => tracing::info!(target: "portcullis::note", "{text}"),
+        }
     }
 
     /// Writes to stderr without a line break at the end.
@@ -71,7 +86,7 @@ impl Terminal {
 
     /// Returns whether a line on stderr can be overwritten.
     pub(crate) fn can_rewrite(self) -> bool {
-        self.stderr && self.capabilities.cursor
+        self.stderr && self.capabilities.cursor && self.log_format == LogFormat::Text
     }
 
     /// Returns whether a person sees whole screens on stdout, and types below them.
@@ -96,7 +111,10 @@ impl Terminal {
 
     /// Returns the style of stderr.
     pub(crate) fn note_style(self) -> Style {
-        style(self.capabilities.colour, self.stderr)
+        match self.log_format {
+            LogFormat::Text => style(self.capabilities.colour, self.stderr),
+            LogFormat::Json => Style::Plain,
+        }
     }
 
     /// Returns the columns of stdout, or `None` if it is not a terminal.

@@ -62,6 +62,9 @@ pub(crate) struct ServeArguments {
     /// Omit links to kept outputs from results, for clients that cannot read them
     #[arg(long)]
     pub(crate) no_resource_links: bool,
+    /// The format of the lines on stderr; RUST_LOG says which lines
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
     #[command(flatten)]
     pub(crate) http: HttpArguments,
 }
@@ -85,6 +88,15 @@ pub(crate) enum ToolNaming {
     Full,
     /// tool; no two plugins can have a tool of the same name
     Short,
+}
+
+/// The format of the lines on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    Text,
+    /// For programs: one JSON object per line
+    Json,
 }
 
 /// Whose answer it is if a client answers an approval request.
@@ -119,6 +131,9 @@ pub(crate) struct HttpArguments {
     /// Maximum tool calls of one principal at once, after a time without calls [default: 2000]
     #[arg(long, value_name = "N", conflicts_with = "stdio", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) calls_burst: Option<u32>,
+    /// Serve metrics at http://ADDRESS/metrics, and the probes, at an address of their own. Clients need no token
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "stdio")]
+    pub(crate) metrics: Option<SocketAddr>,
     /// A file with the tokens that clients can use, one per line: TOKEN, or NAME:TOKEN for the principal mcp.NAME; and
     /// the tokens of the console: approver NAME:TOKEN
     /// [default: mcp-token in the state directory, and console-token for the console, created at the first start]

@@ -3,6 +3,7 @@
 mod access;
 mod console;
 mod following;
+mod operations;
 mod token;
 
 use super::Context;
@@ -13,12 +14,14 @@ use crate::failure::{FailureCode, WithCode};
 use crate::json::{self, DocumentKind};
 use crate::opening::{self, ServeSettings};
 use crate::own_confinement;
+use crate::server_log;
 use crate::style::TextStyle;
+use console::SigningIn;
 use following::{FollowedAccess, Following};
 use portcullis::confinement::OwnNeeds;
 use portcullis::policy::Principal;
 use portcullis::{FileWatch, Host};
-use portcullis_mcp::http::{self, Access, HttpOptions, Reach, Running};
+use portcullis_mcp::http::{self, Access, HttpOptions, METRICS_PATH, Operations, Reach, Running};
 use portcullis_mcp::{ClientAnswers, DeniedTools, ListTools, Server, ServerOptions, ToolNames, serve_stdio_until};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -27,6 +30,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow::Result<Exit> {
+    server_log::begin(context.terminal)?;
     // From now on a signal stops the server, and does not end the process in the middle of a call.
     let mut interrupts = Interrupts::without_hangup()?;
     let hangup = signal(SignalKind::hangup())?;
@@ -88,7 +92,7 @@ async fn over_stdio(
 ) -> anyhow::Result<()> {
     let host = following.host;
     own_confinement::confine(host, OwnNeeds { reloads: true, ..OwnNeeds::default() }, context).await?;
-    context.terminal.note(format_args!("serving {} over stdin and stdout", contents(host)));
+    tracing::info!(target: "portcullis::server", event = "start", "serving {} over stdin and stdout", contents(host));
     let stop = Notify::new();
     let mut serving = pin!(serve_stdio_until(server, stop.notified()));
     let mut served = tokio::select! {
@@ -119,54 +123,37 @@ struct Served<'a> {
     operator: &'a Principal,
 }
 
+/// A server that listens, and what the user is told about it.
+struct Listening {
+    running: Running,
+    console: Option<SigningIn>,
+    operations: Option<Operations>,
+    /// The files of tokens and keys, which may change.
+    files: Vec<PathBuf>,
+    line: String,
+    look: TextStyle,
+}
+
 async fn over_http(
     served: Served<'_>,
     following: Following<'_>,
     interrupts: &mut Interrupts,
     context: &Context,
 ) -> anyhow::Result<()> {
-    let Served { server, address, arguments, operator } = served;
-    let host = following.host;
-    let told = access::of(arguments, operator, &host.policy(), context).code(FailureCode::AccessInvalid)?;
-    let mut options = http_options(address, told.access, arguments);
-    let mut served_console = None;
-    if arguments.console {
-        let console = console::prepare(host, arguments, operator, context).await.code(FailureCode::AccessInvalid)?;
-        options.pages = Some(console.pages);
-        served_console = Some(console.signing_in);
-    }
-    let running = http::serve(server, options).await.code(FailureCode::ListenFailed)?;
-    let mut files: Vec<PathBuf> =
-        told.file.into_iter().chain(served_console.iter().map(|console| console.file.clone())).collect();
-    files.dedup();
+    let (host, arguments, operator) = (following.host, served.arguments, served.operator);
+    let listening = listen(served, host, context).await?;
     // From here on, so that no change is missed.
-    let changes = FileWatch::new(files.clone());
-    confine(host, files.clone(), served_console.is_some(), context).await?;
-    let url = running.url();
-    context.terminal.note(format_args!("serving {} at {url}", contents(host)));
-    context.terminal.note(context.terminal.note_style().paint(told.look, told.line));
-    let console_url = served_console.as_ref().map(|_| format!("http://{}/", running.address()));
-    if let (Some(console), Some(url)) = (&served_console, &console_url) {
-        context.terminal.note(format_args!("serving the console at {url}"));
-        context.terminal.note(context.terminal.note_style().paint(TextStyle::Quiet, &console.line));
-    }
-    if !running.address().ip().is_loopback() {
-        let line = "other machines can connect, and nothing is encrypted: put a TLS proxy in front";
-        context.terminal.note(context.terminal.note_style().paint(TextStyle::Doubtful, line));
-    }
-    if context.json {
-        context.terminal.print(&json::document(
-            DocumentKind::Server,
-            &serde_json::json!({ "url": url, "console": console_url }),
-        )?)?;
-    }
+    let changes = FileWatch::new(listening.files.clone());
+    confine(host, listening.files.clone(), listening.console.is_some(), context).await?;
+    listening.tell(host, context)?;
+    let Listening { running, console, operations, files, .. } = listening;
     let access = (!files.is_empty()).then_some(FollowedAccess {
         running: &running,
         arguments,
         operator,
         changes,
         files,
-        console: served_console.as_ref(),
+        console: console.as_ref(),
     });
     let mut following = Following { access, ..following };
     tokio::select! {
@@ -175,11 +162,16 @@ async fn over_http(
     }
     drop(following);
     // Ends the event streams of its pages, which the server would wait for.
-    drop(served_console);
+    drop(console);
+    let under_way = host.calls_under_way();
+    tracing::info!(target: "portcullis::server", event = "stop", under_way, "stopping; calls under way: {under_way}");
     tokio::select! {
         () = running.stop() => {}
         () = interrupts.next() => {}
     }
+    // Until here, the metrics and the probes say what happens to the calls.
+    drop(operations);
+    tracing::info!(target: "portcullis::server", event = "stopped", "stopped");
     Ok(())
 }
 
@@ -193,6 +185,55 @@ fn http_options(address: SocketAddr, access: Access, arguments: &HttpArguments) 
     limits.calls_per_second = arguments.calls_per_second.unwrap_or(limits.calls_per_second);
     limits.calls_burst = arguments.calls_burst.unwrap_or(limits.calls_burst);
     options
+}
+
+/// Starts to listen.
+async fn listen(served: Served<'_>, host: &Host, context: &Context) -> anyhow::Result<Listening> {
+    let Served { server, address, arguments, operator } = served;
+    let told = access::of(arguments, operator, &host.policy(), context).code(FailureCode::AccessInvalid)?;
+    let mut options = http_options(address, told.access, arguments);
+    let mut signing_in = None;
+    if arguments.console {
+        let console = console::prepare(host, arguments, operator, context).await.code(FailureCode::AccessInvalid)?;
+        options.pages = Some(console.pages);
+        signing_in = Some(console.signing_in);
+    }
+    let running = http::serve(server, options).await.code(FailureCode::ListenFailed)?;
+    let operations = arguments.metrics.map(|address| operations::options(address, arguments, host, &running));
+    let operations = operations.map(|options| running.serve_operations(options)).transpose();
+    let operations = operations.code(FailureCode::ListenFailed)?;
+    let mut files: Vec<PathBuf> =
+        told.file.into_iter().chain(signing_in.iter().map(|console| console.file.clone())).collect();
+    files.dedup();
+    Ok(Listening { running, console: signing_in, operations, files, line: told.line, look: told.look })
+}
+
+impl Listening {
+    /// Tells the user what is served where, and to whom.
+    fn tell(&self, host: &Host, context: &Context) -> anyhow::Result<()> {
+        let (terminal, style) = (context.terminal, context.terminal.note_style());
+        let (running, url) = (&self.running, self.running.url());
+        tracing::info!(target: "portcullis::server", event = "start", url, "serving {} at {url}", contents(host));
+        terminal.note(style.paint(self.look, &self.line));
+        let console_url = self.console.as_ref().map(|_| format!("http://{}/", running.address()));
+        if let (Some(console), Some(url)) = (&self.console, &console_url) {
+            terminal.note(format_args!("serving the console at {url}"));
+            terminal.note(style.paint(TextStyle::Quiet, &console.line));
+        }
+        let metrics_url = self.operations.as_ref().map(|own| format!("http://{}{METRICS_PATH}", own.address()));
+        if let Some(url) = &metrics_url {
+            terminal.note(format_args!("serving metrics at {url}"));
+        }
+        if !running.address().ip().is_loopback() {
+            let line = "other machines can connect, and nothing is encrypted: put a TLS proxy in front";
+            terminal.note(style.paint(TextStyle::Doubtful, line));
+        }
+        if context.json {
+            let document = serde_json::json!({ "url": url, "console": console_url, "metrics": metrics_url });
+            terminal.print(&json::document(DocumentKind::Server, &document)?)?;
+        }
+        Ok(())
+    }
 }
 
 /// Gives up what a server over HTTP does not need. An approver at its console can pause the policy, which changes the

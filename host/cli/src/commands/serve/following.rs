@@ -5,11 +5,10 @@ use super::console::SigningIn;
 use crate::arguments::HttpArguments;
 use crate::context::Context;
 use crate::opening::RuleGapNotes;
-use crate::style::TextStyle;
 use portcullis::plugins::Catalog;
 use portcullis::policy::Principal;
 use portcullis::policy_files::PolicyStatus;
-use portcullis::text::{Lines, OneLine, WithCauses};
+use portcullis::text::{OneLine, WithCauses};
 use portcullis::{FileWatch, Host};
 use portcullis_mcp::http::Running;
 use std::convert::Infallible;
@@ -23,7 +22,7 @@ use tokio::task::block_in_place;
 /// Digits of a policy's hash that distinguish two policies.
 const HASH_DIGITS: usize = 12;
 
-/// The files that a server follows, and the terminal on which it reports each reload.
+/// The files that a server follows, and what it needs to reload them.
 pub(super) struct Following<'a> {
     pub(super) host: &'a Host,
     pub(super) context: &'a Context,
@@ -75,10 +74,13 @@ impl<'a> Following<'a> {
         match self.host.reload().await {
             // The reload changed the policy, so this reports the change.
             Ok(_) if self.status.has_changed().unwrap_or(false) => self.tell_policy(),
-            Ok(_) => self.note(TextStyle::Quiet, "reloaded: the policy did not change"),
+            Ok(_) => {
+                tracing::info!(target: "portcullis::server", event = "reload", "reloaded: the policy did not change");
+            }
             Err(error) => {
                 let why = WithCauses(&error).to_string();
-                self.note(TextStyle::Bad, &format!("cannot read the plugins: {}", OneLine(&why)))
+                let why = OneLine(&why);
+                tracing::error!(target: "portcullis::server", event = "reload", "cannot read the plugins: {why}");
             }
         }
     }
@@ -87,14 +89,19 @@ impl<'a> Following<'a> {
         let PolicyStatus { sha256, fault, .. } = self.status.borrow_and_update().clone();
         let sha256 = sha256.get(..HASH_DIGITS).unwrap_or(&sha256);
         match fault {
-            Some(fault) => {
-                self.note(
-                    TextStyle::Bad,
-                    &format!("the policy was changed and cannot be used; {sha256} stays in force:"),
-                );
-                self.context.terminal.note(format_args!("  {}", Lines(&fault)));
-            }
-            None => self.note(TextStyle::Quiet, &format!("the policy {sha256} is in force")),
+            Some(detail) => tracing::error!(
+                target: "portcullis::server",
+                event = "policy",
+                sha256,
+                detail,
+                "the policy was changed and cannot be used; {sha256} stays in force:"
+            ),
+            None => tracing::info!(
+                target: "portcullis::server",
+                event = "policy",
+                sha256,
+                "the policy {sha256} is in force"
+            ),
         }
     }
 
@@ -108,19 +115,18 @@ impl<'a> Following<'a> {
                 if let (Some(console), Some(told)) = (console, approvers) {
                     console.approvers.replace(told.approvers);
                 }
-                self.note(TextStyle::Quiet, &format!("reloaded {shown}"));
+                tracing::info!(target: "portcullis::server", event = "reload", "reloaded {shown}");
             }
             Err(error) => {
-                let why = format!("{error:#}");
-                let heading = format!("{shown} was changed and cannot be used; what it held stays in force:");
-                self.note(TextStyle::Bad, &heading);
-                self.context.terminal.note(format_args!("  {}", Lines(&why)));
+                let detail = format!("{error:#}");
+                tracing::error!(
+                    target: "portcullis::server",
+                    event = "reload",
+                    detail,
+                    "{shown} was changed and cannot be used; what it held stays in force:"
+                );
             }
         }
-    }
-
-    fn note(&self, look: TextStyle, text: &str) {
-        self.context.terminal.note(self.context.terminal.note_style().paint(look, text));
     }
 }
 

@@ -1,0 +1,8 @@
+//! The metrics of a server, and the formats in which they are published.
+
+mod families;
+mod family;
+mod prometheus;
+
+pub(crate) use families::families;
+pub(crate) use prometheus::{CONTENT_TYPE, text};
