@@ -42,3 +42,12 @@ mod toolsets;
 
 #[path = "mcp/http.rs"]
 pub(crate) mod http;
+
+#[path = "mcp/guard/probes.rs"]
+mod probes;
+
+#[path = "mcp/server_log.rs"]
+mod server_log;
+
+#[path = "mcp/metrics.rs"]
+mod metrics;

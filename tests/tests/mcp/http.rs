@@ -16,11 +16,11 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
 /// Turns the repetition check off, because the tests repeat one call.
-const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+pub(crate) const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
 const HELLO: &str = "good__run";
 
 /// A user's site, with one plugin that loads and one that does not.
-fn site() -> Site {
+pub(crate) fn site() -> Site {
     let site = Site::new();
     fs::write(site.path("policy.toml"), POLICY).unwrap();
     site.plugin("broken", b"not a component");
@@ -28,7 +28,7 @@ fn site() -> Site {
     site
 }
 
-fn command(site: &Site, arguments: &[&str]) -> Command {
+pub(crate) fn command(site: &Site, arguments: &[&str]) -> Command {
     // Wait for plugins that are not compiled yet, unless a test says otherwise.
     let wait = if arguments.contains(&"--start-wait") { &[][..] } else { &["--start-wait", "60"] };
     portcullis_command(site, &[&["serve"], wait, arguments].concat())
@@ -49,26 +49,41 @@ pub(crate) struct Serving {
     said: Lines<BufReader<ChildStderr>>,
     pub(crate) address: SocketAddr,
     url: String,
+    /// The address of the metrics, if the server has one.
+    pub(crate) metrics: Option<SocketAddr>,
 }
 
 impl Serving {
     pub(crate) async fn start(site: &Site, arguments: &[&str]) -> Self {
+        Self::start_with(site, arguments, &[]).await
+    }
+
+    /// Starts a server with these variables and no others.
+    pub(crate) async fn start_with(site: &Site, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let arguments = [&["--json", "--http", "127.0.0.1:0"][..], arguments].concat();
-        let mut child = command(site, &arguments).spawn().unwrap();
+        let mut child = command(site, &arguments).envs(variables.iter().copied()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
         let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().expect("it did not start");
         let document: Value = serde_json::from_str(&line).unwrap();
         let url = document["url"].as_str().unwrap().to_owned();
         let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().parse().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap()).lines();
-        Self { child, said, address, url }
+        let metrics = document["metrics"]
+            .as_str()
+            .map(|url| url.strip_prefix("http://").unwrap().strip_suffix("/metrics").unwrap().parse().unwrap());
+        Self { child, said, address, url, metrics }
     }
 
-    async fn call(&self, token: &str) -> Answer {
+    pub(crate) async fn call(&self, token: &str) -> Answer {
         self.call_tool(token, HELLO).await
     }
 
     pub(crate) async fn call_tool(&self, token: &str, tool: &str) -> Answer {
+        self.ask(token, tool).send(self.address).await
+    }
+
+    /// Builds a call of a tool.
+    pub(crate) fn ask(&self, token: &str, tool: &str) -> Ask {
         let message = modern("tools/call", json!({ "name": tool, "arguments": {} }));
         let ask = Ask::new("POST", "/mcp")
             .with("Host", &self.address.to_string())
@@ -78,7 +93,7 @@ impl Serving {
             .with("MCP-Protocol-Version", MODERN)
             .with("Mcp-Method", "tools/call")
             .with("Mcp-Name", tool);
-        ask.body(message.to_string()).send(self.address).await
+        ask.body(message.to_string())
     }
 
     /// Returns the server's memory in KiB.
@@ -86,7 +101,7 @@ impl Serving {
         resident_of(self.child.id().unwrap()) / 1024
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_raw(self.child.id().unwrap().cast_signed()).unwrap(), signal).unwrap();
     }
 
@@ -117,9 +132,19 @@ impl Serving {
         timeout(PATIENCE, said).await.unwrap()
     }
 
+    /// Returns the id of the server's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id().unwrap()
+    }
+
     /// Interrupts the server as Ctrl-C does. Returns its exit status and the unread lines.
-    pub(crate) async fn interrupt(mut self) -> (ExitStatus, String) {
+    pub(crate) async fn interrupt(self) -> (ExitStatus, String) {
         self.signal(Signal::INT);
+        self.until_its_end().await
+    }
+
+    /// Waits until the server has ended. Returns its exit status and the unread lines.
+    pub(crate) async fn until_its_end(mut self) -> (ExitStatus, String) {
         let output = async {
             let mut said = String::new();
             while let Some(line) = self.said.next_line().await.unwrap() {

@@ -74,6 +74,11 @@ impl Ask {
         read_to_end(stream).await
     }
 
+    /// Sends the request like [`Ask::send`], from a task of its own.
+    pub(crate) async fn send_owned(self, address: SocketAddr) -> Answer {
+        self.send(address).await
+    }
+
     /// Sends the request, and leaves the connection open after the response's head.
     pub(crate) async fn open(&self, address: SocketAddr) -> (Answer, TcpStream) {
         let mut stream = TcpStream::connect(address).await.unwrap();
