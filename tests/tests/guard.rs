@@ -51,3 +51,6 @@ mod server_log;
 
 #[path = "mcp/metrics.rs"]
 mod metrics;
+
+#[path = "mcp/telemetry.rs"]
+mod telemetry;

@@ -42,6 +42,11 @@ mod shared_ledger;
 mod short_id;
 mod style;
 mod table;
+#[cfg(feature = "otlp")]
+mod telemetry;
+#[cfg(not(feature = "otlp"))]
+#[path = "telemetry/absent.rs"]
+mod telemetry;
 mod terminal;
 mod time;
 mod tty;

@@ -6,6 +6,7 @@ use crate::environment::{PluginPlaces, PolicyPlaces, UserDirectories, UserPolicy
 use crate::loading_notes::LoadingNotes;
 use crate::progress::{CompileProgress, StatusLine};
 use crate::style::TextStyle;
+use portcullis::metrics::CallObserver;
 use portcullis::plugins::{Engine, EngineConfig, LoadError, Loaded, Observer, Silent};
 use portcullis::policy::{Limits, PluginName, Unattended};
 use portcullis::state::StatePlace;
@@ -96,6 +97,8 @@ pub(crate) struct ServeSettings {
     pub(crate) session_is_named: bool,
     /// How long the server waits for plugins that are being compiled.
     pub(crate) start_wait: Duration,
+    /// Learns about each call that has ended.
+    pub(crate) observer: Option<Arc<dyn CallObserver>>,
 }
 
 /// Opens the host of a server. Approvals come from `portcullis approvals`, or through the server. The terminal reports
@@ -108,6 +111,7 @@ pub(crate) async fn open_serving(context: &Context, serving: ServeSettings) -> a
         .calls(serving.calls)
         .share_live();
     let builder = if serving.session_is_named { builder.share_sessions() } else { builder };
+    let builder = serving.observer.into_iter().fold(builder, HostBuilder::call_observer);
     let builder = builder.load_in_background(serving.start_wait).observer(Arc::new(LoadingNotes(context.terminal)));
     let host = finish(context, builder, &ApprovalChannel::Elsewhere).await?;
     let gaps = note_rule_gaps(context, &host);

@@ -41,6 +41,8 @@ pub struct OwnNeeds {
     pub files: Vec<PathBuf>,
     /// The files that the command replaces.
     pub written: Vec<PathBuf>,
+    /// The ports of other machines and of this one to which the command connects.
+    pub ports: Vec<u16>,
 }
 
 /// What a process has given up.
@@ -127,6 +129,7 @@ impl Host {
             }
         }
         rights.keep_port(DNS_PORT);
+        needs.ports.iter().for_each(|port| rights.keep_port(*port));
         policy.name_servers().iter().for_each(|server| rights.keep_port(server.port()));
         for (plugin, key, binding) in bindings_of(policy) {
             let base = in_force.bases.of(policy.binding_layer(plugin, key));

@@ -16,6 +16,7 @@ use crate::opening::{self, ServeSettings};
 use crate::own_confinement;
 use crate::server_log;
 use crate::style::TextStyle;
+use crate::telemetry::Telemetry;
 use console::SigningIn;
 use following::{FollowedAccess, Following};
 use portcullis::confinement::OwnNeeds;
@@ -26,6 +27,7 @@ use portcullis_mcp::{ClientAnswers, DeniedTools, ListTools, Server, ServerOption
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
+use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
@@ -34,10 +36,12 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     // From now on a signal stops the server, and does not end the process in the middle of a call.
     let mut interrupts = Interrupts::without_hangup()?;
     let hangup = signal(SignalKind::hangup())?;
+    let telemetry = Telemetry::begin().code(FailureCode::Usage)?;
     let serving = ServeSettings {
         calls: arguments.calls,
         session_is_named: arguments.session.is_some(),
         start_wait: arguments.start_wait,
+        observer: telemetry.as_ref().and_then(|telemetry| telemetry.observer()),
     };
     let (host, gaps) = tokio::select! {
         opened = opening::open_serving(context, serving) => opened?,
@@ -55,9 +59,9 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     let served = match arguments.transport.http {
         Some(address) => {
             let served = Served { server, address, arguments: &arguments.http, operator: &operator };
-            over_http(served, following, &mut interrupts, context).await
+            over_http(served, following, &mut interrupts, telemetry.as_ref(), context).await
         }
-        None => over_stdio(server, following, &mut interrupts, context).await,
+        None => over_stdio(server, following, &mut interrupts, telemetry.as_ref(), context).await,
     };
     host.stop_loading();
     served.map(|()| Exit::Completed)
@@ -88,10 +92,13 @@ async fn over_stdio(
     server: Server,
     mut following: Following<'_>,
     interrupts: &mut Interrupts,
+    telemetry: Option<&Arc<Telemetry>>,
     context: &Context,
 ) -> anyhow::Result<()> {
     let host = following.host;
-    own_confinement::confine(host, OwnNeeds { reloads: true, ..OwnNeeds::default() }, context).await?;
+    let needs = OwnNeeds { reloads: true, ports: ports(telemetry), ..OwnNeeds::default() };
+    own_confinement::confine(host, needs, context).await?;
+    let reports = telemetry.map(|telemetry| telemetry.report_metrics(host, None));
     tracing::info!(target: "portcullis::server", event = "start", "serving {} over stdin and stdout", contents(host));
     let stop = Notify::new();
     let mut serving = pin!(serve_stdio_until(server, stop.notified()));
@@ -111,6 +118,10 @@ async fn over_stdio(
     tokio::select! {
         _ = http::settled(host) => {}
         () = interrupts.next() => {}
+    }
+    drop(reports);
+    if let Some(telemetry) = telemetry {
+        telemetry.end(host, None).await;
     }
     Ok(served.transpose().map(drop)?)
 }
@@ -138,15 +149,19 @@ async fn over_http(
     served: Served<'_>,
     following: Following<'_>,
     interrupts: &mut Interrupts,
+    telemetry: Option<&Arc<Telemetry>>,
     context: &Context,
 ) -> anyhow::Result<()> {
     let (host, arguments, operator) = (following.host, served.arguments, served.operator);
     let listening = listen(served, host, context).await?;
     // From here on, so that no change is missed.
     let changes = FileWatch::new(listening.files.clone());
-    confine(host, listening.files.clone(), listening.console.is_some(), context).await?;
+    let needs = needs(listening.files.clone(), listening.console.is_some(), telemetry, context);
+    own_confinement::confine(host, needs, context).await?;
     listening.tell(host, context)?;
     let Listening { running, console, operations, files, .. } = listening;
+    let counters = running.counters();
+    let reports = telemetry.map(|telemetry| telemetry.report_metrics(host, Some(counters.clone())));
     let access = (!files.is_empty()).then_some(FollowedAccess {
         running: &running,
         arguments,
@@ -170,7 +185,10 @@ async fn over_http(
         () = interrupts.next() => {}
     }
     // Until here, the metrics and the probes say what happens to the calls.
-    drop(operations);
+    drop((operations, reports));
+    if let Some(telemetry) = telemetry {
+        telemetry.end(host, Some(&counters)).await;
+    }
     tracing::info!(target: "portcullis::server", event = "stopped", "stopped");
     Ok(())
 }
@@ -236,12 +254,16 @@ impl Listening {
     }
 }
 
-/// Gives up what a server over HTTP does not need. An approver at its console can pause the policy, which changes the
-/// user's file.
-async fn confine(host: &Host, files: Vec<PathBuf>, has_console: bool, context: &Context) -> anyhow::Result<()> {
+/// Returns what a server over HTTP needs. An approver at its console can pause the policy, which changes the user's
+/// file.
+fn needs(files: Vec<PathBuf>, has_console: bool, telemetry: Option<&Arc<Telemetry>>, context: &Context) -> OwnNeeds {
     let policy = context.environment.policy.of_user().filter(|_| has_console);
-    let needs = OwnNeeds { reloads: true, files, written: policy.into_iter().map(Path::to_owned).collect() };
-    own_confinement::confine(host, needs, context).await
+    let written = policy.into_iter().map(Path::to_owned).collect();
+    OwnNeeds { reloads: true, files, written, ports: ports(telemetry) }
+}
+
+fn ports(telemetry: Option<&Arc<Telemetry>>) -> Vec<u16> {
+    telemetry.map(|telemetry| telemetry.ports()).unwrap_or_default()
 }
 
 /// Serves a host at an address of this machine, to clients with the token of the state directory.

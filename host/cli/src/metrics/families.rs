@@ -6,9 +6,9 @@ use portcullis::{Code, Outcome};
 use portcullis_mcp::http::HttpCounters;
 use std::collections::BTreeMap;
 
-/// Returns the metrics of a server, from what its host and its HTTP transport have counted.
-pub(crate) fn families(host: &HostMetrics, http: &HttpCounters) -> Vec<MetricFamily> {
-    of_calls(host).into_iter().chain(of_host(host)).chain(of_http(http)).collect()
+/// Returns the metrics of a server, from what its host and its HTTP transport, if it has one, have counted.
+pub(crate) fn families(host: &HostMetrics, http: Option<&HttpCounters>) -> Vec<MetricFamily> {
+    of_calls(host).into_iter().chain(of_host(host)).chain(http.into_iter().flat_map(of_http)).collect()
 }
 
 fn of_calls(host: &HostMetrics) -> [MetricFamily; 6] {

@@ -5,4 +5,6 @@ mod family;
 mod prometheus;
 
 pub(crate) use families::families;
+#[cfg(feature = "otlp")]
+pub(crate) use family::{Labels, MetricFamily, MetricValues};
 pub(crate) use prometheus::{CONTENT_TYPE, text};

@@ -16,7 +16,7 @@ pub(super) fn options(
     let (host, counters) = (host.clone(), running.counters());
     let write = move || {
         let (host, counters) = (host.clone(), counters.clone());
-        Box::pin(async move { metrics::text(families(&host.metrics().await, &counters)) }) as _
+        Box::pin(async move { metrics::text(families(&host.metrics().await, Some(&counters))) }) as _
     };
     OperationsOptions::new(address, CONTENT_TYPE, write)
         .reach(if arguments.allow_remote { Reach::Remote } else { Reach::Loopback })
