@@ -46,6 +46,9 @@ pub(crate) mod http;
 #[path = "mcp/guard/probes.rs"]
 mod probes;
 
+#[path = "mcp/guard/refusals.rs"]
+mod refusals;
+
 #[path = "mcp/server_log.rs"]
 mod server_log;
 

@@ -1,4 +1,5 @@
-//! Checks the library with each of its cargo features alone, and without any. A normal build has all of them.
+//! Checks the library with each of its cargo features alone, and without any. A normal build has all of them. The
+//! program is checked without its own features.
 
 use std::path::{Path, PathBuf};
 
@@ -14,24 +15,28 @@ const FEATURES: [&str; 5] = ["compiler", "http", "postgres", "sqlite", "watch"];
 /// The crates that have these features, or pass them on.
 const CRATES: [&str; 2] = ["portcullis", "portcullis-sandbox"];
 
+/// The crate of the program.
+const PROGRAM: &str = "portcullis-cli";
+
 /// The embedder that shows what a host does without them.
 const EMBEDDER: &str = "portcullis-feature-tests";
 
 /// Checks every combination, and runs the embedder.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    lint(workspace, "")?;
+    lint(workspace, CRATES[0], "")?;
     for feature in FEATURES {
-        lint(workspace, feature)?;
+        lint(workspace, CRATES[0], feature)?;
     }
+    lint(workspace, PROGRAM, "")?;
     // The guards of the sandbox hold without its client, too.
     process::run(workspace.cargo().args(["test", "--locked", "--lib", "--no-default-features", "-p", CRATES[1]]))?;
     run_embedder(workspace)
 }
 
-/// Checks the library with these features and no others.
-fn lint(workspace: &Workspace, features: &str) -> Result<()> {
+/// Checks a crate with these of its features and no others.
+fn lint(workspace: &Workspace, name: &str, features: &str) -> Result<()> {
     let mut cargo = workspace.cargo();
-    cargo.args(["clippy", "--locked", "-p", CRATES[0], "--no-default-features", "--features", features]);
+    cargo.args(["clippy", "--locked", "-p", name, "--no-default-features", "--features", features]);
     process::run(cargo.args(["--", "-D", "warnings"]))
 }
 

@@ -118,6 +118,9 @@ async fn the_tokens_of_agents_open_no_page_and_those_of_approvers_call_no_tool()
             bare.clone().with("Authorization", &format!("Bearer {token}")).send(serving.address).await.is(401);
         }
     }
+    let (_, said) = serving.interrupt().await;
+    assert!(said.contains("refused a request of 127.0.0.1:"), "{said}");
+    assert!(said.contains("the token is not that of an approver") && !said.contains("0123456789"), "{said}");
 }
 
 #[tokio::test]

@@ -22,7 +22,8 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
         }
         "serve" => {
             "  portcullis serve --stdio\n  \
-             portcullis serve --http 127.0.0.1:8080"
+             portcullis serve --http 127.0.0.1:8080\n  \
+             portcullis serve --http 127.0.0.1:8080 --metrics 127.0.0.1:9464 --log-format json"
         }
         "server add" => {
             "  portcullis server add memory npm:a@1.2.3\n  \
