@@ -300,19 +300,10 @@ fn path(name: &str) -> Option<PathBuf> {
     variable(name).map(PathBuf::from)
 }
 
+/// Returns a variable. An empty one counts as unset.
 #[expect(clippy::disallowed_methods, reason = "the command line is where variables become settings")]
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
-}
-
-/// Returns a variable of OpenTelemetry.
-pub(crate) fn telemetry_variable(name: &str) -> Option<String> {
-    variable(name).map(|value| value.to_string_lossy().into_owned())
-}
-
-/// Returns the filter of a server's log that the user set.
-pub(crate) fn log_filter() -> Option<String> {
-    variable("RUST_LOG").map(|filter| filter.to_string_lossy().into_owned())
 }
 
 /// Returns what the options and the environment let a terminal do.

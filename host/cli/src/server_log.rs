@@ -31,7 +31,8 @@ const DETAIL: &str = "detail";
 /// The variable is no filter. The log then has what it has by default.
 pub(crate) fn begin(terminal: Terminal) -> anyhow::Result<()> {
     let usual = || Targets::new().with_target(OWN_TARGETS, Level::INFO);
-    let chosen = environment::log_filter().map(|filter| filter.parse::<Targets>()).transpose();
+    let chosen =
+        environment::variable("RUST_LOG").map(|filter| filter.to_string_lossy().parse::<Targets>()).transpose();
     let (filter, refused) = match chosen {
         Ok(filter) => (filter.unwrap_or_else(usual), None),
         Err(error) => (usual(), Some(error)),

@@ -51,6 +51,8 @@ pub struct Ran<T> {
     /// Bytes of the answer that went to [`CallHost::write_output`](crate::CallHost::write_output). They are the
     /// beginning of the answer. If the answer is text, they are all of it, and the text in `result` is empty.
     pub streamed: u64,
+    /// When the run began.
+    pub began: Instant,
     /// The time until the guest's own code began, of the execution of a call. `None` if it did not begin.
     pub instantiation: Option<Duration>,
 }
@@ -160,7 +162,7 @@ impl Engine {
         let result = result.map(|returned| E::redact(returned, &network));
         let log = network.redact_log(sink.take());
         // The traffic counts the secrets that were removed from the result and the log, so it comes last.
-        Ran { result, usage, log, traffic: network.traffic(), effects, streamed, instantiation }
+        Ran { result, usage, log, traffic: network.traffic(), effects, streamed, began, instantiation }
     }
 
     /// Creates a store with all limits set.
@@ -196,6 +198,7 @@ impl<T> Ran<T> {
             traffic: self.traffic,
             effects: self.effects,
             streamed: self.streamed,
+            began: self.began,
             instantiation: self.instantiation,
         }
     }

@@ -24,7 +24,7 @@ impl Telemetry {
     /// # Errors
     /// The variables ask for telemetry.
     pub(crate) fn begin() -> anyhow::Result<Option<Arc<Self>>> {
-        let asked = ENDPOINTS.into_iter().find(|name| environment::telemetry_variable(name).is_some());
+        let asked = ENDPOINTS.into_iter().find(|name| environment::variable(name).is_some());
         ensure!(
             asked.is_none(),
             "this program was built without the cargo feature `otlp`: unset {}",

@@ -8,8 +8,8 @@ mod otlp_metrics;
 mod sampling;
 mod settings;
 mod spans;
+mod variables;
 
-use crate::environment;
 use crate::metrics::families;
 use anyhow::Context as _;
 use client::CollectorClient;
@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
+use variables::variable;
 
 /// Maximum time to send what is left when the server stops.
 const END_TIME_MAX: Duration = Duration::from_secs(3);
@@ -126,7 +127,7 @@ fn spans(settings: &TelemetrySettings, client: &CollectorClient, resource: &Reso
 
 /// Returns what the telemetry is about: `service.name` and the attributes of the variables.
 fn resource() -> Resource {
-    let named = ["OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"].map(environment::telemetry_variable);
+    let named = ["OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"].map(variable);
     let is_named = named[0].is_some() || named[1].as_ref().is_some_and(|list| list.contains("service.name="));
     let builder = Resource::builder().with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
     if is_named { builder.build() } else { builder.with_service_name("portcullis").build() }

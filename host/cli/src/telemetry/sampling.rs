@@ -1,6 +1,6 @@
 //! Which calls have spans.
 
-use crate::environment;
+use super::variables::variable;
 use anyhow::{Context as _, bail, ensure};
 use opentelemetry::TraceId;
 
@@ -42,7 +42,7 @@ impl Sampling {
     /// # Errors
     /// The sampler is unknown, or its argument is no share.
     pub(super) fn read() -> anyhow::Result<Self> {
-        let Some(name) = environment::telemetry_variable("OTEL_TRACES_SAMPLER") else {
+        let Some(name) = variable("OTEL_TRACES_SAMPLER") else {
             return Ok(Self { rule: SamplingRule::All, follows: Follows::Caller });
         };
         let (rule, follows) = match name.strip_prefix("parentbased_") {
@@ -84,7 +84,7 @@ impl SamplingRule {
 
 fn share() -> anyhow::Result<f64> {
     let name = "OTEL_TRACES_SAMPLER_ARG";
-    let Some(text) = environment::telemetry_variable(name) else { return Ok(1.0) };
+    let Some(text) = variable(name) else { return Ok(1.0) };
     let share: f64 = text.parse().with_context(|| format!("{name} is not a number"))?;
     ensure!((0.0..=1.0).contains(&share), "{name} must be from 0 to 1");
     Ok(share)

@@ -1,7 +1,7 @@
 //! Where telemetry goes, from the standard variables of OpenTelemetry.
 
 use super::sampling::Sampling;
-use crate::environment;
+use super::variables::variable;
 use anyhow::{Context as _, bail, ensure};
 use http::{HeaderName, HeaderValue, Uri};
 use std::time::Duration;
@@ -52,10 +52,6 @@ impl TelemetrySettings {
 /// Returns the port of a collector.
 pub(super) fn port(endpoint: &Uri) -> u16 {
     endpoint.port_u16().unwrap_or(80)
-}
-
-fn variable(name: &str) -> Option<String> {
-    environment::telemetry_variable(name)
 }
 
 /// Returns where one kind of telemetry goes. `None` if nowhere.

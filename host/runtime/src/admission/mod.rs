@@ -7,6 +7,7 @@
 
 mod applicant;
 mod lock_file;
+mod measured;
 mod order;
 mod rate_counts;
 mod runs;
@@ -15,6 +16,7 @@ mod slots;
 pub(crate) use applicant::Applicant;
 use cap_std::fs::Dir;
 use lock_file::OrderFiles;
+pub(crate) use measured::{AdmissionWaits, measured};
 pub(crate) use order::{CallOrder, CallOrderGuard};
 use order::{OrderGuard, OrderKey, SessionOrders};
 use portcullis_policy::TOOLS_DEPTH_CEILING;
@@ -24,7 +26,7 @@ pub(crate) use runs::Runs;
 use slots::{RunSlot, RunSlots, SlotKey};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Maximum running calls that wait without a run slot, for an approver or for calls that they make. Each keeps its
@@ -96,15 +98,15 @@ impl Admissions {
     }
 
     /// Waits for the order of the call's session, and then for a run slot, for no longer than `patience`. A call that a
-    /// tool makes uses those that the call of the tool, the `lender`, offers, if it can. Notes in `ordered` when the
-    /// order was taken.
+    /// tool makes uses those that the call of the tool, the `lender`, offers, if it can. Notes in `waits` how
+    /// long it waited.
     pub(crate) async fn admit(
         &self,
         applicant: Applicant<'_>,
         admission: &Arc<Admission>,
         lender: Option<&Arc<Admission>>,
         patience: Duration,
-        ordered: &mut Option<Instant>,
+        waits: &mut AdmissionWaits,
     ) -> Result<Admitted, NotAdmitted> {
         let order = OrderKey::of(&applicant);
         let slot = SlotKey::of(&applicant);
@@ -119,10 +121,12 @@ impl Admissions {
             drop(held);
             return Ok(admitted);
         }
-        let taken = self.orders.take(&order).await.map_err(NotAdmitted::Io)?;
-        admission.held().order = Some(taken);
-        *ordered = Some(Instant::now());
-        let taken = tokio::time::timeout(patience, self.slots.take(&slot)).await.map_err(|_| NotAdmitted::Busy)?;
+        let (taken, wait) = measured(self.orders.take(&order)).await;
+        waits.order = wait;
+        admission.held().order = Some(taken.map_err(NotAdmitted::Io)?);
+        let (taken, wait) = measured(tokio::time::timeout(patience, self.slots.take(&slot))).await;
+        waits.slot = wait;
+        let taken = taken.map_err(|_| NotAdmitted::Busy)?;
         let mut held = admission.held();
         held.slot = Some(taken);
         held.wanted = Some((order, slot));

@@ -41,14 +41,14 @@ struct FinishedRun {
     done: Option<String>,
     /// The handles that the tool could not open because its author did not declare the permission.
     undeclared: Option<String>,
-    /// The time until the guest's code began, if the tool is a guest.
-    instantiation: Option<Duration>,
+    /// When a guest's run began, and the time until its own code began. `None` for a tool without a sandbox.
+    sandbox: Option<(Instant, Option<Duration>)>,
 }
 
 impl FinishedRun {
     /// Creates the result of a run without a sandbox, of whose side effects the host knows nothing.
     fn of((result, usage): (Result<Answer, Stop>, Usage)) -> Self {
-        Self { result, usage, done: None, undeclared: None, instantiation: None }
+        Self { result, usage, done: None, undeclared: None, sandbox: None }
     }
 }
 
@@ -69,7 +69,6 @@ impl ReadyCall {
         let output_bytes_max = code.answer_bytes_max(&limits);
         let answer = running_answer(host, request, record, &granted);
         record.running();
-        let began = Instant::now();
         let ran = match code {
             Runnable::Plugin(code) => {
                 let ran = run_plugin(&code, host, request, record, granted, &answer).await;
@@ -80,9 +79,14 @@ impl ReadyCall {
             Runnable::Native(function) => run_native(&function, host, request, record, granted, admitted).await,
             Runnable::Server => run_server(host, request, record, granted, admitted).await,
             Runnable::Explanation => run_explanation(host, request, granted, admitted).await,
-            Runnable::Batch => return ReadyBatch { host, request, record, granted, admitted, answer }.run().await,
+            Runnable::Batch => {
+                let began = Instant::now();
+                let outcome = ReadyBatch { host, request, record, granted, admitted, answer }.run().await;
+                record.finished_run(Some((began, None)), began.elapsed());
+                return outcome;
+            }
         };
-        record.ran_since(began, ran.instantiation);
+        record.finished_run(ran.sandbox, ran.usage.wall);
         let (written, kept) = answer.finish().await;
         let usage = ran.usage;
         let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
@@ -162,7 +166,13 @@ async fn run_plugin(
     let kind_of = |key: &str| call.plugin.dependencies.iter().find(|(known, _)| known.as_str() == key);
     let kind_of = |key: &str| kind_of(key).map(|(_, dependency)| dependency.kind);
     let undeclared = grant::undeclared(&opened, call.tool.permissions(), kind_of);
-    FinishedRun { result: ran.result, usage: ran.usage, done, undeclared, instantiation: ran.instantiation }
+    FinishedRun {
+        result: ran.result,
+        usage: ran.usage,
+        done,
+        undeclared,
+        sandbox: Some((ran.began, ran.instantiation)),
+    }
 }
 
 async fn run_standard(

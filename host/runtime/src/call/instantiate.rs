@@ -7,7 +7,7 @@ use super::grant::GrantedCall;
 use super::record::CallRecord;
 use super::rejection::Rejection;
 use super::unwanted::unwanted;
-use crate::admission::{Admitted, Applicant, NotAdmitted};
+use crate::admission::{AdmissionWaits, Admitted, Applicant, NotAdmitted, measured};
 use crate::inner::HostState;
 use crate::native::NativeFunction;
 use crate::reply::Code;
@@ -16,7 +16,6 @@ use crate::reserved;
 use crate::standard::Standard;
 use portcullis_policy::Limits;
 use portcullis_sandbox::Code as PluginCode;
-use std::time::Instant;
 
 /// A granted call that may start now.
 pub(crate) struct ReadyCall {
@@ -78,9 +77,9 @@ impl GrantedCall {
     }
 
     async fn wait(&self, host: &HostState, request: &Request, record: &CallRecord) -> Result<Admitted, Rejection> {
-        let began = Instant::now();
+        let mut waits = AdmissionWaits::default();
         if let Some(turn) = &request.turn {
-            turn.take(&self.call.tool).await;
+            ((), waits.turn) = measured(turn.take(&self.call.tool)).await;
         }
         let origin = &request.origin;
         let applicant = Applicant {
@@ -91,9 +90,9 @@ impl GrantedCall {
         };
         // A slot becomes free when a call ends, and every call has a time limit. A call gives up after its own limit.
         let lender = request.parent.as_ref().map(|parent| parent.admission());
-        let (time, mut ordered) = (self.limits.time, None);
-        let admitted = host.admissions.admit(applicant, &request.admission, lender, time, &mut ordered).await;
-        record.admitted(began, ordered);
+        let time = self.limits.time;
+        let admitted = host.admissions.admit(applicant, &request.admission, lender, time, &mut waits).await;
+        record.admitted(&waits);
         admitted.map_err(|why| match why {
             NotAdmitted::Busy => {
                 Rejection::new(Code::Busy, "Too many calls are running. Retry when one of them has ended.")

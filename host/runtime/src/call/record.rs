@@ -143,7 +143,10 @@ impl CallRecord {
     }
 
     pub(super) fn running(&self) {
-        self.shared.entry.note(|facts| facts.running = true);
+        self.shared.entry.note(|facts| {
+            facts.running = true;
+            facts.times.begin_run();
+        });
         self.shared.publish(CallState::Running);
     }
 
@@ -267,7 +270,7 @@ impl RecordState {
     }
 
     fn ended(&self, code: Code) {
-        self.entry.count(code);
+        self.entry.count(self.announcer.started(), code);
         self.announcer.ended(&self.entry, code);
     }
 }

@@ -15,7 +15,6 @@ use portcullis_sandbox::Cancellation;
 use std::convert::Infallible;
 use std::future::pending;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Runs one call. Its audit record is always finished, even if this future is dropped. `id` is the id of a call that
 /// already has an approval request, and `None` for a new call.
@@ -119,10 +118,7 @@ async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord
         parent.announce(&valid);
     }
     unwanted::check(request)?;
-    let began = Instant::now();
-    let approved = valid.authorize(host, request, record).await;
-    record.authorized(began);
-    let approved = approved?;
+    let approved = valid.authorize(host, request, record).await?;
     let granted = approved.grant(host, request, record)?;
     let instance = granted.instantiate(host, request, record).await?;
     let raw = instance.execute(host, request, record).await?;

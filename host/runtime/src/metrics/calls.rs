@@ -19,25 +19,20 @@ pub const TOOLS_MAX: usize = 1024;
 
 /// The counters of a host.
 pub(crate) struct CallMetrics {
-    calls: Mutex<CallTable>,
-    durations: Histogram,
-    steps: [Histogram; CallStep::ALL.len()],
+    /// One lock for everything that a call counts: taking it costs less than counting atomically.
+    ended: Mutex<EndedCalls>,
     pub(crate) waiting_entries: WaitingEntries,
     observer: Option<Arc<dyn CallObserver>>,
 }
 
-impl fmt::Debug for CallMetrics {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("CallMetrics").field("durations", &self.durations).finish_non_exhaustive()
-    }
-}
-
-/// The ended calls. A tool has few rows: one for each way in which its calls have ended.
-#[derive(Debug, Default)]
-struct CallTable {
+/// The calls that have ended. A tool has few rows: one for each way in which its calls have ended.
+#[derive(Debug)]
+struct EndedCalls {
     tools: HashMap<ToolName, Vec<CallRow>>,
     other: Vec<CallRow>,
     unknown: Vec<CallRow>,
+    durations: Histogram,
+    steps: [Histogram; CallStep::ALL.len()],
 }
 
 #[derive(Debug)]
@@ -50,53 +45,25 @@ struct CallRow {
 impl CallMetrics {
     /// Creates counters at zero. The observer learns about each call.
     pub(crate) fn new(observer: Option<Arc<dyn CallObserver>>) -> Self {
-        let bounds_of = |step| match step {
-            CallStep::Approval => PERSON_BOUNDS,
-            CallStep::Decide | CallStep::Queue | CallStep::Slot | CallStep::Instantiate | CallStep::Execute => {
-                MACHINE_BOUNDS
-            }
-        };
-        Self {
-            calls: Mutex::default(),
-            durations: Histogram::new(MACHINE_BOUNDS),
-            steps: CallStep::ALL.map(|step| Histogram::new(bounds_of(step))),
-            waiting_entries: WaitingEntries::default(),
-            observer,
-        }
+        Self { ended: Mutex::default(), waiting_entries: WaitingEntries::default(), observer }
     }
 
     /// Counts a call that has ended, and tells the observer.
     pub(crate) fn count(&self, call: &FinishedCall<'_>) {
-        self.durations.record(call.took);
-        for (histogram, step) in self.steps.iter().zip(CallStep::ALL) {
-            if let Some(time) = call.times.get(step) {
-                histogram.record(time.took);
-            }
-        }
-        self.calls.lock_recovered().count(call);
+        self.ended.lock_recovered().count(call);
         if let Some(observer) = &self.observer {
             observer.ended(call);
         }
     }
 
-    /// Returns how many calls have ended in which way, sorted by tool.
-    fn calls(&self) -> Vec<CallCount> {
-        let table = self.calls.lock_recovered();
-        let known = table.tools.iter().map(|(tool, rows)| (CountedTool::Known(tool.clone()), rows));
-        let all = known.chain([(CountedTool::Other, &table.other), (CountedTool::Unknown, &table.unknown)]);
-        let mut calls: Vec<CallCount> = all.flat_map(|(tool, rows)| of_rows(&tool, rows)).collect();
-        drop(table);
-        calls.sort_by(|one, other| one.tool.cmp(&other.tool));
-        calls
-    }
-
     /// Returns what is counted here, with everything else at zero.
     pub(crate) fn snapshot(&self, code_cache: &CodeCacheCounters) -> HostMetrics {
-        let steps = CallStep::ALL.into_iter().zip(&self.steps);
         let (code_cache_hits, code_cache_misses) = code_cache.counts();
+        let ended = self.ended.lock_recovered();
+        let steps = CallStep::ALL.into_iter().zip(&ended.steps);
         HostMetrics {
-            calls: self.calls(),
-            durations: self.durations.snapshot(),
+            calls: ended.calls(),
+            durations: ended.durations.snapshot(),
             steps: steps.map(|(step, histogram)| (step, histogram.snapshot())).collect(),
             calls_under_way: 0,
             run_slots_used: 0,
@@ -115,30 +82,66 @@ impl CallMetrics {
     }
 }
 
-fn of_rows(tool: &CountedTool, rows: &[CallRow]) -> Vec<CallCount> {
-    let count = |row: &CallRow| CallCount { tool: tool.clone(), answer: row.answer, code: row.code, calls: row.calls };
-    rows.iter().map(count).collect()
+impl fmt::Debug for CallMetrics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CallMetrics").finish_non_exhaustive()
+    }
 }
 
-impl CallTable {
+impl Default for EndedCalls {
+    fn default() -> Self {
+        let bounds_of = |step| match step {
+            CallStep::Approval => PERSON_BOUNDS,
+            CallStep::Decide | CallStep::Queue | CallStep::Slot | CallStep::Instantiate | CallStep::Execute => {
+                MACHINE_BOUNDS
+            }
+        };
+        Self {
+            tools: HashMap::new(),
+            other: Vec::new(),
+            unknown: Vec::new(),
+            durations: Histogram::new(MACHINE_BOUNDS),
+            steps: CallStep::ALL.map(|step| Histogram::new(bounds_of(step))),
+        }
+    }
+}
+
+impl EndedCalls {
     fn count(&mut self, call: &FinishedCall<'_>) {
-        let rows = self.rows(call.tool);
+        self.durations.record(call.took);
+        for (histogram, step) in self.steps.iter_mut().zip(CallStep::ALL) {
+            if let Some(took) = call.times.measured(step) {
+                histogram.record(took);
+            }
+        }
+        let is_full = self.tools.len() >= TOOLS_MAX;
+        let rows = match call.tool {
+            None => &mut self.unknown,
+            Some(tool) => match self.tools.get_mut(tool) {
+                Some(rows) => rows,
+                None if is_full => &mut self.other,
+                None => self.tools.entry(tool.clone()).or_default(),
+            },
+        };
         match rows.iter_mut().find(|row| row.answer == call.answer && row.code == call.code) {
             Some(row) => row.calls += 1,
             None => rows.push(CallRow { answer: call.answer, code: call.code, calls: 1 }),
         }
     }
 
-    fn rows(&mut self, tool: Option<&ToolName>) -> &mut Vec<CallRow> {
-        let Some(tool) = tool else { return &mut self.unknown };
-        if !self.tools.contains_key(tool) {
-            if self.tools.len() >= TOOLS_MAX {
-                return &mut self.other;
-            }
-            self.tools.insert(tool.clone(), Vec::new());
-        }
-        self.tools.get_mut(tool).unwrap_or(&mut self.other)
+    /// Returns how many calls have ended in which way, sorted by tool.
+    fn calls(&self) -> Vec<CallCount> {
+        let known = self.tools.iter().map(|(tool, rows)| (CountedTool::Known(tool.clone()), rows));
+        let all = known.chain([(CountedTool::Other, &self.other), (CountedTool::Unknown, &self.unknown)]);
+        let mut calls: Vec<CallCount> = all.flat_map(|(tool, rows)| of_rows(&tool, rows)).collect();
+        calls.sort_by(|one, other| one.tool.cmp(&other.tool));
+        calls
     }
+}
+
+fn of_rows(tool: &CountedTool, rows: &[CallRow]) -> Vec<CallCount> {
+    let count = |row: &CallRow| CallCount { tool: tool.clone(), answer: row.answer, code: row.code, calls: row.calls };
+    rows.iter().map(count).collect()
 }
 
 #[cfg(test)]
@@ -163,13 +166,14 @@ mod tests {
         }
         count(&metrics, None, Code::UnknownTool);
         count(&metrics, None, Code::UnknownTool);
-        let calls: Vec<_> = metrics.calls().into_iter().map(|row| (row.tool, row.code, row.calls)).collect();
+        let calls: Vec<_> =
+            metrics.ended.lock_recovered().calls().into_iter().map(|row| (row.tool, row.code, row.calls)).collect();
         let known = CountedTool::Known(tool);
         assert_eq!(
             calls,
             [(known.clone(), Code::Completed, 2), (known, Code::Busy, 1), (CountedTool::Unknown, Code::UnknownTool, 2)]
         );
-        assert_eq!(metrics.durations.snapshot().count(), 5);
+        assert_eq!(metrics.ended.lock_recovered().durations.snapshot().count(), 5);
     }
 
     #[test]
@@ -178,7 +182,7 @@ mod tests {
         for number in 0..TOOLS_MAX + 100 {
             count(&metrics, Some(&format!("made.tool-{number}").parse().unwrap()), Code::Completed);
         }
-        let calls = metrics.calls();
+        let calls = metrics.ended.lock_recovered().calls();
         assert_eq!(calls.len(), TOOLS_MAX + 1);
         let other = calls.iter().find(|row| row.tool == CountedTool::Other).unwrap();
         assert_eq!(other.calls, 100);

@@ -1,6 +1,5 @@
 //! Histograms of durations, with fixed buckets.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The buckets of durations that depend on the machine: from a tenth of a millisecond to the longest time limit that is
@@ -43,13 +42,13 @@ pub(super) const PERSON_BOUNDS: &[u64] = &[
     86_400_000_000,
 ];
 
-/// A histogram of durations. Recording takes no lock.
+/// A histogram of durations.
 #[derive(Debug)]
 pub(super) struct Histogram {
     bounds: &'static [u64],
     /// One for each bound, and one for longer durations.
-    buckets: Box<[AtomicU64]>,
-    sum_microseconds: AtomicU64,
+    buckets: Box<[u64]>,
+    sum_microseconds: u64,
 }
 
 /// A histogram of durations at one moment.
@@ -72,24 +71,22 @@ impl HistogramSnapshot {
 
 impl Histogram {
     pub(super) fn new(bounds: &'static [u64]) -> Self {
-        let buckets = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
-        Self { bounds, buckets, sum_microseconds: AtomicU64::new(0) }
+        Self { bounds, buckets: vec![0; bounds.len() + 1].into(), sum_microseconds: 0 }
     }
 
-    pub(super) fn record(&self, duration: Duration) {
+    pub(super) fn record(&mut self, duration: Duration) {
         let microseconds = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let index = self.bounds.partition_point(|bound| *bound < microseconds);
-        if let Some(bucket) = self.buckets.get(index) {
-            bucket.fetch_add(1, Ordering::Relaxed);
+        if let Some(bucket) = self.buckets.get_mut(index) {
+            *bucket += 1;
         }
-        self.sum_microseconds.fetch_add(microseconds, Ordering::Relaxed);
+        self.sum_microseconds = self.sum_microseconds.saturating_add(microseconds);
     }
 
     pub(super) fn snapshot(&self) -> HistogramSnapshot {
         let bounds = self.bounds.iter().map(|bound| seconds(*bound)).chain([f64::INFINITY]);
-        let counts = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
-        let sum_seconds = seconds(self.sum_microseconds.load(Ordering::Relaxed));
-        HistogramSnapshot { buckets: bounds.zip(counts).collect(), sum_seconds }
+        let buckets = bounds.zip(self.buckets.iter().copied()).collect();
+        HistogramSnapshot { buckets, sum_seconds: seconds(self.sum_microseconds) }
     }
 }
 
@@ -103,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_duration_counts_in_the_first_bucket_whose_bound_it_does_not_exceed() {
-        let histogram = Histogram::new(&[10, 20]);
+        let mut histogram = Histogram::new(&[10, 20]);
         for microseconds in [0, 10, 11, 20, 21, 1000] {
             histogram.record(Duration::from_micros(microseconds));
         }

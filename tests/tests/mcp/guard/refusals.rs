@@ -72,7 +72,9 @@ async fn each_refused_request_counts_once_by_its_reason() {
 async fn a_connection_that_is_ended_for_others_counts_by_its_reason_and_others_do_not() {
     let service = Service::with(|options| {
         options.limits.connections = 2;
-        options.limits.first_headers_time = Duration::from_millis(200);
+        options.limits.first_headers_time = Duration::from_secs(1);
+        // A connection that lingers has not ended yet.
+        options.limits.linger_time = Duration::from_millis(10);
     })
     .await;
     let address = service.address();

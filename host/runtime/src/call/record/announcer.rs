@@ -21,6 +21,11 @@ impl CallAnnouncer {
         Self { events, ear, started: SystemTime::now(), heading: OnceLock::new() }
     }
 
+    /// Returns when the call was received.
+    pub(super) fn started(&self) -> SystemTime {
+        self.started
+    }
+
     /// Returns whether a subscriber receives the arguments and the result.
     pub(super) fn wants_payloads(&self) -> bool {
         self.events.wants_payloads()

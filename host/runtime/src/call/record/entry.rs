@@ -37,7 +37,6 @@ pub(super) struct CallEntry {
     audit: Arc<AuditWriter>,
     id: String,
     payloads: Payloads,
-    started: SystemTime,
     began: Instant,
     storage: Arc<StorageHealth>,
     metrics: Arc<CallMetrics>,
@@ -62,8 +61,8 @@ impl CallEntry {
         let audit = Arc::clone(&host.audit);
         let (id, payloads) = (id.or_else(new_id).unwrap_or_default(), host.policy().policy.record().payloads);
         let (storage, metrics) = (Arc::clone(&host.storage), Arc::clone(&host.metrics));
-        let (started, began, facts) = (SystemTime::now(), Instant::now(), Mutex::new(facts));
-        Self { purpose, audit, id, payloads, started, began, storage, metrics, facts }
+        let (began, facts) = (Instant::now(), Mutex::new(facts));
+        Self { purpose, audit, id, payloads, began, storage, metrics, facts }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -125,10 +124,10 @@ impl CallEntry {
         written
     }
 
-    /// Counts the call, which has ended.
-    pub(super) fn count(&self, code: Code) {
-        let mut facts = self.facts();
-        facts.times.end_wait();
+    /// Counts the call, which was received at this time and has ended.
+    pub(super) fn count(&self, started: SystemTime, code: Code) {
+        let (mut facts, took) = (self.facts(), self.began.elapsed());
+        facts.times.end(self.began, took);
         self.metrics.count(&FinishedCall {
             id: &self.id,
             parent: facts.parent.as_deref(),
@@ -137,8 +136,8 @@ impl CallEntry {
             tool: facts.known_tool.as_ref().map(|tool| tool.name()),
             answer: facts.answer.map_or(PolicyAnswer::Undecided, PolicyAnswer::Decided),
             code,
-            started: self.started,
-            took: self.began.elapsed(),
+            started,
+            took,
             began: self.began,
             times: &facts.times,
         });
