@@ -98,7 +98,7 @@ async fn over_stdio(
     let host = following.host;
     let needs = OwnNeeds { reloads: true, ports: ports(telemetry), ..OwnNeeds::default() };
     own_confinement::confine(host, needs, context).await?;
-    let reports = telemetry.map(|telemetry| telemetry.report_metrics(host, None));
+    let reports = telemetry.map(|telemetry| telemetry.reports(host, None));
     tracing::info!(target: "portcullis::server", event = "start", "serving {} over stdin and stdout", contents(host));
     let stop = Notify::new();
     let mut serving = pin!(serve_stdio_until(server, stop.notified()));
@@ -119,9 +119,8 @@ async fn over_stdio(
         _ = http::settled(host) => {}
         () = interrupts.next() => {}
     }
-    drop(reports);
-    if let Some(telemetry) = telemetry {
-        telemetry.end(host, None).await;
+    if let Some(reports) = reports {
+        reports.end().await;
     }
     Ok(served.transpose().map(drop)?)
 }
@@ -160,8 +159,7 @@ async fn over_http(
     own_confinement::confine(host, needs, context).await?;
     listening.tell(host, context)?;
     let Listening { running, console, operations, files, .. } = listening;
-    let counters = running.counters();
-    let reports = telemetry.map(|telemetry| telemetry.report_metrics(host, Some(counters.clone())));
+    let reports = telemetry.map(|telemetry| telemetry.reports(host, Some(running.counters())));
     let access = (!files.is_empty()).then_some(FollowedAccess {
         running: &running,
         arguments,
@@ -185,9 +183,9 @@ async fn over_http(
         () = interrupts.next() => {}
     }
     // Until here, the metrics and the probes say what happens to the calls.
-    drop((operations, reports));
-    if let Some(telemetry) = telemetry {
-        telemetry.end(host, Some(&counters)).await;
+    drop(operations);
+    if let Some(reports) = reports {
+        reports.end().await;
     }
     tracing::info!(target: "portcullis::server", event = "stopped", "stopped");
     Ok(())

@@ -15,8 +15,14 @@ const ENDPOINTS: [&str; 3] =
 /// Telemetry, which this program does not have.
 pub(crate) struct Telemetry(Infallible);
 
-/// Reports of metrics, which this program does not make.
-pub(crate) struct MetricsReports(Infallible);
+/// Reports, which this program does not make.
+pub(crate) struct TelemetryReports(Infallible);
+
+impl TelemetryReports {
+    pub(crate) async fn end(self) {
+        match self.0 {}
+    }
+}
 
 impl Telemetry {
     /// Returns `None`.
@@ -41,11 +47,7 @@ impl Telemetry {
         match self.0 {}
     }
 
-    pub(crate) fn report_metrics(self: &Arc<Self>, _host: &Host, _counters: Option<HttpCounters>) -> MetricsReports {
-        match self.0 {}
-    }
-
-    pub(crate) async fn end(&self, _host: &Host, _counters: Option<&HttpCounters>) {
+    pub(crate) fn reports(self: &Arc<Self>, _host: &Host, _counters: Option<HttpCounters>) -> TelemetryReports {
         match self.0 {}
     }
 }

@@ -29,7 +29,7 @@ use spans::CallSpans;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use variables::variable;
 
 /// Maximum time to send what is left when the server stops.
@@ -44,12 +44,31 @@ pub(crate) struct Telemetry {
     spans: Option<Arc<CallSpans>>,
 }
 
-/// The metrics that are reported until this is dropped.
-pub(crate) struct MetricsReports(JoinHandle<()>);
+/// The reports of a running server. They end when this is dropped.
+pub(crate) struct TelemetryReports {
+    telemetry: Arc<Telemetry>,
+    host: Host,
+    counters: Option<HttpCounters>,
+    metrics: JoinHandle<()>,
+}
 
-impl Drop for MetricsReports {
+impl Drop for TelemetryReports {
     fn drop(&mut self) {
-        self.0.abort();
+        self.metrics.abort();
+    }
+}
+
+impl TelemetryReports {
+    /// Sends what is left, when the server has stopped.
+    pub(crate) async fn end(self) {
+        self.metrics.abort();
+        let telemetry = &self.telemetry;
+        let spans = telemetry.spans.clone().map(|spans| spawn_blocking(move || spans.end(END_TIME_MAX)));
+        // A collector that takes longer does not get the last metrics.
+        let _ = timeout(END_TIME_MAX, telemetry.report(&self.host, self.counters.as_ref())).await;
+        if let Some(spans) = spans {
+            let _ = spans.await;
+        }
     }
 }
 
@@ -77,26 +96,17 @@ impl Telemetry {
     }
 
     /// Reports metrics in the interval that the variables say, until the result is dropped.
-    pub(crate) fn report_metrics(self: &Arc<Self>, host: &Host, counters: Option<HttpCounters>) -> MetricsReports {
-        let (telemetry, host) = (Arc::clone(self), host.clone());
-        MetricsReports(tokio::spawn(async move {
+    pub(crate) fn reports(self: &Arc<Self>, host: &Host, counters: Option<HttpCounters>) -> TelemetryReports {
+        let (telemetry, reported, counted) = (Arc::clone(self), host.clone(), counters.clone());
+        let metrics = tokio::spawn(async move {
             let mut ticks = interval(telemetry.settings.interval);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticks.tick().await;
-                telemetry.report(&host, counters.as_ref()).await;
+                telemetry.report(&reported, counted.as_ref()).await;
             }
-        }))
-    }
-
-    /// Sends what is left, when the server has stopped.
-    pub(crate) async fn end(&self, host: &Host, counters: Option<&HttpCounters>) {
-        let spans = self.spans.clone().map(|spans| spawn_blocking(move || spans.end(END_TIME_MAX)));
-        // A collector that takes longer does not get the last metrics.
-        let _ = tokio::time::timeout(END_TIME_MAX, self.report(host, counters)).await;
-        if let Some(spans) = spans {
-            let _ = spans.await;
-        }
+        });
+        TelemetryReports { telemetry: Arc::clone(self), host: host.clone(), counters, metrics }
     }
 
     async fn report(&self, host: &Host, counters: Option<&HttpCounters>) {
