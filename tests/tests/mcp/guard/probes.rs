@@ -2,8 +2,13 @@
 
 use crate::guard::ask::{Answer, Ask, PATIENCE};
 use crate::guard::http::{Serving, site};
-use crate::guard::service::{GOOD, SLEEP, Service, under_way};
-use portcullis_tests::{HeldWorker, Manifest, guest, slow_to_compile};
+use crate::guard::service::{GOOD, SLEEP, Service, anywhere, tokens, under_way};
+use portcullis::state::{PostgresAddress, StatePlace};
+use portcullis::{Compiler, Host};
+use portcullis_mcp::http::{self, HttpOptions};
+use portcullis_mcp::{Server, ServerOptions};
+use portcullis_tests::{HeldWorker, Manifest, Site, allow_all, guest, slow_to_compile};
+use portcullis_tests_postgres::Server as Database;
 use rustix::process::Signal;
 use std::fs;
 use std::net::SocketAddr;
@@ -127,6 +132,25 @@ async fn a_server_without_its_storage_is_not_ready_until_it_has_it_again() {
 
     fs::rename(&log, state.join("elsewhere")).unwrap();
     until_ready_is(address, 503, "storage").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_ledger_cannot_be_reached_is_not_ready_until_it_can() {
+    let mut database = Database::start().unwrap();
+    database.create("ready").unwrap();
+    let site = Site::new();
+    let place = StatePlace::from(site.state()).ledger_in(PostgresAddress::new(database.address("ready")));
+    let builder = Host::builder(site.plugins(), place).compiler(Compiler::InProcess);
+    let host = builder.policy_text(&allow_all(""), site.path("")).open().await.unwrap();
+    let server = Server::new(host, ServerOptions::default()).unwrap();
+    let running = http::serve(server, HttpOptions::new(anywhere(), tokens())).await.unwrap();
+    let address = running.address();
+    until_ready_is(address, 200, "ready").await;
+    database.stop().unwrap();
+    until_ready_is(address, 503, "storage").await;
+    probe(address, "/healthz").await.is(200);
+    database.start_again().unwrap();
+    until_ready_is(address, 200, "ready").await;
 }
 
 #[tokio::test]
