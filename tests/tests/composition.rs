@@ -25,6 +25,9 @@ mod ending;
 #[path = "composition/progress.rs"]
 mod progress;
 
+#[path = "composition/observed.rs"]
+mod observed;
+
 #[path = "composition/listing.rs"]
 mod listing;
 
