@@ -60,11 +60,15 @@ impl Terminal {
     }
 
     /// Writes a line to stderr, broken at the width of the terminal. Ignores errors, because there is nowhere to report
-    /// them. In the JSON format, it is an event of the log.
+    /// them. In the JSON format, it is an event of the log, whose level follows from its label.
     pub(crate) fn note(self, text: impl Display) {
         match self.log_format {
             LogFormat::Text => self.say(&wrapped(&format!("{text}\n"), self.note_width())),
-            LogFormat::Json => tracing::info!(target: "portcullis::note", "{text}"),
+            LogFormat::Json => match text.to_string() {
+                error if error.starts_with("error:") => tracing::error!(target: "portcullis::note", "{error}"),
+                warning if warning.starts_with("warning:") => tracing::warn!(target: "portcullis::note", "{warning}"),
+                note => tracing::info!(target: "portcullis::note", "{note}"),
+            },
         }
     }
 

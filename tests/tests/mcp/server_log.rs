@@ -155,7 +155,7 @@ async fn a_filter_that_is_none_keeps_the_server_from_starting() {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("RUST_LOG is not a list of levels"), "{said}");
         if is_json {
-            parse(&said);
+            assert_eq!(parse(&said)[0]["level"], "error", "{said}");
         }
         assert!(output.stdout.is_empty());
     }
