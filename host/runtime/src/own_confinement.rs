@@ -129,7 +129,8 @@ impl Host {
             }
         }
         rights.keep_port(DNS_PORT);
-        needs.ports.iter().for_each(|port| rights.keep_port(*port));
+        let ports = needs.ports.iter().copied().chain(self.0.approvals.ledger_ports());
+        ports.for_each(|port| rights.keep_port(port));
         policy.name_servers().iter().for_each(|server| rights.keep_port(server.port()));
         for (plugin, key, binding) in bindings_of(policy) {
             let base = in_force.bases.of(policy.binding_layer(plugin, key));

@@ -1,24 +1,28 @@
 //! The files of `deploy`: each starts the program with options that exist, under a policy that is valid.
 
-use portcullis_tests::{Site, program, shipped_plugin};
+use portcullis_tests::{Site, eventually, program, shipped_plugin};
+use portcullis_tests_postgres::{Server, query};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A token file with one client, as the Secret of the manifest has to have one.
 const TOKENS: &str = "ci:ci-0123456789abcdef0123456789abcdef\n";
 
 /// Where the files of `deploy` put things, and where a site has them.
-const PLACES: [(&str, &str); 7] = [
+const PLACES: [(&str, &str); 8] = [
     ("127.0.0.1:8080", "127.0.0.1:0"),
     ("0.0.0.0:8080", "127.0.0.1:0"),
     ("/etc/portcullis/policy.toml", "policy.toml"),
     ("/usr/local/share/portcullis/plugins", "plugins"),
     ("/run/secrets/portcullis/tokens", "tokens"),
+    ("/run/secrets/portcullis/ledger-key", "ledger-key"),
     ("/var/lib/portcullis/state", "state"),
     ("/var/lib/portcullis", "state"),
 ];
@@ -80,6 +84,11 @@ fn site() -> Site {
 
 /// Starts the program as a file of `deploy` does, and ends it with SIGTERM.
 fn starts_and_ends(site: &Site, arguments: &[String], variables: &[(String, String)]) {
+    starts_and_ends_after(site, arguments, variables, |_| {});
+}
+
+/// Does the same, with something to do while the server runs at this address.
+fn starts_and_ends_after(site: &Site, arguments: &[String], variables: &[(String, String)], meanwhile: impl Fn(&str)) {
     let here =
         |value: &str| PLACES.iter().find(|(there, _)| *there == value).map_or(value, |(_, here)| here).to_owned();
     let mut command = Command::new(program());
@@ -90,9 +99,24 @@ fn starts_and_ends(site: &Site, arguments: &[String], variables: &[(String, Stri
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let document: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {arguments:?}"));
-    assert!(document["url"].as_str().is_some_and(|url| url.ends_with("/mcp")), "{document}");
+    let url = document["url"].as_str().and_then(|url| url.strip_suffix("/mcp")).unwrap_or_else(|| panic!("{document}"));
+    let address = url.strip_prefix("http://").unwrap();
+    for probe in ["/healthz", "/readyz"] {
+        let answer = probed(address, probe);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{probe}: {answer}");
+    }
+    meanwhile(address);
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
+}
+
+/// Sends the request of a probe, and returns the answer.
+fn probed(address: &str, path: &str) -> String {
+    let mut connection = TcpStream::connect(address).unwrap();
+    write!(connection, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 #[test]
@@ -111,7 +135,18 @@ fn the_replicas_start_the_server_with_the_variables_of_the_image() {
     let (variables, _) = variables_and_arguments_of_the_image();
     let arguments = arguments_of_the_replicas();
     assert!(arguments.len() > 5, "{arguments:?}");
-    starts_and_ends(&site(), &arguments, &variables);
+    let (site, server) = (site(), Server::start().unwrap());
+    server.create("portcullis").unwrap();
+    fs::write(site.path("ledger-key"), "0f".repeat(32)).unwrap();
+    let database = ("PORTCULLIS_DATABASE".to_owned(), server.address("portcullis"));
+    let variables: Vec<_> = variables.into_iter().chain([database]).collect();
+    // The confined process can still connect to the database again.
+    starts_and_ends_after(&site, &arguments, &variables, |address| {
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portcullis'";
+        query(server.port(), "portcullis", end).unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        eventually("a new connection", || probed(address, "/readyz").starts_with("HTTP/1.1 200").then_some(()));
+    });
 }
 
 /// The page describes options too, in inline code.

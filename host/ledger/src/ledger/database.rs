@@ -143,6 +143,11 @@ impl CallLedger {
         self.users
     }
 
+    /// Returns the ports to which the process connects for the ledger. Empty if it is a file.
+    pub fn ports(&self) -> Vec<u16> {
+        self.database.ports()
+    }
+
     /// Registers this process as an owner of requests.
     ///
     /// # Errors

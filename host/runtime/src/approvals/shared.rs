@@ -109,6 +109,11 @@ impl Approvals {
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 
+    /// Returns the ports to which the process connects for the ledger.
+    pub(crate) fn ledger_ports(&self) -> Vec<u16> {
+        self.shared.ledger.ports()
+    }
+
     /// Returns this process as an owner of requests. It is created when the process first runs or waits for a call.
     pub(crate) fn owner(&self) -> Result<Arc<Owner>, ApprovalError> {
         let mut owner = self.shared.owner.lock_recovered();

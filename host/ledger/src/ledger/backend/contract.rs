@@ -39,6 +39,11 @@ pub(in crate::ledger) trait LedgerDatabase: Send + Sync {
     /// waits. `None` while that is not possible.
     fn version(&self) -> Result<Option<i64>>;
 
+    /// Returns the ports to which the process connects for the ledger.
+    fn ports(&self) -> Vec<u16> {
+        Vec::new()
+    }
+
     /// Tells other machines that a process of this name runs, until the lease is dropped, and that `dead` ones do not.
     /// Returns `None` if a lock file tells everyone who uses the ledger.
     fn lease(&self, owner: &str, dead: &[String]) -> Result<Option<Lease>>;

@@ -67,6 +67,10 @@ impl LedgerDatabase for PostgresDatabase {
         Ok(self.connections.news.count())
     }
 
+    fn ports(&self) -> Vec<u16> {
+        self.connections.ports.clone()
+    }
+
     fn lease(&self, owner: &str, dead: &[String]) -> Result<Option<Lease>> {
         let (client, ()) = self.connections.reach(REACH_TIME, &async |client: &Object| {
             lease::renew(client, &[owner.to_owned()]).await?;

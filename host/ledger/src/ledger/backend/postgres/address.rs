@@ -18,6 +18,9 @@ const ROOT_CERTIFICATES: &str = "sslrootcert";
 /// The option that decides about encryption, as libpq calls it.
 const ENCRYPTION: &str = "sslmode";
 
+/// The port of PostgreSQL, where an address names none.
+const USUAL_PORT: u16 = 5432;
+
 /// How long a connection may take to be made. Two hosts in one region need a few milliseconds.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
@@ -38,6 +41,8 @@ pub(super) struct Target {
     pub(super) tls: MakeRustlsConnect,
     /// The address without the password.
     pub(super) place: String,
+    /// The ports of the database.
+    pub(super) ports: Vec<u16>,
 }
 
 /// Parses an address. Without `sslmode`, a connection that leaves the machine is encrypted.
@@ -61,7 +66,8 @@ pub(super) fn parse(address: &PostgresAddress) -> Result<Target, LedgerError> {
         .keepalives_idle(KEEPALIVE_IDLE)
         .tcp_user_timeout(UNACKNOWLEDGED_TIME);
     let (tls, place) = (connector(authorities.as_deref())?, place(&config));
-    Ok(Target { config, tls, place })
+    let ports = hosts_of(&config).filter(|(host, _)| matches!(host, Host::Tcp(_))).map(|(_, port)| port).collect();
+    Ok(Target { config, tls, place, ports })
 }
 
 /// Takes `sslrootcert` out of an address, because the parser does not know it.
@@ -127,11 +133,16 @@ fn connector(authorities: Option<&str>) -> Result<MakeRustlsConnect, LedgerError
     Ok(MakeRustlsConnect::new(config))
 }
 
+/// Returns the hosts of an address with their ports. One port may be given for all hosts.
+fn hosts_of(config: &Config) -> impl Iterator<Item = (&Host, u16)> {
+    let ports = config.get_ports();
+    let port = |index: usize| ports.get(index).or(ports.first()).copied().unwrap_or(USUAL_PORT);
+    config.get_hosts().iter().enumerate().map(move |(index, host)| (host, port(index)))
+}
+
 /// Returns the address for messages.
 fn place(config: &Config) -> String {
-    let hosts: Vec<_> =
-        config.get_hosts().iter().zip(config.get_ports().iter().chain(std::iter::repeat(&5432))).collect();
-    let hosts = hosts.into_iter().map(|(host, port)| match host {
+    let hosts = hosts_of(config).map(|(host, port)| match host {
         Host::Tcp(name) => format!("{name}:{port}"),
         Host::Unix(path) => path.display().to_string(),
     });
@@ -163,7 +174,7 @@ mod tests {
     #[test]
     fn messages_name_the_place_without_the_password() {
         let target = target("postgres://alice:secret@db.example:6000/ledger").unwrap();
-        assert_eq!(target.place, "postgres://db.example:6000/ledger");
+        assert_eq!((target.place.as_str(), target.ports), ("postgres://db.example:6000/ledger", vec![6000]));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(super) struct Connections {
     pub(super) news: News,
     /// The address without the password, for messages.
     pub(super) place: String,
+    /// The ports of the database.
+    pub(super) ports: Vec<u16>,
     /// Drives the connections. `None` once they are closed.
     runtime: Option<Runtime>,
 }
@@ -48,7 +50,7 @@ impl Drop for UnsureClient {
 impl Connections {
     /// Returns the connections to a database, which are made when they are needed. One listens for changes.
     pub(super) fn to(target: Target) -> std::result::Result<Self, LedgerError> {
-        let Target { config, tls, place } = target;
+        let Target { config, tls, place, ports } = target;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("portcullis-postgres")
@@ -66,7 +68,7 @@ impl Connections {
             .map_err(|error| LedgerError::Address(error.to_string()))?;
         let news = News::default();
         drop(runtime.spawn(news::follow(config, tls, news.clone())));
-        Ok(Self { pool, news, place, runtime: Some(runtime) })
+        Ok(Self { pool, news, place, ports, runtime: Some(runtime) })
     }
 
     /// Waits for a future that talks to the database. Call it on a thread that may block.
