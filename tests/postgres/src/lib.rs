@@ -52,9 +52,14 @@ struct Account {
     gid: u32,
 }
 
-/// Returns whether the machine has a server to start.
+/// Returns whether the machine has a server to start. Tests that need one are left out without it, but not in CI.
+///
+/// # Panics
+/// There is none, and the variable `CI` is set.
 pub fn is_installed() -> bool {
-    programs().is_ok()
+    let found = programs();
+    assert!(found.is_ok() || std::env::var_os("CI").is_none(), "CI must have PostgreSQL: {:?}", found.err());
+    found.is_ok()
 }
 
 impl Server {

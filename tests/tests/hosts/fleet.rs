@@ -5,7 +5,7 @@ use crate::approvals::desk::{ASK, Desk, policy};
 use portcullis::state::{PostgresAddress, StatePlace};
 use portcullis::{Approvals, Compiler, Host, HostBuilder, open_approvals, open_audit};
 use portcullis_tests::{BlockOn, PLACE};
-use portcullis_tests_postgres::{Server, address_at};
+use portcullis_tests_postgres::{Server, address_at, is_installed};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,12 +23,16 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    pub(super) fn new() -> Self {
+    /// Makes a fleet with a server of its own. Returns `None` on a machine without PostgreSQL.
+    pub(super) fn new() -> Option<Self> {
+        if !is_installed() {
+            return None;
+        }
         let server = Server::start().unwrap();
         server.create(DATABASE).unwrap();
         let (desk, port) = (Desk::new(), server.port());
         fs::write(desk.site.path("key"), "5a".repeat(32)).unwrap();
-        Self { server, desk, port }
+        Some(Self { server, desk, port })
     }
 
     /// Lets the hosts reach the database at another port.

@@ -23,7 +23,7 @@ const TASK_MILLISECONDS: usize = 2000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_that_are_killed_at_any_moment_run_nothing_twice_and_lose_nothing() {
-    let fleet = Fleet::new();
+    let Some(fleet) = Fleet::new() else { return };
     let kills = env::var(KILLS).map_or(KILLS_USUAL, |kills| kills.parse().unwrap());
     let mut reported = Reported::default();
     for round in 0..kills.div_ceil(HOSTS) {

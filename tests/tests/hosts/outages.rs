@@ -55,7 +55,7 @@ async fn while_disturbed(fleet: &Fleet, mut disturb: impl FnMut()) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_crashes_and_returns_loses_nothing() {
-    let mut fleet = Fleet::new();
+    let Some(mut fleet) = Fleet::new() else { return };
     let mut server = std::mem::replace(&mut fleet.server, Server::start().unwrap());
     let mut crashes = 0;
     while_disturbed(&fleet, || {
@@ -70,7 +70,7 @@ async fn a_database_that_crashes_and_returns_loses_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_are_cut_and_delayed_lose_nothing() {
-    let fleet = Fleet::new();
+    let Some(fleet) = Fleet::new() else { return };
     let proxy = Proxy::start(fleet.server.port());
     let fleet = fleet.through(proxy.port());
     let mut cuts = 0;
@@ -85,7 +85,7 @@ async fn connections_that_are_cut_and_delayed_lose_nothing() {
 
 #[test]
 fn a_call_waits_for_its_answer_while_the_database_is_away_and_no_other_begins() {
-    let mut fleet = Fleet::new();
+    let Some(mut fleet) = Fleet::new() else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let first = Arc::new(runtime.block_on(async { open(fleet.builder(1).answered_elsewhere()).await }));
     let second = runtime.block_on(async { open(fleet.builder(2).answered_elsewhere()).await });

@@ -36,6 +36,10 @@ pub(in crate::ledger) enum DatabaseFault {
     #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "a file has no connection"))]
     #[error("the connection to the database was lost, and it is not known whether the change was made")]
     Unknown,
+    /// A statement of a change failed, and the change was not made.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "SQLite reports this itself"))]
+    #[error("the change was given up")]
+    GivenUp,
     /// The program was built without this database.
     #[cfg_attr(all(feature = "postgres", feature = "sqlite"), expect(dead_code, reason = "both are built in"))]
     #[error("this program was built without the feature `{0}`")]
@@ -68,6 +72,7 @@ impl DatabaseFault {
             Self::Postgres(error) => error.code() == Some(&tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE),
             Self::Unreachable { .. }
             | Self::Unknown
+            | Self::GivenUp
             | Self::NotBuiltIn(_)
             | Self::NoRow
             | Self::EmptyColumn(_)
@@ -85,6 +90,7 @@ impl DatabaseFault {
             Self::Postgres(error) => error.code() == Some(&tokio_postgres::error::SqlState::DISK_FULL),
             Self::Unreachable { .. }
             | Self::Unknown
+            | Self::GivenUp
             | Self::NotBuiltIn(_)
             | Self::NoRow
             | Self::EmptyColumn(_)
@@ -101,9 +107,12 @@ impl DatabaseFault {
             Self::Unreachable { .. } | Self::Unknown => true,
             #[cfg(feature = "sqlite")]
             Self::Sqlite(_) => false,
-            Self::NotBuiltIn(_) | Self::NoRow | Self::EmptyColumn(_) | Self::UnknownWord(_) | Self::ColumnType(_) => {
-                false
-            }
+            Self::GivenUp
+            | Self::NotBuiltIn(_)
+            | Self::NoRow
+            | Self::EmptyColumn(_)
+            | Self::UnknownWord(_)
+            | Self::ColumnType(_) => false,
         }
     }
 }

@@ -98,9 +98,9 @@ impl Connections {
                 let mut unsure = UnsureClient(Some(client));
                 let done = match &unsure.0 {
                     Some(client) => work(client).await?,
-                    None => return Err(DatabaseFault::Unknown),
+                    None => return Err(DatabaseFault::GivenUp),
                 };
-                unsure.0.take().map(|client| (client, done)).ok_or(DatabaseFault::Unknown)
+                unsure.0.take().map(|client| (client, done)).ok_or(DatabaseFault::GivenUp)
             });
             match tried {
                 Err(fault) if fault.is_unreachable() && begun.elapsed() < patience => std::thread::sleep(REACH_PAUSE),

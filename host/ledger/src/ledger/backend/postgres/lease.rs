@@ -11,23 +11,23 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// How long a lease holds, in milliseconds. A person waits that long until another host can run the call of a dead one.
-pub(super) const LEASE_TIME: i64 = 30_000;
+pub(super) const LEASE_MILLISECONDS: i64 = 30_000;
 
 /// How often a lease is renewed. Several renewals can fail.
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
 
 /// After how long without any renewal the database was out of reach for all hosts, in milliseconds. Their leases then
 /// say nothing until each had time to renew its own.
-const CONTACT_GAP: i64 = 15_000;
+const CONTACT_GAP_MILLISECONDS: i64 = 15_000;
 
 /// Pause after a renewal that failed.
 const RENEW_PAUSE: Duration = Duration::from_secs(1);
 
 /// How long the token of a change is kept, in milliseconds. A host asks for it within 90 s.
-const TOKENS_KEPT: i64 = 10 * 60 * 1000;
+const TOKENS_KEPT_MILLISECONDS: i64 = 10 * 60 * 1000;
 
 /// How long the row of a dead process is kept, in milliseconds.
-const DEAD_KEPT: i64 = 24 * 60 * 60 * 1000;
+const DEAD_KEPT_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
 /// Writes the leases of processes.
 const RENEW: &str = "INSERT INTO host (id, alive_until) \
@@ -97,9 +97,9 @@ impl Drop for LeaseHold {
 /// Writes the leases of processes.
 pub(super) async fn renew(client: &Object, owners: &[String]) -> Result<()> {
     let statement = client.prepare_cached(HEARD).await?;
-    client.execute(&statement, &[&CONTACT_GAP]).await?;
+    client.execute(&statement, &[&CONTACT_GAP_MILLISECONDS]).await?;
     let statement = client.prepare_cached(RENEW).await?;
-    client.execute(&statement, &[&owners, &LEASE_TIME]).await?;
+    client.execute(&statement, &[&owners, &LEASE_MILLISECONDS]).await?;
     Ok(())
 }
 
@@ -115,10 +115,10 @@ async fn forget_old(client: &Object) -> Result<()> {
     let delete = "DELETE FROM committed \
                   WHERE at < CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - $1";
     let statement = client.prepare_cached(delete).await?;
-    client.execute(&statement, &[&TOKENS_KEPT]).await?;
+    client.execute(&statement, &[&TOKENS_KEPT_MILLISECONDS]).await?;
     let delete = "DELETE FROM host \
                   WHERE alive_until < CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) - $1";
     let statement = client.prepare_cached(delete).await?;
-    client.execute(&statement, &[&DEAD_KEPT]).await?;
+    client.execute(&statement, &[&DEAD_KEPT_MILLISECONDS]).await?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! commit.
 
 use super::connections::{Connections, REACH_TIME};
-use super::lease::LEASE_TIME;
+use super::lease::LEASE_MILLISECONDS;
 use super::statement::dialect;
 use crate::ledger::backend::contract::SqlTransaction;
 use crate::ledger::backend::error::{DatabaseFault, Result};
@@ -58,7 +58,7 @@ impl<'d> PostgresTransaction<'d> {
     /// Begins a change, after those of other hosts.
     pub(super) fn change(connections: &'d Connections) -> Result<Self> {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|_| DatabaseFault::Unknown)?;
+        getrandom::fill(&mut bytes).map_err(|_| DatabaseFault::GivenUp)?;
         Self::begin(connections, BEGIN_CHANGE, hex(&bytes))
     }
 
@@ -95,9 +95,9 @@ impl<'d> PostgresTransaction<'d> {
         if self.has_failed.get() {
             // The database would roll back and not call it an error.
             self.end();
-            return Err(DatabaseFault::Unknown);
+            return Err(DatabaseFault::GivenUp);
         }
-        let Some(client) = self.client.take() else { return Err(DatabaseFault::Unknown) };
+        let Some(client) = self.client.take() else { return Err(DatabaseFault::GivenUp) };
         let commit = if self.has_changed.get() { COMMIT_AND_TELL } else { "COMMIT" };
         match self.connections.wait(async { Ok(client.batch_execute(commit).await?) }) {
             Ok(()) => {
@@ -119,7 +119,7 @@ impl<'d> PostgresTransaction<'d> {
     /// Finds out whether the changes were made. Taking the lock of changes waits until the lost one has ended.
     fn recover(&self) -> Result<()> {
         let begun = Instant::now();
-        let (client, is_made) = self.connections.reach(RECOVER_TIME, &async |client: &Object| {
+        let ask = async |client: &Object| {
             let end = client.prepare_cached(END_LOST).await?;
             client.query(&end, &[&SqlValue::Integer(self.process)]).await?;
             let select = client.prepare_cached("SELECT 1 FROM committed WHERE token = $1").await?;
@@ -127,7 +127,14 @@ impl<'d> PostgresTransaction<'d> {
             let found = client.query_opt(&select, &[&self.token]).await?;
             client.batch_execute("ROLLBACK").await?;
             Ok(found.is_some())
-        })?;
+        };
+        let (client, is_made) = loop {
+            match self.connections.reach(RECOVER_TIME, &ask) {
+                // Changes of other hosts were first.
+                Err(fault) if fault.is_busy() && begun.elapsed() < RECOVER_TIME => {}
+                asked => break asked.map_err(|_| DatabaseFault::Unknown)?,
+            }
+        };
         drop(client);
         if !is_made {
             return Err(self.connections.unreachable(begun.elapsed(), "the connection was lost"));
@@ -145,7 +152,7 @@ impl<'d> PostgresTransaction<'d> {
 
     /// Runs a statement on the connection. Loses the connection if it is not answered.
     fn run<T>(&self, work: impl AsyncFnOnce(&Object) -> Result<T>) -> Result<T> {
-        let Some(client) = &self.client else { return Err(DatabaseFault::Unknown) };
+        let Some(client) = &self.client else { return Err(DatabaseFault::GivenUp) };
         let done = self.connections.wait(work(client));
         if done.is_err() {
             self.has_failed.set(true);
@@ -190,7 +197,7 @@ impl SqlTransaction for PostgresTransaction<'_> {
     fn is_leased(&self, owner: &str) -> Result<bool> {
         let transaction: &dyn SqlTransaction = self;
         let select = "SELECT 1 FROM host, contact WHERE host.id = ?1 AND (alive_until > ?2 OR since > ?3)";
-        transaction.exists(select, params![owner, self.now, self.now - LEASE_TIME])
+        transaction.exists(select, params![owner, self.now, self.now - LEASE_MILLISECONDS])
     }
 }
 
