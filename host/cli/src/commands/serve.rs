@@ -133,7 +133,7 @@ struct Served<'a> {
     operator: &'a Principal,
 }
 
-/// A server that listens, and what the user is told about it.
+/// A server that listens, and the lines about it for the user.
 struct Listening {
     running: Running,
     console: Option<SigningIn>,
@@ -225,7 +225,7 @@ async fn listen(served: Served<'_>, host: &Host, context: &Context) -> anyhow::R
 }
 
 impl Listening {
-    /// Tells the user what is served where, and to whom.
+    /// Prints the addresses that are served, and who can use them.
     fn tell(&self, host: &Host, context: &Context) -> anyhow::Result<()> {
         let (terminal, style) = (context.terminal, context.terminal.note_style());
         let (running, url) = (&self.running, self.running.url());

@@ -32,7 +32,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use variables::variable;
 
-/// Maximum time to send what is left when the server stops.
+/// Maximum time to send the remaining reports when the server stops.
 const END_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// The telemetry of a server.
@@ -59,7 +59,7 @@ impl Drop for TelemetryReports {
 }
 
 impl TelemetryReports {
-    /// Sends what is left, when the server has stopped.
+    /// Sends the remaining reports, when the server has stopped.
     pub(crate) async fn end(self) {
         self.metrics.abort();
         let telemetry = &self.telemetry;

@@ -14,7 +14,7 @@ pub(in crate::ledger) const LEDGER_FILE: &str = "ledger.sqlite";
 pub(in crate::ledger) enum Ending {
     /// All of its changes take effect.
     Commit,
-    /// None of them does.
+    /// Its changes have no effect.
     RollBack,
 }
 
