@@ -31,8 +31,14 @@ const WITH_LANGUAGES: [&str; 2] = ["author", "languages"];
 const WITH_DATABASES: [&str; 2] = ["approvals", "state"];
 
 /// Their tests about the file of a ledger in SQLite, and about the state directory that it is in.
-const ABOUT_FILES: [&str; 4] =
-    ["approvals::agreement", "approvals::edited", "approvals::rollback", "approvals::unavailable"];
+const ABOUT_FILES: [&str; 6] = [
+    "approvals::agreement",
+    "approvals::edited",
+    "approvals::pending::no_arguments_remain_on_the_disk",
+    "approvals::rollback",
+    "approvals::unavailable",
+    "state::migrated",
+];
 
 /// Programs of `tests/tests` of their own.
 const PROGRAMS: [&str; 2] = ["clients", "languages"];
