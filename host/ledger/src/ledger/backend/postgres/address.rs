@@ -5,6 +5,7 @@ use crate::state_directory::PostgresAddress;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,13 +49,15 @@ pub(super) struct Target {
 /// Parses an address. Without `sslmode`, a connection that leaves the machine is encrypted.
 pub(super) fn parse(address: &PostgresAddress) -> Result<Target, LedgerError> {
     let wrong = |why: &dyn std::fmt::Display| LedgerError::Address(why.to_string());
-    let (text, authorities) = without_authorities(address.text())?;
+    let Options { text, authorities, says_mode } = options_of(address.text())?;
     // The error of the parser does not repeat the address.
     let mut config = Config::from_str(&text).map_err(|error| wrong(&super::fault::said(&error)))?;
     if config.get_dbname().is_none() {
         return Err(wrong(&"it names no database: write postgres://USER@HOST/DATABASE"));
     }
-    if !text.contains(ENCRYPTION) && !config.get_hosts().iter().all(is_local) {
+    // The addresses of an option `hostaddr` count instead of the names.
+    let is_local = config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback);
+    if !says_mode && !is_local {
         config.ssl_mode(SslMode::Require);
     }
     let options = config.get_options().map_or_else(|| SETTINGS.to_owned(), |own| format!("{own} {SETTINGS}"));
@@ -70,18 +73,29 @@ pub(super) fn parse(address: &PostgresAddress) -> Result<Target, LedgerError> {
     Ok(Target { config, tls, place, ports })
 }
 
-/// Takes `sslrootcert` out of an address, because the parser does not know it.
-fn without_authorities(text: &str) -> Result<(String, Option<String>), LedgerError> {
-    let Some((before, query)) = text.split_once('?') else { return Ok((text.to_owned(), None)) };
-    let (mut kept, mut authorities) = (Vec::new(), None);
-    for option in query.split('&') {
+/// The options of an address that are read here.
+struct Options {
+    /// The address without `sslrootcert`, which the parser does not know.
+    text: String,
+    authorities: Option<String>,
+    /// Whether it says how the connection is encrypted.
+    says_mode: bool,
+}
+
+fn options_of(text: &str) -> Result<Options, LedgerError> {
+    let (before, query) = text.split_once('?').unwrap_or((text, ""));
+    let (mut kept, mut authorities, mut says_mode) = (Vec::new(), None, false);
+    for option in query.split('&').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
             Some((ROOT_CERTIFICATES, file)) => authorities = Some(decoded(file)?),
-            Some(_) | None => kept.push(option),
+            named => {
+                says_mode |= named.is_some_and(|(name, _)| name == ENCRYPTION);
+                kept.push(option);
+            }
         }
     }
     let question = if kept.is_empty() { "" } else { "?" };
-    Ok((format!("{before}{question}{}", kept.join("&")), authorities))
+    Ok(Options { text: format!("{before}{question}{}", kept.join("&")), authorities, says_mode })
 }
 
 /// Decodes the `%` sequences of an option.
@@ -101,9 +115,7 @@ fn decoded(text: &str) -> Result<String, LedgerError> {
 fn is_local(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,
-        Host::Tcp(name) => {
-            name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
-        }
+        Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback()),
     }
 }
 
@@ -163,6 +175,9 @@ mod tests {
             ("postgres://u@db.example/ledger", SslMode::Require),
             ("postgres://u@10.0.0.5/ledger", SslMode::Require),
             ("postgres://u@localhost,db.example/ledger", SslMode::Require),
+            ("postgres://u:sslmode=disable@db.example/ledger", SslMode::Require),
+            ("postgres://u@db.example/sslmode", SslMode::Require),
+            ("postgres://u@localhost/ledger?hostaddr=10.0.0.5", SslMode::Require),
             ("postgres://u@db.example/ledger?sslmode=disable", SslMode::Disable),
             ("postgres://u@127.0.0.1/ledger", SslMode::Prefer),
             ("postgres://u@%2Frun%2Fpostgresql/ledger", SslMode::Prefer),
