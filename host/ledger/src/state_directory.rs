@@ -4,6 +4,7 @@
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
+use data_encoding::HEXLOWER_PERMISSIVE;
 use portcullis_definitions::text::hex;
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -266,23 +267,9 @@ fn read_ledger_key(path: &Path) -> Result<[u8; 32], PlaceError> {
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut text = Zeroizing::new(Vec::new());
     file.take(KEY_FILE_BYTES_MAX).read_to_end(&mut text).map_err(failed)?;
-    let digits = text.trim_ascii();
-    let key = text.as_slice().try_into().ok().or_else(|| digits_key(digits));
+    let of_digits = || HEXLOWER_PERMISSIVE.decode(text.trim_ascii()).ok()?.try_into().ok();
+    let key = text.as_slice().try_into().ok().or_else(of_digits);
     key.ok_or_else(|| PlaceError::LedgerKey { path: path.to_owned() })
-}
-
-/// Reads 64 hexadecimal digits.
-fn digits_key(digits: &[u8]) -> Option<[u8; 32]> {
-    let mut key = [0; 32];
-    let (pairs, []) = digits.as_chunks::<2>() else { return None };
-    if pairs.len() != key.len() {
-        return None;
-    }
-    for (byte, pair) in key.iter_mut().zip(pairs) {
-        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(key)
 }
 
 fn read_key(file: File) -> io::Result<Option<[u8; 32]>> {

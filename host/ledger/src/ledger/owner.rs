@@ -64,10 +64,9 @@ impl Owner {
     }
 
     /// Returns the owner with a lease that ends with it.
-    pub(super) fn with(self, lease: Option<Lease>) -> Self {
-        let mut owner = self;
-        owner._lease = lease;
-        owner
+    pub(super) fn with(mut self, lease: Option<Lease>) -> Self {
+        self._lease = lease;
+        self
     }
 
     /// Returns the name of the process in the ledger.

@@ -88,14 +88,7 @@ impl dyn SqlTransaction + '_ {
         values: &[SqlValue<'_>],
         read: impl Fn(&Row<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let mut first = None;
-        self.query(sql, values, &mut |row| {
-            if first.is_none() {
-                first = Some(read(&Row(row))?);
-            }
-            Ok(())
-        })?;
-        Ok(first)
+        Ok(self.rows(sql, values, read)?.into_iter().next())
     }
 
     /// Returns the one row of a query that always has one.

@@ -70,14 +70,7 @@ impl DatabaseFault {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => error.code() == Some(&tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE),
-            Self::Unreachable { .. }
-            | Self::Unknown
-            | Self::GivenUp
-            | Self::NotBuiltIn(_)
-            | Self::NoRow
-            | Self::EmptyColumn(_)
-            | Self::UnknownWord(_)
-            | Self::ColumnType(_) => false,
+            _ => false,
         }
     }
 
@@ -88,14 +81,7 @@ impl DatabaseFault {
             Self::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => error.code() == Some(&tokio_postgres::error::SqlState::DISK_FULL),
-            Self::Unreachable { .. }
-            | Self::Unknown
-            | Self::GivenUp
-            | Self::NotBuiltIn(_)
-            | Self::NoRow
-            | Self::EmptyColumn(_)
-            | Self::UnknownWord(_)
-            | Self::ColumnType(_) => false,
+            _ => false,
         }
     }
 
@@ -105,14 +91,7 @@ impl DatabaseFault {
             #[cfg(feature = "postgres")]
             Self::Postgres(error) => super::postgres::fault::is_lost(error),
             Self::Unreachable { .. } | Self::Unknown => true,
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite(_) => false,
-            Self::GivenUp
-            | Self::NotBuiltIn(_)
-            | Self::NoRow
-            | Self::EmptyColumn(_)
-            | Self::UnknownWord(_)
-            | Self::ColumnType(_) => false,
+            _ => false,
         }
     }
 }
