@@ -10,6 +10,7 @@ use portcullis::policy::Unattended;
 use portcullis::{Answer, Approver, Code, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
 use portcullis_tests::{BlockOn, place};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -153,6 +154,33 @@ impl Drop for Child {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// What children have reported.
+#[derive(Default)]
+pub(crate) struct Reported {
+    pub(crate) pending: BTreeMap<String, usize>,
+    pub(crate) approved: BTreeSet<String>,
+    pub(crate) completed: BTreeSet<usize>,
+    pub(crate) refused: usize,
+    pub(crate) done: usize,
+}
+
+impl Reported {
+    pub(crate) fn hear(&mut self, said: &str) {
+        let words: Vec<&str> = said.split(' ').collect();
+        match words[..] {
+            ["pending", id, number] => drop(self.pending.insert(id.to_owned(), number.parse().unwrap())),
+            ["approved", id] => drop(self.approved.insert(id.to_owned())),
+            ["called", number, "completed"] => drop(self.completed.insert(number.parse().unwrap())),
+            ["resumed", id, "completed"] => drop(self.completed.insert(self.pending[id])),
+            // The database was lost in the middle of a change, and nothing was changed.
+            ["called", _, "record-unavailable"] | ["resumed", _, "record-unavailable"] => self.refused += 1,
+            ["refused", ..] => self.refused += 1,
+            ["done"] => self.done += 1,
+            _ => panic!("{said}"),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Processes that die at every step of an approval and at any moment. A pending call stays pending, an approved call
 //! stays approved, and a call that had started is recorded as lost and never runs again. P22, P23; invariant 9.
 
-use crate::approvals::child::{Child, Order};
+use crate::approvals::child::{Child, Order, Reported};
 use crate::approvals::desk::{Desk, alone, left_behind, mark, numbered};
 use crate::approvals::middle::{ASKS, RESOURCE_RULES, asking_for_its_argument};
 use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
@@ -231,28 +231,6 @@ fn an_approval_for_a_step_of_a_call_that_died_runs_nothing() {
     desk.verifies();
 }
 
-/// What a killed child had reported.
-#[derive(Default)]
-struct Told {
-    pending: BTreeMap<String, usize>,
-    approved: BTreeSet<String>,
-    completed: BTreeSet<usize>,
-}
-
-impl Told {
-    fn hear(&mut self, said: &str) {
-        let words: Vec<&str> = said.split(' ').collect();
-        match words[..] {
-            ["pending", id, number] => drop(self.pending.insert(id.to_owned(), number.parse().unwrap())),
-            ["approved", id] => drop(self.approved.insert(id.to_owned())),
-            ["called", number, "completed"] => drop(self.completed.insert(number.parse().unwrap())),
-            ["resumed", id, "completed"] => drop(self.completed.insert(self.pending[id])),
-            ["done"] => {}
-            _ => panic!("{said}"),
-        }
-    }
-}
-
 /// Rounds, each with a child that is killed at some moment.
 const ROUNDS: usize = 64;
 
@@ -269,8 +247,8 @@ fn delay(round: usize) -> Duration {
 fn after_a_kill_at_any_moment_nothing_runs_twice_and_no_pending_call_is_lost() {
     let desk = Desk::new();
     drop(alone(desk.headless()));
-    let mut told = Told::default();
-    let has_progressed = |told: &Told| told.completed.len() > ROUNDS && told.pending.len() > ROUNDS;
+    let mut told = Reported::default();
+    let has_progressed = |told: &Reported| told.completed.len() > ROUNDS && told.pending.len() > ROUNDS;
     for round in 0..ROUNDS_MAX {
         if round >= ROUNDS && has_progressed(&told) {
             break;
@@ -284,6 +262,7 @@ fn after_a_kill_at_any_moment_nothing_runs_twice_and_no_pending_call_is_lost() {
         assert!(desk.marks().values().all(|times| *times <= 1), "round {round}: {:?}", desk.marks());
     }
     assert!(has_progressed(&told), "the children must have made progress");
+    assert_eq!(told.refused, 0);
     // The next call sets aside the line that the last child may have torn.
     alone(async { left_behind(&desk.headless().await, mark(ROUNDS_MAX * 100)).await });
     desk.verifies();
@@ -297,7 +276,7 @@ fn after_a_kill_at_any_moment_nothing_runs_twice_and_no_pending_call_is_lost() {
 }
 
 /// Asserts that a pending call is still pending or further, and an approved call is still approved or further.
-fn nothing_was_lost(desk: &Desk, told: &Told) {
+fn nothing_was_lost(desk: &Desk, told: &Reported) {
     let approvals = desk.approvals();
     let completed: BTreeSet<_> = told.completed.iter().map(|number| numbered(*number)).collect();
     for (id, number) in &told.pending {

@@ -7,7 +7,7 @@ use portcullis::{Approvals, Compiler, Host, HostBuilder, open_approvals, open_au
 use portcullis_tests::{BlockOn, PLACE};
 use portcullis_tests_postgres::{Server, address_at, is_installed};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -91,32 +91,5 @@ impl Fleet {
 
     pub(super) fn marks(&self) -> BTreeMap<String, usize> {
         self.desk.marks()
-    }
-}
-
-/// What children have reported.
-#[derive(Default)]
-pub(super) struct Reported {
-    pub(super) pending: BTreeMap<String, usize>,
-    pub(super) approved: BTreeSet<String>,
-    pub(super) completed: BTreeSet<usize>,
-    pub(super) refused: usize,
-    pub(super) done: usize,
-}
-
-impl Reported {
-    pub(super) fn hear(&mut self, said: &str) {
-        let words: Vec<&str> = said.split(' ').collect();
-        match words[..] {
-            ["pending", id, number] => drop(self.pending.insert(id.to_owned(), number.parse().unwrap())),
-            ["approved", id] => drop(self.approved.insert(id.to_owned())),
-            ["called", number, "completed"] => drop(self.completed.insert(number.parse().unwrap())),
-            ["resumed", id, "completed"] => drop(self.completed.insert(self.pending[id])),
-            // The database was lost in the middle of a change, and nothing was changed.
-            ["called", _, "record-unavailable"] | ["resumed", _, "record-unavailable"] => self.refused += 1,
-            ["refused", ..] => self.refused += 1,
-            ["done"] => self.done += 1,
-            _ => panic!("{said}"),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Hosts that are killed at any moment, several at a time.
 
-use super::fleet::{Fleet, Reported};
-use crate::approvals::child::{Child, Order};
+use super::fleet::Fleet;
+use crate::approvals::child::{Child, Order, Reported};
 use crate::approvals::desk::{left_behind, mark, numbered, open};
 use portcullis::approvals::Status;
 use portcullis::policy::Unattended;

@@ -1,9 +1,9 @@
 //! A database that crashes, stops and returns, and connections that are cut and delayed.
 
-use super::fleet::{Fleet, Reported};
+use super::fleet::Fleet;
 use super::kills::checked;
 use super::proxy::Proxy;
-use crate::approvals::child::{Child, Order};
+use crate::approvals::child::{Child, Order, Reported};
 use crate::approvals::desk::{mark, numbered, open};
 use portcullis::approvals::Onward;
 use portcullis::{Answer, Code};
