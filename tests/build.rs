@@ -16,6 +16,8 @@ fn main() {
     println!("cargo::rerun-if-changed=guests");
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
     println!("cargo::rustc-env=PORTCULLIS_COMPILED_BY={:016x}", compiler_digest(&Path::new(&root).join("..")));
+    let makers = ["Cargo.lock", "wit", "tests/guests/wit", "tests/src/guest.rs"];
+    println!("cargo::rustc-env=PORTCULLIS_GUESTS_MADE_BY={:016x}", digest(&Path::new(&root).join(".."), &makers));
     let modules = texts(&Path::new(&root).join("guests"));
     let components = texts(&Path::new(&root).join("guests/component"));
 
@@ -43,9 +45,14 @@ fn main() {
 /// Returns a digest of everything that decides what a state directory with compiled plugins looks like: the sandbox,
 /// the catalog and the definitions that describe plugins, the audit log, the ledger, and the versions of the engine.
 fn compiler_digest(root: &Path) -> u64 {
-    let mut hasher = DefaultHasher::new();
     let crates = ["host/definitions/src", "host/ledger/src", "host/sandbox/src"];
-    for place in ["Cargo.lock", "host/runtime/src/catalog"].into_iter().chain(crates) {
+    digest(root, &[&["Cargo.lock", "host/runtime/src/catalog"], &crates[..]].concat())
+}
+
+/// Returns a digest of these files and folders. Cargo runs this script again when one of them changes.
+fn digest(root: &Path, places: &[&str]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for place in places {
         println!("cargo::rerun-if-changed=../{place}");
         hash_files(&root.join(place), &mut hasher);
     }

@@ -9,10 +9,14 @@
 //! `PORTCULLIS_TEST_CONTRACT`, so that a suite can run with each version.
 
 use crate::{COMPONENTS, MODULES, Manifest};
+use data_encoding::HEXLOWER;
 use portcullis::plugins::Contract;
-use std::env;
-use std::fmt::Write;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
+use std::{env, fs};
+use tempfile::NamedTempFile;
 use wasmparser::{Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding};
 use wit_parser::{PackageId, Resolve};
@@ -38,6 +42,9 @@ const PREVIEWING_WORLD: &str = "
         export portcullis:tool/previewer@0.1.0;
     }
 ";
+
+/// The digest of everything that decides how a guest is made of its text.
+const MADE_BY: &str = env!("PORTCULLIS_GUESTS_MADE_BY");
 
 /// The common part of every module.
 const ALWAYS: &str = include_str!("../guests/frame/always.wat");
@@ -90,7 +97,12 @@ pub fn module_of(contract: Contract, fields: &str, manifest: &Manifest) -> Vec<u
         let _ = write!(text, "\\{byte:02x}");
     }
     text.push_str("\"))");
-    wat::parse_str(speaking(contract, &text)).unwrap_or_else(|error| panic!("{error}"))
+    parsed(&speaking(contract, &text))
+}
+
+/// Returns the binary form of a text.
+fn parsed(text: &str) -> Vec<u8> {
+    kept("text", &[text.as_bytes()], || wat::parse_str(text).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// The names in the contract: its interfaces, and its world.
@@ -117,6 +129,10 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 
 /// Wraps a core module as a component of the world `guest`, or of another world if it exports a review or a preview.
 pub fn component(module: &[u8]) -> Vec<u8> {
+    kept("component", &[module], || encoded(module))
+}
+
+fn encoded(module: &[u8]) -> Vec<u8> {
     let contract = spoken(module);
     let (resolve, package) = wit(contract);
     let exports = |interface, function| holds(module, &format!("portcullis:tool/{interface}@{contract}.0#{function}"));
@@ -177,7 +193,31 @@ fn largest_module(component: &[u8]) -> &[u8] {
 
 /// Appends fields to a component.
 pub fn with_fields(component: &[u8], fields: &str) -> Vec<u8> {
-    let text = wasmprinter::print_bytes(component).unwrap();
-    let text = text.trim_end().strip_suffix(')').unwrap();
-    wat::parse_str(format!("{text}\n{fields}\n)")).unwrap_or_else(|error| panic!("{error}"))
+    kept("fields", &[component, fields.as_bytes()], || {
+        let text = wasmprinter::print_bytes(component).unwrap();
+        let text = text.trim_end().strip_suffix(')').unwrap();
+        wat::parse_str(format!("{text}\n{fields}\n)")).unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+/// Returns what `make` makes of these inputs, which all tests share: each runs in a process of its own, and would spend
+/// half of its time on parsing the contract. The folder has the digest of everything else that decides the result.
+fn kept(step: &str, inputs: &[&[u8]], make: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+    let mut key = Sha256::new_with_prefix(step);
+    for input in inputs {
+        key.update(input.len().to_be_bytes());
+        key.update(input);
+    }
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/test-guests")).join(MADE_BY);
+    let file = folder.join(HEXLOWER.encode(&key.finalize())).with_extension("wasm");
+    if let Ok(bytes) = fs::read(&file) {
+        return bytes;
+    }
+    let bytes = make();
+    fs::create_dir_all(&folder).unwrap();
+    // Another test may read the file at this moment, so it appears whole.
+    let mut partial = NamedTempFile::new_in(&folder).unwrap();
+    partial.write_all(&bytes).unwrap();
+    partial.persist(&file).unwrap();
+    bytes
 }

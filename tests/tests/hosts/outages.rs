@@ -22,8 +22,8 @@ const CRASHES: usize = 4;
 /// How long the database is away. Longer than a transaction waits for it.
 const AWAY: Duration = Duration::from_secs(14);
 
-/// Lets hosts do their task, again and again, until `disturb` was called `times` times meanwhile. Asserts that nothing is
-/// lost and nothing runs twice.
+/// Lets hosts do their task, again and again, until `disturb` was called `times` times meanwhile. Asserts that nothing
+/// is lost and nothing runs twice.
 async fn while_disturbed(fleet: &Fleet, times: usize, mut disturb: impl FnMut()) {
     let mut reported = Reported::default();
     let (mut disturbed, mut rounds) = (0, 0);
