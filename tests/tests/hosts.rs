@@ -18,3 +18,9 @@ mod kills;
 
 #[path = "hosts/outages.rs"]
 mod outages;
+
+#[path = "hosts/clocks.rs"]
+mod clocks;
+
+#[path = "hosts/upgrade.rs"]
+mod upgrade;

@@ -150,6 +150,14 @@ impl Server {
         create(self.port, database)
     }
 
+    /// Runs statements in a database, and returns what they print.
+    ///
+    /// # Errors
+    /// The server refuses them, or does not answer.
+    pub fn run(&self, database: &str, statements: &str) -> Result<String> {
+        query(self.port, database, statements)
+    }
+
     /// Stops the server as its administrator does: connections end at once, and nothing is lost.
     ///
     /// # Errors

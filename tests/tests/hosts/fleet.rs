@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// The database of the ledger.
-const DATABASE: &str = "ledger";
+pub(super) const DATABASE: &str = "ledger";
 
 /// Several hosts with one ledger.
 pub(super) struct Fleet {
@@ -72,9 +72,22 @@ impl Fleet {
 
     /// Starts a host as a process of its own.
     pub(super) fn start(&self, host: usize, order: Order, about: &str) -> Child {
+        self.start_with(host, order, about, &[])
+    }
+
+    /// Starts a host as a process of its own, with these variables.
+    pub(super) fn start_with(&self, host: usize, order: Order, about: &str, variables: &[(&str, &str)]) -> Child {
         let (state, address, key) = (self.state(host), self.address(), self.key());
         let place = format!("{} {address} {}", state.display(), key.display());
-        Child::start_with(order, &self.desk.root(), about, &[(PLACE, place)])
+        let others = variables.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let variables: Vec<_> = others.chain([(PLACE, place)]).collect();
+        Child::start_with(order, &self.desk.root(), about, &variables)
+    }
+
+    /// Returns whether the clock of the database has passed this time, in milliseconds since 1970.
+    pub(super) fn has_passed(&self, time: i64) -> bool {
+        let now = self.server.run(DATABASE, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").unwrap();
+        now.trim().parse::<i64>().unwrap() >= time
     }
 
     /// Returns every entry of a host's audit log, oldest first. It verifies.
