@@ -34,18 +34,31 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
         command
     };
     let mut tests = prepared(workspace.cargo());
+    at_once(&mut tests);
     match has_nextest(workspace) {
         true => tests.args(["nextest", "run"]).args(selection.nextest_arguments()),
         false => tests.arg("test").args(selection.test_arguments()),
     };
     process::run(&mut tests)?;
     if let Some(arguments) = selection.with_databases() {
-        with_databases(prepared(workspace.cargo()).args(["nextest", "run"]).args(arguments), has_nextest(workspace))?;
+        let mut again = prepared(workspace.cargo());
+        at_once(&mut again);
+        with_databases(again.args(["nextest", "run"]).args(arguments), has_nextest(workspace))?;
     }
     if words.is_empty() {
         process::run(prepared(workspace.cargo()).args(["test", "--workspace", "--doc"]))?;
     }
     Ok(())
+}
+
+/// Sets how many tests run at the same time, unless the environment says so: three for two cores. A test computes for a
+/// little more than half of its time. Else it waits for a limit, another process or a disk.
+fn at_once(nextest: &mut Command) {
+    const VARIABLE: &str = "NEXTEST_TEST_THREADS";
+    if env::var_os(VARIABLE).is_none() {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        nextest.env(VARIABLE, (cores + cores.div_ceil(2)).to_string());
+    }
 }
 
 /// Runs tests again with each ledger in a database of a server that is started for them.
