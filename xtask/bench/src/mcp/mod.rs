@@ -17,6 +17,10 @@ use std::process::Command;
 /// The argument that makes this program run as the server whose tool does nothing.
 pub(crate) const EMPTY_SERVER: &str = "empty-mcp-server";
 
+/// The variable with the program of another gateway, to measure beside this one. Its arguments are the command of the
+/// server, whose tools it must serve over pipes under their own names.
+const OTHER_GATEWAY: &str = "PORTCULLIS_BENCH_GATEWAY";
+
 /// Calls of one variant per round: about thirty milliseconds.
 const CALLS_PER_BLOCK: usize = 300;
 
@@ -90,6 +94,21 @@ pub(crate) fn measure_upstream(guests: &Path, show: &mut impl FnMut(Row)) -> Res
             show(row(format!("{name}, {} / the server itself", era.name()), &direct, &ours));
         }
     }
+    std::env::var_os(OTHER_GATEWAY).map_or(Ok(()), |gateway| measure_gateway(Path::new(&gateway), show))
+}
+
+/// Measures the same call through another gateway. Only in the older era, which all of them speak.
+fn measure_gateway(gateway: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let mut command = Command::new(gateway);
+    command.arg(std::env::current_exe()?).arg(EMPTY_SERVER);
+    let direct = RefCell::new(Pipe::begin(empty_server()?, Era::Legacy)?);
+    let other = RefCell::new(Pipe::begin(command, Era::Legacy)?);
+    let through = |pipe: &RefCell<Pipe>| -> Result<Block> {
+        let mut pipe = pipe.borrow_mut();
+        block(CALLS_PER_BLOCK / 10, || pipe.call("empty", "{}", empty::ANSWER))
+    };
+    let [direct, other] = paired([&|| through(&direct), &|| through(&other)])?;
+    show(row("small, through another gateway / the server itself".to_owned(), &direct, &other));
     Ok(())
 }
 
