@@ -8,7 +8,7 @@
 //! do not differ in the bytes that these guests return. Tests without an explicit version use the one in
 //! `PORTCULLIS_TEST_CONTRACT`, so that a suite can run with each version.
 
-use crate::{COMPONENTS, MODULES, Manifest};
+use crate::{COMPONENTS, MODULES, Manifest, holds, renamed};
 use data_encoding::HEXLOWER;
 use portcullis::plugins::Contract;
 use sha2::{Digest, Sha256};
@@ -119,12 +119,8 @@ fn speaking(contract: Contract, text: &str) -> String {
 
 /// Returns the contract version of a core module.
 fn spoken(module: &[u8]) -> Contract {
-    let speaks = |contract: &Contract| holds(module, &format!("portcullis:tool/handler@{contract}.0#describe"));
+    let speaks = |contract: &Contract| holds(module, format!("portcullis:tool/handler@{contract}.0#describe"));
     Contract::ALL.into_iter().find(speaks).expect("a guest exports the handler")
-}
-
-fn holds(bytes: &[u8], text: &str) -> bool {
-    bytes.windows(text.len()).any(|name| name == text.as_bytes())
 }
 
 /// Wraps a core module as a component of the world `guest`, or of another world if it exports a review or a preview.
@@ -135,7 +131,7 @@ pub fn component(module: &[u8]) -> Vec<u8> {
 fn encoded(module: &[u8]) -> Vec<u8> {
     let contract = spoken(module);
     let (resolve, package) = wit(contract);
-    let exports = |interface, function| holds(module, &format!("portcullis:tool/{interface}@{contract}.0#{function}"));
+    let exports = |interface, function| holds(module, format!("portcullis:tool/{interface}@{contract}.0#{function}"));
     let world = match (exports("reviewer", "review"), exports("previewer", "preview")) {
         (true, _) => "reviewing-guest",
         (false, true) => "previewing-guest",
@@ -173,11 +169,8 @@ pub fn moved(component: &[u8], contract: Contract) -> Vec<u8> {
         return component.to_vec();
     }
     for interface in INTERFACES {
-        let from = format!("portcullis:tool/{interface}@{spoken}.0");
-        let to = format!("portcullis:tool/{interface}@{contract}.0");
-        while let Some(at) = module.windows(from.len()).position(|name| name == from.as_bytes()) {
-            module[at..at + to.len()].copy_from_slice(to.as_bytes());
-        }
+        let named = |contract: Contract| format!("portcullis:tool/{interface}@{contract}.0");
+        (module, _) = renamed(&module, &named(spoken), &named(contract));
     }
     self::component(&module)
 }

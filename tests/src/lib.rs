@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 mod block_on;
+mod bytes;
 
 mod compiled;
 
@@ -33,6 +34,7 @@ pub mod net;
 
 pub use attack::{Attack, GRACE};
 pub use block_on::BlockOn;
+pub use bytes::{holds, renamed};
 pub use compiled::user_cache;
 pub use eventually::{PATIENCE, eventually, eventually_async};
 pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usual_contract, wit, with_fields};

@@ -3,6 +3,7 @@
 use super::behaviour::Behaviour;
 use super::wire::Wire;
 use super::{RUNTIME, frames, locked};
+use crate::holds;
 use rustls::ServerConfig;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -41,7 +42,7 @@ impl Seen {
 
     /// Returns whether any connection received this.
     pub fn heard(&self, needle: &[u8]) -> bool {
-        self.heard.iter().any(|heard| heard.windows(needle.len()).any(|window| window == needle))
+        self.heard.iter().any(|heard| holds(heard, needle))
     }
 }
 

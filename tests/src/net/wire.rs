@@ -90,7 +90,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     async fn until(&mut self, mark: &[u8], from: usize) -> io::Result<usize> {
         loop {
             let rest = self.buffer.get(from..).unwrap_or_default();
-            if let Some(at) = rest.windows(mark.len()).position(|window| window == mark) {
+            if let Some(at) = memchr::memmem::find(rest, mark) {
                 return Ok(from + at + mark.len());
             }
             self.hear().await?;

@@ -6,13 +6,7 @@ use portcullis_tests::{Manifest, Site, allow_all, guest_of};
 
 /// Replaces every occurrence of a name in a component with another name of the same length.
 fn renamed(component: &[u8], from: &str, to: &str) -> Vec<u8> {
-    assert_eq!(from.len(), to.len());
-    let mut component = component.to_vec();
-    let mut count = 0;
-    while let Some(at) = component.windows(from.len()).position(|name| name == from.as_bytes()) {
-        component[at..at + to.len()].copy_from_slice(to.as_bytes());
-        count += 1;
-    }
+    let (component, count) = portcullis_tests::renamed(component, from, to);
     assert!(count > 0, "{from} is not in the component");
     component
 }
@@ -143,7 +137,7 @@ async fn the_types_of_one_version_are_not_accepted_for_another() {
         let mut posing = good(contract);
         for name in [interface, "portcullis:tool/types"] {
             let (from, to) = (format!("{name}{from}"), format!("{name}{to}"));
-            if posing.windows(from.len()).any(|found| found == from.as_bytes()) {
+            if portcullis_tests::holds(&posing, &from) {
                 posing = renamed(&posing, &from, &to);
             }
         }

@@ -1,5 +1,6 @@
 //! Encodings of bytes as text, in which a secret could leak.
 
+use portcullis_tests::holds;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -66,7 +67,7 @@ pub(crate) fn spellings(secret: &str) -> Vec<Vec<u8>> {
 #[track_caller]
 pub(crate) fn clean(what: &str, bytes: &[u8], secret: &str) {
     for spelling in spellings(secret) {
-        let found = bytes.windows(spelling.len()).any(|window| window == spelling);
+        let found = holds(bytes, &spelling);
         assert!(!found, "{what} contains the secret as {}", String::from_utf8_lossy(&spelling));
     }
 }

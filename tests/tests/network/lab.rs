@@ -2,7 +2,7 @@
 
 use portcullis::{Code, Host, Output, Reply, Request};
 use portcullis_tests::net::{Dns, Server};
-use portcullis_tests::{Site, allow_all, assert_verifies, built_guest, outcome_of};
+use portcullis_tests::{Site, allow_all, assert_verifies, built_guest, outcome_of, renamed};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -232,21 +232,6 @@ fn bare() -> Site {
     let site = Site::new();
     let guest = built_guest("net");
     site.plugin(PLUGIN, &guest);
-    site.plugin(TWIN, &renamed(&guest));
+    site.plugin(TWIN, &renamed(&guest, PLUGIN, TWIN).0);
     site
-}
-
-/// Replaces the plugin's name with the twin's name in a component, everywhere.
-fn renamed(guest: &[u8]) -> Vec<u8> {
-    let mut guest = guest.to_vec();
-    let places: Vec<_> = guest
-        .windows(PLUGIN.len())
-        .enumerate()
-        .filter(|(_, text)| text == &PLUGIN.as_bytes())
-        .map(|(at, _)| at)
-        .collect();
-    for at in places {
-        guest[at..at + PLUGIN.len()].copy_from_slice(TWIN.as_bytes());
-    }
-    guest
 }

@@ -31,12 +31,8 @@ fn bare() -> Site {
 
 /// Returns the same plugin with the second name.
 fn renamed(bytes: &[u8]) -> Vec<u8> {
-    let (mut renamed, mut at) = (bytes.to_vec(), 0);
-    while let Some(found) = renamed[at..].windows(ONE.len()).position(|window| window == ONE.as_bytes()) {
-        renamed[at + found..][..TWO.len()].copy_from_slice(TWO.as_bytes());
-        at += found + TWO.len();
-    }
-    assert!(at > 0, "the guest does not name itself");
+    let (renamed, count) = portcullis_tests::renamed(bytes, ONE, TWO);
+    assert!(count > 0, "the guest does not name itself");
     renamed
 }
 
