@@ -18,3 +18,9 @@ mod kills;
 
 #[path = "hosts/outages.rs"]
 mod outages;
+
+#[path = "hosts/anchors.rs"]
+mod anchors;
+
+#[path = "hosts/shared_rates.rs"]
+mod shared_rates;

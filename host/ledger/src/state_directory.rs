@@ -199,6 +199,12 @@ impl HostDirectories {
         Ok(Self { path: path.to_owned(), directory, cache, key, ledger_key, ledger: place.ledger.clone() })
     }
 
+    /// Returns the machine and the path, for people who look for this directory.
+    pub fn named(&self) -> String {
+        let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        format!("{}:{}", machine_name(), path.display())
+    }
+
     /// Returns whether hosts with other state directories can use the same ledger.
     pub(crate) fn shares_ledger(&self) -> bool {
         matches!(self.ledger, LedgerPlace::Postgres(_))
@@ -226,6 +232,12 @@ impl HostDirectories {
 #[expect(clippy::disallowed_methods, reason = "the paths of the host's own places come from the person who starts it")]
 pub fn open_directory(path: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(path, ambient_authority())
+}
+
+/// Returns the name of this machine. Empty if the system does not tell.
+#[expect(clippy::disallowed_methods, reason = "the path is the system's own")]
+fn machine_name() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
 }
 
 fn create_private(path: &Path) -> io::Result<()> {
