@@ -76,7 +76,7 @@ async fn round(host: &Arc<HostState>) {
 
 /// Anchors the audit log. The work goes on if the future is dropped.
 async fn anchor(host: &Arc<HostState>) -> Result<(), AnchoringError> {
-    let (approvals, place) = (host.approvals.clone(), host.state.named());
+    let (approvals, place) = (host.approvals.clone(), host.state.named.clone());
     blocking(move || approvals.anchor(&place)).await
 }
 
