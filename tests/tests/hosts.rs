@@ -24,3 +24,9 @@ mod clocks;
 
 #[path = "hosts/upgrade.rs"]
 mod upgrade;
+
+#[path = "hosts/anchors.rs"]
+mod anchors;
+
+#[path = "hosts/shared_rates.rs"]
+mod shared_rates;

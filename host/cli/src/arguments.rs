@@ -17,7 +17,7 @@ mod serve;
 mod server;
 mod watch;
 
-pub(crate) use audit::{AuditCommand, ShowArguments};
+pub(crate) use audit::{AuditCommand, ShowArguments, VerifyArguments};
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use console::ConsoleArguments;
 pub(crate) use editing::{

@@ -100,7 +100,7 @@ pub(crate) struct Environment {
     /// The absolute paths of the places that are not the defaults, each with its option.
     pub(crate) named_places: Vec<(&'static str, PathBuf)>,
     state: Option<PathBuf>,
-    state_options: StateOptions,
+    pub(crate) state_options: StateOptions,
     /// Options with which a command in any shell and directory uses the same paths.
     pub(crate) place_options: Vec<String>,
 }

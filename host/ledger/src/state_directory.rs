@@ -164,6 +164,8 @@ pub struct HostDirectories {
     pub cache: Dir,
     /// The key that seals the audit log and the cache.
     pub key: [u8; 32],
+    /// The machine and the path, for people who look for this directory.
+    pub named: String,
     /// The key that seals the ledger.
     pub(crate) ledger_key: [u8; 32],
     /// What holds the ledger.
@@ -196,7 +198,8 @@ impl HostDirectories {
         let cache = directory.open_dir_nofollow(CACHE_DIRECTORY).map_err(failed)?;
         check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
         let ledger_key = place.ledger_key.as_deref().map_or(Ok(key), read_ledger_key)?;
-        Ok(Self { path: path.to_owned(), directory, cache, key, ledger_key, ledger: place.ledger.clone() })
+        let named = named(path);
+        Ok(Self { path: path.to_owned(), directory, cache, key, named, ledger_key, ledger: place.ledger.clone() })
     }
 
     /// Returns whether hosts with other state directories can use the same ledger.
@@ -214,8 +217,9 @@ impl HostDirectories {
 
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         let (directory, cache) = (self.directory.try_clone()?, self.cache.try_clone()?);
-        let Self { path, key, ledger_key, ledger, .. } = self;
-        Ok(Self { path: path.clone(), directory, cache, key: *key, ledger_key: *ledger_key, ledger: ledger.clone() })
+        let Self { path, key, named, ledger_key, ledger, .. } = self;
+        let (path, named, ledger) = (path.clone(), named.clone(), ledger.clone());
+        Ok(Self { path, directory, cache, key: *key, named, ledger_key: *ledger_key, ledger })
     }
 }
 
@@ -226,6 +230,14 @@ impl HostDirectories {
 #[expect(clippy::disallowed_methods, reason = "the paths of the host's own places come from the person who starts it")]
 pub fn open_directory(path: &Path) -> io::Result<Dir> {
     Dir::open_ambient_dir(path, ambient_authority())
+}
+
+/// Returns the machine and an absolute path. The name of the machine is missing if the system does not tell it.
+#[expect(clippy::disallowed_methods, reason = "the path is the system's own")]
+fn named(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}:{}", machine.trim(), path.display())
 }
 
 fn create_private(path: &Path) -> io::Result<()> {

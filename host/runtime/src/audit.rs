@@ -4,8 +4,10 @@
 //! written after the lines, reveals a missing end. Several processes may append. Each takes a lock, and trusts the head
 //! instead of its memory.
 
+#[doc(inline)]
+pub use portcullis_ledger::audit::{AnchorFault, AuditError, AuditLog, Entry, Fault, Kind, LogPlace, Verified};
 pub(crate) use portcullis_ledger::audit::{
     Announced, AuditWriter, DeadCallEnding, LedgerMark, LogScan, WrittenEntry, kind_of,
 };
 #[doc(inline)]
-pub use portcullis_ledger::audit::{AuditError, AuditLog, Entry, Fault, Kind, LogPlace, Verified};
+pub use portcullis_ledger::ledger::{AnchoredChain, AnchorsDamage, AuditAnchor, ChainHead};

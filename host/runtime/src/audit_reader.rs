@@ -1,7 +1,7 @@
 //! The audit log for embedders. It is a file that other processes lock and that can be long, so every function reads it
 //! on a thread that may block.
 
-use crate::audit::{AuditError, AuditWriter, Entry, LogPlace, Verified};
+use crate::audit::{AnchorFault, AuditAnchor, AuditError, AuditWriter, Entry, LogPlace, Verified};
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -55,6 +55,26 @@ impl AuditReader {
     /// The audit log cannot be read, or `each` fails.
     pub async fn read(&self, each: impl FnMut(Entry) -> io::Result<()>) -> Result<Verified, AuditError> {
         self.read_after(&mut LogPlace::default(), each).await
+    }
+
+    /// Returns what identifies this log among those of other state directories: digits that follow from its key.
+    pub fn chain_id(&self) -> String {
+        self.0.chain_id()
+    }
+
+    /// Calls `each` with every valid entry, and compares the log with its anchors in a shared ledger. Returns the fault
+    /// after the entries, and how the log differs from its anchors.
+    ///
+    /// # Errors
+    /// The audit log cannot be read, or `each` fails.
+    pub async fn read_anchored(
+        &self,
+        anchors: Vec<AuditAnchor>,
+        each: impl FnMut(Entry) -> io::Result<()> + Send + 'static,
+    ) -> Result<(Verified, Option<AnchorFault>), AuditError> {
+        let log = Arc::clone(&self.0);
+        let read = spawn_blocking(move || log.read_anchored(&anchors, each));
+        read.await.unwrap_or_else(|error| Err(lost(error)))
     }
 
     /// Calls `each` with every valid entry after a place, and moves the place behind the last one. Use it to follow a

@@ -24,6 +24,7 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::results::Results;
 use crate::rule_gaps::rule_gaps;
+use crate::shared_ledger::SharedLedger;
 use portcullis_policy::{Audience, DependencyKey, Permission, PluginName, Policy, RuleGap, UnknownToolset};
 use portcullis_sandbox::{Cancellation, Footprint};
 use std::fmt;
@@ -349,6 +350,19 @@ pub async fn open_audit(state: impl Into<StatePlace>) -> Result<AuditReader, Ope
         let audit = AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?;
         let audit = audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other)));
         Ok(AuditReader::new(Arc::new(audit)))
+    })
+    .await
+}
+
+/// Opens only what the hosts of a shared ledger write into it about themselves. It changes nothing.
+///
+/// # Errors
+/// The state directory cannot be opened.
+pub async fn open_shared_ledger(state: impl Into<StatePlace>) -> Result<SharedLedger, OpenError> {
+    let place = state.into();
+    blocking(move || {
+        let state = HostDirectories::open(&place)?;
+        Ok(SharedLedger::new(LedgerPeek::of(&state).map_err(LedgerError::from)?))
     })
     .await
 }

@@ -1,7 +1,8 @@
 //! Collects the metrics of a host.
 
 use crate::host::Host;
-use crate::ledger::Status;
+use crate::ledger::{LedgerUsers, Status};
+use crate::ledger_standing::Anchoring;
 use crate::metrics::HostMetrics;
 
 impl Host {
@@ -14,7 +15,11 @@ impl Host {
         let (run_slots_used, run_slots) = state.admissions.slot_usage();
         let (instances_used, instances) = state.loader.engine.pool_usage();
         let catalog = self.catalog();
+        let standing = self.0.storage.ledger.borrow().clone();
+        let is_shared = state.approvals.ledger().users() == LedgerUsers::ManyDirectories;
         HostMetrics {
+            is_audit_anchored: is_shared.then_some(standing.anchoring == Anchoring::Works),
+            ledger_policies: Some(standing.policies.len() as u64).filter(|policies| *policies > 0),
             calls_under_way: self.calls_under_way() as u64,
             run_slots_used: run_slots_used.into(),
             run_slots: run_slots.into(),

@@ -4,6 +4,7 @@ use crate::approvals::ApprovalError;
 use crate::audit::AuditError;
 use crate::host::Host;
 use crate::inner::HostState;
+use crate::ledger_standing::Anchoring;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -30,6 +31,10 @@ pub enum StorageFault {
     /// The audit log was removed or cut while the host had it open, or its end is not what the host wrote.
     #[error("the audit log was removed, cut or changed: run `portcullis audit verify`")]
     AuditDamaged,
+    /// The audit log is not the one that was anchored in the shared ledger: it was replaced, or another host has the
+    /// same state directory.
+    #[error("{0}")]
+    OtherLog(String),
     /// The ledger cannot be used.
     #[error("the ledger cannot be read")]
     Ledger(#[source] ApprovalError),
@@ -45,6 +50,9 @@ impl Host {
         let host = Arc::clone(&self.0);
         let checked = spawn_blocking(move || check_files(&host)).await;
         checked.unwrap_or_else(|error| Err(StorageFault::Directory(io::Error::other(error))))?;
+        if let Anchoring::OtherLog(why) = &self.0.storage.ledger.borrow().anchoring {
+            return Err(StorageFault::OtherLog(why.clone()));
+        }
         self.approvals().list().await.map(drop).map_err(StorageFault::Ledger)
     }
 }

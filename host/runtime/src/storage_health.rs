@@ -1,15 +1,19 @@
-//! What the host knows of its audit log between two checks of its storage.
+//! What the host knows of its audit log and of a shared ledger between two checks of its storage.
 
 use crate::audit::AuditError;
+use crate::ledger_standing::LedgerStanding;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::sync::watch;
 
-/// What the host knows of its audit log between two checks.
+/// What the host knows of its audit log and of a shared ledger between two checks.
 #[derive(Debug, Default)]
 pub(crate) struct StorageHealth {
     /// Whether the last entry could not be written because of what the log is, and not because of the disk.
     is_damaged: AtomicBool,
     /// The greatest length of the log that a check has seen, in bytes. The log only grows.
     audit_bytes: AtomicU64,
+    /// What the host finds about the ledger that it shares with other hosts.
+    pub(crate) ledger: watch::Sender<LedgerStanding>,
 }
 
 impl StorageHealth {
@@ -17,7 +21,7 @@ impl StorageHealth {
     pub(crate) fn note(&self, written: &Result<(), AuditError>) {
         let is_damaged = match written {
             Ok(()) => false,
-            Err(AuditError::Head | AuditError::Cut { .. } | AuditError::Gone) => true,
+            Err(AuditError::Head | AuditError::Cut { .. } | AuditError::Anchored(_) | AuditError::Gone) => true,
             // The disk, which the check tries, or one entry.
             Err(AuditError::Io(_) | AuditError::Form(_) | AuditError::Busy) => return,
         };

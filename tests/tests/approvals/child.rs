@@ -1,7 +1,9 @@
 //! This test program as a child process: it performs one task on its parent's site, reports its progress, and can be
 //! stopped and killed at every step.
 
-use crate::approvals::desk::{ASK, GRANT, alone, builder_at, mark, numbered, open, policy, policy_with, question_in};
+use crate::approvals::desk::{
+    ALLOW, ASK, GRANT, alone, builder_at, mark, numbered, open, policy, policy_with, question_in,
+};
 use crate::approvals::people::Person;
 use portcullis::approvals::Answering;
 use portcullis::hooks::Hooking;
@@ -16,6 +18,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The environment variables that give a child its task, the root of the site, and a number or an ID.
 const ORDER: &str = "PORTCULLIS_TEST_ORDER";
@@ -52,10 +55,12 @@ pub(crate) enum Order {
     Settle,
     /// Revokes a remembered approval as soon as a file `go` exists.
     Revoke,
+    /// Makes calls under a rate limit for some seconds, from the time a file `go` exists.
+    CallQuickly,
 }
 
 impl Order {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Greet,
         Self::AskAnApprover,
         Self::AskElsewhere,
@@ -68,6 +73,7 @@ impl Order {
         Self::Churn,
         Self::Settle,
         Self::Revoke,
+        Self::CallQuickly,
     ];
 
     /// Returns the task of this process, if it is a child.
@@ -219,6 +225,10 @@ fn a_child_performs_its_task() {
         Order::Churn => alone(churn(&root, about.parse().unwrap())),
         Order::Settle => settle(&root, about.parse().unwrap()),
         Order::Revoke => revoke(&root, &about),
+        Order::CallQuickly => {
+            let (seconds, rate) = about.split_once(' ').unwrap();
+            alone(call_quickly(&root, seconds.parse().unwrap(), rate));
+        }
     }
 }
 
@@ -313,6 +323,22 @@ async fn resume(root: &Path, id: &str) {
         Ok(reply) => say(&format!("resumed {}", reply.code)),
         Err(error) => say(&format!("refused {error}")),
     }
+}
+
+/// Makes calls at a rate of this many in a second, as fast as they are allowed. Reports how many were made.
+async fn call_quickly(root: &Path, seconds: u64, rate: &str) {
+    let rules = format!("{ALLOW}[[rate-limit]]\nrate = '{rate}/s'\n");
+    let host = open(builder_at(root, &policy(&rules))).await;
+    say("open");
+    while !root.join("go").exists() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let (begun, mut made) = (Instant::now(), 0);
+    while begun.elapsed() < Duration::from_secs(seconds) {
+        made += u32::from(host.call(mark(1)).await.code == Code::Completed);
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+    say(&format!("made {made}"));
 }
 
 /// Makes calls that are approved while they wait, and pending calls that are approved and then run. Each has a unique

@@ -4,7 +4,7 @@ use crate::binary::desk::{Desk, OPEN};
 use std::fs;
 
 /// Command lines that fail, each with its exit code and the code of its error.
-const FAILURES: [(&[&str], i32, &str); 22] = [
+const FAILURES: [(&[&str], i32, &str); 23] = [
     (&[], 2, "usage"),
     (&["no-such-command"], 2, "usage"),
     (&["list", "--no-such-option"], 2, "usage"),
@@ -22,6 +22,7 @@ const FAILURES: [(&[&str], i32, &str); 22] = [
     (&["inspect", "refused"], 7, "plugin-refused"),
     (&["audit", "show", "--call", "0123456789abcdef"], 2, "unknown-call"),
     (&["approvals", "show", "123456"], 2, "unknown-approval"),
+    (&["audit", "verify", "--all"], 2, "usage"),
     (&["approvals", "revoke", "not an id"], 2, "unknown-approval"),
     (&["trust", "portcullis.toml"], 2, "no-terminal"),
     (&["trust", "nowhere.toml", "--remove"], 2, "not-trusted"),

@@ -13,6 +13,9 @@ use std::process::Stdio;
 /// The commands whose documents need a toolchain. `author/dev.rs` validates them.
 const OF_AUTHORS: [&str; 2] = ["build", "dev"];
 
+/// The documents of hosts with a shared ledger, which `hosts/anchors.rs` validates.
+const OF_HOSTS: [&str; 1] = ["audit-verify-all"];
+
 /// The commands whose documents need an authorization server. `clients/logins/command.rs` validates them.
 const OF_LOGINS: [&str; 2] = ["login", "logout"];
 
@@ -118,7 +121,7 @@ fn every_document_is_valid_under_its_schema() {
     try_server(&desk, &["serve", "--http", "127.0.0.1:0"], "serve", &mut tried);
     try_server(&desk, &["console", "--port", "0"], "console", &mut tried);
     try_installed(&mut tried);
-    tried.0.extend(OF_AUTHORS.into_iter().chain(OF_LOGINS).map(str::to_owned));
+    tried.0.extend(OF_AUTHORS.into_iter().chain(OF_LOGINS).chain(OF_HOSTS).map(str::to_owned));
     assert_eq!(tried.0.into_iter().collect::<Vec<_>>(), names(), "a schema was not tried");
 }
 

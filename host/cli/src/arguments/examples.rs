@@ -65,7 +65,10 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
              portcullis audit show --call 1c9a03b7\n  \
              portcullis audit show --tree"
         }
-        "audit verify" => "  portcullis audit verify",
+        "audit verify" => {
+            "  portcullis audit verify\n  \
+             portcullis audit verify --all --state DIR --state env:LEDGER --ledger-key FILE /mnt/host-2/portcullis"
+        }
         "new" => "  portcullis new notes\n  portcullis new notes --lang python",
         "build" => "  portcullis build\n  portcullis build notes --out notes.wasm",
         "test" => "  portcullis test\n  portcullis test --only 'a name in capitals'",

@@ -58,6 +58,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     remind_of_trust(&host, &reply, context);
     remind_of_check(&host, &reply, context);
     host.approvals().notices_sent().await;
+    host.anchor_audit().await;
     Ok(Exit::after(&reply))
 }
 

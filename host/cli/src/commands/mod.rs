@@ -34,6 +34,7 @@ mod test;
 mod trust;
 mod typed_arguments;
 mod uninstall;
+mod verify_all;
 mod version;
 mod waiting;
 mod watch;
@@ -77,7 +78,8 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::Trust(arguments) => trust::run(&arguments, context).await,
         Command::Log(arguments) => log::run(&arguments, context).await,
         Command::Audit(AuditCommand::Show(arguments)) => audit::show(&arguments, context).await,
-        Command::Audit(AuditCommand::Verify) => audit::verify(context).await,
+        Command::Audit(AuditCommand::Verify(arguments)) if arguments.all => verify_all::run(&arguments, context).await,
+        Command::Audit(AuditCommand::Verify(_)) => audit::verify(context).await,
         Command::New(arguments) => new::run(&arguments, context),
         Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,

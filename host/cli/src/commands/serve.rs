@@ -3,6 +3,7 @@
 mod access;
 mod console;
 mod following;
+mod ledger_notes;
 mod operations;
 mod token;
 
@@ -64,6 +65,7 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
         None => over_stdio(server, following, &mut interrupts, telemetry.as_ref(), context).await,
     };
     host.stop_loading();
+    host.anchor_audit().await;
     served.map(|()| Exit::Completed)
 }
 

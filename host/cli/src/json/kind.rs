@@ -60,6 +60,7 @@ document_kinds! {
     Suggestion "suggest" 1,
     AuditEntry "audit-entry" 1,
     AuditVerification "audit-verify" 1,
+    AllAuditsVerification "audit-verify-all" 1,
     NewProject "new" 1,
     Build "build" 1,
     TestReport "test" 1,

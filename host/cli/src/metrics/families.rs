@@ -66,6 +66,16 @@ fn of_host(host: &HostMetrics) -> Vec<MetricFamily> {
             "1 if the policy in the files is in force, 0 if it cannot be used",
             host.is_policy_current.into(),
         ),
+        gauges(
+            "audit_anchored",
+            "1 if the audit log is anchored in the shared ledger, 0 if that does not work",
+            host.is_audit_anchored.map(|works| (Labels::new(), works.into())),
+        ),
+        gauges(
+            "ledger_policies",
+            "Different policies of the hosts that share the ledger",
+            host.ledger_policies.map(|policies| (Labels::new(), policies)),
+        ),
         gauges("build_info", "The version of the server, with the value 1", version),
     ]
 }

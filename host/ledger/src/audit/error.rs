@@ -1,5 +1,6 @@
 //! The error for an audit log that cannot be written or read.
 
+use super::anchor_fault::AnchorFault;
 use std::io;
 
 /// The error for an audit log that cannot be written or read. A call that cannot be recorded is not made.
@@ -26,6 +27,13 @@ pub enum AuditError {
         /// The length in the head, in bytes.
         expected: u64,
     },
+    /// The audit log is not what this host anchored in the shared ledger.
+    #[error(
+        "the audit log is not the one that this host anchored in the shared ledger: {0}. If the state directory was \
+         restored from a backup or copied from another host, give this host a new state directory, and keep the old \
+         one to see what is missing: `portcullis audit verify --all OLD`"
+    )]
+    Anchored(AnchorFault),
     /// The file was removed while the host had it open.
     #[error("the audit log was removed while the host had it open: restart the host")]
     Gone,

@@ -4,6 +4,8 @@
 //! written after the lines, reveals a missing end. Several processes may append. Each takes a lock, and trusts the head
 //! instead of its memory.
 
+mod anchor_fault;
+mod anchored;
 mod chain;
 mod checkpoint;
 mod error;
@@ -17,6 +19,7 @@ mod settle;
 mod verify;
 mod write;
 
+pub use anchor_fault::AnchorFault;
 pub use checkpoint::LedgerMark;
 pub use error::AuditError;
 pub use line::{Entry, Kind, kind_of};

@@ -125,6 +125,14 @@ impl AuditLog {
         })
     }
 
+    /// Calls `each` with every valid line, from the first.
+    pub(super) fn read_lines(
+        &self,
+        each: impl FnMut((u64, &[u8])) -> Result<(), AuditError>,
+    ) -> Result<Verified, AuditError> {
+        self.walk(&mut LogPlace::default(), each)
+    }
+
     fn walk(
         &self,
         LogPlace(at): &mut LogPlace,

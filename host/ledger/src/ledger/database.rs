@@ -84,17 +84,31 @@ impl CallLedger {
             done = Some(made);
             ending
         });
-        // The error of the work counts more than one of rolling it back.
-        let done = match (committed, done) {
-            (_, Some(Err(error))) => return Err(error),
-            (Err(fault), _) => return Err(LedgerError::from(fault).into()),
-            (Ok(()), Some(Ok(done))) => done,
-            (Ok(()), None) => return Err(LedgerError::from(backend::DatabaseFault::NoRow).into()),
-        };
+        let done = ended(committed, done)?;
         if let Some(generation) = done.1.generation {
             self.has_seen(generation);
         }
         Ok(done)
+    }
+
+    /// Writes what is no part of the state of approvals, without waiting for other changes of a shared ledger. Other
+    /// hosts are not notified.
+    ///
+    /// # Errors
+    /// `work` fails, or the note cannot be written. If the connection was lost, it may have been written.
+    pub fn note<T, E: From<LedgerError>>(
+        &self,
+        durable: Durable,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let (mut work, mut done) = (Some(work), None);
+        let noted = self.database.note(durable, &mut |transaction| {
+            let made = work.take().map(|work| work(&self.of(transaction)));
+            let ending = if matches!(made, Some(Ok(_))) { Ending::Commit } else { Ending::RollBack };
+            done = made;
+            ending
+        });
+        ended(noted, done)
     }
 
     /// Reads a consistent snapshot of the ledger. Others may write at the same time.
@@ -106,12 +120,7 @@ impl CallLedger {
         let looked = self.database.look(&mut |transaction| {
             seen = work.take().map(|work| work(&self.of(transaction)));
         });
-        match (looked, seen) {
-            (_, Some(Err(error))) => Err(error),
-            (Err(fault), _) => Err(LedgerError::from(fault).into()),
-            (Ok(()), Some(seen)) => seen,
-            (Ok(()), None) => Err(LedgerError::from(backend::DatabaseFault::NoRow).into()),
-        }
+        ended(looked, seen)
     }
 
     fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
@@ -161,6 +170,17 @@ impl CallLedger {
     /// Returns whether a process of this state directory with this name still runs.
     pub fn is_alive(&self, owner: &str) -> bool {
         self.owners.is_alive(owner).unwrap_or(false)
+    }
+}
+
+/// Returns what the work of a transaction returned, if the transaction ended well. The error of the work counts more
+/// than one of rolling it back.
+fn ended<T, E: From<LedgerError>>(transaction: backend::Result<()>, work: Option<Result<T, E>>) -> Result<T, E> {
+    match (transaction, work) {
+        (_, Some(Err(error))) => Err(error),
+        (Err(fault), _) => Err(LedgerError::from(fault).into()),
+        (Ok(()), Some(done)) => done,
+        (Ok(()), None) => Err(LedgerError::from(backend::DatabaseFault::NoRow).into()),
     }
 }
 

@@ -1,9 +1,11 @@
 //! The generation of the ledger: a sealed number that increases with each change of a sealed row. If the audit log
 //! names a newer generation, the file is an older copy, and its rows do not count.
 
+use super::anchors::{self, AnchoredChain};
 use super::backend::{self, SqlTransaction, params};
 use super::database::LedgerChange;
 use super::error::LedgerError;
+use super::live_hosts::{self, PoliciesInForce};
 use super::seal::Seal;
 use crate::state_directory::HostDirectories;
 use std::io;
@@ -72,7 +74,7 @@ impl LedgerChange<'_> {
     }
 }
 
-/// Reads only the generation of a state directory's ledger, without opening the ledger as a host does.
+/// Reads a state directory's ledger without opening it as a host does.
 pub struct LedgerPeek {
     state: HostDirectories,
     seal: Seal,
@@ -97,6 +99,36 @@ impl LedgerPeek {
             generation = read(transaction, &self.seal)
         })?;
         if found { generation.map(Some) } else { Ok(None) }
+    }
+}
+
+impl LedgerPeek {
+    /// Returns the anchors of all audit logs. `None` if the ledger is not shared.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn anchors(&self) -> Result<Option<Vec<AnchoredChain>>, LedgerError> {
+        self.shared(anchors::all)
+    }
+
+    /// Returns the policies of the hosts that run now. `None` if the ledger is not shared.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn policies(&self) -> Result<Option<PoliciesInForce>, LedgerError> {
+        self.shared(|transaction, _| live_hosts::policies(transaction))
+    }
+
+    fn shared<T>(
+        &self,
+        read: impl Fn(&dyn SqlTransaction, &Seal) -> Result<T, LedgerError>,
+    ) -> Result<Option<T>, LedgerError> {
+        if !self.state.shares_ledger() {
+            return Ok(None);
+        }
+        let mut found = None;
+        backend::peek(&self.state, &self.seal, TABLE, &mut |transaction| found = Some(read(transaction, &self.seal)))?;
+        found.transpose()
     }
 }
 

@@ -6,11 +6,13 @@
 //! key, so that no other program can add an approval.
 //! This module must not know what a call is or who answers.
 
+mod anchors;
 mod answers;
 mod backend;
 mod database;
 mod error;
 mod generation;
+mod live_hosts;
 mod outbox;
 mod output;
 mod owner;
@@ -18,19 +20,23 @@ mod questions;
 #[cfg(test)]
 mod races;
 mod seal;
+mod shared_rates;
 mod status;
 mod store;
 mod trusted;
 
+pub use anchors::{ANCHORS_KEPT_MAX, AnchoredChain, AnchorsDamage, AuditAnchor, ChainHead, anchors_damage};
 pub use answers::{AnswerHold, AnswerRow};
 pub use backend::{DatabaseError, Durable};
 pub use database::{CallLedger, Committed, LedgerChange, LedgerUsers, blocking, drop_blocking, milliseconds};
 pub use error::{LedgerError, form_error, is_busy, is_disk_full, is_unreachable};
 pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
+pub use live_hosts::PoliciesInForce;
 pub use outbox::OutboxRow;
 pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub use owner::Owner;
 pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
+pub use shared_rates::{RateUse, RatesUsed};
 pub use status::Status;
 pub use status::StatusStep;
 pub use store::{FoundValue, Page, Sharing, StoreName, StoreQuota, Unstored, root_of_principal};

@@ -1,22 +1,54 @@
 //! Counts calls under the rate limits of the policy: how many began lately, and how many are in progress.
 //!
 //! [`RateCounts::take`] is the only way to begin a call, and dropping what it returns is the only way to give it back.
-//! So the counts can move to where several hosts share them. This file must not know which limits apply to a call, or
-//! what a refused caller is told.
+//! This file must not know which limits apply to a call, or what a refused caller is told.
+//!
+//! Hosts that share a ledger share the rates too. Each counts calls here at once, reports them to the others within a
+//! second, and hears what all of them have used. Between two reports, a host counts at most its part of what was free
+//! at the last one. `docs/scale.md` has the error that follows from this.
 
+use super::rate_count::{Counting, RateCount, RateSharing, SHARING_HOSTS_MAX};
+use crate::text::sha256;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{CallRate, CountedPer, Principal, RateLimit, ToolName};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 
 /// Maximum counts of a host. A caller can make principals without end, and each has a count of its own. At about 200
 /// bytes each, all of them take less than one mebibyte.
 pub(crate) const RATE_COUNTS_MAX: usize = 4096;
 
+/// Maximum calls by which all hosts together can have exceeded a rate, for a host that hears of more. So a wrong row in
+/// the database stops no caller for longer than a few bursts.
+const EXCESS_BURSTS_MAX: u32 = 4;
+
 /// The counts of a host.
 #[derive(Debug, Default)]
-pub(crate) struct RateCounts(Mutex<HashMap<RateCountKey, RateCount>>);
+pub(crate) struct RateCounts {
+    counts: Mutex<CountTable>,
+    /// Notified when there is something to report to the other hosts.
+    used: Notify,
+}
+
+#[derive(Debug, Default)]
+struct CountTable {
+    map: HashMap<RateCountKey, RateCount>,
+    /// The hosts that share the rates. `None` if this host has its own.
+    sharing: Option<RateSharing>,
+}
+
+/// Calls of a count that the other hosts do not know yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnreportedUse {
+    key: RateCountKey,
+    pub(crate) calls: u32,
+    /// The time in which one more call becomes possible.
+    pub(crate) step: Duration,
+    /// How long ago the first call began.
+    pub(crate) age: Duration,
+}
 
 /// A limit that counts a call, and the count that the call belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +67,6 @@ struct RateCountKey {
     principal: Option<Principal>,
     /// The tool, if each has a count of its own.
     tool: Option<ToolName>,
-}
-
-/// The calls of one count.
-#[derive(Debug)]
-struct RateCount {
-    /// The time until which the calls so far use up the rate, if they were spread evenly.
-    paced_until: Instant,
-    in_progress: u32,
 }
 
 /// Why a call may not begin.
@@ -94,24 +118,20 @@ impl CountedLimit {
     }
 }
 
-impl RateCount {
-    fn unused(now: Instant) -> Self {
-        Self { paced_until: now, in_progress: 0 }
+impl UnreportedUse {
+    /// Returns what identifies the count on every host. It reveals neither a principal nor a tool.
+    pub(crate) fn shared_key(&self) -> String {
+        let RateCountKey { limit, principal, tool } = &self.key;
+        let principal = principal.as_ref().map(Principal::as_str).unwrap_or_default();
+        let tool = tool.as_ref().map(ToString::to_string).unwrap_or_default();
+        // No part has a line break.
+        sha256(format!("{limit}\n{principal}\n{tool}"))
     }
+}
 
-    /// Returns whether it is the same as a count that was never used.
-    fn is_unused(&self, now: Instant) -> bool {
-        self.in_progress == 0 && self.paced_until <= now
-    }
-
-    /// Returns the time until which one more call uses up the rate, or how long to wait before it.
-    fn next(&self, rate: CallRate, now: Instant) -> Result<Instant, Duration> {
-        let interval = rate.interval();
-        let next = self.paced_until.max(now) + interval;
-        match (next - now).checked_sub(interval * rate.burst) {
-            Some(wait) if !wait.is_zero() => Err(wait),
-            Some(_) | None => Ok(next),
-        }
+impl CountTable {
+    fn counting(&self, now: Instant) -> Counting {
+        self.sharing.map_or(Counting::Own, |sharing| sharing.counting(now))
     }
 }
 
@@ -121,15 +141,19 @@ impl RateCounts {
     /// # Errors
     /// A limit is exceeded.
     pub(crate) fn take(self: &Arc<Self>, limits: &[CountedLimit], now: Instant) -> Result<CountedCall, RateExceeded> {
-        let mut counts = self.0.lock_recovered();
-        make_room(&mut counts, limits, now)?;
-        let paced = check(&counts, limits, now)?;
-        for (CountedLimit { key, concurrent, .. }, paced_until) in limits.iter().zip(paced) {
-            let count = counts.entry(key.clone()).or_insert_with(|| RateCount::unused(now));
-            count.paced_until = paced_until;
-            count.in_progress += u32::from(concurrent.is_some());
+        let mut table = self.counts.lock_recovered();
+        make_room(&mut table.map, limits, now)?;
+        let counting = table.counting(now);
+        let paced = check(&table, limits, now)?;
+        for (limit, paced_until) in limits.iter().zip(paced) {
+            let count = table.map.entry(limit.key.clone()).or_insert_with(|| RateCount::unused(now));
+            count.count(limit.rate, paced_until, counting, now);
+            count.in_progress += u32::from(limit.concurrent.is_some());
         }
-        drop(counts);
+        drop(table);
+        if counting != Counting::Own {
+            self.used.notify_one();
+        }
         let keys = limits.iter().filter(|limit| limit.concurrent.is_some()).map(|limit| limit.key.clone());
         Ok(CountedCall { counts: Arc::clone(self), keys: keys.collect(), presence: Presence::InProgress })
     }
@@ -139,11 +163,42 @@ impl RateCounts {
     /// # Errors
     /// A limit is exceeded.
     pub(crate) fn check(&self, limits: &[CountedLimit], now: Instant) -> Result<(), RateExceeded> {
-        check(&self.0.lock_recovered(), limits, now).map(|_| ())
+        check(&self.counts.lock_recovered(), limits, now).map(|_| ())
+    }
+
+    /// Shares the rates among this many hosts from now on.
+    pub(crate) fn share_among(&self, hosts: u32, now: Instant) {
+        let hosts = hosts.clamp(1, SHARING_HOSTS_MAX);
+        self.counts.lock_recovered().sharing = Some(RateSharing { hosts, heard: now });
+    }
+
+    /// Returns the calls that the other hosts do not know yet.
+    pub(crate) fn unreported(&self, now: Instant) -> Vec<UnreportedUse> {
+        let table = self.counts.lock_recovered();
+        let of = |(key, count): (&RateCountKey, &RateCount)| {
+            let rate = count.rate.filter(|_| count.unreported > 0)?;
+            let age = now.saturating_duration_since(count.unreported_since);
+            Some(UnreportedUse { key: key.clone(), calls: count.unreported, step: rate.interval(), age })
+        };
+        table.map.iter().filter_map(of).collect()
+    }
+
+    /// Notes that all hosts know of calls, and for how long from `sent` the calls of all of them use up the rate.
+    pub(crate) fn note_reported(&self, reported: &UnreportedUse, ahead: Duration, sent: Instant, now: Instant) {
+        let mut table = self.counts.lock_recovered();
+        let hosts = table.sharing.map_or(1, |sharing| sharing.hosts);
+        let Some(count) = table.map.get_mut(&reported.key) else { return };
+        let calls_max = count.rate.map_or(0, |rate| rate.burst * EXCESS_BURSTS_MAX) + hosts;
+        count.note_reported(reported.calls, sent + ahead.min(reported.step * calls_max), now);
+    }
+
+    /// Waits until there is something to report.
+    pub(crate) async fn used(&self) {
+        self.used.notified().await;
     }
 
     fn add(&self, keys: &[RateCountKey]) {
-        let mut counts = self.0.lock_recovered();
+        let counts = &mut self.counts.lock_recovered().map;
         for key in keys {
             let count = counts.entry(key.clone()).or_insert_with(|| RateCount::unused(Instant::now()));
             count.in_progress = count.in_progress.saturating_add(1);
@@ -151,7 +206,7 @@ impl RateCounts {
     }
 
     fn remove(&self, keys: &[RateCountKey]) {
-        let mut counts = self.0.lock_recovered();
+        let counts = &mut self.counts.lock_recovered().map;
         for key in keys {
             if let Some(count) = counts.get_mut(key) {
                 count.in_progress = count.in_progress.saturating_sub(1);
@@ -161,19 +216,18 @@ impl RateCounts {
 }
 
 /// Returns, for each limit, the time until which the call uses up its rate.
-fn check(
-    counts: &HashMap<RateCountKey, RateCount>,
-    limits: &[CountedLimit],
-    now: Instant,
-) -> Result<Vec<Instant>, RateExceeded> {
+fn check(table: &CountTable, limits: &[CountedLimit], now: Instant) -> Result<Vec<Instant>, RateExceeded> {
+    let counting = table.counting(now);
+    let hosts = table.sharing.map_or(1, |sharing| sharing.hosts);
     let (unused, mut paced, mut exceeded) = (RateCount::unused(now), Vec::with_capacity(limits.len()), None);
     for (place, CountedLimit { key, rate, concurrent }) in limits.iter().enumerate() {
-        let count = counts.get(key).unwrap_or(&unused);
-        match rate.map_or(Ok(count.paced_until), |rate| count.next(rate, now)) {
+        let count = table.map.get(key).unwrap_or(&unused);
+        match rate.map_or(Ok(count.paced_until), |rate| count.next(rate, counting, now)) {
             Ok(until) => paced.push(until),
             Err(wait) => exceeded = longer(exceeded, RateExceeded::Rate { limit: place, wait }),
         }
-        if concurrent.is_some_and(|most| count.in_progress >= most) {
+        // Each host has its part of the calls in progress, whether it hears of the others or not.
+        if concurrent.is_some_and(|most| count.in_progress >= (most / hosts).max(1)) {
             exceeded = longer(exceeded, RateExceeded::Concurrent { limit: place });
         }
     }
@@ -240,146 +294,4 @@ impl Drop for CountedCall {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use portcullis_policy::{Caller, Policy};
-
-    /// Returns the counted limits of a call of `web.fetch`.
-    fn limits(policy: &Policy, principal: &str) -> Vec<CountedLimit> {
-        let (principal, tool): (Principal, ToolName) = (principal.parse().unwrap(), "web.fetch".parse().unwrap());
-        let caller = Caller { session: "s", principal: &principal, automated: false };
-        let of = |limit| CountedLimit::of(limit, &principal.root(), &tool);
-        policy.rate_limits_of(&tool, caller).map(of).collect()
-    }
-
-    fn policy(keys: &str) -> Policy {
-        Policy::parse(&format!("[[rate-limit]]\n{keys}\n")).unwrap()
-    }
-
-    fn wait(exceeded: Result<CountedCall, RateExceeded>) -> Duration {
-        match exceeded {
-            Err(RateExceeded::Rate { wait, .. }) => wait,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_burst_is_refilled_at_the_rate() {
-        let policy = policy("rate = '2/s'\nburst = 3");
-        let (counts, limits, start) = (Arc::<RateCounts>::default(), limits(&policy, "a"), Instant::now());
-        let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        for _ in 0..3 {
-            assert!(counts.take(&limits, at(0)).is_ok());
-        }
-        assert_eq!(wait(counts.take(&limits, at(0))), Duration::from_millis(500));
-        assert_eq!(wait(counts.take(&limits, at(400))), Duration::from_millis(100));
-        assert!(counts.take(&limits, at(500)).is_ok());
-        assert_eq!(wait(counts.take(&limits, at(500))), Duration::from_millis(500));
-        // After a long time there is one burst and no more.
-        for _ in 0..3 {
-            assert!(counts.take(&limits, at(3_600_000)).is_ok());
-        }
-        assert_eq!(wait(counts.take(&limits, at(3_600_000))), Duration::from_millis(500));
-    }
-
-    #[test]
-    fn a_minute_of_calls_at_the_rate_is_never_refused() {
-        let policy = policy("rate = '30/min'\nburst = 1");
-        let (counts, limits, start) = (Arc::<RateCounts>::default(), limits(&policy, "a"), Instant::now());
-        for call in 0..30 {
-            assert!(counts.take(&limits, start + Duration::from_secs(2 * call)).is_ok(), "{call}");
-        }
-        assert_eq!(wait(counts.take(&limits, start + Duration::from_secs(59))), Duration::from_secs(1));
-    }
-
-    #[test]
-    fn a_refused_call_counts_under_no_limit() {
-        let both = "rate = '1/s'\n[[rate-limit]]\nrate = '1/h'\n[[rate-limit]]\nconcurrent = 1";
-        let (counts, limits, start) = (Arc::<RateCounts>::default(), limits(&policy(both), "a"), Instant::now());
-        drop(counts.take(&limits, start).unwrap());
-        let later = start + Duration::from_secs(2);
-        assert_eq!(
-            counts.take(&limits, later).unwrap_err(),
-            RateExceeded::Rate { limit: 1, wait: Duration::from_secs(3598) }
-        );
-        let counts = counts.0.lock_recovered();
-        assert!(counts[&limits[0].key].is_unused(later) && counts[&limits[2].key].in_progress == 0);
-    }
-
-    #[test]
-    fn a_check_spends_nothing() {
-        let policy = policy("rate = '1/h'\nconcurrent = 1");
-        let (counts, limits, now) = (Arc::<RateCounts>::default(), limits(&policy, "a"), Instant::now());
-        for _ in 0..3 {
-            assert_eq!(counts.check(&limits, now), Ok(()));
-        }
-        let call = counts.take(&limits, now).unwrap();
-        assert!(matches!(counts.check(&limits, now), Err(RateExceeded::Rate { limit: 0, .. })));
-        drop(call);
-    }
-
-    #[test]
-    fn calls_in_progress_end_when_they_are_dropped_and_do_not_count_while_they_are_paused() {
-        let policy = policy("concurrent = 2");
-        let (counts, limits, now) = (Arc::<RateCounts>::default(), limits(&policy, "a"), Instant::now());
-        let (mut one, two) = (counts.take(&limits, now).unwrap(), counts.take(&limits, now).unwrap());
-        let full = RateExceeded::Concurrent { limit: 0 };
-        assert_eq!(counts.take(&limits, now).unwrap_err(), full);
-        one.pause();
-        one.pause();
-        let three = counts.take(&limits, now).unwrap();
-        assert_eq!(counts.take(&limits, now).unwrap_err(), full);
-        one.resume();
-        one.resume();
-        drop((two, three));
-        let two = counts.take(&limits, now).unwrap();
-        assert_eq!(counts.take(&limits, now).unwrap_err(), full);
-        one.pause();
-        drop((one, two));
-        assert_eq!(counts.0.lock_recovered()[&limits[0].key].in_progress, 0);
-    }
-
-    #[test]
-    fn the_number_of_counts_is_bounded_and_unused_ones_go_first() {
-        let text = "per = 'principal'\nrate = '1/h'\nconcurrent = 5\n[[rate-limit]]\nrate = '1000/s'";
-        let (policy, counts, start) = (policy(text), Arc::<RateCounts>::default(), Instant::now());
-        let take = |principal: &str, now| counts.take(&limits(&policy, principal), now);
-        drop(take("unused", start).unwrap());
-        // A count is the same as one that was never used once its burst is full.
-        let now = start + Duration::from_secs(3600);
-        let running = take("running", now).unwrap();
-        for number in 0..RATE_COUNTS_MAX + 50 {
-            let at = now + Duration::from_millis(number as u64);
-            drop(take(&format!("p{number}"), at).unwrap());
-        }
-        let last = now + Duration::from_secs(10);
-        let known = |principal: &str| counts.0.lock_recovered().contains_key(&limits(&policy, principal)[0].key);
-        assert_eq!(counts.0.lock_recovered().len(), RATE_COUNTS_MAX);
-        assert!(!known("unused") && !known("p0") && known(&format!("p{}", RATE_COUNTS_MAX + 49)));
-        assert!(known("running"), "a call in progress keeps its count");
-        assert!(take("running", last).is_err());
-        assert!(counts.0.lock_recovered().contains_key(&limits(&policy, "a")[1].key), "all principals share it");
-        drop(running);
-    }
-
-    #[test]
-    fn a_call_is_refused_if_every_count_is_in_use() {
-        let policy = policy("per = 'principal'\nconcurrent = 1");
-        let (counts, now) = (Arc::<RateCounts>::default(), Instant::now());
-        let take = |number: usize| counts.take(&limits(&policy, &format!("p{number}")), now);
-        let calls: Vec<CountedCall> = (0..RATE_COUNTS_MAX).map(|number| take(number).unwrap()).collect();
-        assert_eq!(take(RATE_COUNTS_MAX).unwrap_err(), RateExceeded::Counts);
-        drop(calls);
-        assert!(take(RATE_COUNTS_MAX).is_ok());
-    }
-
-    #[test]
-    fn sub_agents_share_the_count_of_their_root_and_tools_can_have_their_own() {
-        let own = policy("per = ['tool', 'principal']\nrate = '1/h'");
-        assert_eq!(limits(&own, "a/b/c"), limits(&own, "a"));
-        assert_ne!(limits(&own, "a"), limits(&own, "b"));
-        let shared = policy("rate = '1/h'");
-        assert_eq!(limits(&shared, "a"), limits(&shared, "b"));
-        assert!(limits(&own, "a")[0].key.tool.is_some() && limits(&shared, "a")[0].key.tool.is_none());
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 //! answer goes through one transaction of the ledger, whatever channel it comes from. This module must not know how a
 //! call is run.
 
+mod anchoring;
 mod answer;
 mod answering;
 mod approved_part;
@@ -24,6 +25,7 @@ mod error;
 mod foresee;
 mod join;
 mod kept_difference;
+mod known_anchor;
 mod left;
 mod left_requests;
 pub(crate) mod line;
@@ -51,6 +53,7 @@ pub use crate::call_selection::{CallSelection, CallSelectionError};
 #[doc(inline)]
 pub use portcullis_ledger::ledger::{DatabaseError, LedgerError, Status};
 
+pub(crate) use anchoring::AnchoringError;
 pub use answer::Onward;
 pub(crate) use answer::{proposals, resource_arguments};
 pub(crate) use asked::{AskError, AskOutcome, WaitingFor};

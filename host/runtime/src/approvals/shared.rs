@@ -1,6 +1,7 @@
 //! A handle to the approval requests and approvals of a state directory.
 
 use super::error::ApprovalError;
+use super::known_anchor::KnownAnchor;
 use super::left_requests::LeftRequests;
 use super::notify::RequestNotifier;
 use super::repetition::{Attention, Refusals};
@@ -39,6 +40,8 @@ pub(super) struct ApprovalsState {
     pub(super) waiters: Waiters,
     /// Approval requests whose calls have left, by their binding.
     pub(super) left: LeftRequests,
+    /// What this process has anchored of the audit log.
+    pub(super) anchored: Mutex<KnownAnchor>,
 }
 
 impl Approvals {
@@ -54,6 +57,7 @@ impl Approvals {
             notifier: RequestNotifier::default(),
             waiters: Waiters::default(),
             left: LeftRequests::default(),
+            anchored: Mutex::default(),
         };
         let approvals = Self { shared: Arc::new(shared), within: None, answerer: None };
         approvals.settle_left()?;
@@ -107,6 +111,11 @@ impl Approvals {
         let Some(within) = &self.within else { return true };
         let below = principal.strip_prefix(within.as_str());
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    /// Returns the ledger.
+    pub(crate) fn ledger(&self) -> &Arc<CallLedger> {
+        &self.shared.ledger
     }
 
     /// Returns the ports to which the process connects for the ledger.

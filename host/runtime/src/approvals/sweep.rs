@@ -19,10 +19,17 @@ impl Approvals {
         let scan = match self.shared.audit.scan() {
             Ok(scan) => Some(scan),
             Err(AuditError::Head | AuditError::Cut { .. }) => None,
-            Err(error @ (AuditError::Io(_) | AuditError::Gone | AuditError::Form(_) | AuditError::Busy)) => {
-                return Err(error.into());
-            }
+            Err(
+                error @ (AuditError::Anchored(_)
+                | AuditError::Io(_)
+                | AuditError::Gone
+                | AuditError::Form(_)
+                | AuditError::Busy),
+            ) => return Err(error.into()),
         };
+        if scan.is_some() {
+            self.check_anchors()?;
+        }
         // The head may name the ledger's generation even if the log cannot be read.
         readable(self.check_rollback(scan.as_ref().map_or(0, LogScan::ledger)))?;
         // If the log cannot be written, the outbox keeps the entries of a dead process.

@@ -77,6 +77,8 @@ impl CallMetrics {
             plugins_ready: 0,
             plugins_loading: 0,
             plugins_refused: 0,
+            is_audit_anchored: None,
+            ledger_policies: None,
             is_policy_current: true,
         }
     }

@@ -86,6 +86,11 @@ pub struct HostMetrics {
     pub plugins_loading: u64,
     /// Plugins that were refused.
     pub plugins_refused: u64,
+    /// Whether the audit log is anchored in the ledger that hosts share. `None` if the ledger is not shared.
+    pub is_audit_anchored: Option<bool>,
+    /// Different policies of the hosts that share the ledger and run now. One if all is well. `None` if the ledger is
+    /// not shared, or was not asked yet.
+    pub ledger_policies: Option<u64>,
     /// Whether the policy in the files is in force. If not, it has a fault, and an earlier policy is in force.
     pub is_policy_current: bool,
 }

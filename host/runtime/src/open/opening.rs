@@ -15,13 +15,15 @@ use crate::grants;
 use crate::host::Host;
 use crate::inject::Injection;
 use crate::inner::HostState;
-use crate::ledger::{CallLedger, Owner, blocking};
+use crate::ledger::{CallLedger, LedgerUsers, Owner, blocking};
+use crate::ledger_rounds;
 use crate::live::{KnownCalls, LiveServer, LiveSocket};
 use crate::metrics::CallMetrics;
 use crate::outputs::OutputKeeper;
 use crate::places::{HostDirectories, PlaceError, StatePlace};
 use crate::policy_in_force::{PolicyInForce, PolicyStatus, Reserved};
 use crate::policy_source::PolicySources;
+use crate::rate_sharing;
 use crate::reload;
 use crate::results::ResultHistory;
 use crate::standard;
@@ -195,6 +197,8 @@ fn begin_background_work(host: &Arc<HostState>) {
         background.admitted_by(admission.abort_handle());
     }
     host.approvals.settle_regularly();
+    ledger_rounds::follow(host);
+    rate_sharing::follow(host);
 }
 
 /// Begins to serve the live feed. Returns the calls that it tells new readers about.
@@ -257,6 +261,10 @@ impl OpenState {
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;
         let admissions = admissions(calls, &state, shares_sessions)?;
+        if ledger.users() == LedgerUsers::ManyDirectories {
+            let hosts = ledger.look(|change| change.live_hosts())?;
+            admissions.rate_counts.share_among(hosts, Instant::now());
+        }
         let plugins = PluginDirectories::open(&plugins)?;
         let outputs = OutputKeeper::open(&state, &ledger, outputs_bytes)?;
         let alive = |id: &str| ledger.is_alive(id);

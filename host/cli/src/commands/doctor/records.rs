@@ -4,6 +4,7 @@
 use super::finding::DoctorFinding;
 use crate::context::Context;
 use crate::user_files;
+use portcullis::text::WithCauses;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -12,6 +13,9 @@ const VERIFIED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// How far the last entry may be in the future. A clock that was set back by more makes approvals last longer.
 const CLOCK_STEP_MAX: Duration = Duration::from_secs(300);
+
+/// Digits of a hash that distinguish the policies of the hosts.
+const HASH_DIGITS: usize = 12;
 
 /// Endings of files that are written and then renamed.
 const TEMPORARY: [&str; 2] = [".new", ".partial"];
@@ -32,6 +36,7 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
         0..=VERIFIED_BYTES_MAX => verified(context).await,
         _ => DoctorFinding::ok("audit log", "too long to verify here: run `portcullis audit verify`"),
     });
+    findings.extend(policies(context).await);
     findings.push(left_behind(state));
     findings
 }
@@ -53,6 +58,33 @@ async fn verified(context: &Context) -> DoctorFinding {
             Some(fault) => DoctorFinding::error(what, format!("it does not verify: {fault}"), remedy),
         },
         Err(error) => DoctorFinding::error(what, format!("it cannot be read: {error}"), remedy),
+    }
+}
+
+/// Compares the policies of the hosts that share a ledger, if it is shared.
+async fn policies(context: &Context) -> Option<DoctorFinding> {
+    let what = "shared ledger";
+    let place = context.environment.state_place().ok()?;
+    let asked = async { portcullis::open_shared_ledger(place).await?.policies().await };
+    match asked.await {
+        Ok(None) => None,
+        Ok(Some(policies)) if policies.len() > 1 => {
+            let shown: Vec<String> = policies
+                .iter()
+                .map(|(sha256, hosts)| format!("{} on {hosts}", sha256.get(..HASH_DIGITS).unwrap_or(sha256)))
+                .collect();
+            let message = format!("its hosts have different policies: {}", shown.join(", "));
+            Some(DoctorFinding::warning(what, message, "give all hosts the same policy"))
+        }
+        Ok(Some(policies)) => {
+            let hosts: u64 = policies.values().sum();
+            let hosts = if hosts == 1 { "1 host runs".to_owned() } else { format!("{hosts} hosts run") };
+            Some(DoctorFinding::ok(what, format!("{hosts}, and all have one policy")))
+        }
+        Err(error) => {
+            let message = format!("it cannot be asked: {}", WithCauses(&error));
+            Some(DoctorFinding::error(what, message, "see whether this machine reaches the database"))
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 
 use super::access;
 use super::console::SigningIn;
+use super::ledger_notes::LedgerNotes;
 use crate::arguments::HttpArguments;
 use crate::context::Context;
 use crate::opening::RuleGapNotes;
+use portcullis::ledger_standing::LedgerStanding;
 use portcullis::plugins::Catalog;
 use portcullis::policy::Principal;
 use portcullis::policy_files::PolicyStatus;
@@ -28,6 +30,8 @@ pub(super) struct Following<'a> {
     pub(super) context: &'a Context,
     pub(super) hangup: Signal,
     pub(super) status: watch::Receiver<PolicyStatus>,
+    pub(super) ledger: watch::Receiver<LedgerStanding>,
+    pub(super) ledger_notes: LedgerNotes,
     pub(super) catalog: watch::Receiver<Arc<Catalog>>,
     pub(super) gaps: RuleGapNotes,
     pub(super) access: Option<FollowedAccess<'a>>,
@@ -50,7 +54,18 @@ impl<'a> Following<'a> {
         let (status, catalog) = (host.policy_status(), host.catalog_changes());
         // The catalog may have changed since the warnings were printed.
         gaps.note(context, host);
-        Self { host, context, hangup, status, catalog, gaps, access: None }
+        let ledger = host.ledger_standing();
+        Self {
+            host,
+            context,
+            hangup,
+            status,
+            ledger,
+            ledger_notes: LedgerNotes::default(),
+            catalog,
+            gaps,
+            access: None,
+        }
     }
 
     /// Follows the files until the future is dropped.
@@ -58,6 +73,7 @@ impl<'a> Following<'a> {
         loop {
             tokio::select! {
                 Ok(()) = self.status.changed() => self.tell_policy(),
+                Ok(()) = self.ledger.changed() => self.ledger_notes.tell(&self.ledger.borrow_and_update()),
                 // A plugin that came later may have tools that bypass a rule.
                 Ok(()) = self.catalog.changed() => self.gaps.note(self.context, self.host),
                 Some(()) = self.hangup.recv() => {

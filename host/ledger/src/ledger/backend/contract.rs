@@ -32,6 +32,12 @@ pub(in crate::ledger) trait LedgerDatabase: Send + Sync {
     /// Runs `work` once in a transaction, while no other process changes the ledger.
     fn change(&self, durable: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()>;
 
+    /// Runs `work` once in a transaction that waits for no change of the ledger, and of which other hosts are not
+    /// notified. Use it for what is no part of the state of approvals. If this fails, the work may have taken effect.
+    fn note(&self, durable: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
+        self.change(durable, work)
+    }
+
     /// Runs `work` once over a consistent snapshot. Others may write at the same time.
     fn look(&self, work: &mut dyn FnMut(&dyn SqlTransaction)) -> Result<()>;
 

@@ -56,6 +56,15 @@ impl LedgerDatabase for PostgresDatabase {
         Ok(())
     }
 
+    fn note(&self, durable: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
+        let transaction = PostgresTransaction::note(&self.connections, durable)?;
+        match work(&transaction) {
+            Ending::Commit => transaction.commit_note()?,
+            Ending::RollBack => transaction.roll_back(),
+        }
+        Ok(())
+    }
+
     fn look(&self, work: &mut dyn FnMut(&dyn SqlTransaction)) -> Result<()> {
         let transaction = PostgresTransaction::look(&self.connections)?;
         work(&transaction);

@@ -12,10 +12,11 @@ CREATE TABLE portcullis.ledger (
     key_check BYTEA NOT NULL
 );
 
--- Until when a process runs, unless it renews its row.
+-- Until when a process runs, unless it renews its row, and the policy that it decides by.
 CREATE TABLE portcullis.host (
     id TEXT PRIMARY KEY,
-    alive_until BIGINT NOT NULL
+    alive_until BIGINT NOT NULL,
+    policy_sha256 TEXT
 );
 
 -- One row: when a host last renewed a lease, and since when hosts have done so without a gap. After a gap, nobody knows
@@ -113,4 +114,23 @@ CREATE TABLE portcullis.generation (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     number BIGINT NOT NULL,
     seal BYTEA NOT NULL
+);
+
+-- Heads of the audit logs of the hosts, numbered for each log. Rows are added, and the oldest ones are deleted.
+CREATE TABLE portcullis.audit_anchor (
+    chain TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    place TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    entries BIGINT NOT NULL,
+    mac TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    seal BYTEA NOT NULL,
+    PRIMARY KEY (chain, number)
+);
+
+-- Until when the calls of all hosts use up a rate limit, in microseconds since 1970.
+CREATE TABLE portcullis.rate (
+    key TEXT PRIMARY KEY,
+    paced_until BIGINT NOT NULL
 );

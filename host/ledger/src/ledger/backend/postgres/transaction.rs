@@ -4,7 +4,7 @@
 use super::connections::{Connections, REACH_TIME};
 use super::lease::LEASE_MILLISECONDS;
 use super::statement::dialect;
-use crate::ledger::backend::contract::SqlTransaction;
+use crate::ledger::backend::contract::{Durable, SqlTransaction};
 use crate::ledger::backend::error::{DatabaseFault, Result};
 use crate::ledger::backend::row::SqlRow;
 use crate::ledger::backend::value::{SqlValue, params};
@@ -17,6 +17,12 @@ use tokio_postgres::types::ToSql;
 /// Begins a change, after those of other hosts: it takes a lock of the database for the length of the transaction. The
 /// number of the lock is "portcull" in ASCII.
 const BEGIN_CHANGE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(8101820098873224300)";
+
+/// Begins a note, which waits only for others that write the same rows.
+const BEGIN_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+/// Begins a note that need not survive a crash of the database, and so does not wait for its disk.
+const BEGIN_QUICK_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off";
 
 /// Begins to read a snapshot.
 const BEGIN_LOOK: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -46,7 +52,7 @@ pub(super) struct PostgresTransaction<'d> {
     /// `None` once it has ended, or if the connection is lost.
     client: Option<Object>,
     now: i64,
-    /// The token of a change. Empty for a look.
+    /// The token of a change. Empty for a look and a note.
     token: String,
     /// The process of the database that serves the connection.
     process: i64,
@@ -60,6 +66,15 @@ impl<'d> PostgresTransaction<'d> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|_| DatabaseFault::GivenUp)?;
         Self::begin(connections, BEGIN_CHANGE, hex(&bytes))
+    }
+
+    /// Begins a note, without the lock of changes.
+    pub(super) fn note(connections: &'d Connections, durable: Durable) -> Result<Self> {
+        let begin = match durable {
+            Durable::Process => BEGIN_QUICK_NOTE,
+            Durable::Machine => BEGIN_NOTE,
+        };
+        Self::begin(connections, begin, String::new())
     }
 
     /// Begins to read a snapshot.
@@ -109,6 +124,20 @@ impl<'d> PostgresTransaction<'d> {
                 if fault.is_unreachable() { self.recover() } else { Err(fault) }
             }
         }
+    }
+
+    /// Commits a note. If the connection is lost meanwhile, it may have taken effect.
+    pub(super) fn commit_note(mut self) -> Result<()> {
+        if self.has_failed.get() {
+            self.end();
+            return Err(DatabaseFault::GivenUp);
+        }
+        let Some(client) = self.client.take() else { return Err(DatabaseFault::GivenUp) };
+        let committed = self.connections.wait(async { Ok(client.batch_execute("COMMIT").await?) });
+        if committed.is_err() {
+            drop(Object::take(client));
+        }
+        committed
     }
 
     /// Ends the transaction without its changes.

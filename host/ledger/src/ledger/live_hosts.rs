@@ -1,0 +1,44 @@
+//! The hosts that use a shared ledger now, and the policies that they decide by.
+
+use super::backend::{SqlTransaction, params};
+use super::database::LedgerChange;
+use super::error::LedgerError;
+use super::owner::Owner;
+use std::collections::BTreeMap;
+
+/// For how long after a time without any host no host is taken for dead, in milliseconds: each must have had time to
+/// renew its lease.
+const GRACE_MILLISECONDS: i64 = 30_000;
+
+/// The policies in force, by their SHA-256, with the number of hosts that have each.
+pub type PoliciesInForce = BTreeMap<String, u64>;
+
+impl LedgerChange<'_> {
+    /// Returns the number of processes that use the ledger now.
+    pub fn live_hosts(&self) -> Result<u32, LedgerError> {
+        let select = "SELECT count(*) FROM host, contact WHERE alive_until > ?1 OR since > ?2";
+        let values = params![self.now(), self.now() - GRACE_MILLISECONDS];
+        let count: i64 = self.transaction.only(select, values, |row| row.get(0))?;
+        Ok(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
+    /// Notes the policy of a process that has a lease.
+    pub fn note_policy(&self, owner: &Owner, sha256: &str) -> Result<(), LedgerError> {
+        let update = "UPDATE host SET policy_sha256 = ?2 WHERE id = ?1";
+        self.transaction.execute(update, params![owner.id(), sha256])?;
+        Ok(())
+    }
+
+    /// Returns the policies of the hosts that run now.
+    pub fn policies(&self) -> Result<PoliciesInForce, LedgerError> {
+        policies(self.transaction)
+    }
+}
+
+/// Returns the policies of the hosts that run now.
+pub(super) fn policies(transaction: &dyn SqlTransaction) -> Result<PoliciesInForce, LedgerError> {
+    let select = "SELECT policy_sha256, count(*) FROM host WHERE alive_until > ?1 AND policy_sha256 IS NOT NULL \
+                  GROUP BY policy_sha256";
+    let rows = transaction.rows(select, params![transaction.now()], |row| Ok((row.get(0)?, row.get::<i64>(1)?)))?;
+    Ok(rows.into_iter().map(|(sha256, hosts)| (sha256, u64::try_from(hosts).unwrap_or(0))).collect())
+}
