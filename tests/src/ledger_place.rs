@@ -49,6 +49,15 @@ pub fn ledger_number(state: &Path, statement: &str) -> i64 {
     }
 }
 
+/// Returns the ids of the outputs of a state directory's ledger, sorted, if it is in a database.
+pub fn outputs_in_database(state: &Path) -> Option<Vec<String>> {
+    let address = ledger_address(state)?;
+    let (port, database) = address.rsplit_once(':').unwrap().1.split_once('/').unwrap();
+    let statement = "SELECT id FROM portcullis.output ORDER BY id";
+    let ids = postgres::query(port.parse().unwrap(), database, statement).unwrap();
+    Some(ids.lines().map(str::to_owned).collect())
+}
+
 /// Returns the address of a state directory's ledger, if it is in a database.
 pub(crate) fn ledger_address(state: &Path) -> Option<String> {
     let port = env::var(PORT).ok()?.parse().unwrap();

@@ -18,3 +18,6 @@ mod kills;
 
 #[path = "hosts/outages.rs"]
 mod outages;
+
+#[path = "hosts/outputs.rs"]
+mod outputs;

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// The database of the ledger.
-const DATABASE: &str = "ledger";
+pub(super) const DATABASE: &str = "ledger";
 
 /// Several hosts with one ledger.
 pub(super) struct Fleet {

@@ -28,7 +28,7 @@ pub(crate) struct Clients {
 pub(crate) fn prepare(workspace: &Workspace) -> Result<Clients> {
     let locks = workspace.root.join("xtask/clients");
     Ok(Clients {
-        node: Node::prepare(&locks.join("node"), &locks.join("servers"))?,
+        node: Node::prepare(&locks.join("node"), &locks.join("servers"), &locks.join("stores"))?,
         python: Python::prepare(&locks.join("python"))?,
         browser: Browser::prepare()?,
     })

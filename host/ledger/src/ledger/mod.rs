@@ -13,6 +13,7 @@ mod error;
 mod generation;
 mod outbox;
 mod output;
+mod output_part;
 mod owner;
 mod questions;
 #[cfg(test)]
@@ -28,7 +29,7 @@ pub use database::{CallLedger, Committed, LedgerChange, LedgerUsers, blocking, d
 pub use error::{LedgerError, form_error, is_busy, is_disk_full, is_unreachable};
 pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub use outbox::OutboxRow;
-pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
+pub use output::{OutputOrigin, OutputRoom, OutputRow};
 pub use owner::Owner;
 pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
 pub use status::Status;
