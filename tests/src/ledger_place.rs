@@ -1,5 +1,5 @@
-//! Where the ledger of a site is: in its state directory, or in a database of its own. The tests of approvals and of
-//! stores run once with each.
+//! Where the ledger of a site is: in its state directory, or in a database of its own. The tests of approvals,
+//! outputs and stores run once with each.
 
 use portcullis::state::{PostgresAddress, StatePlace};
 use portcullis_tests_postgres as postgres;

@@ -257,8 +257,13 @@ async fn if_the_place_cannot_be_written_only_the_rest_of_an_output_is_lost() {
     assert!(reply.message.contains("are lost: the host could not write it"), "{}", reply.message);
     assert_eq!(host.outputs().list(local("default")).await.unwrap(), []);
     assert_eq!(offices.query("SELECT count(*) FROM output_part"), "0");
-    // What fits into the database is kept.
+    // What fits into the database is kept, and what a tool had written.
     reference(&lines(&host, SMALL).await);
+    let stopped = lines(&host, 4 * LARGE).await;
+    assert!(stopped.message.contains("the host could not write it"), "{}", stopped.message);
+    let kept = stopped.reference.unwrap();
+    assert!(!kept.complete && kept.bytes > 1 << 20, "{kept:?}");
+    assert!(all_lines(4 * LARGE).as_bytes().starts_with(&bytes_of(&host, &kept.id)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,7 +13,6 @@ use portcullis_definitions::text::sha256;
 use portcullis_policy::Principal;
 use portcullis_policy::recovery::RecoverMutex;
 use serde::Serialize;
-use std::error::Error;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -130,7 +129,7 @@ impl OutputKeeper {
         let outputs = Outputs(Arc::new(OutputShelf { ledger, place, room, swept, owner: Mutex::new(None) }));
         match (outputs.sweep(), &state.outputs) {
             (Err(OutputError::Io(error)), Some(home)) => {
-                Err(OutputError::Place { place: home.address(), why: causes(&error) })
+                Err(OutputError::Place { place: home.address(), why: error.to_string() })
             }
             (swept, _) => swept.map(|()| Self { outputs }),
         }
@@ -303,18 +302,6 @@ fn kept(row: OutputRow) -> KeptOutput {
         name: row.name,
         kept_at: Timestamp::from_row(row.kept_at),
     }
-}
-
-/// Returns the text of an error with those of its causes.
-fn causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 pub(super) fn signed(number: u64) -> i64 {

@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// The directory of the files, in the state directory.
 const OUTPUTS_DIRECTORY: &str = "outputs";
 
+/// Minimum room that a growing output reserves ahead among shared outputs, in bytes. Every reservation is a transaction
+/// for which other hosts wait.
+const SHARED_AHEAD_BYTES_MIN: u64 = 256 * 1024;
+
 /// Where the content of outputs is.
 pub(super) enum OutputPlace {
     /// In files of a directory that only the hosts of one state directory use.
@@ -43,6 +47,14 @@ impl OutputPlace {
             Ok(()) | Err(_) => {}
         }
         state.open_dir_nofollow(OUTPUTS_DIRECTORY).map(Self::Files)
+    }
+
+    /// Returns the minimum room that a growing output reserves ahead, in bytes.
+    pub(super) fn ahead_bytes_min(&self) -> u64 {
+        match self {
+            Self::Files(_) => 0,
+            Self::Shared(_) => SHARED_AHEAD_BYTES_MIN,
+        }
     }
 
     /// Begins the content of an output whose row is written.
@@ -117,9 +129,9 @@ impl ContentWriter {
     }
 
     /// Writes what is not written yet, as far as that does not belong into the change that finishes the output.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub(super) fn flush(&mut self) {
         match self {
-            Self::File(_) => Ok(()),
+            Self::File(_) => {}
             Self::Shared(parts) => parts.flush(),
         }
     }

@@ -37,6 +37,14 @@ pub(super) struct PartsWriter {
     hashes: Vec<u8>,
     /// The bytes after these parts. Less than a part, except in [`Self::append`].
     tail: Vec<u8>,
+    tail_place: TailPlace,
+}
+
+/// Where the last part of an output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TailPlace {
+    Database,
+    Objects,
 }
 
 /// An output that is read in parts.
@@ -91,7 +99,8 @@ impl SharedParts {
 
 impl PartsWriter {
     pub(super) fn new(parts: Arc<SharedParts>, id: &str) -> Self {
-        Self { parts, id: id.to_owned(), hashes: Vec::new(), tail: Vec::new() }
+        let (hashes, tail) = (Vec::new(), Vec::new());
+        Self { parts, id: id.to_owned(), hashes, tail, tail_place: TailPlace::Database }
     }
 
     /// Appends a piece, and writes the parts that are full. If that fails, the content is as it was.
@@ -129,24 +138,25 @@ impl PartsWriter {
         Ok(())
     }
 
-    /// Computes the digest of the last part, and writes it if it is not in the database.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    /// Computes the digest of the last part, and writes it to the place for large outputs. If that fails, it goes into
+    /// the database, so that nothing is lost that was counted.
+    pub(super) fn flush(&mut self) {
         if self.tail.is_empty() {
-            return Ok(());
+            return;
         }
         let number = self.number();
-        if let Some(objects) = self.parts.place_of(number) {
-            objects.put(&self.id, number, &self.tail)?;
+        let place = self.parts.place_of(number);
+        if place.is_some_and(|objects| objects.put(&self.id, number, &self.tail).is_ok()) {
+            self.tail_place = TailPlace::Objects;
         }
         self.hashes.extend_from_slice(&Sha256::digest(&self.tail));
-        Ok(())
     }
 
     /// Writes the last part, if it is in the database. Returns the digests of all parts.
     pub(super) fn finish(&self, change: &LedgerChange<'_>) -> Result<&[u8], LedgerError> {
         // The last digest is that of the last part.
         let number = self.number().saturating_sub(1);
-        if self.parts.place_of(number).is_none() && !self.tail.is_empty() {
+        if self.tail_place == TailPlace::Database && !self.tail.is_empty() {
             change.put_output_part(&self.id, signed(number), &self.tail)?;
         }
         Ok(&self.hashes)

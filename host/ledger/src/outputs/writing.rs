@@ -151,7 +151,7 @@ impl OutputWriting {
     /// The output cannot be kept.
     pub fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
         let lines = is_text.then(|| self.lines());
-        self.content.flush()?;
+        self.content.flush();
         let finished = OutputRow {
             id: self.id.clone(),
             call: self.origin.call.clone(),
@@ -180,7 +180,8 @@ impl OutputWriting {
     }
 
     fn claim(&mut self, needed: u64) -> Result<(), KeepError> {
-        let ahead = needed.saturating_add((needed / 4).min(AHEAD_BYTES_MAX));
+        let ahead_min = self.outputs.0.place.ahead_bytes_min();
+        let ahead = needed.saturating_add((needed / 4).clamp(ahead_min, AHEAD_BYTES_MAX));
         match self.reserve(ahead) {
             Err(KeepError::NoRoom) => self.reserve(needed),
             claimed => claimed,
