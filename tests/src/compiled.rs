@@ -23,6 +23,11 @@ impl Site {
     /// would have left it. The first test that needs the code of a plugin compiles it. The host still asks the plugin
     /// for its description. Leaves out what cannot be compiled.
     pub fn compile(&self) {
+        self.compile_for(&self.state());
+    }
+
+    /// Does the same for a state directory of another host with these plugins.
+    pub fn compile_for(&self, state: &Path) {
         let Ok(entries) = fs::read_dir(self.plugins()) else { return };
         let is_plugin = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "wasm");
         let fits =
@@ -30,7 +35,7 @@ impl Site {
         let files = entries.flatten().map(|entry| entry.path()).filter(|path| is_plugin(path) && fits(path));
         let plugins: Vec<Vec<u8>> = files.filter_map(|file| fs::read(file).ok()).collect();
         // A state directory that cannot be opened is what the test is about.
-        let Ok(state) = HostDirectories::open(&self.state().into()) else { return };
+        let Ok(state) = HostDirectories::open(&state.into()) else { return };
         let own = CodeStore::new(state.cache, &state.key, Some(fingerprint()));
         let shared = CodeStore::new(shared(), &SHARED_KEY, Some(fingerprint()));
         for bytes in plugins.iter().filter(|bytes| check_component(bytes).is_ok()) {

@@ -1,5 +1,5 @@
-//! Where the ledger of a site is: in its state directory, or in a database of its own. The tests of approvals and of
-//! stores run once with each.
+//! Where the ledger of a site is: in its state directory, or in a database of its own. The tests of approvals,
+//! outputs and stores run once with each.
 
 use portcullis::state::{PostgresAddress, StatePlace};
 use portcullis_tests_postgres as postgres;
@@ -47,6 +47,15 @@ pub fn ledger_number(state: &Path, statement: &str) -> i64 {
             numbers[0]
         }
     }
+}
+
+/// Returns the ids of the outputs of a state directory's ledger, sorted, if it is in a database.
+pub fn outputs_in_database(state: &Path) -> Option<Vec<String>> {
+    let address = ledger_address(state)?;
+    let (port, database) = address.rsplit_once(':').unwrap().1.split_once('/').unwrap();
+    let statement = "SELECT id FROM portcullis.output ORDER BY id";
+    let ids = postgres::query(port.parse().unwrap(), database, statement).unwrap();
+    Some(ids.lines().map(str::to_owned).collect())
 }
 
 /// Returns the address of a state directory's ledger, if it is in a database.

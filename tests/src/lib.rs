@@ -38,7 +38,7 @@ pub use bytes::{holds, renamed};
 pub use compiled::user_cache;
 pub use eventually::{PATIENCE, eventually, eventually_async};
 pub use guest::{component, guest, guest_of, module, module_of, moved, typed, usual_contract, wit, with_fields};
-pub use ledger_place::{PLACE, ledger_number, place};
+pub use ledger_place::{PLACE, ledger_number, outputs_in_database, place};
 pub use manifest::{Dependency, DependencyKind, Manifest, Tool};
 pub use ran::Ran;
 pub use record::{assert_verifies, outcome_of, outcomes};

@@ -6,6 +6,9 @@
 #![allow(clippy::print_stdout, reason = "a measurement is read by a person")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
+#[path = "clients/bucket.rs"]
+mod bucket;
+
 #[path = "clients/office.rs"]
 mod office;
 

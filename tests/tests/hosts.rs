@@ -30,3 +30,6 @@ mod anchors;
 
 #[path = "hosts/shared_rates.rs"]
 mod shared_rates;
+
+#[path = "hosts/outputs.rs"]
+mod outputs;

@@ -7,7 +7,7 @@
 mod stream;
 
 #[path = "outputs/desk.rs"]
-mod desk;
+pub(crate) mod desk;
 
 #[path = "outputs/cut.rs"]
 mod cut;

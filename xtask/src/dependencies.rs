@@ -8,8 +8,12 @@ use serde::Deserialize;
 
 /// Dependencies that only one crate under `host/` may name, each with that crate. A name also stands for the crates
 /// whose names begin with it and a hyphen.
-const OWNED: [(&str, &str); 3] =
-    [("rusqlite", "portcullis-ledger"), ("tokio-postgres", "portcullis-ledger"), ("wasmtime", "portcullis-sandbox")];
+const OWNED: [(&str, &str); 4] = [
+    ("object_store", "portcullis-ledger"),
+    ("rusqlite", "portcullis-ledger"),
+    ("tokio-postgres", "portcullis-ledger"),
+    ("wasmtime", "portcullis-sandbox"),
+];
 
 /// Crates that compute from values in memory.
 const PURE_CRATES: [&str; 2] = ["portcullis-definitions", "portcullis-policy-edit"];

@@ -10,7 +10,7 @@ use crate::component::{self, Component};
 use crate::{process, toolchain};
 
 /// The features of crate `portcullis`.
-const FEATURES: [&str; 5] = ["compiler", "http", "postgres", "sqlite", "watch"];
+const FEATURES: [&str; 6] = ["bucket", "compiler", "http", "postgres", "sqlite", "watch"];
 
 /// The crates that have these features, or pass them on.
 const CRATES: [&str; 2] = ["portcullis", "portcullis-sandbox"];

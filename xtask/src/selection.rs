@@ -28,15 +28,20 @@ const WITH_CLIENTS: [&str; 2] = ["clients", "conformance"];
 const WITH_LANGUAGES: [&str; 2] = ["author", "languages"];
 
 /// The modules of the black-box program that also run with ledgers in PostgreSQL.
-const WITH_DATABASES: [&str; 2] = ["approvals", "state"];
+const WITH_DATABASES: [&str; 3] = ["approvals", "outputs", "state"];
 
 /// Their tests about the file of a ledger in SQLite, and about the state directory that it is in.
-const ABOUT_FILES: [&str; 6] = [
+const ABOUT_FILES: [&str; 11] = [
     "approvals::agreement",
     "approvals::edited",
     "approvals::pending::no_arguments_remain_on_the_disk",
     "approvals::rollback",
     "approvals::unavailable",
+    "outputs::held",
+    "outputs::names::the_outputs_of_an_older_ledger",
+    "outputs::room::files_without_a_row",
+    "outputs::room::if_the_directory_cannot_be_written",
+    "outputs::room::the_oldest_outputs",
     "state::migrated",
 ];
 
@@ -218,7 +223,7 @@ mod tests {
             |words: &[&str]| selected(words).with_databases().map(|arguments| arguments.last().unwrap().clone());
         let again = filter(&["approvals::crash", "pick"]).unwrap();
         assert!(again.starts_with("binary(=host) & (test(/^approvals::crash/)) - (test(/^approvals::agreement/)"));
-        assert!(filter(&[]).unwrap().contains("(test(/^approvals/) | test(/^state/))"));
+        assert!(filter(&[]).unwrap().contains("(test(/^approvals/) | test(/^outputs/) | test(/^state/))"));
         assert_eq!((filter(&["pick"]), filter(&["policy"]), filter(&["the_lock_is_held"])), (None, None, None));
     }
 

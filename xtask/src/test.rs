@@ -64,8 +64,8 @@ fn at_once(nextest: &mut Command) {
 /// Runs tests again with each ledger in a database of a server that is started for them.
 fn with_databases(command: &mut Command, has_nextest: bool) -> Result<()> {
     if !(has_nextest && postgres::is_installed()) {
-        let why = "the tests of approvals and stores do not run with PostgreSQL: it needs Debian's package postgresql \
-                   and cargo-nextest";
+        let why = "the tests of approvals, outputs and stores do not run with PostgreSQL: it needs Debian's package \
+                   postgresql and cargo-nextest";
         ensure!(env::var_os("CI").is_none(), "{why}");
         eprintln!("skipped: {why}");
         return Ok(());

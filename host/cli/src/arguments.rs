@@ -2,6 +2,7 @@
 
 mod audit;
 mod author;
+mod colour;
 mod console;
 mod editing;
 mod examples;
@@ -19,6 +20,7 @@ mod watch;
 
 pub(crate) use audit::{AuditCommand, ShowArguments, VerifyArguments};
 pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
+pub(crate) use colour::ColourChoice;
 pub(crate) use console::ConsoleArguments;
 pub(crate) use editing::{
     GrantArguments, PauseArguments, ResumeArguments, RuleArguments, SuggestArguments, WhenArgument,
@@ -74,6 +76,9 @@ pub(crate) struct GlobalOptions {
     /// The key of a ledger that many hosts share, 32 bytes or 64 digits [default: the key of the state directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) ledger_key: Option<PathBuf>,
+    /// Where many hosts keep large outputs: a shared directory, or s3://BUCKET/PREFIX [default: in the database]
+    #[arg(long, global = true, value_name = "DIR|BUCKET")]
+    pub(crate) outputs: Option<PathBuf>,
     /// Print one JSON document per result, also for errors; docs/json.md describes them
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -81,14 +86,6 @@ pub(crate) struct GlobalOptions {
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourChoice::Auto)]
     #[arg(hide_default_value = true)]
     pub(crate) color: ColourChoice,
-}
-
-/// When to use colour. The values have no help of their own, so that the help of every command stays short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColourChoice {
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Subcommand)]

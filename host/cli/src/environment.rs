@@ -130,7 +130,7 @@ impl Environment {
         let policy = options.policy.or_else(|| path("PORTCULLIS_POLICY"));
         let of_variable = || path("PORTCULLIS_STATE").into_iter().collect();
         let states = if options.state.is_empty() { of_variable() } else { options.state };
-        let state_options = StateOptions::of(states, options.ledger_key);
+        let state_options = StateOptions::of(states, options.ledger_key, options.outputs);
         let state = state_options.directories.first().cloned();
         let places = [("--state", &state), ("--plugins", &plugins)];
         let absolute = |path: &PathBuf| std::path::absolute(path).ok();

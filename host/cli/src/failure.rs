@@ -202,7 +202,8 @@ impl OpenFault {
             | PlaceError::Exposed { .. }
             | PlaceError::Foreign { .. }
             | PlaceError::Key { .. }
-            | PlaceError::LedgerKey { .. } => Self::Other,
+            | PlaceError::LedgerKey { .. }
+            | PlaceError::OutputsAlone => Self::Other,
         }
     }
 

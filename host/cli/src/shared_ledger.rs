@@ -1,7 +1,7 @@
 //! What `--state` names: a directory, and a database for a ledger that hosts on many machines share.
 
 use anyhow::{Context as _, bail, ensure};
-use portcullis::state::{PostgresAddress, StatePlace};
+use portcullis::state::{BucketAddress, OutputsAddress, PostgresAddress, StatePlace};
 use portcullis_build::project_file;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ enum DatabaseOption {
     File(PathBuf),
 }
 
-/// What all `--state` and `--ledger-key` of a command name.
+/// What all `--state`, `--ledger-key` and `--outputs` of a command name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateOptions {
     /// The directories. More than one is an error.
@@ -38,12 +38,14 @@ pub(crate) struct StateOptions {
     databases: Vec<DatabaseOption>,
     /// The file with the key of a shared ledger.
     key: Option<PathBuf>,
+    /// The place of large outputs.
+    outputs: Option<PathBuf>,
 }
 
 impl StateOptions {
     /// Sorts the values of the options.
-    pub(crate) fn of(values: Vec<PathBuf>, key: Option<PathBuf>) -> Self {
-        let mut options = Self { key, ..Self::default() };
+    pub(crate) fn of(values: Vec<PathBuf>, key: Option<PathBuf>, outputs: Option<PathBuf>) -> Self {
+        let mut options = Self { key, outputs, ..Self::default() };
         for value in values {
             match StateOption::of(value) {
                 StateOption::Directory(directory) => options.directories.push(directory),
@@ -69,6 +71,13 @@ impl StateOptions {
             [database] => place.ledger_in(database.address(variable)?),
             _ => bail!("--state names two databases: give one"),
         };
+        let place = match &self.outputs {
+            Some(_) if self.databases.is_empty() => {
+                bail!("--outputs is for hosts that share a database: name it with --state, or leave --outputs out")
+            }
+            Some(outputs) => place.outputs_in(outputs_address(outputs)?),
+            None => place,
+        };
         Ok(match &self.key {
             Some(file) => place.ledger_key(file.clone()),
             None => place,
@@ -78,7 +87,10 @@ impl StateOptions {
     /// Returns the options of the shared ledger for another command, as option and value.
     pub(crate) fn shared(&self) -> impl Iterator<Item = (&'static str, String)> {
         let databases = self.databases.iter().map(|database| ("--state", database.named()));
-        databases.chain(self.key.iter().map(|key| ("--ledger-key", absolute(key).display().to_string())))
+        let files = [("--ledger-key", &self.key), ("--outputs", &self.outputs)];
+        let named =
+            |(option, path): (_, &Option<PathBuf>)| Some((option, absolute(path.as_ref()?).display().to_string()));
+        databases.chain(files.into_iter().filter_map(named))
     }
 }
 
@@ -145,8 +157,21 @@ impl std::fmt::Debug for DatabaseOption {
     }
 }
 
-/// Returns a path that is the same in every directory.
+/// Returns the place that `--outputs` names.
+fn outputs_address(named: &Path) -> anyhow::Result<OutputsAddress> {
+    match named.to_str().filter(|text| text.contains("://")) {
+        None => Ok(OutputsAddress::Directory(named.to_owned())),
+        Some(text) => BucketAddress::parse(text)
+            .map(OutputsAddress::Bucket)
+            .with_context(|| format!("--outputs {text}: write a directory, or s3://BUCKET/PREFIX")),
+    }
+}
+
+/// Returns a path that is the same in every directory. The address of a bucket already is.
 fn absolute(path: &Path) -> PathBuf {
+    if path.to_str().is_some_and(|text| text.contains("://")) {
+        return path.to_owned();
+    }
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

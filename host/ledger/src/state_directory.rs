@@ -11,6 +11,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
+pub use crate::outputs_address::{BucketAddress, OutputsAddress};
+
 /// The file of the key, in the state directory. The key seals the audit log, the ledger and the cache.
 const KEY_FILE: &str = "key";
 
@@ -63,6 +65,9 @@ pub enum PlaceError {
         /// The path.
         path: PathBuf,
     },
+    /// There is a place for outputs, but no database that all hosts share.
+    #[error("a place for the outputs of many hosts needs a ledger in a database: name one, or leave the place out")]
+    OutputsAlone,
     /// The policy is not UTF-8, or is too large.
     #[error("the policy {} is {why}", path.display())]
     Policy {
@@ -88,6 +93,7 @@ pub struct StatePlace {
     directory: PathBuf,
     ledger: LedgerPlace,
     ledger_key: Option<PathBuf>,
+    outputs: Option<OutputsAddress>,
 }
 
 impl StatePlace {
@@ -108,11 +114,18 @@ impl StatePlace {
     pub fn ledger_key(self, file: PathBuf) -> Self {
         Self { ledger_key: Some(file), ..self }
     }
+
+    /// Returns the place with the large kept outputs of a shared ledger here. Without it, all of them are in the
+    /// database. All hosts of a ledger need the same place.
+    #[must_use]
+    pub fn outputs_in(self, outputs: OutputsAddress) -> Self {
+        Self { outputs: Some(outputs), ..self }
+    }
 }
 
 impl<P: Into<PathBuf>> From<P> for StatePlace {
     fn from(directory: P) -> Self {
-        Self { directory: directory.into(), ledger: LedgerPlace::Directory, ledger_key: None }
+        Self { directory: directory.into(), ledger: LedgerPlace::Directory, ledger_key: None, outputs: None }
     }
 }
 
@@ -170,6 +183,46 @@ pub struct HostDirectories {
     pub(crate) ledger_key: [u8; 32],
     /// What holds the ledger.
     pub(crate) ledger: LedgerPlace,
+    /// Where large outputs are that hosts share.
+    pub(crate) outputs: Option<OutputsHome>,
+}
+
+/// The place of large outputs, with its directory open.
+pub(crate) enum OutputsHome {
+    /// With its path for messages.
+    Directory(Dir, PathBuf),
+    Bucket(BucketAddress),
+}
+
+impl OutputsHome {
+    fn open(address: &OutputsAddress) -> Result<Self, PlaceError> {
+        let path = match address {
+            OutputsAddress::Directory(path) => path,
+            OutputsAddress::Bucket(address) => return Ok(Self::Bucket(address.clone())),
+        };
+        let what = "the directory of outputs";
+        let directory = open_directory(path).map_err(|source| PlaceError::Io { what, path: path.clone(), source })?;
+        // Others could delete outputs. They cannot read them, because the host makes them for its user alone.
+        if stat(&directory, what, path)?.st_mode & 0o002 != 0 {
+            return Err(PlaceError::Exposed { what, path: path.clone(), remedy: "o-w" });
+        }
+        Ok(Self::Directory(directory, path.clone()))
+    }
+
+    /// Returns its address, which has no secret.
+    pub(crate) fn address(&self) -> String {
+        match self {
+            Self::Directory(_, path) => path.display().to_string(),
+            Self::Bucket(address) => address.to_string(),
+        }
+    }
+
+    fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Self::Directory(directory, path) => Ok(Self::Directory(directory.try_clone()?, path.clone())),
+            Self::Bucket(address) => Ok(Self::Bucket(address.clone())),
+        }
+    }
 }
 
 impl fmt::Debug for HostDirectories {
@@ -199,7 +252,20 @@ impl HostDirectories {
         check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
         let ledger_key = place.ledger_key.as_deref().map_or(Ok(key), read_ledger_key)?;
         let named = named(path);
-        Ok(Self { path: path.to_owned(), directory, cache, key, named, ledger_key, ledger: place.ledger.clone() })
+        let (path, ledger) = (path.to_owned(), place.ledger.clone());
+        let outputs = match (&place.outputs, &ledger) {
+            (Some(_), LedgerPlace::Directory) => return Err(PlaceError::OutputsAlone),
+            (outputs, _) => outputs.as_ref().map(OutputsHome::open).transpose()?,
+        };
+        Ok(Self { path, directory, cache, key, named, ledger_key, ledger, outputs })
+    }
+
+    /// Returns the directory of the large outputs that hosts share, if there is one.
+    pub fn outputs_directory(&self) -> Option<&Dir> {
+        match self.outputs.as_ref()? {
+            OutputsHome::Directory(directory, _) => Some(directory),
+            OutputsHome::Bucket(_) => None,
+        }
     }
 
     /// Returns whether hosts with other state directories can use the same ledger.
@@ -207,19 +273,12 @@ impl HostDirectories {
         matches!(self.ledger, LedgerPlace::Postgres(_))
     }
 
-    /// Returns the same state directory with its ledger in the directory itself, whatever holds the shared one.
-    ///
-    /// # Errors
-    /// The system cannot clone a handle.
-    pub(crate) fn own(&self) -> io::Result<Self> {
-        Ok(Self { ledger: LedgerPlace::Directory, ledger_key: self.key, ..self.try_clone()? })
-    }
-
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         let (directory, cache) = (self.directory.try_clone()?, self.cache.try_clone()?);
-        let Self { path, key, named, ledger_key, ledger, .. } = self;
-        let (path, named, ledger) = (path.clone(), named.clone(), ledger.clone());
-        Ok(Self { path, directory, cache, key: *key, named, ledger_key: *ledger_key, ledger })
+        let Self { key, ledger_key, .. } = *self;
+        let (path, named, ledger) = (self.path.clone(), self.named.clone(), self.ledger.clone());
+        let outputs = self.outputs.as_ref().map(OutputsHome::try_clone).transpose()?;
+        Ok(Self { path, directory, cache, key, named, ledger_key, ledger, outputs })
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) async fn list(
     after: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let after = after.map(cursor::open).transpose()?;
-    let kept = server.inner().host.outputs().list(caller.reader()).await.map_err(unreadable)?;
+    let kept = server.inner().host.outputs().list(caller.reader()).await.map_err(|error| unreadable(&error))?;
     let is_first = after.is_none();
     let start = match after {
         None => 0,
@@ -110,7 +110,7 @@ pub(crate) async fn read(
     };
     let (kept, bytes) = match read.await {
         Err(OutputError::Unknown(_)) => return Err(unknown(uri)),
-        read => read.map_err(unreadable)?,
+        read => read.map_err(|error| unreadable(&error))?,
     };
     let page = page::cut(&kept.reference, bytes, address.limit);
     let next = address.offset + page.len() as u64;
@@ -132,8 +132,13 @@ fn unknown(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })))
 }
 
-/// Returns the error for an output that cannot be read. It hides the details, because clients should not learn about
-/// the operator's disk.
-fn unreadable(_: OutputError) -> ErrorData {
-    ErrorData::internal_error("the output cannot be read", None)
+/// Returns the error for an output that cannot be read. It hides the details of a system error, because clients should
+/// not learn about the operator's disk.
+fn unreadable(error: &OutputError) -> ErrorData {
+    match error {
+        OutputError::Missing(_) | OutputError::Changed(_) => ErrorData::internal_error(error.to_string(), None),
+        OutputError::Unknown(_) | OutputError::Ledger(_) | OutputError::Place { .. } | OutputError::Io(_) => {
+            ErrorData::internal_error("the output cannot be read", None)
+        }
+    }
 }

@@ -1,10 +1,10 @@
-//! The kept outputs for embedders. They are files and rows of the ledger, so every function reads them on a thread that
-//! may block.
+//! The kept outputs for embedders. They are rows of the ledger, and files or parts, so every function reads them on a
+//! thread that may block.
 
 use crate::ledger::blocking;
 use crate::outputs::{KeptOutput, OutputError, OutputKeeper, Reader};
 
-/// The kept outputs of a state directory, which were too large for a reply. Clones share them.
+/// The kept outputs of a ledger, which were too large for a reply. Clones share them.
 #[derive(Clone, Debug)]
 pub struct KeptOutputs(OutputKeeper);
 

@@ -103,17 +103,20 @@
 //!
 //! # Cargo features
 //!
-//! All features but `postgres` are on by default. To leave some out, name the others: `default-features = false,
-//! features = ["http"]`. With the default ones, the library consists of 298 crates, and of 250 without any.
+//! All features but `bucket` and `postgres` are on by default. To leave some out, name the others:
+//! `default-features = false, features = ["http"]`. With the default ones, the library consists of 298 crates, and of
+//! 250 without any.
 //!
 //! | feature | what it brings | crates with it alone |
 //! |---|---|---|
+//! | `bucket` | `postgres`, and large outputs in an S3-compatible store: [`state::BucketAddress`] | 290 |
 //! | `compiler` | the compiler of plugins | 271 |
 //! | `http` | the HTTP client of plugins: DNS, TLS and HTTP | 276 |
 //! | `postgres` | a ledger that hosts on many machines share: [`state::PostgresAddress`] | 281 |
 //! | `sqlite` | the ledger: approvals, stores of plugins, kept outputs and trust | 255 |
 //! | `watch` | [`Host::watch`] and [`FileWatch`] | 250 |
 //!
+//! - Without `bucket`, a host does not open if its outputs are in a bucket.
 //! - Without `compiler`, a host loads only plugins whose code is in the cache, which is in its state directory. It
 //!   refuses the others with [`plugins::CompileError::NoCompiler`]. To fill the cache, open the same directories once
 //!   with a program of the same version that has the feature, such as `portcullis list`.
@@ -317,7 +320,7 @@ pub mod policy_files {
 
 /// Where a host keeps its state: a directory, and possibly a database that it shares with other hosts.
 pub mod state {
-    pub use crate::places::{PostgresAddress, StatePlace};
+    pub use crate::places::{BucketAddress, OutputsAddress, PostgresAddress, StatePlace};
 }
 
 /// Services of the application that plugins may call, and the values that they are made from.

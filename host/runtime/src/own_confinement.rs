@@ -112,6 +112,13 @@ impl Host {
         let mut rights = OwnRights::default();
         rights.keep_open(&state.directory, ViewAccess::ReadWrite)?;
         rights.keep_open(&state.cache, ViewAccess::ReadWrite)?;
+        if let Some(outputs) = state.outputs_directory() {
+            rights.keep_open(outputs, ViewAccess::ReadWrite)?;
+        }
+        let of_outputs = self.0.outputs.needs();
+        for file in &of_outputs.files {
+            keep_file(&mut rights, file, home, ViewAccess::ReadOnly)?;
+        }
         for place in self.0.loader.plugins.held().iter().chain(&in_force.policy_directories) {
             keep_place(&mut rights, place, home)?;
         }
@@ -129,7 +136,7 @@ impl Host {
             }
         }
         rights.keep_port(DNS_PORT);
-        let ports = needs.ports.iter().copied().chain(self.0.approvals.ledger_ports());
+        let ports = needs.ports.iter().copied().chain(self.0.approvals.ledger_ports()).chain(of_outputs.ports);
         ports.for_each(|port| rights.keep_port(port));
         policy.name_servers().iter().for_each(|server| rights.keep_port(server.port()));
         for (plugin, key, binding) in bindings_of(policy) {

@@ -7,9 +7,9 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use portcullis_ledger::state_directory::{HostDirectories, open_directory};
 #[doc(inline)]
-pub use portcullis_ledger::state_directory::{PlaceError, PostgresAddress, StatePlace};
+pub use portcullis_ledger::state_directory::{BucketAddress, OutputsAddress, PlaceError, PostgresAddress, StatePlace};
+pub(crate) use portcullis_ledger::state_directory::{HostDirectories, open_directory};
 
 /// Metadata that changes when a file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use portcullis::outputs::Reader;
 use portcullis::policy::Principal;
 use portcullis::{Code, Host, Output, Reply, Request};
-use portcullis_tests::{BlockOn, Site, allow_all, built_guest};
+use portcullis_tests::{BlockOn, Site, allow_all, built_guest, outputs_in_database};
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::LazyLock;
@@ -105,8 +105,11 @@ pub(crate) fn bytes_of(host: &Host, id: &str) -> Vec<u8> {
     }
 }
 
-/// Returns the files of kept outputs.
+/// Returns the files of kept outputs, or their ids if they are in a database.
 pub(crate) fn files(site: &Site) -> Vec<String> {
+    if let Some(ids) = outputs_in_database(&site.state()) {
+        return ids;
+    }
     let entries = fs::read_dir(site.state().join("outputs")).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     names.sort();

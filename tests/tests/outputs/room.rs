@@ -4,7 +4,7 @@ use crate::outputs::desk::{LOCAL, all_lines, bytes_of, call, files, lines, open,
 use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
 use portcullis::{Compiler, Host, Request};
-use portcullis_tests::BlockOn;
+use portcullis_tests::{BlockOn, place};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::PathBuf;
@@ -118,7 +118,7 @@ async fn an_output_outlives_its_process_and_can_be_read_by_another() {
 async fn nothing_is_left_of_an_output_whose_writer_was_killed() {
     if let Some(root) = env::var_os(ROOT) {
         let root = PathBuf::from(root);
-        let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess);
+        let builder = Host::builder(root.join("plugins"), place(root.join("state"))).compiler(Compiler::InProcess);
         let host = builder.policy_text(&policy(), &root).open().await.unwrap();
         // Write more than is passed on, so that it goes to the disk, and then wait.
         let arguments = json!({ "pieces": [vec![b'x'; 10_000]], "then": "wait" }).to_string();

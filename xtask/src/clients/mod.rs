@@ -1,4 +1,5 @@
-//! Installs third-party clients of the MCP server, and third-party MCP servers, through their package managers.
+//! Installs what others wrote through its package managers: clients of the MCP server, MCP servers, and an
+//! S3-compatible store.
 //!
 //! The lock files in `xtask/clients` pin the content of every package. An installation is made once and cached under
 //! the digest of those files. After that, nothing is fetched.
@@ -28,7 +29,7 @@ pub(crate) struct Clients {
 pub(crate) fn prepare(workspace: &Workspace) -> Result<Clients> {
     let locks = workspace.root.join("xtask/clients");
     Ok(Clients {
-        node: Node::prepare(&locks.join("node"), &locks.join("servers"))?,
+        node: Node::prepare(&locks.join("node"), &locks.join("servers"), &locks.join("stores"))?,
         python: Python::prepare(&locks.join("python"))?,
         browser: Browser::prepare()?,
     })

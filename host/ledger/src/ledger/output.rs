@@ -56,23 +56,6 @@ pub struct OutputRoom {
     pub outputs: i64,
 }
 
-/// The final properties of an output.
-#[derive(Debug)]
-pub struct FinishedOutput<'a> {
-    /// The file name, if the tool gave one.
-    pub name: Option<&'a str>,
-    /// The media type.
-    pub media_type: &'a str,
-    /// The size in bytes.
-    pub bytes: i64,
-    /// The number of lines, if it is text.
-    pub lines: Option<i64>,
-    /// Whether it was written to its end.
-    pub complete: bool,
-    /// The line breaks before each piece, encoded.
-    pub marks: &'a [u8],
-}
-
 /// The room that outputs take, without the one that asks.
 struct Taken {
     bytes: i64,
@@ -82,13 +65,15 @@ struct Taken {
 const COLUMNS: &str = "id, call, tool, media_type, bytes, lines, complete, marks, kept_at, name";
 
 impl LedgerChange<'_> {
-    /// Begins an output that this process writes.
-    pub fn begin_output(&self, id: &str, origin: &OutputOrigin, owner: &str, now: i64) -> Result<(), LedgerError> {
+    /// Begins an output that this process writes. Returns when it was kept.
+    pub fn begin_output(&self, id: &str, origin: &OutputOrigin, owner: &str) -> Result<i64, LedgerError> {
+        let now = self.now();
         let insert = "INSERT INTO output \
                       (id, session, principal, call, tool, media_type, bytes, lines, complete, marks, kept_at, owner) \
                       VALUES (?1, ?2, ?3, ?4, ?5, '', 0, NULL, false, ?8, ?6, ?7)";
         let OutputOrigin { session, principal, call, tool } = origin;
-        self.apply(insert, params![id, session, principal, call, tool, now, owner, [].as_slice()])
+        self.apply(insert, params![id, session, principal, call, tool, now, owner, [].as_slice()])?;
+        Ok(now)
     }
 
     /// Makes room for these bytes of an output. It deletes the oldest outputs of its session if the session has too
@@ -113,12 +98,13 @@ impl LedgerChange<'_> {
         Ok(Some(forgotten))
     }
 
-    /// Marks an output as finished.
-    pub fn finish_output(&self, id: &str, finished: &FinishedOutput<'_>) -> Result<(), LedgerError> {
+    /// Marks an output as finished, with its final properties.
+    pub fn finish_output(&self, finished: &OutputRow) -> Result<(), LedgerError> {
         let update = "UPDATE output SET media_type = ?2, bytes = ?3, lines = ?4, complete = ?5, marks = ?6, \
                       name = ?7, owner = NULL WHERE id = ?1";
-        let FinishedOutput { name, media_type, bytes, lines, complete, marks } = finished;
-        self.apply(update, params![id, *media_type, *bytes, *lines, *complete, *marks, *name])
+        let OutputRow { id, name, media_type, bytes, lines, complete, marks, .. } = finished;
+        let (name, marks) = (name.as_deref(), marks.as_slice());
+        self.apply(update, params![id, media_type, *bytes, *lines, *complete, marks, name])
     }
 
     /// Returns an output that a session of a principal may read.
@@ -148,10 +134,10 @@ impl LedgerChange<'_> {
     }
 
     /// Returns the valid outputs, and then the obsolete ones. An output is valid if a running process writes it, or if
-    /// it has one of these files and is not too old.
+    /// it is not too old and has one of these files, if outputs have files.
     pub fn sort_outputs(
         &self,
-        files: &BTreeSet<String>,
+        files: Option<&BTreeSet<String>>,
         since: i64,
     ) -> Result<(BTreeSet<String>, Vec<String>), LedgerError> {
         let select = "SELECT id, owner, kept_at FROM output";
@@ -161,7 +147,7 @@ impl LedgerChange<'_> {
         for (id, owner, kept_at) in rows {
             let holds = match owner {
                 Some(owner) => self.is_alive(&owner)?,
-                None => files.contains(&id) && kept_at >= since,
+                None => files.is_none_or(|files| files.contains(&id)) && kept_at >= since,
             };
             if holds {
                 holding.insert(id);

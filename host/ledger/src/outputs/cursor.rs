@@ -1,7 +1,7 @@
 //! Reads a kept output line by line, from any line on, without reading everything before it or keeping more than a
 //! piece in memory.
 
-use cap_std::fs::File;
+use super::place::ContentReader;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
 /// Distance of the marks with known line numbers, in bytes. Starting anywhere means reading at most this much. The
@@ -13,7 +13,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The lines of a kept output.
 pub struct OutputLines {
-    reader: BufReader<File>,
+    reader: BufReader<ContentReader>,
     /// The line breaks before each piece of [`MARK_BYTES`].
     marks: Vec<u64>,
     /// The current line, from 1.
@@ -32,9 +32,9 @@ pub enum LinePiece {
 }
 
 impl OutputLines {
-    pub(super) fn new(file: File, marks: &[u8]) -> Self {
+    pub(super) fn new(content: ContentReader, marks: &[u8]) -> Self {
         let marks = marks.chunks_exact(8).filter_map(|mark| Some(u64::from_le_bytes(mark.try_into().ok()?))).collect();
-        Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), marks, line: 1, column: 0 }
+        Self { reader: BufReader::with_capacity(BUFFER_BYTES, content), marks, line: 1, column: 0 }
     }
 
     /// Returns the current line, from 1.
@@ -50,7 +50,7 @@ impl OutputLines {
     /// Goes to the beginning of a line, from 1, or to the end if there are fewer lines.
     ///
     /// # Errors
-    /// The file cannot be read, or `stop` fails between two pieces.
+    /// The content cannot be read, or `stop` fails between two pieces.
     pub fn go_to(&mut self, line: u64, stop: impl Fn() -> io::Result<()>) -> io::Result<()> {
         // Find the last piece that begins before the line or with it.
         let before = self.marks.partition_point(|breaks| breaks.saturating_add(1) < line);
@@ -99,7 +99,7 @@ impl OutputLines {
     /// output.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// The content cannot be read.
     pub fn next(&mut self, bytes_max: usize, into: &mut Vec<u8>) -> io::Result<Option<LinePiece>> {
         let (mut left, mut any) = (bytes_max as u64, self.column > 0);
         loop {

@@ -1,24 +1,24 @@
-//! The kept outputs of a state directory: access for their readers, and removal.
+//! The kept outputs of a ledger: access for their readers, and removal.
 
 use super::cursor::OutputLines;
-use crate::ledger::{CallLedger, Durable, LedgerChange, LedgerError, OutputRoom, OutputRow, Owner};
+use super::error::OutputError;
+use super::layout::is_id;
+use super::needs::OutputNeeds;
+use super::place::{ContentReader, OutputPlace};
+use super::shared::SharedParts;
+use crate::ledger::{CallLedger, Durable, LedgerChange, LedgerError, LedgerUsers, OutputRoom, OutputRow, Owner};
 use crate::state_directory::HostDirectories;
 use crate::timestamp::Timestamp;
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions};
-use portcullis_definitions::text::{hex, sha256};
+use portcullis_definitions::text::sha256;
 use portcullis_policy::Principal;
 use portcullis_policy::recovery::RecoverMutex;
 use serde::Serialize;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The directory of the files, in the state directory.
-const OUTPUTS_DIRECTORY: &str = "outputs";
-
-/// Default maximum size of all outputs of a state directory, in bytes. Eight of the largest outputs that a call leaves
+/// Default maximum size of all outputs of a ledger, in bytes. Eight of the largest outputs that a call leaves
 /// by default fit. It is little compared to a disk.
 pub const OUTPUTS_BYTES_DEFAULT: u64 = 512 * 1024 * 1024;
 
@@ -30,6 +30,9 @@ const SESSION_SHARE: u64 = 2;
 
 /// How long an output is kept. A conversation that was not continued for a month has ended.
 pub(super) const KEPT_TIME: Duration = Duration::from_hours(30 * 24);
+
+/// How often a host of a shared ledger removes outdated outputs while it runs. Outputs are kept for days.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Maximum length of a session's name in the ledger, in bytes. A longer name is replaced with its digest.
 const SESSION_BYTES_MAX: usize = 128;
@@ -74,29 +77,16 @@ pub struct Reader<'a> {
     pub principal: &'a Principal,
 }
 
-/// The error for an output that cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum OutputError {
-    /// The reader has no output with this id. It never existed, belongs to another session or principal, or was
-    /// removed.
-    #[error("there is no output {0}: it was never kept, or was removed to make room. Call the tool again")]
-    Unknown(String),
-    /// The ledger cannot be used.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The file cannot be read.
-    #[error("the output cannot be read")]
-    Io(#[from] io::Error),
-}
-
-/// The kept outputs of a state directory, for their readers. Clones share them.
+/// The kept outputs of a ledger, for their readers. Clones share them.
 #[derive(Clone)]
 pub struct Outputs(pub(super) Arc<OutputShelf>);
 
 pub(super) struct OutputShelf {
     pub(super) ledger: Arc<CallLedger>,
-    pub(super) directory: Dir,
+    pub(super) place: OutputPlace,
     pub(super) room: OutputRoom,
+    /// When this process last removed outdated outputs.
+    pub(super) swept: Mutex<Instant>,
     /// This process as an owner, from its first output on.
     owner: Mutex<Option<Arc<Owner>>>,
 }
@@ -107,7 +97,7 @@ impl std::fmt::Debug for Outputs {
     }
 }
 
-/// The kept outputs of a state directory, for the host that keeps and removes them. Clones share them.
+/// The kept outputs of a ledger, for the host that keeps and removes them. Clones share them.
 #[derive(Clone, Debug)]
 pub struct OutputKeeper {
     pub(super) outputs: Outputs,
@@ -122,26 +112,27 @@ impl Deref for OutputKeeper {
 }
 
 impl OutputKeeper {
-    /// Opens the outputs of a state directory. Removes outputs that were never finished and those that are too old.
+    /// Opens the outputs of a ledger. Removes outputs that were never finished and those that are too old.
     ///
     /// # Errors
-    /// The directory or the ledger cannot be used.
+    /// The place of the outputs or the ledger cannot be used.
     pub fn open(state: &HostDirectories, ledger: &Arc<CallLedger>, bytes: u64) -> Result<Self, OutputError> {
-        let mut builder = DirBuilder::new();
-        builder.mode(0o700);
-        match state.directory.create_dir_with(OUTPUTS_DIRECTORY, &builder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-            Ok(()) | Err(_) => {}
-        }
-        let directory = state.directory.open_dir_nofollow(OUTPUTS_DIRECTORY)?;
+        let place = match ledger.users() {
+            LedgerUsers::OneDirectory => OutputPlace::files(&state.directory)?,
+            LedgerUsers::ManyDirectories => {
+                OutputPlace::Shared(Arc::new(SharedParts::open(state.outputs.as_ref(), ledger)?))
+            }
+        };
         let room =
             OutputRoom { bytes: signed(bytes), session_bytes: signed(bytes / SESSION_SHARE), outputs: OUTPUTS_MAX };
-        // The files are on this machine, so their index is too.
-        let ledger =
-            if state.shares_ledger() { Arc::new(CallLedger::open(&state.own()?)?) } else { Arc::clone(ledger) };
-        let outputs = Outputs(Arc::new(OutputShelf { ledger, directory, room, owner: Mutex::new(None) }));
-        outputs.sweep()?;
-        Ok(Self { outputs })
+        let (ledger, swept) = (Arc::clone(ledger), Mutex::new(Instant::now()));
+        let outputs = Outputs(Arc::new(OutputShelf { ledger, place, room, swept, owner: Mutex::new(None) }));
+        match (outputs.sweep(), &state.outputs) {
+            (Err(OutputError::Io(error)), Some(home)) => {
+                Err(OutputError::Place { place: home.address(), why: error.to_string() })
+            }
+            (swept, _) => swept.map(|()| Self { outputs }),
+        }
     }
 
     /// Opens an output to read it line by line.
@@ -149,9 +140,17 @@ impl OutputKeeper {
     /// # Errors
     /// There is none, or it cannot be read.
     pub fn lines(&self, reader: Reader<'_>, id: &str) -> Result<(KeptOutput, OutputLines), OutputError> {
-        let row = self.row(reader, id)?;
-        let lines = OutputLines::new(self.file(&row.id)?, &row.marks);
+        let (row, hashes) = self.row(reader, id)?;
+        let lines = OutputLines::new(self.content(&row, hashes)?, &row.marks);
         Ok((kept(row), lines))
+    }
+
+    /// Returns what a process needs to reach the place of shared outputs, besides a directory.
+    pub fn needs(&self) -> OutputNeeds {
+        match &self.0.place {
+            OutputPlace::Files(_) => OutputNeeds::default(),
+            OutputPlace::Shared(parts) => parts.needs.clone(),
+        }
     }
 
     /// Removes the outputs of a call whose answer is withheld.
@@ -167,7 +166,7 @@ impl OutputKeeper {
             forgotten.iter().try_for_each(|id| change.forget_output(id))?;
             Ok::<_, LedgerError>(forgotten)
         })?;
-        self.remove(&forgotten);
+        self.0.place.remove(&forgotten);
         Ok(())
     }
 }
@@ -179,7 +178,10 @@ impl Outputs {
     /// The ledger cannot be read.
     pub fn list(&self, reader: Reader<'_>) -> Result<Vec<KeptOutput>, OutputError> {
         let (session, principal) = reader.names();
-        let rows = self.0.ledger.look(|change| change.outputs(&session, &principal))?;
+        let rows = self.0.ledger.look(|change| match &self.0.place {
+            OutputPlace::Files(_) => change.outputs(&session, &principal),
+            OutputPlace::Shared(_) => change.sealed_outputs(&session, &principal),
+        })?;
         Ok(rows.into_iter().map(kept).collect())
     }
 
@@ -188,7 +190,7 @@ impl Outputs {
     /// # Errors
     /// There is none, or the ledger cannot be read.
     pub fn get(&self, reader: Reader<'_>, id: &str) -> Result<KeptOutput, OutputError> {
-        self.row(reader, id).map(kept)
+        self.row(reader, id).map(|(row, _)| kept(row))
     }
 
     /// Reads at most `bytes_max` bytes of an output from `offset` on. Returns no bytes if the output ends before.
@@ -196,18 +198,19 @@ impl Outputs {
     /// # Errors
     /// There is none, or it cannot be read.
     pub fn read(&self, reader: Reader<'_>, id: &str, offset: u64, bytes_max: usize) -> Result<Vec<u8>, OutputError> {
-        let row = self.row(reader, id)?;
-        let mut file = self.file(&row.id)?;
+        let (row, hashes) = self.row(reader, id)?;
+        let mut content = self.content(&row, hashes)?;
         let left = unsigned(row.bytes).saturating_sub(offset).min(bytes_max as u64);
         let mut bytes = Vec::new();
         if left > 0 {
-            file.seek(SeekFrom::Start(offset))?;
-            file.take(left).read_to_end(&mut bytes)?;
+            content.seek(SeekFrom::Start(offset))?;
+            content.take(left).read_to_end(&mut bytes)?;
         }
         Ok(bytes)
     }
 
-    fn row(&self, reader: Reader<'_>, id: &str) -> Result<OutputRow, OutputError> {
+    /// Returns the row of an output, and the digests of its parts if it has parts.
+    fn row(&self, reader: Reader<'_>, id: &str) -> Result<(OutputRow, Vec<u8>), OutputError> {
         let unknown = || {
             OutputError::Unknown(
                 portcullis_definitions::text::OneLine(portcullis_definitions::text::cut(id, 64)).to_string(),
@@ -217,24 +220,18 @@ impl Outputs {
             return Err(unknown());
         }
         let (session, principal) = reader.names();
-        self.0.ledger.look(|change| change.output(&session, &principal, id))?.ok_or_else(unknown)
-    }
-
-    fn file(&self, id: &str) -> Result<File, OutputError> {
-        let mut options = OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No);
-        self.0.directory.open_with(id, &options).map_err(|error| match error.kind() {
-            // The output was removed after the ledger was read.
-            io::ErrorKind::NotFound => OutputError::Unknown(id.to_owned()),
-            _ => error.into(),
-        })
-    }
-
-    /// Removes the files of deleted rows. A file that cannot be removed is swept when the next host opens.
-    pub(super) fn remove(&self, ids: &[String]) {
-        for id in ids {
-            let _ = self.0.directory.remove_file(id);
+        let found = self.0.ledger.look(|change| match &self.0.place {
+            OutputPlace::Files(_) => Ok(change.output(&session, &principal, id)?.map(|row| (row, Vec::new()))),
+            OutputPlace::Shared(_) => change.sealed_output(&session, &principal, id),
+        });
+        match found {
+            Err(LedgerError::Seal(id)) => Err(OutputError::Changed(id)),
+            found => found?.ok_or_else(unknown),
         }
+    }
+
+    fn content(&self, row: &OutputRow, hashes: Vec<u8>) -> Result<ContentReader, OutputError> {
+        self.0.place.open(&self.0.ledger, &row.id, unsigned(row.bytes), hashes)
     }
 
     pub(super) fn change<T, E: From<LedgerError>>(
@@ -242,6 +239,26 @@ impl Outputs {
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         self.0.ledger.change(Durable::Process, work)
+    }
+
+    /// Removes outdated outputs from time to time, if hosts share them. Hosts of one state directory do it when they
+    /// open, and a service of many hosts may run for months.
+    pub(super) fn sweep_sometimes(&self) {
+        let is_due = match self.0.place {
+            OutputPlace::Files(_) => false,
+            OutputPlace::Shared(_) => {
+                let mut swept = self.0.swept.lock_recovered();
+                let is_due = swept.elapsed() >= SWEEP_INTERVAL;
+                if is_due {
+                    *swept = Instant::now();
+                }
+                is_due
+            }
+        };
+        if is_due {
+            // If it fails, the output that is about to begin fails too, or the next sweep succeeds.
+            let _ = self.sweep();
+        }
     }
 
     /// Returns this process as an owner in the ledger.
@@ -269,17 +286,6 @@ pub fn session_name(session: &str) -> String {
         return session.to_owned();
     }
     format!("sha256:{}", sha256(session.as_bytes()))
-}
-
-/// Returns whether a text has the form of an output id, so that it is never a path.
-pub(super) fn is_id(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-pub(super) fn new_id() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(hex(&bytes))
 }
 
 fn kept(row: OutputRow) -> KeptOutput {

@@ -1,41 +1,41 @@
-//! Removes leftovers of killed processes and outdated outputs when a host opens.
+//! Removes leftovers of killed processes and outdated outputs, when a host opens and from time to time.
 
-use super::kept::{KEPT_TIME, OutputError, Outputs, is_id};
+use super::error::OutputError;
+use super::kept::{KEPT_TIME, Outputs};
+use super::place::OutputPlace;
 use crate::ledger::{LedgerChange, LedgerError, milliseconds};
 use std::collections::BTreeSet;
-use std::io;
 
 impl Outputs {
-    /// Removes files without a row, and rows whose file does not exist, whose writer has died, or that are too old.
+    /// Removes content without a row, and rows whose file does not exist, whose writer has died, or that are too old.
+    /// A row whose shared content is gone stays until it is too old, because only this host may fail to see it.
     pub(super) fn sweep(&self) -> Result<(), OutputError> {
-        let since = |change: &LedgerChange<'_>| change.now().saturating_sub(milliseconds(KEPT_TIME));
+        let place = &self.0.place;
+        let sorted = |change: &LedgerChange<'_>, listed: &BTreeSet<String>| {
+            let since = change.now().saturating_sub(milliseconds(KEPT_TIME));
+            match place {
+                OutputPlace::Files(_) => change.sort_outputs(Some(listed), since),
+                OutputPlace::Shared(_) => change.sort_outputs(None, since),
+            }
+        };
         // Check first with a read, because opening a host for one call should not wait for other writers.
-        let files = self.files()?;
-        let (holding, dead) = self.0.ledger.look(|change| change.sort_outputs(&files, since(change)))?;
-        if dead.is_empty() && files.iter().all(|file| holding.contains(file)) {
+        let listed = place.listed()?;
+        let (holding, dead) = self.0.ledger.look(|change| sorted(change, &listed))?;
+        if dead.is_empty() && listed.is_subset(&holding) {
             return Ok(());
         }
         let orphans = self.change(|change| {
-            // List the files again inside the transaction. A row is written before its file is created, so a file
-            // without a row is a leftover.
-            let files = self.files().map_err(LedgerError::from)?;
-            let (holding, dead) = change.sort_outputs(&files, since(change))?;
+            // A row is written before its content, and the list is older than the rows that are read now. So content
+            // without a row is a leftover. Rows without a file are only known from a list inside the transaction.
+            let listed = match place {
+                OutputPlace::Files(_) => place.listed().map_err(LedgerError::from)?,
+                OutputPlace::Shared(_) => listed,
+            };
+            let (holding, dead) = sorted(change, &listed)?;
             dead.iter().try_for_each(|id| change.forget_output(id))?;
-            Ok::<_, LedgerError>(files.difference(&holding).cloned().collect::<Vec<_>>())
+            Ok::<_, LedgerError>(listed.difference(&holding).cloned().collect::<Vec<_>>())
         })?;
-        self.remove(&orphans);
+        place.remove(&orphans);
         Ok(())
-    }
-
-    /// Returns the files that have the name of an output. Other files are ignored.
-    fn files(&self) -> io::Result<BTreeSet<String>> {
-        let mut files = BTreeSet::new();
-        for entry in self.0.directory.entries()? {
-            let name = entry?.file_name().to_string_lossy().into_owned();
-            if is_id(&name) {
-                files.insert(name);
-            }
-        }
-        Ok(files)
     }
 }

@@ -1,10 +1,11 @@
-//! Writes an output to the disk in pieces. Room is reserved before each write.
+//! Writes an output in pieces. Room is reserved before each write.
 
 use super::cursor::MARK_BYTES;
-use super::kept::{OutputKeeper, Outputs, Reference, new_id, signed};
-use crate::ledger::{FinishedOutput, LedgerError, OutputOrigin, Owner, is_disk_full};
-use cap_std::fs::{File, OpenOptions, OpenOptionsExt};
-use std::io::{self, Write};
+use super::kept::{OutputKeeper, Outputs, Reference, signed};
+use super::layout::new_id;
+use super::place::ContentWriter;
+use crate::ledger::{LedgerError, OutputOrigin, OutputRow, Owner, is_disk_full};
+use std::io;
 use std::sync::Arc;
 
 /// Maximum room that is reserved ahead, in bytes. A growing output reserves a quarter more than it has, so that it
@@ -26,6 +27,14 @@ pub enum KeepError {
 }
 
 impl KeepError {
+    /// Returns the error of a write of content. That of a place is as if the disk had reported it.
+    fn from_content(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Io(error) => Self::Io(error),
+            error => Self::Ledger(error),
+        }
+    }
+
     /// Returns the reason for a model, without paths of the host.
     pub fn for_a_model(&self) -> &'static str {
         match self {
@@ -42,7 +51,10 @@ pub struct OutputWriting {
     outputs: Outputs,
     id: String,
     name: Option<String>,
-    file: File,
+    /// Whose it is, and when it was begun. The row is not asked, because others could have changed it.
+    origin: OutputOrigin,
+    kept_at: i64,
+    content: ContentWriter,
     /// Shows other processes that this one still runs.
     _owner: Arc<Owner>,
     bytes: u64,
@@ -90,12 +102,11 @@ impl OutputKeeper {
     }
 
     fn begin(&self, origin: &OutputOrigin) -> Result<OutputWriting, KeepError> {
+        self.sweep_sometimes();
         let (id, owner) = (new_id()?, self.owner()?);
-        self.change(|change| change.begin_output(&id, origin, owner.id(), change.now()))?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let file = match self.0.directory.open_with(&id, &options) {
-            Ok(file) => file,
+        let kept_at = self.change(|change| change.begin_output(&id, origin, owner.id()))?;
+        let content = match self.0.place.begin(&id) {
+            Ok(content) => content,
             Err(error) => {
                 let _ = self.change(|change| change.forget_output(&id));
                 return Err(error.into());
@@ -105,7 +116,9 @@ impl OutputKeeper {
             outputs: self.outputs.clone(),
             id,
             name: None,
-            file,
+            origin: origin.clone(),
+            kept_at,
+            content,
             _owner: owner,
             bytes: 0,
             claimed: 0,
@@ -127,12 +140,7 @@ impl OutputWriting {
         if after > self.claimed {
             self.claim(after)?;
         }
-        let written = self.file.write_all(piece);
-        if written.is_err() {
-            // Part of the piece may have been written. Cut the file to the counted length.
-            self.file.set_len(self.bytes)?;
-        }
-        written?;
+        self.content.append(&self.outputs.0.ledger, piece, self.bytes).map_err(KeepError::from_content)?;
         self.count(piece);
         Ok(())
     }
@@ -143,15 +151,24 @@ impl OutputWriting {
     /// The output cannot be kept.
     pub fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
         let lines = is_text.then(|| self.lines());
-        let finished = FinishedOutput {
-            name: self.name.as_deref(),
-            media_type,
+        self.content.flush();
+        let finished = OutputRow {
+            id: self.id.clone(),
+            call: self.origin.call.clone(),
+            tool: self.origin.tool.clone(),
+            name: self.name.take(),
+            media_type: media_type.to_owned(),
             bytes: signed(self.bytes),
             lines: lines.map(signed),
             complete,
-            marks: &self.marks,
+            marks: std::mem::take(&mut self.marks),
+            kept_at: self.kept_at,
         };
-        self.outputs.change(|change| change.finish_output(&self.id, &finished))?;
+        self.outputs.change(|change| {
+            let hashes = self.content.finish(change)?;
+            change.finish_output(&finished)?;
+            hashes.map_or(Ok(()), |hashes| change.seal_output(&self.origin, &finished, hashes))
+        })?;
         self.finished = true;
         let (id, bytes) = (std::mem::take(&mut self.id), self.bytes);
         Ok(Reference { id, bytes, lines, media_type: media_type.to_owned(), complete })
@@ -163,7 +180,8 @@ impl OutputWriting {
     }
 
     fn claim(&mut self, needed: u64) -> Result<(), KeepError> {
-        let ahead = needed.saturating_add((needed / 4).min(AHEAD_BYTES_MAX));
+        let ahead_min = self.outputs.0.place.ahead_bytes_min();
+        let ahead = needed.saturating_add((needed / 4).clamp(ahead_min, AHEAD_BYTES_MAX));
         match self.reserve(ahead) {
             Err(KeepError::NoRoom) => self.reserve(needed),
             claimed => claimed,
@@ -180,7 +198,7 @@ impl OutputWriting {
             // An error rolls back the removal of other outputs.
             change.claim_output(id, claimed, room)?.ok_or(KeepError::NoRoom)
         })?;
-        self.outputs.remove(&forgotten);
+        self.outputs.0.place.remove(&forgotten);
         self.claimed = bytes;
         Ok(())
     }
@@ -211,7 +229,7 @@ impl Drop for OutputWriting {
         if !self.finished {
             // Leftovers are swept when the next host opens.
             let _ = self.outputs.change(|change| change.forget_output(&self.id));
-            self.outputs.remove(std::slice::from_ref(&self.id));
+            self.outputs.0.place.remove(std::slice::from_ref(&self.id));
         }
     }
 }

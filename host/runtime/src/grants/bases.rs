@@ -22,6 +22,11 @@ impl Own<'_> {
         if directory.overlaps(&self.state.directory)? {
             return Ok(Some("the state directory"));
         }
+        if let Some(outputs) = self.state.outputs_directory()
+            && directory.overlaps(outputs)?
+        {
+            return Ok(Some("the directory of outputs"));
+        }
         let covers_cache = directory.overlaps(&self.state.cache)?;
         Ok(covers_cache.then_some("the cache directory"))
     }

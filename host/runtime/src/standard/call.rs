@@ -63,7 +63,7 @@ impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::Interrupted => Self::Stopped,
-            _ => Self::Failure(unavailable("the host cannot read the output")),
+            _ => OutputError::from(error).into(),
         }
     }
 }
@@ -72,7 +72,8 @@ impl From<OutputError> for Trouble {
     fn from(error: OutputError) -> Self {
         match error {
             OutputError::Unknown(_) => Self::Failure(Failure::InvalidArguments(error.to_string())),
-            OutputError::Ledger(_) | OutputError::Io(_) => {
+            OutputError::Missing(_) | OutputError::Changed(_) => Self::Failure(unavailable(&error.to_string())),
+            OutputError::Ledger(_) | OutputError::Place { .. } | OutputError::Io(_) => {
                 Self::Failure(unavailable("the host cannot read its kept outputs"))
             }
         }

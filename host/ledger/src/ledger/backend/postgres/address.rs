@@ -2,12 +2,10 @@
 
 use crate::ledger::error::LedgerError;
 use crate::state_directory::PostgresAddress;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use crate::tls;
 use std::net::IpAddr;
+use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
@@ -120,28 +118,9 @@ fn is_local(host: &Host) -> bool {
 }
 
 /// Returns what checks the certificate of the server: the given authorities, or those that browsers trust.
-#[expect(clippy::disallowed_methods, reason = "the path comes from the person who starts the host")]
 fn connector(authorities: Option<&str>) -> Result<MakeRustlsConnect, LedgerError> {
-    let mut roots = RootCertStore::empty();
-    match authorities {
-        Some(file) => {
-            let wrong = |error: &dyn std::fmt::Display| LedgerError::Address(format!("{ROOT_CERTIFICATES}: {error}"));
-            let text = std::fs::read(file).map_err(|error| wrong(&error))?;
-            for certificate in CertificateDer::pem_slice_iter(&text) {
-                roots.add(certificate.map_err(|error| wrong(&error))?).map_err(|error| wrong(&error))?;
-            }
-            if roots.is_empty() {
-                return Err(wrong(&"the file has no certificate"));
-            }
-        }
-        None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| LedgerError::Address(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let config = tls::client(authorities.map(Path::new));
+    let config = config.map_err(|why| LedgerError::Address(format!("{ROOT_CERTIFICATES}: {why}")))?;
     Ok(MakeRustlsConnect::new(config))
 }
 

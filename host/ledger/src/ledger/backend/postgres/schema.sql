@@ -134,3 +134,48 @@ CREATE TABLE portcullis.rate (
     key TEXT PRIMARY KEY,
     paced_until BIGINT NOT NULL
 );
+
+-- The index of kept outputs. `rowid` orders those of one millisecond.
+CREATE TABLE portcullis.output (
+    rowid BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    call TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    bytes BIGINT NOT NULL CHECK (bytes >= 0),
+    lines BIGINT,
+    complete BOOLEAN NOT NULL,
+    marks BYTEA NOT NULL,
+    kept_at BIGINT NOT NULL,
+    owner TEXT,
+    name TEXT
+);
+CREATE INDEX output_of ON portcullis.output (session, principal, kept_at);
+CREATE INDEX output_age ON portcullis.output (kept_at);
+CREATE INDEX output_call ON portcullis.output (call);
+
+-- The SHA-256 of each part of a finished output, 32 bytes each, and the seal of the output's row with them.
+CREATE TABLE portcullis.output_seal (
+    output TEXT PRIMARY KEY REFERENCES portcullis.output (id) ON DELETE CASCADE,
+    hashes BYTEA NOT NULL,
+    seal BYTEA NOT NULL
+);
+
+-- The parts of outputs that are in the database. They are not compressed, because that takes more time of the database
+-- than writing them does.
+CREATE TABLE portcullis.output_part (
+    output TEXT NOT NULL REFERENCES portcullis.output (id) ON DELETE CASCADE,
+    number BIGINT NOT NULL,
+    content BYTEA NOT NULL,
+    PRIMARY KEY (output, number)
+);
+ALTER TABLE portcullis.output_part ALTER COLUMN content SET STORAGE EXTERNAL;
+
+-- One row: what the name of this ledger's folder is made from, where hosts keep other parts in a place that they share.
+CREATE TABLE portcullis.output_folder (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    seed TEXT NOT NULL
+);
+INSERT INTO portcullis.output_folder (id, seed) VALUES (1, gen_random_uuid()::text);
