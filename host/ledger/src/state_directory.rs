@@ -1,6 +1,7 @@
 //! The state directory of a host, and the errors of the host's own places. Only this file of the crate turns paths into
 //! handles. Everything else works with the handles.
 
+use crate::mac::derived;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
@@ -197,6 +198,12 @@ impl HostDirectories {
         check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
         let ledger_key = place.ledger_key.as_deref().map_or(Ok(key), read_ledger_key)?;
         Ok(Self { path: path.to_owned(), directory, cache, key, ledger_key, ledger: place.ledger.clone() })
+    }
+
+    /// Returns a key that all hosts of the ledger have, for one purpose. `label` names the purpose. The key reveals
+    /// neither that of the ledger nor the keys for other purposes.
+    pub fn ledger_key_for(&self, label: &[u8]) -> [u8; 32] {
+        *derived(&self.ledger_key, label)
     }
 
     /// Returns whether hosts with other state directories can use the same ledger.

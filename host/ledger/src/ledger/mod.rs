@@ -18,6 +18,7 @@ mod questions;
 #[cfg(test)]
 mod races;
 mod seal;
+mod shared_calls;
 mod status;
 mod store;
 mod trusted;
@@ -31,6 +32,7 @@ pub use outbox::OutboxRow;
 pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub use owner::Owner;
 pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
+pub use shared_calls::{SharedCallKind, SharedCallNews, SharedCallPhase, SharedCallRoom, SharedCallRow};
 pub use status::Status;
 pub use status::StatusStep;
 pub use store::{FoundValue, Page, Sharing, StoreName, StoreQuota, Unstored, root_of_principal};
