@@ -18,3 +18,12 @@ mod kills;
 
 #[path = "hosts/outages.rs"]
 mod outages;
+
+#[path = "hosts/replicas.rs"]
+mod replicas;
+
+#[path = "hosts/continued.rs"]
+mod continued;
+
+#[path = "hosts/shared_calls.rs"]
+mod shared_calls;
