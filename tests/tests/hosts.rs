@@ -33,3 +33,12 @@ mod shared_rates;
 
 #[path = "hosts/outputs.rs"]
 mod outputs;
+
+#[path = "hosts/replicas.rs"]
+mod replicas;
+
+#[path = "hosts/continued.rs"]
+mod continued;
+
+#[path = "hosts/shared_calls.rs"]
+mod shared_calls;

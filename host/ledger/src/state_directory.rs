@@ -1,6 +1,7 @@
 //! The state directory of a host, and the errors of the host's own places. Only this file of the crate turns paths into
 //! handles. Everything else works with the handles.
 
+use crate::mac::derived;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
@@ -266,6 +267,12 @@ impl HostDirectories {
             OutputsHome::Directory(directory, _) => Some(directory),
             OutputsHome::Bucket(_) => None,
         }
+    }
+
+    /// Returns a key that all hosts of the ledger have, for one purpose. `label` names the purpose. The key reveals
+    /// neither that of the ledger nor the keys for other purposes.
+    pub fn ledger_key_for(&self, label: &[u8]) -> [u8; 32] {
+        *derived(&self.ledger_key, label)
     }
 
     /// Returns whether hosts with other state directories can use the same ledger.

@@ -148,7 +148,7 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        tasks::get(self, &request, &cx)
+        tasks::get(self, &request, &cx).await
     }
 
     async fn update_task(&self, request: UpdateTaskParams, cx: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -156,7 +156,7 @@ impl ServerHandler for Server {
     }
 
     async fn cancel_task(&self, request: CancelTaskParams, cx: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        tasks::cancel(self, &request, &cx)
+        tasks::cancel(self, &request, &cx).await
     }
 
     async fn list_prompts(

@@ -9,6 +9,8 @@ use crate::tasks::Tasks;
 use crate::tools::{ListingOptions, Listings, ToolListing};
 use data_encoding::HEXLOWER;
 use portcullis::Host;
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
 use std::sync::Arc;
 
 /// An MCP server for the tools of a host, on one transport or several. Clones share its state.
@@ -35,6 +37,8 @@ pub(crate) struct ServerState {
     pub(crate) listings: Listings,
     pub(crate) approvals: approval::ParkedCalls,
     pub(crate) tasks: Tasks,
+    /// The calls that other hosts can continue, if the host shares its ledger.
+    shared: Option<approval::SharedShelf>,
     pub(crate) subscribers: Subscribers,
 }
 
@@ -54,8 +58,9 @@ impl Server {
         let listed = ListingOptions { list: options.list_tools, denied: options.denied_tools };
         let listings = Listings::new(&host, options.tool_names, listed)?;
         let (approvals, tasks) = (approval::ParkedCalls::default(), Tasks::default());
+        let shared = host.shared_calls().cloned().map(approval::SharedShelf::new);
         let subscribers = Subscribers::default();
-        let inner = Arc::new(ServerState { host, options, session, listings, approvals, tasks, subscribers });
+        let inner = Arc::new(ServerState { host, options, session, listings, approvals, tasks, shared, subscribers });
         Ok(Self { inner, stopping: TransportStop::default() })
     }
 
@@ -71,6 +76,12 @@ impl Server {
     /// Returns the stop signal of the transport.
     pub(crate) fn stopping(&self) -> &TransportStop {
         &self.stopping
+    }
+
+    /// Returns the calls that other hosts can continue, if the client of this request could reach another host next. A
+    /// client over pipes cannot: its calls are kept in memory.
+    pub(crate) fn shared(&self, cx: &RequestContext<RoleServer>) -> Option<&approval::SharedShelf> {
+        self.inner.shared.as_ref().filter(|_| cx.extensions.get::<http::request::Parts>().is_some())
     }
 
     /// Returns the current tools.

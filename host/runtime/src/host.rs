@@ -24,6 +24,7 @@ use crate::reply::Reply;
 use crate::request::Request;
 use crate::results::Results;
 use crate::rule_gaps::rule_gaps;
+use crate::shared_calls::SharedCalls;
 use crate::shared_ledger::SharedLedger;
 use portcullis_policy::{Audience, DependencyKey, Permission, PluginName, Policy, RuleGap, UnknownToolset};
 use portcullis_sandbox::{Cancellation, Footprint};
@@ -86,6 +87,12 @@ impl Host {
     /// Returns the approval requests and remembered approvals.
     pub fn approvals(&self) -> &Approvals {
         &self.0.approvals
+    }
+
+    /// Returns the calls that outlive the request of their client, and that any host of the ledger can continue. `None`
+    /// if the ledger is in the state directory, so that no other host can.
+    pub fn shared_calls(&self) -> Option<&SharedCalls> {
+        self.0.shared_calls.as_ref()
     }
 
     /// Returns the command that approves a request, with the options that it needs.

@@ -18,6 +18,7 @@ use crate::policy_source::PolicySources;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::results::ResultHistory;
+use crate::shared_calls::SharedCalls;
 use crate::steering::Steering;
 use crate::storage_health::StorageHealth;
 use crate::stores::Stores;
@@ -69,6 +70,8 @@ pub(crate) struct HostState {
     /// Counts and measures the calls of this host.
     pub(crate) metrics: Arc<CallMetrics>,
     pub(crate) approvals: Approvals,
+    /// The calls that other hosts can continue, if the ledger is shared with other hosts.
+    pub(crate) shared_calls: Option<SharedCalls>,
     /// The requests without a waiting call that the catalog in force has decided on.
     pub(crate) decided_left: sync::Mutex<DecidedRequests>,
     /// This process, as the audit log and the ledger name it.

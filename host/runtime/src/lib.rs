@@ -194,6 +194,7 @@ mod rule_gaps;
 mod secret_file;
 mod server_login;
 mod servers;
+pub mod shared_calls;
 mod shared_ledger;
 mod standard;
 mod started;

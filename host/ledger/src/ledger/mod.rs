@@ -21,6 +21,7 @@ mod questions;
 #[cfg(test)]
 mod races;
 mod seal;
+mod shared_calls;
 mod shared_rates;
 mod status;
 mod store;
@@ -37,6 +38,7 @@ pub use outbox::OutboxRow;
 pub use output::{OutputOrigin, OutputRoom, OutputRow};
 pub use owner::Owner;
 pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
+pub use shared_calls::{SharedCallKind, SharedCallNews, SharedCallPhase, SharedCallRoom, SharedCallRow};
 pub use shared_rates::{RateUse, RatesUsed};
 pub use status::Status;
 pub use status::StatusStep;

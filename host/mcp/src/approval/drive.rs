@@ -37,14 +37,16 @@ pub(super) async fn drive(
                 SessionEffect::CloseForm => sources.under_way = None,
                 SessionEffect::Record(question, answer) => sources.begin(record(spoken, question, answer)),
                 SessionEffect::Tell(question) => sources.begin(tell(spoken, question)),
-                SessionEffect::Park(question) => match rounds::park(spoken, running, &question) {
+                SessionEffect::Park(question) => match rounds::park(spoken, running, &question).await {
                     Ok(required) => return Ok(Called::InputRequired(required)),
                     Err(back) => (running, next) = (back, Some(SessionEvent::NoRoom)),
                 },
-                SessionEffect::BecomeTask => match tasks::begin(spoken.server, spoken.named, running) {
-                    Ok(task) => return Ok(Called::Task(task)),
-                    Err(back) => (running, next) = (back, Some(SessionEvent::NoRoom)),
-                },
+                SessionEffect::BecomeTask => {
+                    match tasks::begin(spoken.server, (spoken.named, spoken.cx), running).await {
+                        Ok(task) => return Ok(Called::Task(task)),
+                        Err(back) => (running, next) = (back, Some(SessionEvent::NoRoom)),
+                    }
+                }
                 SessionEffect::Reply => return running.into_reply().map(Called::Reply).ok_or_else(lost),
                 SessionEffect::Fail(error) => return Err(error),
                 SessionEffect::Cancel => running.cancel(),

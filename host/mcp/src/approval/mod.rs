@@ -12,10 +12,12 @@ mod client;
 mod drive;
 mod elicit;
 mod form;
+mod hold;
 mod lifetime;
 mod rounds;
 mod running;
 mod session;
+mod shared;
 mod shelf;
 mod spoken;
 mod stage;
@@ -27,9 +29,10 @@ pub(crate) use client::ClientAbilities;
 pub(crate) use form::{form, waits_elsewhere};
 pub(crate) use lifetime::lifetime;
 pub(crate) use running::RunningCall;
-pub(crate) use session::{SessionEffect, SessionEvent};
+pub(crate) use session::{LOST, SessionEffect, SessionEvent};
+pub(crate) use shared::{SharedShelf, unavailable};
 pub(crate) use shelf::TimedShelf;
-pub(crate) use stage::CallPhase;
+pub(crate) use stage::{CallPhase, CallStage};
 pub(crate) use waiting::ParkedCalls;
 
 use crate::call::Named;
@@ -45,7 +48,7 @@ use tokio_util::sync::CancellationToken;
 /// Calls a tool, or continues a call whose approval request this request answers. `unwanted` cancels the call.
 ///
 /// # Errors
-/// The `requestState` of the request belongs to no waiting call.
+/// The `requestState` of the request belongs to no waiting call, or the ledger that has the call cannot be used.
 pub(crate) async fn call(
     server: &Server,
     request: Request,
@@ -57,7 +60,7 @@ pub(crate) async fn call(
     let client = ClientAbilities::of(&server.inner().options, cx);
     let spoken = Spoken { server, named, params, cx, client, unwanted };
     if client.modern && params.request_state.is_some() {
-        let (running, retried) = rounds::retry(&spoken)?;
+        let (running, retried) = rounds::retry(&spoken).await?;
         return drive::drive(&spoken, running, Some(retried)).await;
     }
     let attendance = RequestAttendance::of(server, client);

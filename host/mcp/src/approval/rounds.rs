@@ -1,20 +1,23 @@
 //! Approval requests to a client that can only be asked by a result. The result holds the form and a state, and the
 //! call waits. The client retries the request with its user's answer and the state.
 //!
-//! The state names one waiting call and is sealed with a key of this process. It is valid once, for the same principal,
-//! tool and arguments.
+//! The state names one waiting call and is sealed. It is valid once, for the same principal, tool and arguments. Its
+//! key is one of this process, if the call is in its memory. If hosts share a ledger, they have the same key, and the
+//! client can reach any of them.
 
 use super::lifetime::lifetime;
 use super::running::RunningCall;
 use super::session::SessionEvent;
+use super::shared::{SharedShelf, unavailable};
 use super::spoken::Spoken;
 use super::{answer, form};
 use portcullis::approvals::Subject;
+use portcullis::shared_calls::{SharedCall, SharedCallKind};
 use portcullis::{Answer, Question};
 use rmcp::ErrorData;
-use rmcp::model::{InputRequests, InputRequiredResult, SealOptions};
+use rmcp::model::{InputRequests, InputRequiredResult, RequestStateCodec, SealOptions};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::fmt;
 
 /// The default key of an approval request.
 const KEY: &str = "approval";
@@ -27,17 +30,28 @@ const PURPOSE: &str = "portcullis tools/call approval";
 
 /// Keeps a call until its client retries the request, and returns the result that asks the client. Gives the call back
 /// if that is not possible.
-pub(super) fn park(
+pub(super) async fn park(
     spoken: &Spoken<'_>,
     running: RunningCall,
     question: &Question,
 ) -> Result<InputRequiredResult, RunningCall> {
-    let waiting = &spoken.server.inner().approvals;
-    let Some(codec) = &waiting.codec else { return Err(running) };
-    let time = lifetime(spoken.server, spoken.named);
-    let id = waiting.calls.put(&spoken.named.caller.principal, running, time, RunningCall::kept)?;
-    let bound = bound(spoken);
-    let state = codec.seal_with(id.as_bytes(), &SealOptions::new().associated_data(&bound).ttl(time));
+    let (time, bound, principal) =
+        (lifetime(spoken.server, spoken.named), bound(spoken), &spoken.named.caller.principal);
+    let options = SealOptions::new().associated_data(&bound);
+    let state = match spoken.server.shared(spoken.cx) {
+        None => {
+            let waiting = &spoken.server.inner().approvals;
+            let Some(codec) = &waiting.codec else { return Err(running) };
+            let id = waiting.calls.put(principal, running, time, RunningCall::kept)?;
+            codec.seal_with(id.as_bytes(), &options.ttl(time))
+        }
+        Some(shelf) => {
+            let Some(codec) = &shelf.codec else { return Err(running) };
+            let call = shelf.keep((SharedCallKind::Round, principal, spoken.named.tool.name()), running, time).await?;
+            // The ledger has the expiry, by a clock that all hosts share.
+            codec.seal_with(SharedRound::next(&call, question).to_string().as_bytes(), &options)
+        }
+    };
     let requests: InputRequests = [(key(question), form::form(question))].into_iter().collect();
     Ok(InputRequiredResult::new(Some(requests), Some(state)))
 }
@@ -45,25 +59,73 @@ pub(super) fn park(
 /// Takes the call that the request's state names, with what the request brings.
 ///
 /// # Errors
-/// The state is not from this process, is for another request, was already used, or its call has expired.
-pub(super) fn retry(spoken: &Spoken<'_>) -> Result<(RunningCall, SessionEvent), ErrorData> {
-    let Some((mut running, question)) = taken(spoken) else {
+/// The state is not of this server, is for another request, was already used, or its call has expired. Or the ledger
+/// that has the call cannot be used, and the state still counts.
+pub(super) async fn retry(spoken: &Spoken<'_>) -> Result<(RunningCall, SessionEvent), ErrorData> {
+    let taken = match spoken.server.shared(spoken.cx) {
+        None => taken(spoken),
+        Some(shelf) => taken_from_shared(spoken, shelf).await?,
+    };
+    let Some(mut running) = taken else {
         let message = "no waiting call matches this requestState: it was altered, is for another request, was already \
                        used, or has expired. Make the call again without requestState";
         return Err(ErrorData::invalid_params(message, None));
     };
-    let answer = response(spoken, &question).filter(|_| spoken.client.answers);
     let news = spoken.news(Some(running.phase()));
+    // Other channels have answered the request of a call that is not parked.
+    let Some(question) = running.parked() else { return Ok((running, SessionEvent::Call(news))) };
+    let answer = response(spoken, &question).filter(|_| spoken.client.answers);
     Ok((running, SessionEvent::Retried(answer, news)))
 }
 
-fn taken(spoken: &Spoken<'_>) -> Option<(RunningCall, Arc<Question>)> {
+fn taken(spoken: &Spoken<'_>) -> Option<RunningCall> {
     let waiting = &spoken.server.inner().approvals;
-    let state = spoken.params.request_state.as_deref()?;
-    let id = waiting.codec.as_ref()?.open_with(state, &bound(spoken)).ok()?;
-    let running = waiting.calls.take(&spoken.named.caller.principal, std::str::from_utf8(&id).ok()?)?;
-    let question = running.parked()?;
-    Some((running, question))
+    let id = opened(spoken, waiting.codec.as_ref())?;
+    waiting.calls.take(&spoken.named.caller.principal, &id).filter(|running| running.parked().is_some())
+}
+
+/// Takes a call that may run on another host.
+async fn taken_from_shared(spoken: &Spoken<'_>, shelf: &SharedShelf) -> Result<Option<RunningCall>, ErrorData> {
+    let Some(round) = opened(spoken, shelf.codec.as_ref()).and_then(|text| SharedRound::parse(&text)) else {
+        return Ok(None);
+    };
+    let (principal, time) = (&spoken.named.caller.principal, lifetime(spoken.server, spoken.named));
+    let call = shelf.calls.take_turn(principal, (&round.id, round.round), time).await;
+    let call = call.map_err(|error| unavailable(&error))?;
+    Ok(call.map(|call| shelf.take_up(principal, &call, &round.question)))
+}
+
+/// Returns what the state of the request says, if this server or another host has sealed it for this request.
+fn opened(spoken: &Spoken<'_>, codec: Option<&RequestStateCodec>) -> Option<String> {
+    let opened = codec?.open_with(spoken.params.request_state.as_deref()?, &bound(spoken)).ok()?;
+    String::from_utf8(opened).ok()
+}
+
+/// What a state says of a shared call: the call, the number of the client's request, and the approval request that the
+/// client has received.
+struct SharedRound {
+    id: String,
+    round: u64,
+    question: String,
+}
+
+impl SharedRound {
+    fn next(call: &SharedCall, question: &Question) -> Self {
+        Self { id: call.id.clone(), round: call.round, question: question.id.clone() }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split(' ').map(str::to_owned);
+        let (id, round, question) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
+        parts.next().is_none().then_some(Self { id, round, question })
+    }
+}
+
+impl fmt::Display for SharedRound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, round, question } = self;
+        write!(formatter, "{id} {round} {question}")
+    }
 }
 
 /// Returns the answer that came with the state.

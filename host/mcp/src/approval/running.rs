@@ -2,18 +2,18 @@
 
 use super::announce::QuestionAnnouncer;
 use super::client::ClientAbilities;
+use super::hold::{CallHold, SharedHold};
 use super::session::{SessionEffect, SessionEvent, SessionState, step};
 use super::stage::{CallPhase, CallStage};
 use portcullis::{Cancellation, Host, Question, Reply, Request};
 use std::sync::Arc;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 
-/// A call in its own task.
+/// A call that a request waits for, or that is kept for its client. It runs in its own task, or is a shared call that
+/// may run on another host.
 pub(crate) struct RunningCall {
     stage: watch::Receiver<CallStage>,
-    cancellation: Cancellation,
-    task: AbortHandle,
+    hold: CallHold,
     state: SessionState,
 }
 
@@ -32,7 +32,13 @@ impl RunningCall {
             sender.send_replace(CallStage::now(CallPhase::Over(Arc::new(reply))));
         };
         let task = tokio::spawn(run).abort_handle();
-        Self { stage, cancellation, task, state: SessionState::Working }
+        Self { stage, hold: CallHold::Here { cancellation, task }, state: SessionState::Working }
+    }
+
+    /// Takes up a shared call for a request of its client, which received this approval request before.
+    pub(super) fn take_up(stage: watch::Receiver<CallStage>, hold: SharedHold, parked: Option<Arc<Question>>) -> Self {
+        let state = parked.map_or(SessionState::Working, SessionState::Parked);
+        Self { stage, hold: CallHold::Shared(hold), state }
     }
 
     /// Takes a step, and returns what is to be done.
@@ -46,6 +52,19 @@ impl RunningCall {
     /// Says that the call is kept for its client. There is nothing to do then.
     pub(crate) fn kept(&mut self) {
         let _ = self.step(SessionEvent::Kept);
+    }
+
+    /// Leaves a shared call to the next request of its client, which can reach another host.
+    pub(super) fn let_go(mut self) {
+        self.state = SessionState::Ended;
+    }
+
+    /// Returns the shared call, if this is one.
+    pub(super) fn shared(&self) -> Option<&SharedHold> {
+        match &self.hold {
+            CallHold::Here { .. } => None,
+            CallHold::Shared(hold) => Some(hold),
+        }
     }
 
     /// Returns the current stage for the client of a task. A settled approval request counts as work, even if the call
@@ -71,10 +90,7 @@ impl RunningCall {
 
     /// Returns the approval request that the call waits for, settled or not.
     pub(crate) fn asking(&self) -> Option<Arc<Question>> {
-        match &self.stage.borrow().at {
-            CallPhase::Asking(question) => Some(Arc::clone(question)),
-            CallPhase::Work | CallPhase::Over(_) => None,
-        }
+        self.stage.borrow().at.question().cloned()
     }
 
     /// Returns the approval request that the client of a parked call has received.
@@ -93,9 +109,12 @@ impl RunningCall {
         }
     }
 
-    /// Returns the reply, if the call is over.
+    /// Returns the reply, if the call is over. A shared call is then forgotten.
     pub(super) fn into_reply(self) -> Option<Reply> {
         let CallPhase::Over(reply) = self.stage.borrow().at.clone() else { return None };
+        if let Some(hold) = self.shared() {
+            hold.forget();
+        }
         // This is the last reader, so the reply is usually not copied.
         drop(self);
         Some(Arc::unwrap_or_clone(reply))
@@ -103,12 +122,12 @@ impl RunningCall {
 
     /// Cancels the call without a grace period. Its side effects remain and are recorded.
     pub(crate) fn cancel(&self) {
-        self.cancellation.cancel_at_once();
+        self.hold.cancel();
     }
 
-    /// Ends the call's task.
+    /// Ends the call, whose reply no one will read.
     pub(super) fn abort(&self) {
-        self.task.abort();
+        self.hold.abort();
     }
 }
 

@@ -308,9 +308,13 @@ fn record(asked: Arc<Question>, answer: Answer, otherwise: IfUnrecorded) -> Sess
     (Recording(Arc::clone(&asked), otherwise), vec![SessionEffect::Record(asked, answer)])
 }
 
-/// Returns the error for a call whose task has ended without a reply.
+/// What a client is told about a call that has ended without a reply.
+pub(crate) const LOST: &str = "the call was lost: the process that ran it has ended, or its task failed. It may have had \
+                               effects, so check them before you make it again";
+
+/// Returns the error for a call that has ended without a reply.
 pub(super) fn lost() -> ErrorData {
-    ErrorData::internal_error("the call's task failed", None)
+    ErrorData::internal_error(LOST, None)
 }
 
 #[cfg(test)]

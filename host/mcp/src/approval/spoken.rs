@@ -34,7 +34,7 @@ impl Spoken<'_> {
                 CallNews::Asks(question, by)
             }
             Some(CallPhase::Over(_)) => CallNews::Over,
-            None => CallNews::Lost,
+            Some(CallPhase::Lost) | None => CallNews::Lost,
         }
     }
 

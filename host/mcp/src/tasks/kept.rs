@@ -2,6 +2,7 @@
 
 use crate::approval::{RunningCall, TimedShelf};
 use portcullis::plugins::Tool;
+use portcullis::shared_calls::SharedCall;
 use rmcp::model::TaskStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +32,11 @@ impl Base {
     /// Creates a task that begins now and has this lifetime.
     pub(super) fn now(lifetime: Duration) -> Self {
         Self { created_at: rmcp::task_manager::current_timestamp(), lifetime }
+    }
+
+    /// Returns the properties of a task that may run on another host.
+    pub(super) fn of(call: &SharedCall) -> Self {
+        Self { created_at: call.begun_at.to_string(), lifetime: call.lifetime }
     }
 
     /// Returns the task in the form of the extension. A call is older than its task, but the task's update time must

@@ -7,6 +7,9 @@ use portcullis::{Host, Outcome, Reply};
 use rmcp::model::{DetailedTask, ErrorCode, JsonObject, Task, TaskPayload};
 use serde_json::{Value, json};
 
+/// The code of a call whose process has died. The audit log has the same one.
+const LOST_CODE: &str = "host-died";
+
 /// The current state of a task.
 pub(super) struct TaskState {
     payload: TaskPayload,
@@ -15,7 +18,7 @@ pub(super) struct TaskState {
 
 impl TaskState {
     /// Returns the state of a call for a client.
-    pub(super) fn of(host: &Host, at: &CallPhase, client: ClientAbilities, tool: &Tool, shape: Shape) -> Self {
+    pub(super) fn of(host: &Host, at: &CallPhase, client: ClientAbilities, tool: Option<&Tool>, shape: Shape) -> Self {
         let (payload, message) = match at {
             CallPhase::Work => (TaskPayload::Working, None),
             CallPhase::Asking(question) if client.is_asked(question) => {
@@ -24,6 +27,7 @@ impl TaskState {
             }
             CallPhase::Asking(question) => (TaskPayload::Working, Some(approval::waits_elsewhere(host, question))),
             CallPhase::Over(reply) => over(reply, tool, shape),
+            CallPhase::Lost => (TaskPayload::Failed { error: failure(approval::LOST, LOST_CODE) }, None),
         };
         Self { payload, message }
     }
@@ -37,10 +41,10 @@ impl TaskState {
 
 /// Returns the state of a call that has ended. Only a trap fails the task. A call whose tool reports a failure has
 /// completed, and its result holds the failure.
-fn over(reply: &Reply, tool: &Tool, shape: Shape) -> (TaskPayload, Option<String>) {
+fn over(reply: &Reply, tool: Option<&Tool>, shape: Shape) -> (TaskPayload, Option<String>) {
     match reply.outcome() {
         Outcome::Cancelled => (TaskPayload::Cancelled, Some(reply.message.clone())),
-        Outcome::Trapped => (TaskPayload::Failed { error: broken(reply) }, None),
+        Outcome::Trapped => (TaskPayload::Failed { error: failure(&reply.message, reply.code.as_str()) }, None),
         Outcome::Completed
         | Outcome::Failed
         | Outcome::Invalid
@@ -48,15 +52,15 @@ fn over(reply: &Reply, tool: &Tool, shape: Shape) -> (TaskPayload, Option<String
         | Outcome::Pending
         | Outcome::Limit
         | Outcome::Refused => {
-            let result = object(serde_json::to_value(result::of(reply, Some(tool), shape)).ok());
+            let result = object(serde_json::to_value(result::of(reply, tool, shape)).ok());
             (TaskPayload::Completed { result }, None)
         }
     }
 }
 
-fn broken(reply: &Reply) -> JsonObject {
+fn failure(message: &str, reason: &str) -> JsonObject {
     let code = ErrorCode::INTERNAL_ERROR.0;
-    object(Some(json!({ "code": code, "message": reply.message, "data": { "code": reply.code.as_str() } })))
+    object(Some(json!({ "code": code, "message": message, "data": { "code": reason } })))
 }
 
 /// Returns a result as an object. A result is always one; otherwise the client would get an empty object.

@@ -83,7 +83,7 @@ impl ToolListing {
     }
 
     /// Finds a tool by its listed name or its full name.
-    pub(super) fn find(&self, name: &str) -> Option<&ListedTool> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
         self.index.get(name).and_then(|at| self.tools.get(*at))
     }
 

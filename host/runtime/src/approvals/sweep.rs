@@ -5,6 +5,7 @@ use super::error::ApprovalError;
 use super::shared::Approvals;
 use crate::audit::{AuditError, DeadCallEnding, LogScan};
 use crate::ledger::{Durable, LedgerChange, LedgerError, LedgerUsers, QuestionRow, Status, StatusStep};
+use crate::shared_calls;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,9 +52,16 @@ impl Approvals {
                 let Some(shared) = shared.upgrade() else { return };
                 let approvals = Self { shared, within: within.clone(), answerer: None };
                 // If the database cannot be reached, the next round tries again.
-                let _ = approvals.off_worker(|approvals| approvals.flush().and_then(|()| approvals.sweep())).await;
+                let _ = approvals.off_worker(Self::settle_others).await;
             }
         }));
+    }
+
+    /// Settles what hosts on other machines leave behind.
+    fn settle_others(&self) -> Result<(), ApprovalError> {
+        self.flush()?;
+        self.sweep()?;
+        Ok(shared_calls::settle(&self.shared.ledger)?)
     }
 
     /// Settles calls that ran when their process died, requests of calls that have ended, and expired requests.

@@ -26,6 +26,7 @@ use crate::policy_source::PolicySources;
 use crate::rate_sharing;
 use crate::reload;
 use crate::results::ResultHistory;
+use crate::shared_calls::SharedCalls;
 use crate::standard;
 use crate::stores::Stores;
 use crate::under_way::CallsUnderWay;
@@ -57,9 +58,8 @@ impl HostBuilder {
         let (reserved, events) = (Reserved::of(&in_force.policy), Arc::default());
         let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
-        let (compiler, store) = (self.compiler, Arc::new(store));
         let kept = (Arc::clone(&audit), Arc::new(GeneratedPins::open(&state)?), Arc::new(ServerLogins::open(&state)?));
-        let loader = Arc::new(Loader::new((engine, compiler, store), plugins, kept, self.observer));
+        let loader = Arc::new(Loader::new((engine, self.compiler, Arc::new(store)), plugins, kept, self.observer));
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
@@ -85,6 +85,7 @@ impl HostBuilder {
             storage: Arc::default(),
             metrics: Arc::new(CallMetrics::new(self.call_observer)),
             approvals,
+            shared_calls: opened.shared_calls,
             decided_left: Default::default(),
             owner,
             channel: self.channel,
@@ -247,6 +248,7 @@ struct OpenState {
     in_force: Arc<PolicyInForce>,
     /// The socket of the live feed, if the host shares its calls.
     live: Option<io::Result<LiveSocket>>,
+    shared_calls: Option<SharedCalls>,
 }
 
 impl OpenState {
@@ -260,6 +262,7 @@ impl OpenState {
         let ledger = Arc::new(CallLedger::open(&state)?);
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
         let owner = approvals.owner()?;
+        let shared_calls = SharedCalls::of(&ledger, &owner, &state);
         let admissions = admissions(calls, &state, shares_sessions)?;
         if ledger.users() == LedgerUsers::ManyDirectories {
             let hosts = ledger.look(|change| change.live_hosts())?;
@@ -273,6 +276,19 @@ impl OpenState {
         let read = sources.read(&approvals)?;
         let network = Network::new(read.policy.name_servers());
         let in_force = Arc::new(PolicyInForce::new(read, network));
-        Ok(Self { state, audit, approvals, owner, admissions, plugins, outputs, stores, sources, in_force, live })
+        Ok(Self {
+            state,
+            audit,
+            approvals,
+            owner,
+            admissions,
+            plugins,
+            outputs,
+            stores,
+            sources,
+            in_force,
+            live,
+            shared_calls,
+        })
     }
 }

@@ -51,8 +51,8 @@ over
     form(a) -> ended: close reply
     handing stored ended ignore
 lost
-    working recording(a,wait) recording(a,fail) settled(a) cancelling -> ended: fail(the call's task failed)
-    form(a) -> ended: close fail(the call's task failed)
+    working recording(a,wait) recording(a,fail) settled(a) cancelling -> ended: fail(lost)
+    form(a) -> ended: close fail(lost)
     handing stored ended ignore
 
 # The client's user answers. The answer to a form that was closed meanwhile is ignored.
@@ -290,6 +290,7 @@ fn effect_name(effect: &SessionEffect) -> String {
         SessionEffect::Park(asked) => format!("park({})", asked.id),
         SessionEffect::BecomeTask => "become-task".to_owned(),
         SessionEffect::Reply => "reply".to_owned(),
+        SessionEffect::Fail(error) if error.message == LOST => "fail(lost)".to_owned(),
         SessionEffect::Fail(error) => format!("fail({})", error.message),
         SessionEffect::Cancel => "cancel".to_owned(),
         SessionEffect::Abort => "abort".to_owned(),

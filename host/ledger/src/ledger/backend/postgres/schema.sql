@@ -179,3 +179,25 @@ CREATE TABLE portcullis.output_folder (
     seed TEXT NOT NULL
 );
 INSERT INTO portcullis.output_folder (id, seed) VALUES (1, gen_random_uuid()::text);
+
+-- Calls that outlive the request of their client, so that its next request can reach any host: tasks, and calls whose
+-- client is asked by a result. `body` is the approval request as JSON while `phase` is 'asking', and the reply as JSON
+-- once it is 'over'.
+CREATE TABLE portcullis.shared_call (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('round', 'task')),
+    principal TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    phase TEXT NOT NULL CHECK (phase IN ('work', 'asking', 'over', 'lost')),
+    question TEXT,
+    body TEXT,
+    round BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    cancelled BOOLEAN NOT NULL,
+    begun_at BIGINT NOT NULL,
+    changed_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    seal BYTEA NOT NULL
+);
+CREATE INDEX shared_call_expiry ON portcullis.shared_call (expires_at);
