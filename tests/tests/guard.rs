@@ -8,7 +8,7 @@
 pub(crate) mod ask;
 
 #[path = "mcp/guard/service.rs"]
-mod service;
+pub(crate) mod service;
 
 #[path = "mcp/guard/names.rs"]
 mod names;

@@ -188,6 +188,7 @@ mod rule_gaps;
 mod secret_file;
 mod server_login;
 mod servers;
+pub mod shared_sessions;
 mod standard;
 mod started;
 mod steering;

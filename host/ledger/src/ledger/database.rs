@@ -22,8 +22,8 @@ pub enum LedgerUsers {
 
 /// The ledger of a state directory.
 pub struct CallLedger {
-    database: Box<dyn LedgerDatabase>,
-    seal: Seal,
+    pub(super) database: Box<dyn LedgerDatabase>,
+    pub(super) seal: Seal,
     owners: LocalOwners,
     users: LedgerUsers,
     /// The newest generation that this process has seen.
@@ -114,7 +114,7 @@ impl CallLedger {
         }
     }
 
-    fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
+    pub(super) fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
         LedgerChange {
             transaction,
             seal: &self.seal,

@@ -18,6 +18,7 @@ mod questions;
 #[cfg(test)]
 mod races;
 mod seal;
+mod shared_sessions;
 mod status;
 mod store;
 mod trusted;
@@ -31,6 +32,9 @@ pub use outbox::OutboxRow;
 pub use output::{FinishedOutput, OutputOrigin, OutputRoom, OutputRow};
 pub use owner::Owner;
 pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
+pub use shared_sessions::{
+    NewRelay, RelayKind, RelayRow, RelayedRows, SessionAdded, SessionQuota, SessionReport, SessionRow,
+};
 pub use status::Status;
 pub use status::StatusStep;
 pub use store::{FoundValue, Page, Sharing, StoreName, StoreQuota, Unstored, root_of_principal};

@@ -109,6 +109,11 @@ impl Approvals {
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 
+    /// Returns the ledger.
+    pub(crate) fn ledger(&self) -> &Arc<CallLedger> {
+        &self.shared.ledger
+    }
+
     /// Returns the ports to which the process connects for the ledger.
     pub(crate) fn ledger_ports(&self) -> Vec<u16> {
         self.shared.ledger.ports()

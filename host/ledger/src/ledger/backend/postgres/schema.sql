@@ -114,3 +114,27 @@ CREATE TABLE portcullis.generation (
     number BIGINT NOT NULL,
     seal BYTEA NOT NULL
 );
+
+-- The sessions of MCP clients that the hosts serve over HTTP. The id is a MAC of the client's session id, so that nobody
+-- can use a session whose row he reads. `calls_until` is in the future while a host reports an open request.
+CREATE TABLE portcullis.client_session (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    begun_at BIGINT NOT NULL,
+    used_at BIGINT NOT NULL,
+    calls_until BIGINT NOT NULL,
+    seal BYTEA NOT NULL
+);
+
+-- What one host tells another of such a session, or all others if the target is empty. Expired rows are deleted.
+CREATE TABLE portcullis.relayed (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('response', 'cancel', 'end')),
+    session TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    target TEXT NOT NULL,
+    body TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    seal BYTEA NOT NULL
+);

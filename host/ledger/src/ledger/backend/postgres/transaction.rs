@@ -18,6 +18,9 @@ use tokio_postgres::types::ToSql;
 /// number of the lock is "portcull" in ASCII.
 const BEGIN_CHANGE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(8101820098873224300)";
 
+/// Begins a transaction on what does not belong to the approvals, after those of other hosts. It takes a lock of its own.
+const BEGIN_APART: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(8101820098873224302)";
+
 /// Begins to read a snapshot.
 const BEGIN_LOOK: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
@@ -46,7 +49,7 @@ pub(super) struct PostgresTransaction<'d> {
     /// `None` once it has ended, or if the connection is lost.
     client: Option<Object>,
     now: i64,
-    /// The token of a change. Empty for a look.
+    /// The token of a change. Empty for a look, and for a transaction apart from the approvals.
     token: String,
     /// The process of the database that serves the connection.
     process: i64,
@@ -60,6 +63,11 @@ impl<'d> PostgresTransaction<'d> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|_| DatabaseFault::GivenUp)?;
         Self::begin(connections, BEGIN_CHANGE, hex(&bytes))
+    }
+
+    /// Begins a transaction on what does not belong to the approvals, after those of other hosts.
+    pub(super) fn change_apart(connections: &'d Connections) -> Result<Self> {
+        Self::begin(connections, BEGIN_APART, String::new())
     }
 
     /// Begins to read a snapshot.
@@ -98,15 +106,17 @@ impl<'d> PostgresTransaction<'d> {
             return Err(DatabaseFault::GivenUp);
         }
         let Some(client) = self.client.take() else { return Err(DatabaseFault::GivenUp) };
-        let commit = if self.has_changed.get() { COMMIT_AND_TELL } else { "COMMIT" };
+        let is_change = !self.token.is_empty();
+        let commit = if is_change && self.has_changed.get() { COMMIT_AND_TELL } else { "COMMIT" };
         match self.connections.wait(async { Ok(client.batch_execute(commit).await?) }) {
+            Ok(()) if !is_change => Ok(()),
             Ok(()) => {
                 self.connections.news.note();
                 Ok(())
             }
             Err(fault) => {
                 drop(Object::take(client));
-                if fault.is_unreachable() { self.recover() } else { Err(fault) }
+                if is_change && fault.is_unreachable() { self.recover() } else { Err(fault) }
             }
         }
     }
