@@ -1,5 +1,5 @@
-//! Sessions of MCP clients that hosts with one ledger serve together: where they are kept, and how these hosts tell each
-//! other about them.
+//! Sessions of MCP clients that hosts with one ledger serve together: where they are kept, and how these hosts tell
+//! each other about them.
 //!
 //! This module must not know MCP. A session is an id, a principal, and a text with which any host can continue it.
 
@@ -107,14 +107,21 @@ pub enum SessionContent {
     Response(String),
     /// A client's cancellation of a request that this host may serve.
     Cancel(String),
-    /// The session has ended.
-    End,
+    /// The session has ended. [`SharedSessions::confirm_end`] takes what is in this.
+    End(SessionEnder),
+    /// The host of this name has heard of the end.
+    Ended(String),
 }
+
+/// The host that ended a session and waits until others have heard of it, if any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionEnder(String);
 
 /// The sessions of the hosts with one ledger. Clones share them.
 #[derive(Clone)]
 pub struct SharedSessions {
     ledger: Arc<CallLedger>,
+    name: Arc<str>,
     quota: SessionQuota,
     idle: i64,
     turns: Arc<Semaphore>,
@@ -123,21 +130,24 @@ pub struct SharedSessions {
 /// The messages of other hosts to this one.
 pub struct SessionMessages {
     ledger: Arc<CallLedger>,
-    name: String,
+    name: Arc<str>,
     news: watch::Receiver<u64>,
     /// The place of the last message that was read. `None` until the database was first reached.
     position: Option<i64>,
 }
 
 impl Host {
-    /// Returns the sessions that this host shares with others, with these limits. A session that no host used for `idle`
-    /// ends. Returns `None` if the ledger belongs to one state directory.
-    pub fn shared_sessions(&self, quota: SessionQuota, idle: Duration) -> Option<SharedSessions> {
+    /// Returns the sessions that this host shares with others, with these limits. A session that no host used for
+    /// `idle` ends. Other hosts know this one by its name, which has no comma. No other process may have had the same
+    /// name. Returns `None` if the ledger belongs to one state directory.
+    pub fn shared_sessions(&self, name: &str, quota: SessionQuota, idle: Duration) -> Option<SharedSessions> {
         let ledger = Arc::clone(self.approvals().ledger());
         let turns = Arc::new(Semaphore::new(REQUESTS_AT_ONCE_MAX));
         match ledger.users() {
             LedgerUsers::OneDirectory => None,
-            LedgerUsers::ManyDirectories => Some(SharedSessions { ledger, quota, idle: milliseconds(idle), turns }),
+            LedgerUsers::ManyDirectories => {
+                Some(SharedSessions { ledger, name: name.into(), quota, idle: milliseconds(idle), turns })
+            }
         }
     }
 }
@@ -159,11 +169,11 @@ impl SharedSessions {
         session: SharedSession,
         busy: Vec<String>,
     ) -> Result<SessionBegun, SharedSessionError> {
-        let (key, quota) = (self.key(id), self.quota);
+        let (key, quota, host) = (self.key(id), self.quota, Arc::clone(&self.name));
         let SharedSession { owner, parameters } = session;
         let row = SessionRow { owner: owner.to_string(), parameters };
         let added = self.in_turn(move |ledger| {
-            ledger.change_sessions(|change| change.add_session(&key, &row, quota, &busy.join(",")))
+            ledger.change_sessions(|change| change.add_session((&key, &host), &row, quota, &busy.join(",")))
         });
         Ok(match added.await? {
             SessionAdded::Yes => SessionBegun::Yes,
@@ -172,24 +182,42 @@ impl SharedSessions {
         })
     }
 
-    /// Returns a session that one of the hosts began.
+    /// Returns what the client of a session said at its beginning, if one of the hosts began the session for this
+    /// principal. Notes that this host serves the session from now on.
     ///
     /// # Errors
     /// The database cannot be reached, or another program changed the session.
-    pub async fn find(&self, id: &str) -> Result<Option<SharedSession>, SharedSessionError> {
-        let (key, idle) = (self.key(id), self.idle);
-        let found = self.in_turn(move |ledger| ledger.look(|look| look.session(&key, idle))).await?;
-        // Only a valid principal was written.
-        Ok(found.and_then(|row| Some(SharedSession { owner: row.owner.parse().ok()?, parameters: row.parameters })))
+    pub async fn continue_session(&self, id: &str, owner: &Principal) -> Result<Option<String>, SharedSessionError> {
+        let (key, owner, host, idle) = (self.key(id), owner.to_string(), Arc::clone(&self.name), self.idle);
+        let found = self.in_turn(move |ledger| {
+            ledger.change_sessions(|change| change.continue_session((&key, &owner), &host, idle))
+        });
+        Ok(found.await?.map(|row| row.parameters))
     }
 
-    /// Ends a session on all hosts. Returns false if this principal has no such session.
+    /// Ends a session. Returns the names of the other hosts that have served it. Each that still runs sends
+    /// [`SessionContent::Ended`] when it has heard of the end. Returns `None` if this principal has no such session.
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn end(&self, id: &str, owner: &Principal) -> Result<bool, SharedSessionError> {
-        let (key, owner) = (self.key(id), owner.to_string());
-        self.in_turn(move |ledger| ledger.change_sessions(|change| change.end_session(&key, &owner))).await
+    pub async fn end(&self, id: &str, owner: &Principal) -> Result<Option<Vec<String>>, SharedSessionError> {
+        let (key, owner, host) = (self.key(id), owner.to_string(), Arc::clone(&self.name));
+        let ended =
+            self.in_turn(move |ledger| ledger.change_sessions(|change| change.end_session(&key, &owner, &host)));
+        let others = |hosts: Vec<String>| hosts.into_iter().filter(|host| **host != *self.name).collect();
+        Ok(ended.await?.map(others))
+    }
+
+    /// Tells the host that ended a session that this one has heard of it.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub async fn confirm_end(&self, key: &str, ender: &SessionEnder) -> Result<(), SharedSessionError> {
+        if ender.0.is_empty() || ender.0 == *self.name {
+            return Ok(());
+        }
+        let (key, from, to) = (key.to_owned(), Arc::clone(&self.name), ender.0.clone());
+        self.in_turn(move |ledger| ledger.change_sessions(|change| change.confirm_end(&key, &from, &to))).await
     }
 
     /// Sends a client's response to the host of this name.
@@ -217,7 +245,8 @@ impl SharedSessions {
         self.send(RelayKind::Cancel, (id, owner), "", cancellation).await
     }
 
-    /// Reports how this host uses its sessions, which are named by their keys. Returns the keys of those that have ended.
+    /// Reports how this host uses its sessions, which are named by their keys. Returns the keys of those that have
+    /// ended.
     ///
     /// # Errors
     /// The database cannot be reached.
@@ -231,10 +260,10 @@ impl SharedSessions {
         Ok(ended.await?)
     }
 
-    /// Returns the messages to the host of this name, from now on. `None` if there can be no other hosts.
-    pub fn messages(&self, name: &str) -> Option<SessionMessages> {
-        let news = self.ledger.relay_news()?;
-        Some(SessionMessages { ledger: Arc::clone(&self.ledger), name: name.to_owned(), news, position: None })
+    /// Returns the messages to this host, from now on. `None` if there can be no other hosts.
+    pub fn messages(&self) -> Option<SessionMessages> {
+        let (ledger, name) = (Arc::clone(&self.ledger), Arc::clone(&self.name));
+        Some(SessionMessages { news: ledger.relay_news()?, ledger, name, position: None })
     }
 
     async fn send(
@@ -279,7 +308,7 @@ impl SessionMessages {
     pub async fn next(&mut self) -> Vec<SessionMessage> {
         loop {
             let is_begun = self.position.is_some();
-            let (ledger, name, position) = (Arc::clone(&self.ledger), self.name.clone(), self.position);
+            let (ledger, name, position) = (Arc::clone(&self.ledger), Arc::clone(&self.name), self.position);
             let read = blocking(move || {
                 ledger.look(|look| match position {
                     Some(after) => look.relayed(after, &name).map(|read| (read.rows, read.position)),
@@ -307,7 +336,8 @@ impl From<crate::ledger::RelayRow> for SessionMessage {
         let content = match row.kind {
             RelayKind::Response => SessionContent::Response(row.body),
             RelayKind::Cancel => SessionContent::Cancel(row.body),
-            RelayKind::End => SessionContent::End,
+            RelayKind::End => SessionContent::End(SessionEnder(row.body)),
+            RelayKind::Ended => SessionContent::Ended(row.body),
         };
         Self { key: row.session, content }
     }

@@ -33,6 +33,9 @@ const RELAYED_MAX: i64 = 4096;
 /// Maximum messages that a host reads at one time.
 const READ_MAX: i64 = 256;
 
+/// Maximum length of the names of the hosts that have served a session: 32 of 16 letters. Older ones are forgotten.
+const HOSTS_BYTES_MAX: i64 = 543;
+
 /// Notifies every host of a new message. It takes effect when the transaction commits.
 const NOTIFY: &str = "SELECT CAST(pg_notify('portcullis_sessions', '') AS TEXT)";
 
@@ -72,18 +75,21 @@ pub enum RelayKind {
     Response,
     /// A client's cancellation of a request that another host serves.
     Cancel,
-    /// The session has ended.
+    /// The session has ended. A host that is named wants to know when others have heard of it.
     End,
+    /// A host has heard of the end.
+    Ended,
 }
 
 impl RelayKind {
-    const ALL: [Self; 3] = [Self::Response, Self::Cancel, Self::End];
+    const ALL: [Self; 4] = [Self::Response, Self::Cancel, Self::End, Self::Ended];
 
     fn as_str(self) -> &'static str {
         match self {
             Self::Response => "response",
             Self::Cancel => "cancel",
             Self::End => "end",
+            Self::Ended => "ended",
         }
     }
 }
@@ -184,12 +190,12 @@ impl CallLedger {
 }
 
 impl LedgerChange<'_> {
-    /// Adds a session. If there are too many, ends the one that was not used for the longest time: one of the owner's,
+    /// Adds a session that begins on a host. If there are too many, ends the one that was not used for the longest time: one of the owner's,
     /// or of the principal with the most. It ends none with an open request, as far as hosts have reported it, and none
     /// in `busy`.
     pub fn add_session(
         &self,
-        key: &str,
+        (key, host): (&str, &str),
         session: &SessionRow,
         quota: SessionQuota,
         busy: &str,
@@ -211,36 +217,59 @@ impl LedgerChange<'_> {
         }
         let now = self.now();
         let seal = self.seal.of(SESSIONS, &[key, owner, parameters, &now.to_string()]);
-        let insert = "INSERT INTO client_session (id, owner, parameters, begun_at, used_at, calls_until, seal) \
-                      VALUES (?1, ?2, ?3, ?4, ?4, 0, ?5)";
-        self.transaction.execute(insert, params![key, owner, parameters, now, seal.as_slice()])?;
+        let insert = "INSERT INTO client_session (id, owner, parameters, hosts, begun_at, used_at, calls_until, seal) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?5, 0, ?6)";
+        self.transaction.execute(insert, params![key, owner, parameters, host, now, seal.as_slice()])?;
         Ok(SessionAdded::Yes)
     }
 
-    /// Returns a session that was used within this time, in milliseconds.
-    pub fn session(&self, key: &str, idle: i64) -> Result<Option<SessionRow>, LedgerError> {
-        let select = "SELECT owner, parameters, begun_at, seal FROM client_session WHERE id = ?1 AND used_at > ?2";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-        let found: Option<(String, String, i64, Vec<u8>)> =
-            self.transaction.row(select, params![key, self.now().saturating_sub(idle)], read)?;
-        let Some((owner, parameters, begun_at, seal)) = found else { return Ok(None) };
-        if !self.seal.holds(SESSIONS, &[key, &owner, &parameters, &begun_at.to_string()], &seal) {
+    /// Returns a session of a principal that was used within this time, in milliseconds, and notes that a host serves it.
+    pub fn continue_session(
+        &self,
+        (key, owner): (&str, &str),
+        host: &str,
+        idle: i64,
+    ) -> Result<Option<SessionRow>, LedgerError> {
+        let select =
+            "SELECT parameters, begun_at, seal FROM client_session WHERE id = ?1 AND owner = ?2 AND used_at > ?3";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let found: Option<(String, i64, Vec<u8>)> =
+            self.transaction.row(select, params![key, owner, self.now().saturating_sub(idle)], read)?;
+        let Some((parameters, begun_at, seal)) = found else { return Ok(None) };
+        if !self.seal.holds(SESSIONS, &[key, owner, &parameters, &begun_at.to_string()], &seal) {
             return Err(LedgerError::Seal(key.to_owned()));
         }
-        Ok(Some(SessionRow { owner, parameters }))
+        let note = "UPDATE client_session SET hosts = right(hosts || ',' || ?2, CAST(?3 AS INTEGER)) \
+                    WHERE id = ?1 AND strpos(hosts, ?2) = 0";
+        self.transaction.execute(note, params![key, host, HOSTS_BYTES_MAX])?;
+        Ok(Some(SessionRow { owner: owner.to_owned(), parameters }))
     }
 
-    /// Ends a session of a principal, and tells all hosts. Returns false if the principal has no such session.
-    pub fn end_session(&self, key: &str, owner: &str) -> Result<bool, LedgerError> {
-        let delete = "DELETE FROM client_session WHERE id = ?1 AND owner = ?2";
-        if self.transaction.execute(delete, params![key, owner])? == 0 {
-            return Ok(false);
+    /// Ends a session of a principal, and tells all hosts. Those that hear of it confirm it to `host`, if it is not empty.
+    /// Returns the hosts that have served the session. `None` if the principal has no such session.
+    pub fn end_session(&self, key: &str, owner: &str, host: &str) -> Result<Option<Vec<String>>, LedgerError> {
+        let delete = "DELETE FROM client_session WHERE id = ?1 AND owner = ?2 RETURNING hosts";
+        let hosts: Option<String> = self.transaction.row(delete, params![key, owner], |row| row.get(0))?;
+        let Some(hosts) = hosts else { return Ok(None) };
+        self.forget_expired()?;
+        // Without room for the message, hosts notice at their next report.
+        if self.has_room()? {
+            self.insert_relay(&NewRelay { kind: RelayKind::End, session: key, owner, target: "", body: host })?;
+            return Ok(Some(hosts.split(',').map(str::to_owned).collect()));
         }
-        self.tell_end(key, owner)?;
-        Ok(true)
+        Ok(Some(Vec::new()))
     }
 
-    /// Records what a host says of its sessions, and deletes sessions that nobody used within this time, in
+    /// Tells the host that ended a session that another one has heard of it.
+    pub fn confirm_end(&self, key: &str, from: &str, to: &str) -> Result<(), LedgerError> {
+        self.forget_expired()?;
+        if self.has_room()? {
+            self.insert_relay(&NewRelay { kind: RelayKind::Ended, session: key, owner: "", target: to, body: from })?;
+        }
+        Ok(())
+    }
+
+    /// Records what a host says of its sessions, and deletes sessions that no host used within this time, in
     /// milliseconds. Returns the known sessions that still exist.
     pub fn report_sessions(&self, report: &SessionReport, idle: i64) -> Result<Vec<String>, LedgerError> {
         let now = self.now();
@@ -289,18 +318,9 @@ impl LedgerChange<'_> {
         let idlest: Option<String> =
             self.transaction.row(select, params![owner, self.now(), busy], |row| row.get(0))?;
         match idlest {
-            Some(idlest) => self.end_session(&idlest, owner),
+            Some(idlest) => Ok(self.end_session(&idlest, owner, "")?.is_some()),
             None => Ok(false),
         }
-    }
-
-    /// Tells all hosts that a session has ended. Without room for it, they notice at their next report.
-    fn tell_end(&self, session: &str, owner: &str) -> Result<(), LedgerError> {
-        self.forget_expired()?;
-        if !self.has_room()? {
-            return Ok(());
-        }
-        self.insert_relay(&NewRelay { kind: RelayKind::End, session, owner, target: "", body: "" })
     }
 
     fn insert_relay(&self, message: &NewRelay<'_>) -> Result<(), LedgerError> {

@@ -159,8 +159,8 @@ fn endpoint(
     let instances = Arc::new(SessionInstances::new(shared.as_ref().map(|(name, _)| name.clone())));
     let sessions = Sessions::new(Arc::clone(&instances), limits);
     tokio::spawn(Arc::clone(&sessions).sweep(over.clone()));
-    let replicas =
-        shared.map(|shared| Replicas::begin(shared, (&sessions, &instances), &server, over, limits.session_idle_time));
+    let replicas = shared
+        .map(|(_, shared)| Replicas::begin(shared, (&sessions, &instances), &server, over, limits.session_idle_time));
     let session_guard = Arc::new(SessionGuard { sessions, replicas });
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(true)

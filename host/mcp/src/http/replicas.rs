@@ -21,14 +21,24 @@ use portcullis::shared_sessions::{
 };
 use portcullis::text::{OneLine, WithCauses};
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager as _};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum time to hand a message of another host to its session. A client that reads nothing makes its session wait.
 const HAND_OVER_TIME: Duration = Duration::from_secs(30);
+
+/// Maximum time that the end of a session waits until other hosts have heard of it. One that has died never confirms.
+const END_TIME: Duration = Duration::from_secs(3);
+
+/// Capacity of a queue of confirmations: more than hosts are known to have served one session.
+const CONFIRMATIONS_MAX: usize = 64;
+
+/// How many sessions that have ended a host remembers, in case it is about to continue one of them.
+const ENDED_REMEMBERED_MAX: usize = 1024;
 
 /// The sessions that this host shares with others.
 pub(crate) struct Replicas {
@@ -39,6 +49,10 @@ pub(crate) struct Replicas {
     over: CancellationToken,
     /// The locks of sessions that are being continued here, so that each gets one instance.
     continuing: Mutex<HashMap<SessionId, Weak<tokio::sync::Mutex<()>>>>,
+    /// Where the confirmations of ended sessions go, by the keys of the sessions.
+    ending: Mutex<HashMap<String, mpsc::Sender<String>>>,
+    /// The keys of the last sessions that have ended.
+    ended: Mutex<VecDeque<String>>,
 }
 
 /// Why a request of a session cannot be served.
@@ -73,23 +87,24 @@ impl Replicas {
     pub(crate) fn shared(host: &Host, limits: HttpLimits) -> Result<Option<(HostName, SharedSessions)>, HttpError> {
         let number = |limit: usize| i64::try_from(limit).unwrap_or(i64::MAX);
         let quota = SessionQuota { sessions: number(limits.sessions), of_owner: number(limits.sessions_per_principal) };
-        let Some(shared) = host.shared_sessions(quota, limits.session_idle_time) else { return Ok(None) };
-        Ok(Some((HostName::random().map_err(|_| HttpError::NoRandomness)?, shared)))
+        let name = HostName::random().map_err(|_| HttpError::NoRandomness)?;
+        let shared = host.shared_sessions(name.as_str(), quota, limits.session_idle_time);
+        Ok(shared.map(|shared| (name, shared)))
     }
 
     /// Begins to listen to the other hosts, and to report to them, until `over`.
     pub(crate) fn begin(
-        (name, shared): (HostName, SharedSessions),
+        shared: SharedSessions,
         (sessions, instances): (&Arc<Sessions>, &Arc<SessionInstances>),
         server: &Server,
         over: &CancellationToken,
         idle: Duration,
     ) -> Arc<Self> {
-        let messages = shared.messages(name.as_str());
+        let messages = shared.messages();
         let (sessions, instances) = (Arc::clone(sessions), Arc::clone(instances));
         let (server, over) = (server.clone(), over.clone());
-        let replicas = Self { shared, sessions, instances, server, over, continuing: Mutex::default() };
-        let replicas = Arc::new(replicas);
+        let (continuing, ending, ended) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let replicas = Arc::new(Self { shared, sessions, instances, server, over, continuing, ending, ended });
         tokio::spawn(Arc::clone(&replicas).report((idle / 4).min(REPORT_INTERVAL_MAX)));
         if let Some(messages) = messages {
             tokio::spawn(Arc::clone(&replicas).follow(messages));
@@ -122,30 +137,54 @@ impl Replicas {
         principal: &Principal,
         what: SessionUse,
     ) -> Result<Using, Unserved> {
-        if !self.is_here(id, principal).await {
-            let (replicas, id, principal) = (Arc::clone(self), SessionId::from(id), principal.clone());
-            let alone = self.lock_of(&id).lock_owned().await;
-            // A task of its own, because a client that disconnects must not leave half an instance.
-            let continued = tokio::spawn(async move {
-                let continued = replicas.continue_here(&id, &principal).await;
-                drop(alone);
-                continued
-            });
-            continued.await.unwrap_or(Err(Unserved::Unreachable))?;
+        // Twice, because the instance can make room for another one before it is marked as in use.
+        for _ in 0..2 {
+            if !self.is_here(id, principal).await {
+                let (replicas, id, principal) = (Arc::clone(self), SessionId::from(id), principal.clone());
+                let alone = self.lock_of(&id).lock_owned().await;
+                // A task of its own, because a client that disconnects must not leave half an instance.
+                let continued = tokio::spawn(async move {
+                    let continued = replicas.continue_here(&id, &principal).await;
+                    drop(alone);
+                    continued
+                });
+                continued.await.unwrap_or(Err(Unserved::Unreachable))?;
+            }
+            if let Some(using) = self.sessions.open(id, principal, what) {
+                return Ok(using);
+            }
         }
-        self.sessions.open(id, principal, what).ok_or(Unserved::Unknown)
+        Err(Unserved::Unknown)
     }
 
-    /// Ends a session on all hosts, if it belongs to this principal.
+    /// Ends a session on all hosts, if it belongs to this principal. Waits until those that have served it confirm.
     ///
     /// # Errors
     /// The principal has no such session, or the database cannot be reached.
     pub(crate) async fn end(&self, id: &str, principal: &Principal) -> Result<(), Unserved> {
-        let ended = self.shared.end(id, principal).await.map_err(|error| unserved(&error))?;
-        if self.sessions.has(id, principal) {
+        let key = self.shared.key(id);
+        let (sender, confirmations) = mpsc::channel(CONFIRMATIONS_MAX);
+        self.ending.lock_recovered().insert(key.clone(), sender);
+        let ended = self.shared.end(id, principal).await;
+        // If the database cannot be reached, the session remains.
+        if ended.is_ok() && self.sessions.has(id, principal) {
+            self.remember_end(&key);
             self.sessions.close(&SessionId::from(id)).await;
         }
-        if ended { Ok(()) } else { Err(Unserved::Unknown) }
+        if let Ok(Some(others)) = &ended {
+            let _ = timeout(END_TIME, confirmed(others, confirmations)).await;
+        }
+        self.ending.lock_recovered().remove(&key);
+        match ended {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(Unserved::Unknown),
+            Err(error) => Err(unserved(&error)),
+        }
+    }
+
+    /// Returns whether a session of this principal is here.
+    pub(crate) fn has(&self, id: &str, principal: &Principal) -> bool {
+        self.sessions.has(id, principal)
     }
 
     /// Sends a message to the host that it is for.
@@ -194,11 +233,8 @@ impl Replicas {
         if self.is_here(id, principal).await {
             return Ok(());
         }
-        let found = self.shared.find(id).await.map_err(|error| unserved(&error))?.ok_or(Unserved::Unknown)?;
-        if found.owner != *principal {
-            return Err(Unserved::Unknown);
-        }
-        let parameters = serde_json::from_str(&found.parameters).map_err(|_| Unserved::Unknown)?;
+        let found = self.shared.continue_session(id, principal).await.map_err(|error| unserved(&error))?;
+        let parameters = serde_json::from_str(&found.ok_or(Unserved::Unknown)?).map_err(|_| Unserved::Unknown)?;
         // What is left of an instance that has ended.
         self.sessions.forget(id);
         let place = self.sessions.begin(principal).await.map_err(Unserved::Full)?;
@@ -214,7 +250,20 @@ impl Replicas {
             return Err(Unserved::Unknown);
         }
         place.began(id);
+        // It may have ended after it was read, and before the end could find it here.
+        if self.ended.lock_recovered().contains(&self.shared.key(id)) {
+            self.sessions.close(id).await;
+            return Err(Unserved::Unknown);
+        }
         Ok(())
+    }
+
+    fn remember_end(&self, key: &str) {
+        let mut ended = self.ended.lock_recovered();
+        if ended.len() >= ENDED_REMEMBERED_MAX {
+            ended.pop_front();
+        }
+        ended.push_back(key.to_owned());
     }
 
     fn lock_of(&self, id: &SessionId) -> Arc<tokio::sync::Mutex<()>> {
@@ -251,27 +300,53 @@ impl Replicas {
     /// Hands the messages of other hosts to their sessions.
     async fn follow(self: Arc<Self>, mut messages: SessionMessages) {
         while let Some(messages) = self.over.run_until_cancelled(messages.next()).await {
+            for message in &messages {
+                if let SessionContent::End(_) = message.content {
+                    self.remember_end(&message.key);
+                }
+            }
             let ids = self.sessions.ids().into_iter().map(|id| (self.shared.key(&id), id));
             let ids: HashMap<String, SessionId> = ids.collect();
             for SessionMessage { key, content } in messages {
-                let Some(id) = ids.get(&key).cloned() else { continue };
-                let replicas = Arc::clone(&self);
+                let (replicas, id) = (Arc::clone(&self), ids.get(&key).cloned());
                 // A session whose client reads nothing does not hold up the others.
-                tokio::spawn(async move { timeout(HAND_OVER_TIME, replicas.hand_over(&id, content)).await });
+                tokio::spawn(async move { timeout(HAND_OVER_TIME, replicas.hand_over(&key, id, content)).await });
             }
         }
     }
 
-    async fn hand_over(&self, id: &SessionId, content: SessionContent) {
-        match content {
-            SessionContent::End => self.sessions.close(id).await,
-            SessionContent::Response(text) | SessionContent::Cancel(text) => {
-                if let Judged::Message(message) = judge(text.as_bytes()) {
-                    // An error means that the session has ended.
-                    drop(self.instances.accept_message(id, *message).await);
+    /// Hands a message to its session, if the session is here.
+    async fn hand_over(&self, key: &str, id: Option<SessionId>, content: SessionContent) {
+        match (content, id) {
+            (SessionContent::End(ender), id) => {
+                if let Some(id) = id {
+                    self.sessions.close(&id).await;
+                }
+                // Without it, the other host waits a little longer.
+                drop(self.shared.confirm_end(key, &ender).await);
+            }
+            (SessionContent::Ended(host), _) => {
+                if let Some(confirmations) = self.ending.lock_recovered().get(key) {
+                    drop(confirmations.try_send(host));
                 }
             }
+            (SessionContent::Response(text) | SessionContent::Cancel(text), Some(id)) => {
+                if let Judged::Message(message) = judge(text.as_bytes()) {
+                    // An error means that the session has ended.
+                    drop(self.instances.accept_message(&id, *message).await);
+                }
+            }
+            (SessionContent::Response(_) | SessionContent::Cancel(_), None) => {}
         }
+    }
+}
+
+/// Waits until these hosts have confirmed the end of a session.
+async fn confirmed(hosts: &[String], mut confirmations: mpsc::Receiver<String>) {
+    let mut missing: HashSet<&str> = hosts.iter().map(String::as_str).collect();
+    while !missing.is_empty() {
+        let Some(host) = confirmations.recv().await else { return };
+        missing.remove(host.as_str());
     }
 }
 
@@ -286,15 +361,18 @@ pub(crate) fn parameters(meaning: Option<&SharedMeaning>) -> Result<String, Unse
 }
 
 fn unserved(error: &SharedSessionError) -> Unserved {
-    tracing::warn!(
-        target: "portcullis::server",
-        event = "session",
-        "the sessions in the database cannot be used: {}",
-        OneLine(&WithCauses(error).to_string())
-    );
+    let text = WithCauses(error).to_string();
+    let text = OneLine(&text);
     match error {
-        // Another program changed it, so it is no session of this principal.
-        SharedSessionError::Ledger(LedgerError::Seal(_)) => Unserved::Unknown,
-        _ => Unserved::Unreachable,
+        // It is no session of this principal then.
+        SharedSessionError::Ledger(LedgerError::Seal(_)) => {
+            tracing::warn!(target: "portcullis::server", event = "session", "a session was changed: {text}");
+            Unserved::Unknown
+        }
+        // The readiness probe tells the operator once.
+        _ => {
+            tracing::debug!(target: "portcullis::server", event = "session", "sessions cannot be used: {text}");
+            Unserved::Unreachable
+        }
     }
 }

@@ -64,7 +64,8 @@ impl SessionInstances {
     /// Creates the instances of a process. With a name, other hosts serve the same sessions.
     pub(crate) fn new(host: Option<HostName>) -> Self {
         let mut local = LocalSessionManager::default();
-        // Disabled, because a session with a long quiet call is not idle. `sessions` knows the open requests and decides.
+        // Disabled, because a session with a long quiet call is not idle. `sessions` knows the open requests and
+        // decides.
         local.session_config.keep_alive = None;
         Self { local, host, ..Self::default() }
     }

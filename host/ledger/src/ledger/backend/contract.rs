@@ -40,8 +40,8 @@ pub(in crate::ledger) trait LedgerDatabase: Send + Sync {
     /// waits. `None` while that is not possible.
     fn version(&self) -> Result<Option<i64>>;
 
-    /// Runs `work` once in a transaction that waits for other ones like it, and not for changes of the ledger. It survives
-    /// a crash of this process. A file does not have what such transactions change.
+    /// Runs `work` once in a transaction that waits for other ones like it, and not for changes of the ledger. It
+    /// survives a crash of this process. A file does not have what such transactions change.
     fn change_apart(&self, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
         let _ = work;
         Err(DatabaseFault::GivenUp)

@@ -129,7 +129,12 @@ async fn go_on_anywhere(
             Relayed::Here => {}
         }
     }
-    Ok(carry(next.run(request).await, using))
+    let response = next.run(request).await;
+    if response.status() == StatusCode::INTERNAL_SERVER_ERROR && !replicas.has(id, principal) {
+        // Another host ended the session meanwhile.
+        return Err(Unserved::Unknown);
+    }
+    Ok(carry(response, using))
 }
 
 /// Returns how a method uses a session, and whether it ends it.

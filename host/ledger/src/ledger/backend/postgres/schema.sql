@@ -116,11 +116,13 @@ CREATE TABLE portcullis.generation (
 );
 
 -- The sessions of MCP clients that the hosts serve over HTTP. The id is a MAC of the client's session id, so that nobody
--- can use a session whose row he reads. `calls_until` is in the future while a host reports an open request.
+-- can use a session whose row he reads. `hosts` are the hosts that have served it, joined by commas. `calls_until` is in
+-- the future while a host reports an open request.
 CREATE TABLE portcullis.client_session (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
     parameters TEXT NOT NULL,
+    hosts TEXT NOT NULL,
     begun_at BIGINT NOT NULL,
     used_at BIGINT NOT NULL,
     calls_until BIGINT NOT NULL,
@@ -130,7 +132,7 @@ CREATE TABLE portcullis.client_session (
 -- What one host tells another of such a session, or all others if the target is empty. Expired rows are deleted.
 CREATE TABLE portcullis.relayed (
     position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('response', 'cancel', 'end')),
+    kind TEXT NOT NULL CHECK (kind IN ('response', 'cancel', 'end', 'ended')),
     session TEXT NOT NULL,
     owner TEXT NOT NULL,
     target TEXT NOT NULL,

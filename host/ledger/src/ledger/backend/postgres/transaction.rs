@@ -18,7 +18,8 @@ use tokio_postgres::types::ToSql;
 /// number of the lock is "portcull" in ASCII.
 const BEGIN_CHANGE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(8101820098873224300)";
 
-/// Begins a transaction on what does not belong to the approvals, after those of other hosts. It takes a lock of its own.
+/// Begins a transaction on what does not belong to the approvals, after those of other hosts. It takes a lock of its
+/// own.
 const BEGIN_APART: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(8101820098873224302)";
 
 /// Begins to read a snapshot.
