@@ -190,9 +190,9 @@ impl CallLedger {
 }
 
 impl LedgerChange<'_> {
-    /// Adds a session that begins on a host. If there are too many, ends the one that was not used for the longest time: one of the owner's,
-    /// or of the principal with the most. It ends none with an open request, as far as hosts have reported it, and none
-    /// in `busy`.
+    /// Adds a session that begins on a host. If there are too many, ends the one that was not used for longest: one of
+    /// the owner's, or of the principal with the most. It ends none with an open request, as far as hosts have
+    /// reported it, and none in `busy`.
     pub fn add_session(
         &self,
         (key, host): (&str, &str),
@@ -223,7 +223,7 @@ impl LedgerChange<'_> {
         Ok(SessionAdded::Yes)
     }
 
-    /// Returns a session of a principal that was used within this time, in milliseconds, and notes that a host serves it.
+    /// Returns a session of a principal that was used within this time, in milliseconds. Notes that a host serves it.
     pub fn continue_session(
         &self,
         (key, owner): (&str, &str),
@@ -245,8 +245,8 @@ impl LedgerChange<'_> {
         Ok(Some(SessionRow { owner: owner.to_owned(), parameters }))
     }
 
-    /// Ends a session of a principal, and tells all hosts. Those that hear of it confirm it to `host`, if it is not empty.
-    /// Returns the hosts that have served the session. `None` if the principal has no such session.
+    /// Ends a session of a principal, and tells all hosts. Those that hear of it confirm it to `host`, if it is not
+    /// empty. Returns the hosts that have served the session. `None` if the principal has no such session.
     pub fn end_session(&self, key: &str, owner: &str, host: &str) -> Result<Option<Vec<String>>, LedgerError> {
         let delete = "DELETE FROM client_session WHERE id = ?1 AND owner = ?2 RETURNING hosts";
         let hosts: Option<String> = self.transaction.row(delete, params![key, owner], |row| row.get(0))?;
