@@ -79,6 +79,18 @@ pub(crate) enum Relayed {
     Here,
 }
 
+/// The end of a session that waits for confirmations. Dropping it forgets where they go.
+struct AwaitedEnd<'r> {
+    replicas: &'r Replicas,
+    key: &'r str,
+}
+
+impl Drop for AwaitedEnd<'_> {
+    fn drop(&mut self) {
+        self.replicas.ending.lock_recovered().remove(self.key);
+    }
+}
+
 impl Replicas {
     /// Returns the sessions that a host shares with others, and this host's name among them. `None` if it shares none.
     ///
@@ -165,6 +177,7 @@ impl Replicas {
         let key = self.shared.key(id);
         let (sender, confirmations) = mpsc::channel(CONFIRMATIONS_MAX);
         self.ending.lock_recovered().insert(key.clone(), sender);
+        let _awaited = AwaitedEnd { replicas: self, key: &key };
         let ended = self.shared.end(id, principal).await;
         // If the database cannot be reached, the session remains.
         if ended.is_ok() && self.sessions.has(id, principal) {
@@ -174,7 +187,6 @@ impl Replicas {
         if let Ok(Some(others)) = &ended {
             let _ = timeout(END_TIME, confirmed(others, confirmations)).await;
         }
-        self.ending.lock_recovered().remove(&key);
         match ended {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(Unserved::Unknown),
