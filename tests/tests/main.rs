@@ -36,6 +36,7 @@ mod providers;
 mod rates;
 mod record;
 mod reload;
+mod replicas;
 mod schema;
 mod servers;
 mod services;

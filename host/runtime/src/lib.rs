@@ -196,6 +196,7 @@ mod server_login;
 mod servers;
 pub mod shared_calls;
 mod shared_ledger;
+pub mod shared_sessions;
 mod standard;
 mod started;
 mod steering;

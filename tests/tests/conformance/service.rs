@@ -1,7 +1,11 @@
-//! The program as a server, with the tools that the suite needs, and a thread that changes its plugins.
+//! The program as a server or several that share a ledger, with the tools that the suite needs, and a thread that
+//! changes their plugins.
 
+use crate::conformance::balancer::Balancer;
 use portcullis::plugins::Contract;
 use portcullis_tests::{Manifest, Site, built_guest_of, guest, program};
+use portcullis_tests_postgres::{Server, address_at, is_installed};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{PipeReader, Read as _, pipe};
 use std::path::Path;
@@ -54,20 +58,60 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Timeout for the program to compile its plugins and listen, on a loaded machine.
 const START: Duration = Duration::from_secs(120);
 
-/// A running server. Stopped on drop.
+/// How many servers share a ledger.
+const REPLICAS: usize = 3;
+/// The database of their ledger.
+const DATABASE: &str = "ledger";
+
+/// One server, or several behind a load balancer. Stopped on drop.
 pub(crate) struct Service {
-    program: Child,
+    programs: Vec<Child>,
     said: Arc<Mutex<String>>,
     url: String,
     over: Arc<AtomicBool>,
     operator: Option<JoinHandle<()>>,
-    _site: Site,
+    _balancer: Option<Balancer>,
+    _database: Option<Server>,
+    site: Site,
 }
 
 impl Service {
     /// Starts the program on a free address.
     #[track_caller]
     pub(crate) fn start() -> Self {
+        let mut service = Self::prepared();
+        service.run(&["--state".into(), "state".into()], &[]);
+        service.url = service.wait_for_urls(1).remove(0);
+        service
+    }
+
+    /// Starts several programs with one ledger, behind a load balancer without session affinity. Returns `None` on a
+    /// machine without PostgreSQL.
+    #[track_caller]
+    pub(crate) fn replicated() -> Option<Self> {
+        if !is_installed() {
+            return None;
+        }
+        let mut service = Self::prepared();
+        let database = Server::start().unwrap();
+        database.create(DATABASE).unwrap();
+        fs::write(service.site.path("key"), "5a".repeat(32)).unwrap();
+        let mut balancer = Balancer::new();
+        let name = balancer.address().to_string();
+        for number in 0..REPLICAS {
+            let (directory, address) = (format!("state-{number}"), address_at(database.port(), DATABASE));
+            let state = ["--state", &directory, "--state", &address, "--ledger-key", "key"].map(str::to_owned);
+            service.run(&state, &["--allow-host", &name]);
+        }
+        let addresses = service.wait_for_urls(REPLICAS);
+        let addresses = addresses.iter().map(|url| url.split('/').nth(2).unwrap().parse().unwrap());
+        balancer.pass_to(addresses.collect());
+        service.url = format!("http://{name}/mcp");
+        (service._balancer, service._database) = (Some(balancer), Some(database));
+        Some(service)
+    }
+
+    fn prepared() -> Self {
         let site = Site::new();
         fs::remove_file(site.plugins().join("good.wasm")).unwrap();
         site.plugin("conformance", &built_guest_of(Contract::V0_2, "conformance"));
@@ -78,23 +122,25 @@ impl Service {
             let (over, late) = (Arc::clone(&over), site.plugins().join(LATE));
             move || operate(&over, &switch, &late)
         });
+        let (said, programs, operator) = (Arc::default(), Vec::new(), Some(operator));
+        Self { programs, said, url: String::new(), over, operator, _balancer: None, _database: None, site }
+    }
+
+    /// Starts a program with its state in these places.
+    #[track_caller]
+    fn run(&mut self, state: &[String], more: &[&str]) {
         let (output, input) = pipe().unwrap();
         let mut program = Command::new(program());
-        program.current_dir(site.path("")).env_clear().env("HOME", site.path("home")).stdin(Stdio::null());
-        program.args(["--plugins", "plugins", "--policy", "policy.toml", "--state", "state"]);
+        program.current_dir(self.site.path("")).env_clear().env("HOME", self.site.path("home")).stdin(Stdio::null());
+        program.args(["--plugins", "plugins", "--policy", "policy.toml"]).args(state);
         program.args(["serve", "--http", "127.0.0.1:0", "--no-auth", "--tool-names", "short"]);
         program.args(["--start-wait", "60"]);
-        program.args(["--client-answers", "person", "--task-after", "0.3"]);
+        program.args(["--client-answers", "person", "--task-after", "0.3"]).args(more);
         program.stdout(input.try_clone().unwrap()).stderr(input);
-        let child = program.spawn().unwrap();
+        self.programs.push(program.spawn().unwrap());
         // Drop the command, which holds the other end of the pipe: the pipe must end when the program does.
         drop(program);
-        let said = Arc::default();
-        listen(output, &said);
-        let mut service =
-            Self { program: child, said, url: String::new(), over, operator: Some(operator), _site: site };
-        service.url = service.wait_for_url();
-        service
+        listen(output, &self.said);
     }
 
     /// Returns the server's address.
@@ -102,22 +148,24 @@ impl Service {
         &self.url
     }
 
-    /// Returns the program's output.
+    /// Returns the output of the programs.
     pub(crate) fn said(&self) -> String {
         self.said.lock().unwrap().clone()
     }
 
     #[track_caller]
-    fn wait_for_url(&mut self) -> String {
+    fn wait_for_urls(&mut self, count: usize) -> Vec<String> {
         let deadline = Instant::now() + START;
         loop {
             let said = self.said();
             // The last line may still be incomplete.
             let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
-            if let Some(url) = whole.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:")) {
-                return url.to_owned();
+            let words = whole.split_whitespace().filter(|word| word.starts_with("http://127.0.0.1:"));
+            let urls: BTreeSet<String> = words.map(str::to_owned).collect();
+            if urls.len() >= count {
+                return urls.into_iter().collect();
             }
-            let ended = self.program.try_wait().unwrap().is_some();
+            let ended = self.programs.iter_mut().any(|program| program.try_wait().unwrap().is_some());
             assert!(!ended && Instant::now() < deadline, "the program does not listen:\n{said}");
             thread::sleep(LOOK);
         }
@@ -127,9 +175,11 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        // If the program has exited by itself, the test has already failed.
-        let _ = self.program.kill();
-        let _ = self.program.wait();
+        for program in &mut self.programs {
+            // If the program has exited by itself, the test has already failed.
+            let _ = program.kill();
+            let _ = program.wait();
+        }
         if let Some(operator) = self.operator.take() {
             let _ = operator.join();
         }

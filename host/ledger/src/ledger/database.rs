@@ -22,8 +22,8 @@ pub enum LedgerUsers {
 
 /// The ledger of a state directory.
 pub struct CallLedger {
-    database: Box<dyn LedgerDatabase>,
-    seal: Seal,
+    pub(super) database: Box<dyn LedgerDatabase>,
+    pub(super) seal: Seal,
     owners: LocalOwners,
     users: LedgerUsers,
     /// The newest generation that this process has seen.
@@ -123,7 +123,7 @@ impl CallLedger {
         ended(looked, seen)
     }
 
-    fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
+    pub(super) fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
         LedgerChange {
             transaction,
             seal: &self.seal,

@@ -23,6 +23,7 @@ mod races;
 mod seal;
 mod shared_calls;
 mod shared_rates;
+mod shared_sessions;
 mod status;
 mod store;
 mod trusted;
@@ -40,6 +41,9 @@ pub use owner::Owner;
 pub use questions::{Conflict, OpenCount, QuestionRow, QuestionSubject};
 pub use shared_calls::{SharedCallKind, SharedCallNews, SharedCallPhase, SharedCallRoom, SharedCallRow};
 pub use shared_rates::{RateUse, RatesUsed};
+pub use shared_sessions::{
+    NewRelay, RelayKind, RelayRow, RelayedRows, SessionAdded, SessionQuota, SessionReport, SessionRow,
+};
 pub use status::Status;
 pub use status::StatusStep;
 pub use store::{FoundValue, Page, Sharing, StoreName, StoreQuota, Unstored, root_of_principal};

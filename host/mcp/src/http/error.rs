@@ -21,6 +21,9 @@ pub enum HttpError {
         /// The system's error.
         source: io::Error,
     },
+    /// The system's random number generator fails, so the host cannot name itself to others.
+    #[error("the system gives no randomness")]
+    NoRandomness,
 }
 
 /// An invalid setting of the operator. The message never quotes a secret.

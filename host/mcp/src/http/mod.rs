@@ -9,6 +9,7 @@ mod approvers;
 mod carried;
 mod error;
 mod guard;
+mod instance_tag;
 mod oauth;
 mod operations;
 mod options;
@@ -19,8 +20,11 @@ mod readiness;
 mod refusal;
 mod refusal_reason;
 mod refusals;
+mod replicas;
 mod running;
+mod session_instances;
 mod sessions;
+mod shared_meaning;
 mod token_length;
 mod token_life;
 mod tokens;
@@ -53,7 +57,7 @@ use axum::body::Body;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any_service, get};
-use guard::{BodyRules, Hosts, Origins, TokenGuard};
+use guard::{BodyRules, Hosts, Origins, SessionGuard, TokenGuard};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use oauth::METADATA_PATH;
@@ -61,9 +65,10 @@ use portcullis::Host;
 use portcullis_listener::{ListenerStop, Served};
 use readiness::Readiness;
 use refusals::{Refusals, recorded};
+use replicas::Replicas;
 use rmcp::transport::StreamableHttpServerConfig;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use session_instances::SessionInstances;
 use sessions::Sessions;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -90,7 +95,7 @@ pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, Http
     let (limits, stopping, over) = (options.limits, TransportStop::default(), CancellationToken::new());
     let readiness = Arc::new(Readiness::new(host.clone(), stopping.begun().clone()));
     let refusals = Refusals::new();
-    let (router, access) = router(server.served_until(stopping.clone()), options, address, &over);
+    let (router, access) = router(server.served_until(stopping.clone()), options, address, &over)?;
     let router = beside_probes(router, &readiness, hosts).layer(from_fn_with_state(Arc::clone(&refusals), recorded));
     let served =
         Served { router, limits: limits.of_listener(), observer: Arc::new(HttpCounters(Arc::clone(&refusals))) };
@@ -109,14 +114,19 @@ async fn listen(options: &HttpOptions) -> Result<TcpListener, HttpError> {
 }
 
 /// Returns the routes with their guards. A layer that is added later runs earlier.
-fn router(server: Server, options: HttpOptions, address: SocketAddr, over: &CancellationToken) -> (Router, LiveAccess) {
+fn router(
+    server: Server,
+    options: HttpOptions,
+    address: SocketAddr,
+    over: &CancellationToken,
+) -> Result<(Router, LiveAccess), HttpError> {
     let (hosts, origins) = (Hosts::new(address, &options.hosts), Origins::new(&options.origins));
     let metadata = match &options.access {
         Access::OAuth(oauth) => Some(serde_json::to_vec(&oauth.metadata()).unwrap_or_default()),
         Access::Tokens(_) | Access::Everyone => None,
     };
     let access = LiveAccess::new(options.access);
-    let endpoint = endpoint(server, access.clone(), options.limits, over);
+    let endpoint = endpoint(server, access.clone(), options.limits, over)?;
     let open = metadata.map(described).unwrap_or_default();
     let pages = options.pages.map(|pages| pages.router(address)).unwrap_or_default();
     let router = endpoint
@@ -126,7 +136,7 @@ fn router(server: Server, options: HttpOptions, address: SocketAddr, over: &Canc
         .merge(pages)
         .layer(from_fn_with_state(Arc::new(hosts), guard::known_host))
         .layer(from_fn(guard::seal));
-    (router, access)
+    Ok((router, access))
 }
 
 /// Adds the probes. They accept any IP address as the host, because a cluster sends that of the container.
@@ -135,17 +145,23 @@ fn beside_probes(router: Router, readiness: &Arc<Readiness>, hosts: Arc<Hosts>) 
     router.merge(probes.layer(from_fn(guard::seal)))
 }
 
-fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &CancellationToken) -> Router {
+fn endpoint(
+    server: Server,
+    access: LiveAccess,
+    limits: HttpLimits,
+    over: &CancellationToken,
+) -> Result<Router, HttpError> {
     let (inner, begun) = (server.inner(), server.stopping().begun().clone());
     let guard = TokenGuard { access, operator: inner.options.principal.clone() };
     let bytes = arguments_bytes(&inner.host) + ENVELOPE_BYTES;
     let (usage, rules) = (SlotUsage::new(limits), BodyRules::new(bytes, limits.body_time));
-    let mut manager = LocalSessionManager::default();
-    // Disabled, because a session with a long quiet call is not idle. `sessions` knows the open requests and decides.
-    manager.session_config.keep_alive = None;
-    let manager = Arc::new(manager);
-    let sessions = Sessions::new(Arc::clone(&manager), limits);
+    let shared = Replicas::shared(&inner.host, limits)?;
+    let instances = Arc::new(SessionInstances::new(shared.as_ref().map(|(name, _)| name.clone())));
+    let sessions = Sessions::new(Arc::clone(&instances), limits);
     tokio::spawn(Arc::clone(&sessions).sweep(over.clone()));
+    let replicas = shared
+        .map(|(_, shared)| Replicas::begin(shared, (&sessions, &instances), &server, over, limits.session_idle_time));
+    let session_guard = Arc::new(SessionGuard { sessions, replicas });
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(true)
         .with_max_request_body_bytes(bytes)
@@ -153,16 +169,17 @@ fn endpoint(server: Server, access: LiveAccess, limits: HttpLimits, over: &Cance
         // The guards check both more strictly.
         .disable_allowed_hosts()
         .disable_allowed_origins();
-    let service = StreamableHttpService::new(move || Ok(server.clone()), manager, config);
-    Router::new()
+    let service = StreamableHttpService::new(move || Ok(server.clone()), instances, config);
+    let router = Router::new()
         .route(ENDPOINT, any_service(service))
         .route_layer(from_fn_with_state(begun, guard::while_serving))
-        .route_layer(from_fn_with_state(sessions, guard::own_session))
+        .route_layer(from_fn_with_state(session_guard, guard::own_session))
         .route_layer(from_fn_with_state(Arc::clone(&usage), guard::within_rate))
         .route_layer(from_fn_with_state(Arc::new(rules), guard::read_body))
         .route_layer(from_fn_with_state(usage, guard::within_load))
         .route_layer(from_fn_with_state(Arc::new(guard), guard::authorized))
-        .route_layer(from_fn(guard::no_query))
+        .route_layer(from_fn(guard::no_query));
+    Ok(router)
 }
 
 /// Returns the routes that clients can read without a token.

@@ -36,13 +36,17 @@ pub enum RefusalReason {
     Session,
     /// There is no room for another session.
     SessionsFull,
+    /// The database of the sessions cannot be reached, or has no room.
+    SessionStore,
+    /// The stream that the client wants to resume is on another host, or has ended.
+    StreamElsewhere,
     /// The server is stopping.
     Stopping,
 }
 
 impl RefusalReason {
     /// All reasons.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Host,
         Self::Origin,
         Self::Query,
@@ -59,6 +63,8 @@ impl RefusalReason {
         Self::Message,
         Self::Session,
         Self::SessionsFull,
+        Self::SessionStore,
+        Self::StreamElsewhere,
         Self::Stopping,
     ];
 
@@ -90,6 +96,8 @@ impl RefusalReason {
             Self::Message => ("message", "it is no unambiguous message of the protocol"),
             Self::Session => ("session", "the principal does not have the session"),
             Self::SessionsFull => ("sessions-full", "there is no room for another session"),
+            Self::SessionStore => ("session-store", "the database of the sessions cannot be reached or has no room"),
+            Self::StreamElsewhere => ("stream-elsewhere", "the stream is on another host or has ended"),
             Self::Stopping => ("stopping", "the server is stopping"),
         }
     }

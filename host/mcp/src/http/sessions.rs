@@ -1,12 +1,13 @@
-//! The sessions of the handshake era: their owners and their limits.
+//! The sessions of the handshake era in this process: their owners and their limits.
 //!
 //! A session id is not a credential. It is valid only for the principal that began the session. A session with an open
 //! request is never idle, however long the request takes.
 
 use super::options::HttpLimits;
+use super::session_instances::SessionInstances;
 use portcullis::policy::Principal;
 use portcullis::policy::recovery::RecoverMutex;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use portcullis::shared_sessions::SessionActivity;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -18,7 +19,7 @@ const SWEEP_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// All current sessions.
 pub(crate) struct Sessions {
-    manager: Arc<LocalSessionManager>,
+    instances: Arc<SessionInstances>,
     limits: HttpLimits,
     table: Mutex<SessionTable>,
 }
@@ -69,8 +70,8 @@ pub(crate) struct SessionPlace {
 }
 
 impl Sessions {
-    pub(crate) fn new(manager: Arc<LocalSessionManager>, limits: HttpLimits) -> Arc<Self> {
-        Arc::new(Self { manager, limits, table: Mutex::default() })
+    pub(crate) fn new(instances: Arc<SessionInstances>, limits: HttpLimits) -> Arc<Self> {
+        Arc::new(Self { instances, limits, table: Mutex::default() })
     }
 
     /// Marks a session as in use, if it belongs to this principal.
@@ -103,6 +104,29 @@ impl Sessions {
         Ok(place)
     }
 
+    /// Returns whether a session of this principal is here.
+    pub(crate) fn has(&self, id: &str, principal: &Principal) -> bool {
+        self.table().sessions.get(id).is_some_and(|session| session.owner == *principal)
+    }
+
+    /// Returns the ids of all sessions here.
+    pub(crate) fn ids(&self) -> Vec<SessionId> {
+        self.table().sessions.keys().cloned().collect()
+    }
+
+    /// Returns the ids of the sessions here with an open request.
+    pub(crate) fn calling(&self) -> Vec<SessionId> {
+        let table = self.table();
+        table.sessions.iter().filter(|(_, session)| session.requests > 0).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Returns how each session here is used, and whether that was since a time.
+    pub(crate) fn activities(&self, since: Instant) -> Vec<(SessionId, SessionActivity)> {
+        let table = self.table();
+        let activities = table.sessions.iter().map(|(id, session)| (id.clone(), session.activity(since)));
+        activities.collect()
+    }
+
     /// Removes a session that its client ended.
     pub(crate) fn forget(&self, id: &str) {
         self.table().sessions.remove(id);
@@ -112,7 +136,7 @@ impl Sessions {
     pub(crate) async fn close(&self, id: &SessionId) {
         self.forget(id);
         // An error means that the session has already ended.
-        drop(self.manager.close_session(id).await);
+        drop(self.instances.close_session(id).await);
     }
 
     /// Ends idle sessions periodically, until the server stops.
@@ -144,8 +168,8 @@ impl Sessions {
 
     /// Removes the sessions that have already ended.
     async fn forget_ended(&self) {
-        let live = self.manager.sessions.read().await;
-        self.table().sessions.retain(|id, _| live.contains_key(id));
+        let live = self.instances.ids().await;
+        self.table().sessions.retain(|id, _| live.contains(id));
     }
 
     fn table(&self) -> MutexGuard<'_, SessionTable> {
@@ -193,6 +217,16 @@ impl OpenSession {
         match what {
             SessionUse::Request => &mut self.requests,
             SessionUse::Stream => &mut self.streams,
+        }
+    }
+
+    fn activity(&self, since: Instant) -> SessionActivity {
+        if self.requests > 0 {
+            SessionActivity::Calling
+        } else if self.streams > 0 || self.used >= since {
+            SessionActivity::Used
+        } else {
+            SessionActivity::Idle
         }
     }
 

@@ -5,6 +5,7 @@ use super::row::{Row, SqlRow};
 use super::value::SqlValue;
 use crate::ledger::owner::Lease;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
 
 /// The file of the ledger, in the state directory.
 pub(in crate::ledger) const LEDGER_FILE: &str = "ledger.sqlite";
@@ -44,6 +45,18 @@ pub(in crate::ledger) trait LedgerDatabase: Send + Sync {
     /// Returns a number that changes whenever this or another process has changed the ledger. It is cheap and never
     /// waits. `None` while that is not possible.
     fn version(&self) -> Result<Option<i64>>;
+
+    /// Runs `work` once in a transaction that waits for other ones like it, and not for changes of the ledger. It
+    /// survives a crash of this process. A file does not have what such transactions change.
+    fn change_apart(&self, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
+        let _ = work;
+        Err(DatabaseFault::GivenUp)
+    }
+
+    /// Returns a number that changes when another host may have sent a message. `None` if there are no other hosts.
+    fn relay_news(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
 
     /// Returns the ports to which the process connects for the ledger.
     fn ports(&self) -> Vec<u16> {

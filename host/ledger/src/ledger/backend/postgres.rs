@@ -24,6 +24,7 @@ use crate::state_directory::PostgresAddress;
 use connections::{Connections, REACH_TIME};
 use deadpool_postgres::Object;
 use lease::Leases;
+use tokio::sync::watch;
 use transaction::PostgresTransaction;
 
 /// The ledger's database.
@@ -45,15 +46,27 @@ impl PostgresDatabase {
     }
 }
 
+/// Runs work in a transaction that has begun, and ends the transaction.
+fn end(transaction: PostgresTransaction<'_>, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
+    match work(&transaction) {
+        Ending::Commit => transaction.commit()?,
+        Ending::RollBack => transaction.roll_back(),
+    }
+    Ok(())
+}
+
 impl LedgerDatabase for PostgresDatabase {
     /// Every change survives a crash of the database's machine: it is not this host's to say that one matters less.
     fn change(&self, _: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
-        let transaction = PostgresTransaction::change(&self.connections)?;
-        match work(&transaction) {
-            Ending::Commit => transaction.commit()?,
-            Ending::RollBack => transaction.roll_back(),
-        }
-        Ok(())
+        end(PostgresTransaction::change(&self.connections)?, work)
+    }
+
+    fn change_apart(&self, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
+        end(PostgresTransaction::change_apart(&self.connections)?, work)
+    }
+
+    fn relay_news(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.connections.news.relays())
     }
 
     fn note(&self, durable: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {

@@ -4,6 +4,7 @@ use crate::batched;
 use crate::http::carried::carry;
 use crate::http::refusal::HttpRefusalReply;
 use crate::http::refusal_reason::RefusalReason;
+use crate::http::shared_meaning::SharedMeaning;
 use crate::judge::{Judged, judge};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -112,9 +113,9 @@ impl Asks {
 }
 
 /// Parses a body as the stdio transport parses a line: it must be one unambiguous message.
-fn message(bytes: &[u8]) -> Result<Asks, (Option<RequestId>, ErrorData)> {
+fn message(bytes: &[u8]) -> Result<ClientJsonRpcMessage, (Option<RequestId>, ErrorData)> {
     match judge(bytes) {
-        Judged::Message(message) => Ok(Asks::of(&message)),
+        Judged::Message(message) => Ok(*message),
         Judged::Refused(id, error) => Err((id, error)),
         Judged::Ignored if bytes.is_empty() => Err((None, ErrorData::parse_error("the message is empty", None))),
         Judged::Ignored => Err((None, ErrorData::invalid_request("the message is invalid", None))),
@@ -140,9 +141,12 @@ pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Requ
     let read = timeout(rules.time, rules.read(&parts.headers, body)).await;
     match read.unwrap_or_else(|_| Err(too_slow())) {
         Ok((bytes, room)) => match message(&bytes) {
-            Ok(asks) => {
-                let mut request = Request::from_parts(parts, Body::from(bytes));
-                request.extensions_mut().insert(asks);
+            Ok(message) => {
+                let mut request = Request::from_parts(parts, Body::from(bytes.clone()));
+                request.extensions_mut().insert(Asks::of(&message));
+                if let Some(meaning) = SharedMeaning::of(message, &bytes) {
+                    request.extensions_mut().insert(meaning);
+                }
                 carry(next.run(request).await, room)
             }
             Err((id, error)) => refused(id, error),
@@ -154,6 +158,10 @@ pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Requ
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn asks(text: &str) -> Option<Asks> {
+        message(text.as_bytes()).ok().map(|message| Asks::of(&message))
+    }
 
     #[test]
     fn the_method_of_a_message_determines_its_kind_and_an_invalid_message_has_none() {
@@ -174,7 +182,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":1}"#, None),
         ];
         for (text, asks) in rows {
-            assert_eq!(message(text.as_bytes()).ok(), asks, "{text}");
+            assert_eq!(self::asks(text), asks, "{text}");
         }
     }
 
@@ -192,7 +200,7 @@ mod tests {
         ];
         for (named, calls) in rows {
             let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{named}}}}}"#);
-            assert_eq!(message(text.as_bytes()).ok(), Some(Asks::Calls(calls)), "{text}");
+            assert_eq!(asks(&text), Some(Asks::Calls(calls)), "{text}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_postgres::{AsyncMessage, Client, Config, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -18,6 +19,9 @@ const CONNECT_PAUSE: Duration = Duration::from_millis(500);
 /// How long the database may take to say its generation. The connection is then taken for lost.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 
+/// The channel of the notifications of messages between hosts.
+const RELAYS: &str = "portcullis_sessions";
+
 /// Counts what this host has heard of.
 #[derive(Clone, Default)]
 pub(super) struct News(Arc<HeardChanges>);
@@ -26,6 +30,8 @@ pub(super) struct News(Arc<HeardChanges>);
 struct HeardChanges {
     count: AtomicI64,
     listens: AtomicBool,
+    /// Counts the notifications of messages between hosts.
+    relays: watch::Sender<u64>,
 }
 
 impl News {
@@ -40,9 +46,19 @@ impl News {
         self.0.count.fetch_add(1, Ordering::AcqRel);
     }
 
+    /// Returns a number that changes when another host may have sent a message.
+    pub(super) fn relays(&self) -> watch::Receiver<u64> {
+        self.0.relays.subscribe()
+    }
+
+    fn note_relay(&self) {
+        self.0.relays.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
     fn listens(&self, listens: bool) {
         // What changed since the last connection is not known.
         self.note();
+        self.note_relay();
         self.0.listens.store(listens, Ordering::Release);
     }
 }
@@ -62,6 +78,7 @@ async fn listen(config: &Config, tls: &MakeRustlsConnect, news: &News) -> Result
     let hears = async {
         while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
             match message {
+                Ok(AsyncMessage::Notification(told)) if told.channel() == RELAYS => news.note_relay(),
                 Ok(AsyncMessage::Notification(_)) => news.note(),
                 Ok(_) => {}
                 Err(error) => return Err(error),
@@ -77,7 +94,7 @@ async fn listen(config: &Config, tls: &MakeRustlsConnect, news: &News) -> Result
 
 /// Asks for the generation again and again. Returns when the database does not answer.
 async fn ask(client: &Client, news: &News) -> Result<(), Error> {
-    client.batch_execute("LISTEN portcullis_ledger").await?;
+    client.batch_execute("LISTEN portcullis_ledger; LISTEN portcullis_sessions").await?;
     news.listens(true);
     let mut seen = None;
     loop {

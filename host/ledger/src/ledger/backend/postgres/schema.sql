@@ -201,3 +201,29 @@ CREATE TABLE portcullis.shared_call (
     seal BYTEA NOT NULL
 );
 CREATE INDEX shared_call_expiry ON portcullis.shared_call (expires_at);
+
+-- The sessions of MCP clients that the hosts serve over HTTP. The id is a MAC of the client's session id, so that nobody
+-- can use a session whose row he reads. `hosts` are the hosts that have served it, joined by commas. `calls_until` is in
+-- the future while a host reports an open request.
+CREATE TABLE portcullis.client_session (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    hosts TEXT NOT NULL,
+    begun_at BIGINT NOT NULL,
+    used_at BIGINT NOT NULL,
+    calls_until BIGINT NOT NULL,
+    seal BYTEA NOT NULL
+);
+
+-- What one host tells another of such a session, or all others if the target is empty. Expired rows are deleted.
+CREATE TABLE portcullis.relayed (
+    position BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('response', 'cancel', 'end', 'ended')),
+    session TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    target TEXT NOT NULL,
+    body TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    seal BYTEA NOT NULL
+);

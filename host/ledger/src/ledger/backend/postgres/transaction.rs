@@ -24,6 +24,10 @@ const BEGIN_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// Begins a note that need not survive a crash of the database, and so does not wait for its disk.
 const BEGIN_QUICK_NOTE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off";
 
+/// Begins a transaction on what does not belong to the approvals, after those of other hosts. It takes a lock of its
+/// own.
+const BEGIN_APART: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(8101820098873224302)";
+
 /// Begins to read a snapshot.
 const BEGIN_LOOK: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
@@ -52,7 +56,7 @@ pub(super) struct PostgresTransaction<'d> {
     /// `None` once it has ended, or if the connection is lost.
     client: Option<Object>,
     now: i64,
-    /// The token of a change. Empty for a look and a note.
+    /// The token of a change. Empty for a look, a note, and a transaction apart from the approvals.
     token: String,
     /// The process of the database that serves the connection.
     process: i64,
@@ -75,6 +79,11 @@ impl<'d> PostgresTransaction<'d> {
             Durable::Machine => BEGIN_NOTE,
         };
         Self::begin(connections, begin, String::new())
+    }
+
+    /// Begins a transaction on what does not belong to the approvals, after those of other hosts.
+    pub(super) fn change_apart(connections: &'d Connections) -> Result<Self> {
+        Self::begin(connections, BEGIN_APART, String::new())
     }
 
     /// Begins to read a snapshot.
@@ -113,15 +122,17 @@ impl<'d> PostgresTransaction<'d> {
             return Err(DatabaseFault::GivenUp);
         }
         let Some(client) = self.client.take() else { return Err(DatabaseFault::GivenUp) };
-        let commit = if self.has_changed.get() { COMMIT_AND_TELL } else { "COMMIT" };
+        let is_change = !self.token.is_empty();
+        let commit = if is_change && self.has_changed.get() { COMMIT_AND_TELL } else { "COMMIT" };
         match self.connections.wait(async { Ok(client.batch_execute(commit).await?) }) {
+            Ok(()) if !is_change => Ok(()),
             Ok(()) => {
                 self.connections.news.note();
                 Ok(())
             }
             Err(fault) => {
                 drop(Object::take(client));
-                if fault.is_unreachable() { self.recover() } else { Err(fault) }
+                if is_change && fault.is_unreachable() { self.recover() } else { Err(fault) }
             }
         }
     }
