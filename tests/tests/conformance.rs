@@ -41,6 +41,13 @@ fn the_requirements_of_2025_11_25_are_met_by_replicas() {
     meets_at(&service, "2025-11-25", include_str!("../data/conformance-2025-11-25.yml"));
 }
 
+/// The same for the newest revision, which has no sessions.
+#[test]
+fn the_requirements_of_2026_07_28_are_met_by_replicas() {
+    let Some(service) = Service::replicated() else { return };
+    meets_at(&service, "2026-07-28", include_str!("../data/conformance-2026-07-28.yml"));
+}
+
 #[track_caller]
 fn meets(requirements: &str, expected: &str) {
     meets_at(&Service::start(), requirements, expected);
