@@ -1,5 +1,5 @@
-//! Searches in the bytes of components, logs and files. Tests are not optimized, so a search of their own takes a second
-//! for some megabytes.
+//! Searches in the bytes of components, logs and files. Tests are not optimized, so a search of their own takes a
+//! second for some megabytes.
 
 use memchr::memmem;
 
