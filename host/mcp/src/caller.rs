@@ -30,8 +30,8 @@ impl McpCaller {
         let principal = identity.map_or(&server.inner().options.principal, |identity| &identity.principal).clone();
         let session = match (&server.inner().session, parts) {
             (Session::Said(session), _) => Arc::clone(session),
-            (Session::Process(id), None) => Arc::from(format!("stdio-{id}")),
-            (Session::Process(id), Some(parts)) => of_http(id, &principal, parts),
+            (Session::OfClient { pipes, .. }, None) => Arc::from(format!("stdio-{pipes}")),
+            (Session::OfClient { http, .. }, Some(parts)) => of_http(http, &principal, parts),
         };
         Self { principal, session }
     }
@@ -44,12 +44,12 @@ impl McpCaller {
 
 /// Returns the session of a request over HTTP. Requests without a session share one session per principal, so that a
 /// principal's later requests can read its kept outputs, and other principals cannot.
-fn of_http(process: &str, principal: &Principal, parts: &http::request::Parts) -> Arc<str> {
+fn of_http(server: &str, principal: &Principal, parts: &http::request::Parts) -> Arc<str> {
     // A session id works like a password for the session, so the audit log gets only a part of its digest.
     let digest = match parts.headers.get(SESSION_HEADER) {
         Some(id) => Sha256::digest(id.as_bytes()),
         // A principal cannot contain a NUL, so no two pairs produce the same text.
-        None => Sha256::digest(format!("{process}\0{principal}").as_bytes()),
+        None => Sha256::digest(format!("{server}\0{principal}").as_bytes()),
     };
     let digits = HEXLOWER.encode(&digest[..16]);
     Arc::from(format!("http-{digits}"))

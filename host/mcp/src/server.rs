@@ -26,8 +26,13 @@ pub struct Server {
 pub(crate) enum Session {
     /// The session that the operator set.
     Said(Arc<str>),
-    /// One session per client, derived from a random id of this process.
-    Process(Arc<str>),
+    /// One session for each client, derived from an id of its transport.
+    OfClient {
+        /// A random id of this process.
+        pipes: Arc<str>,
+        /// The same, or an id of all hosts that share the ledger: a client's next request may reach another one.
+        http: Arc<str>,
+    },
 }
 
 pub(crate) struct ServerState {
@@ -50,7 +55,11 @@ impl Server {
     pub fn new(host: Host, options: ServerOptions) -> Result<Self, ServerError> {
         let session = match &options.session {
             Some(session) => Session::Said(Arc::from(session.as_str())),
-            None => Session::Process(Arc::from(random_id()?)),
+            None => {
+                let pipes = Arc::from(random_id()?);
+                let http = host.shared_calls().map_or_else(|| Arc::clone(&pipes), |calls| Arc::from(calls.hosts_id()));
+                Session::OfClient { pipes, http }
+            }
         };
         if let Some(toolset) = &options.toolset {
             host.policy().toolset(toolset)?;

@@ -30,6 +30,9 @@ use std::time::Duration;
 /// The label from which the key of clients' states is derived.
 const STATE_KEY_LABEL: &[u8] = b"portcullis states of clients, version 1";
 
+/// The label from which the id of the hosts is derived.
+const HOSTS_ID_LABEL: &[u8] = b"portcullis hosts of one ledger, version 1";
+
 /// The shared calls of a ledger. Clones share them.
 #[derive(Clone)]
 pub struct SharedCalls(Arc<SharedCallsState>);
@@ -39,6 +42,7 @@ struct SharedCallsState {
     owner: Arc<Owner>,
     news: NewsBoard,
     state_key: [u8; 32],
+    hosts_id: String,
 }
 
 /// What became of a report.
@@ -68,6 +72,7 @@ impl SharedCalls {
                 owner: Arc::clone(owner),
                 news: NewsBoard::start(Arc::clone(ledger)),
                 state_key: state.ledger_key_for(STATE_KEY_LABEL),
+                hosts_id: HEXLOWER.encode(&state.ledger_key_for(HOSTS_ID_LABEL)),
             }))),
         }
     }
@@ -75,6 +80,11 @@ impl SharedCalls {
     /// Returns a key that every host of the ledger has, to seal states that clients keep.
     pub fn state_key(&self) -> [u8; 32] {
         self.0.state_key
+    }
+
+    /// Returns an id that all hosts of the ledger have in common, and no others. It is not secret.
+    pub fn hosts_id(&self) -> String {
+        self.0.hosts_id.clone()
     }
 
     /// Returns whether the database could be reached a moment ago. A wait that only looks leaves it alone otherwise.

@@ -49,6 +49,22 @@ async fn a_task_of_one_replica_is_polled_approved_and_fetched_on_others() {
     assert_eq!(replicas.notes(), ["x"]);
 }
 
+/// Each request of such a client is independent. All of them belong to one session, whichever server gets them.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_of_one_replica_is_a_resource_on_another() {
+    let Some(replicas) = Replicas::start(2, &[]) else { return };
+    let alice = Caller::with_forms(ALICE);
+    let result = replicas.call(0, &alice, "long-text__run", json!({})).await;
+    let uri = result["content"][1]["uri"].as_str().unwrap_or_else(|| panic!("{result}"));
+    let listed = replicas.request(1, &alice, "resources/list", json!({})).await;
+    assert_eq!(listed["resources"][0]["uri"], uri, "{listed}");
+    let uri = json!({ "uri": uri });
+    let page = replicas.request(1, &alice, "resources/read", uri.clone()).await;
+    assert!(page["contents"][0]["text"].as_str().is_some_and(|text| !text.is_empty()), "{page}");
+    let other = replicas.request(1, &Caller::with_forms(BOB), "resources/read", uri).await;
+    assert!(other["error"].is_object(), "it is of another principal: {other}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_cancelled_on_another_replica() {
     let Some(replicas) = Replicas::start(2, AT_ONCE) else { return };

@@ -2,13 +2,12 @@
 
 use crate::guard::ask::{Answer, Ask};
 use crate::guard::service::{MODERN, modern};
-use portcullis_tests::{Site, built_guest, eventually_async, program, shipped_plugin};
+use portcullis_tests::{Manifest, Site, built_guest, eventually_async, guest, program, shipped_plugin};
 use portcullis_tests_postgres::{Server, is_installed, query};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -38,6 +37,9 @@ directory.workspace = { path = "desk", access = "read-write" }
 decision = "ask"
 [[rule]]
 tool = "clerk.wait"
+decision = "allow"
+[[rule]]
+tool = "long-text.*"
 decision = "allow"
 [[rule]]
 tool = "clerk.sign"
@@ -76,27 +78,18 @@ impl Replicas {
         let site = Site::new();
         site.plugin("clerk", &built_guest("clerk"));
         site.plugin("files", &shipped_plugin("files"));
+        site.plugin("long-text", &guest("long-text", &Manifest::of("long-text")));
         site.directory("desk");
         fs::write(site.path("policy.toml"), POLICY).unwrap();
         fs::write(site.path("ledger-key"), "5a".repeat(32)).unwrap();
         private_file(&site.path("tokens"), &format!("alice:{ALICE}\nbob:{BOB}\n"));
-        site.warm();
         let mut replicas = Self { database, site, replicas: Vec::new() };
         for number in 0..count {
-            replicas.copy_compiled(number);
+            replicas.site.compile_for(&replicas.site.path(state(number)));
             let replica = replicas.serve(number, arguments);
             replicas.replicas.push(replica);
         }
         Some(replicas)
-    }
-
-    /// Gives a server the compiled plugins.
-    fn copy_compiled(&self, number: usize) {
-        let (from, to) = (self.site.state(), self.site.path(state(number)));
-        fs::DirBuilder::new().mode(0o700).create(&to).unwrap();
-        fs::copy(from.join("key"), to.join("key")).unwrap();
-        let copied = Command::new("cp").arg("-r").arg(from.join("cache")).arg(to.join("cache")).status().unwrap();
-        assert!(copied.success());
     }
 
     fn serve(&self, number: usize, arguments: &[&str]) -> Replica {
@@ -176,18 +169,22 @@ impl Replicas {
 
     /// Builds a request.
     pub(super) fn ask(&self, number: usize, caller: &Caller, method: &str, params: Value) -> Ask {
-        let name = params["taskId"].as_str().or(params["name"].as_str()).unwrap().to_owned();
+        let names = ["taskId", "name", "uri"].map(|member| params[member].as_str().map(str::to_owned));
+        let name = names.into_iter().flatten().next();
         let mut message = modern(method, params);
         message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = caller.capabilities.clone();
-        Ask::new("POST", "/mcp")
+        let ask = Ask::new("POST", "/mcp")
             .with("Host", &self.address(number).to_string())
             .with("Authorization", &format!("Bearer {}", caller.token))
             .with("Accept", "application/json, text/event-stream")
             .with("Content-Type", "application/json")
             .with("MCP-Protocol-Version", MODERN)
             .with("Mcp-Method", method)
-            .with("Mcp-Name", &name)
-            .body(message.to_string())
+            .body(message.to_string());
+        match name {
+            Some(name) => ask.with("Mcp-Name", &name),
+            None => ask,
+        }
     }
 
     /// Calls a tool.
