@@ -51,13 +51,13 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Sets how many tests run at the same time, unless the environment says so: three for two cores. A test computes for a
-/// little more than half of its time. Else it waits for a limit, another process or a disk.
+/// Sets how many tests run at the same time, unless the environment says so: two for each core. A test computes for a
+/// little more than half of its time. Else it waits for a limit, another process or a database.
 fn at_once(nextest: &mut Command) {
     const VARIABLE: &str = "NEXTEST_TEST_THREADS";
     if env::var_os(VARIABLE).is_none() {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        nextest.env(VARIABLE, (cores + cores.div_ceil(2)).to_string());
+        nextest.env(VARIABLE, (2 * cores).to_string());
     }
 }
 
