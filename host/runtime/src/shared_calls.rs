@@ -1,7 +1,7 @@
 //! Calls that outlive the request of their client, on hosts that share a ledger: any of them can say what the call
 //! does, pass on its reply, and cancel it.
 //!
-//! A call runs where it began. That host reports each step of it here, and is told if the client cancels it. An
+//! A call runs where it began. That host reports each step of it here, and hears if the client cancels it. An
 //! approval request of the call is answered through [`crate::Approvals`], on any host.
 
 mod kept_reply;

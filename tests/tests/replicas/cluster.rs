@@ -154,7 +154,7 @@ pub(super) fn call(id: u64, tool: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": {} } })
 }
 
-/// Builds a yes or a no to the form with this id.
+/// Builds the answer yes or no to the form with this id.
 pub(super) fn answer(id: &Value, action: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": { "action": action, "content": {} } })
 }

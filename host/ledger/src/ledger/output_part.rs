@@ -1,5 +1,5 @@
 //! The content of kept outputs in a ledger that many hosts share: parts, the seals that bind them to their output, and
-//! the name of the folder for parts outside of the database. A ledger in a file has none of them.
+//! the name of the folder for parts outside of the database. A ledger in a file has no such parts.
 
 use super::backend::params;
 use super::database::LedgerChange;

@@ -1,6 +1,6 @@
 //! Sessions of MCP clients that several hosts serve, and what these hosts tell each other about them.
 //!
-//! A row of a session gives no right by itself: a client also needs its token. The row says to whom the session belongs
+//! A row of a session gives no right by itself: a client also needs its token. The row names the session's principal
 //! and how it began, so that any host can continue it. These statements are only for PostgreSQL, because a ledger in a
 //! file has one host.
 

@@ -308,7 +308,7 @@ fn record(asked: Arc<Question>, answer: Answer, otherwise: IfUnrecorded) -> Sess
     (Recording(Arc::clone(&asked), otherwise), vec![SessionEffect::Record(asked, answer)])
 }
 
-/// What a client is told about a call that has ended without a reply.
+/// The message to a client about a call that has ended without a reply.
 pub(crate) const LOST: &str = "the call was lost: the process that ran it has ended, or its task failed. It may have had \
                                effects, so check them before you make it again";
 

@@ -49,7 +49,7 @@ impl CallPhase {
         }
     }
 
-    /// Returns the state that other hosts are told.
+    /// Returns the state for other hosts.
     pub(super) fn shared(&self) -> SharedCallState {
         match self {
             Self::Work => SharedCallState::Works,

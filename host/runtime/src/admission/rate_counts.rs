@@ -1,7 +1,7 @@
 //! Counts calls under the rate limits of the policy: how many began lately, and how many are in progress.
 //!
 //! [`RateCounts::take`] is the only way to begin a call, and dropping what it returns is the only way to give it back.
-//! This file must not know which limits apply to a call, or what a refused caller is told.
+//! This file must not know which limits apply to a call, or what the message to a refused caller says.
 //!
 //! Hosts that share a ledger share the rates too. Each counts calls here at once, reports them to the others within a
 //! second, and hears what all of them have used. Between two reports, a host counts at most its part of what was free

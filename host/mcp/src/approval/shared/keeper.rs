@@ -26,7 +26,7 @@ pub(super) async fn share(
             running.kept();
             let id = call.id.clone();
             if told.send(Ok(call)).is_err() {
-                // The client has gone without the id. Dropping the call ends it.
+                // The client disconnected before it got the id. Dropping the call ends it.
                 drop(running);
                 // If that fails, the row expires.
                 drop(calls.forget(&id).await);
@@ -34,7 +34,7 @@ pub(super) async fn share(
                 mind(&calls, &id, running, &over).await;
             }
         }
-        // If the client has gone, this drops the call.
+        // If the client has disconnected, this drops the call.
         Ok(None) | Err(_) => drop(told.send(Err(running))),
     }
 }
