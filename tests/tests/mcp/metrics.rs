@@ -83,7 +83,8 @@ async fn calls_and_refusals_are_counted_at_an_address_of_their_own() {
     is("portcullis_http_refused_requests_total{reason=\"token-invalid\"}", 1.0);
     is("portcullis_http_refused_connections_total{reason=\"evicted\"}", 0.0);
     let execute = "portcullis_call_step_duration_seconds_sum{step=\"execute\"}";
-    assert!(value(&metrics, execute).is_some_and(|seconds| (0.1..30.0).contains(&seconds)), "{metrics}");
+    // The limit of 100 ms is also for the time before the tool runs.
+    assert!(value(&metrics, execute).is_some_and(|seconds| (0.05..30.0).contains(&seconds)), "{metrics}");
     let lookups = |result| value(&metrics, &format!("portcullis_code_cache_lookups_total{{result=\"{result}\"}}"));
     assert!(lookups("hit").unwrap() + lookups("miss").unwrap() >= 2.0, "{metrics}");
 
