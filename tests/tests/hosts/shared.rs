@@ -39,6 +39,23 @@ async fn a_call_that_waits_on_one_host_is_answered_on_another() {
     );
 }
 
+/// The runtime drops the waiting call on one of its own threads, which must not wait for the database.
+#[test]
+fn a_request_is_withdrawn_when_the_runtime_of_its_host_shuts_down() {
+    let Some(fleet) = Fleet::new() else { return };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let host = Arc::new(runtime.block_on(async { open(fleet.builder(1).answered_elsewhere()).await }));
+    runtime.spawn({
+        let host = Arc::clone(&host);
+        async move { host.call(mark(1)).await.code }
+    });
+    let approvals = fleet.approvals(2);
+    let question = eventually("the request", || approvals.list().block_on().unwrap().questions.pop());
+    drop(runtime);
+    let status = || approvals.question(&question.id).block_on().unwrap().status;
+    eventually("the end of the request", || (status() == Status::Withdrawn).then_some(()));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pending_call_of_one_host_runs_once_whichever_hosts_resume_it() {
     let Some(fleet) = Fleet::new() else { return };

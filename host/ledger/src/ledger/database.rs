@@ -6,10 +6,8 @@ use super::owner::{LocalOwners, Owner};
 use super::seal::Seal;
 use crate::state_directory::HostDirectories;
 use std::cell::Cell;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::runtime::Handle;
 
 /// Who uses a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,26 +221,6 @@ pub struct Committed {
     pub generation: Option<u64>,
     /// Whether entries wait in the outbox.
     pub posted: bool,
-}
-
-/// Runs blocking work on a thread that may block. Work that has begun is finished, even if this future is dropped.
-pub async fn blocking<T: Send + 'static, E: From<LedgerError> + Send + 'static>(
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, E> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(LedgerError::Io(io::Error::other(error)).into()),
-    }
-}
-
-/// Drops a value that writes to the disk when it is dropped, on a thread that may block.
-pub fn drop_blocking(value: impl Send + 'static) {
-    match Handle::try_current() {
-        // If the runtime shuts down, it drops the closure and with it the value.
-        Ok(runtime) => drop(runtime.spawn_blocking(move || drop(value))),
-        // Outside of a runtime, no worker is blocked.
-        Err(_) => drop(value),
-    }
 }
 
 /// Converts a duration to milliseconds.

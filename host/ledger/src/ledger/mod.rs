@@ -9,6 +9,7 @@
 mod anchors;
 mod answers;
 mod backend;
+mod blocking;
 mod database;
 mod error;
 mod generation;
@@ -31,7 +32,8 @@ mod trusted;
 pub use anchors::{ANCHORS_KEPT_MAX, AnchoredChain, AnchorsDamage, AuditAnchor, ChainHead, anchors_damage};
 pub use answers::{AnswerHold, AnswerRow};
 pub use backend::{DatabaseError, Durable};
-pub use database::{CallLedger, Committed, LedgerChange, LedgerUsers, blocking, drop_blocking, milliseconds};
+pub use blocking::{blocking, drop_blocking, dropped_blocking};
+pub use database::{CallLedger, Committed, LedgerChange, LedgerUsers, milliseconds};
 pub use error::{LedgerError, form_error, is_busy, is_disk_full, is_unreachable};
 pub use generation::{FIRST_GENERATION, Forgotten, LedgerPeek};
 pub use live_hosts::PoliciesInForce;

@@ -7,7 +7,7 @@ use super::concern::{Concern, unseen};
 use super::error::ApprovalError;
 use super::note::NOTE_BYTES_MAX;
 use super::shared::Approvals;
-use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking, is_unreachable};
+use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, drop_blocking, dropped_blocking, is_unreachable};
 use crate::origin::RequestOrigin;
 use crate::text::cut;
 use serde_json::{Map, Value};
@@ -42,9 +42,7 @@ pub(crate) struct Redeemed {
 impl Ticket {
     /// Ends the approval request, after its call has ended. Returns when that is in the ledger.
     pub(crate) async fn finish(mut self) {
-        let spent = self.0.take();
-        // If the runtime shuts down, the closure is dropped, which drops the approval too.
-        let _ = tokio::task::spawn_blocking(move || drop(spent)).await;
+        dropped_blocking(self.0.take()).await;
     }
 }
 

@@ -13,7 +13,9 @@ use super::shared::Approvals;
 use crate::approver::Answer;
 use crate::audit::Kind;
 use crate::caught::caught_now;
-use crate::ledger::{Durable, QuestionSubject, Status, StatusStep, blocking, drop_blocking, is_unreachable};
+use crate::ledger::{
+    Durable, QuestionSubject, Status, StatusStep, blocking, drop_blocking, dropped_blocking, is_unreachable,
+};
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -136,8 +138,7 @@ impl RequestWait {
     async fn withdraw(mut self) {
         self.attendance = None;
         if let Some(withdrawal) = self.withdrawal() {
-            // If the runtime shuts down, the closure is dropped, which drops the withdrawal too.
-            let _ = tokio::task::spawn_blocking(move || drop(withdrawal)).await;
+            dropped_blocking(withdrawal).await;
         }
     }
 
