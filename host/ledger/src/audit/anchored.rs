@@ -81,16 +81,6 @@ impl AuditLog {
         Ok(Some(head))
     }
 
-    /// Returns whether a head is that of an earlier moment of this log. Reads only the end of one entry, and does not
-    /// verify the entries before it.
-    ///
-    /// # Errors
-    /// The log cannot be read.
-    pub fn had_head(&self, head: &ChainHead) -> Result<bool, AuditError> {
-        let log = self.alone(|files| Ok(files.log.try_clone()?))?;
-        Ok(mac_before(&log, head.bytes)?.as_deref() == Some(head.mac.as_bytes()))
-    }
-
     /// Compares the log with its anchors, without verifying the entries before them.
     ///
     /// # Errors
