@@ -73,16 +73,8 @@ impl CallLedger {
         durable: Durable,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
-        let (mut work, mut done) = (Some(work), None);
-        let committed = self.database.change(durable, &mut |transaction| {
-            let Some(work) = work.take() else { return Ending::RollBack };
-            let change = self.of(transaction);
-            let made = work(&change).and_then(|made| Ok((made, change.committed()?)));
-            let ending = if made.is_ok() { Ending::Commit } else { Ending::RollBack };
-            done = Some(made);
-            ending
-        });
-        let done = ended(committed, done)?;
+        let run = |change: &LedgerChange<'_>| work(change).and_then(|made| Ok((made, change.committed()?)));
+        let done = self.within(run, |work| self.database.change(durable, work))?;
         if let Some(generation) = done.1.generation {
             self.has_seen(generation);
         }
@@ -99,14 +91,23 @@ impl CallLedger {
         durable: Durable,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.within(work, |work| self.database.note(durable, work))
+    }
+
+    /// Runs work in the transaction that `transact` makes.
+    pub(super) fn within<T, E: From<LedgerError>>(
+        &self,
+        work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
+        transact: impl FnOnce(&mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> backend::Result<()>,
+    ) -> Result<T, E> {
         let (mut work, mut done) = (Some(work), None);
-        let noted = self.database.note(durable, &mut |transaction| {
+        let transacted = transact(&mut |transaction| {
             let made = work.take().map(|work| work(&self.of(transaction)));
             let ending = if matches!(made, Some(Ok(_))) { Ending::Commit } else { Ending::RollBack };
             done = made;
             ending
         });
-        ended(noted, done)
+        ended(transacted, done)
     }
 
     /// Reads a consistent snapshot of the ledger. Others may write at the same time.
@@ -121,7 +122,7 @@ impl CallLedger {
         ended(looked, seen)
     }
 
-    pub(super) fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
+    fn of<'c>(&'c self, transaction: &'c dyn SqlTransaction) -> LedgerChange<'c> {
         LedgerChange {
             transaction,
             seal: &self.seal,

@@ -3,12 +3,8 @@
 use super::backend::{SqlTransaction, params};
 use super::database::LedgerChange;
 use super::error::LedgerError;
-use super::owner::Owner;
+use super::owner::{LEASE_MILLISECONDS, Owner};
 use std::collections::BTreeMap;
-
-/// For how long after a time without any host no host is taken for dead, in milliseconds: each must have had time to
-/// renew its lease.
-const GRACE_MILLISECONDS: i64 = 30_000;
 
 /// The policies in force, by their SHA-256, with the number of hosts that have each.
 pub type PoliciesInForce = BTreeMap<String, u64>;
@@ -17,7 +13,7 @@ impl LedgerChange<'_> {
     /// Returns the number of processes that use the ledger now.
     pub fn live_hosts(&self) -> Result<u32, LedgerError> {
         let select = "SELECT count(*) FROM host, contact WHERE alive_until > ?1 OR since > ?2";
-        let values = params![self.now(), self.now() - GRACE_MILLISECONDS];
+        let values = params![self.now(), self.now() - LEASE_MILLISECONDS];
         let count: i64 = self.transaction.only(select, values, |row| row.get(0))?;
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }

@@ -14,6 +14,10 @@ const OWNERS_DIRECTORY: &str = "owners";
 /// The start-up lock file. No process has this name.
 const BEGIN_FILE: &str = "begin";
 
+/// How long a lease holds, in milliseconds. A person waits that long until another host can run the call of a dead one.
+/// After a time without any host, none is taken for dead for as long: each must have had time to renew its lease.
+pub(super) const LEASE_MILLISECONDS: i64 = 30_000;
+
 /// Maximum files that a process checks when it starts. That takes a tenth of a second.
 const LEFTOVERS_MAX: usize = 10_000;
 

@@ -4,7 +4,7 @@
 //! and how it began, so that any host can continue it. These statements are only for PostgreSQL, because a ledger in a
 //! file has one host.
 
-use super::backend::{self, DatabaseFault, Ending, Row, SqlValue, params};
+use super::backend::{self, Row, SqlValue, params};
 use super::database::{CallLedger, LedgerChange};
 use super::error::LedgerError;
 use portcullis_definitions::text::hex;
@@ -168,19 +168,7 @@ impl CallLedger {
         &self,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
-        let (mut work, mut done) = (Some(work), None);
-        let committed = self.database.change_apart(&mut |transaction| {
-            let made = work.take().map(|work| work(&self.of(transaction)));
-            let ending = if matches!(made, Some(Ok(_))) { Ending::Commit } else { Ending::RollBack };
-            done = made;
-            ending
-        });
-        match (committed, done) {
-            (_, Some(Err(error))) => Err(error),
-            (Err(fault), _) => Err(fault.into()),
-            (Ok(()), Some(done)) => done,
-            (Ok(()), None) => Err(DatabaseFault::NoRow.into()),
-        }
+        self.within(work, |work| self.database.change_apart(work))
     }
 
     /// Returns a number that changes when another host may have sent a message. `None` if no other host can.

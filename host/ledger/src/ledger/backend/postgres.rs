@@ -70,12 +70,7 @@ impl LedgerDatabase for PostgresDatabase {
     }
 
     fn note(&self, durable: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
-        let transaction = PostgresTransaction::note(&self.connections, durable)?;
-        match work(&transaction) {
-            Ending::Commit => transaction.commit_note()?,
-            Ending::RollBack => transaction.roll_back(),
-        }
-        Ok(())
+        end(PostgresTransaction::note(&self.connections, durable)?, work)
     }
 
     fn look(&self, work: &mut dyn FnMut(&dyn SqlTransaction)) -> Result<()> {

@@ -2,6 +2,7 @@
 //! died, or that cannot reach the database, is noticed by the others.
 
 use crate::ledger::backend::error::Result;
+use crate::ledger::owner::LEASE_MILLISECONDS;
 use deadpool_postgres::{Object, Pool};
 use portcullis_policy::recovery::RecoverMutex;
 use std::collections::BTreeSet;
@@ -9,9 +10,6 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Handle;
-
-/// How long a lease holds, in milliseconds. A person waits that long until another host can run the call of a dead one.
-pub(super) const LEASE_MILLISECONDS: i64 = 30_000;
 
 /// How often a lease is renewed. Several renewals can fail.
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);

@@ -2,12 +2,12 @@
 //! commit.
 
 use super::connections::{Connections, REACH_TIME};
-use super::lease::LEASE_MILLISECONDS;
 use super::statement::dialect;
 use crate::ledger::backend::contract::{Durable, SqlTransaction};
 use crate::ledger::backend::error::{DatabaseFault, Result};
 use crate::ledger::backend::row::SqlRow;
 use crate::ledger::backend::value::{SqlValue, params};
+use crate::ledger::owner::LEASE_MILLISECONDS;
 use deadpool_postgres::Object;
 use portcullis_definitions::text::hex;
 use std::cell::Cell;
@@ -114,7 +114,8 @@ impl<'d> PostgresTransaction<'d> {
         Ok(Self { connections, client: Some(client), now, token, process, has_changed, has_failed })
     }
 
-    /// Commits the changes. If the connection is lost meanwhile, asks the database whether they were made.
+    /// Commits the transaction. If the connection is lost meanwhile, asks the database whether a change was made.
+    /// Anything else may then have taken effect, and is an error.
     pub(super) fn commit(mut self) -> Result<()> {
         if self.has_failed.get() {
             // The database would roll back and not call it an error.
@@ -135,20 +136,6 @@ impl<'d> PostgresTransaction<'d> {
                 if is_change && fault.is_unreachable() { self.recover() } else { Err(fault) }
             }
         }
-    }
-
-    /// Commits a note. If the connection is lost meanwhile, it may have taken effect.
-    pub(super) fn commit_note(mut self) -> Result<()> {
-        if self.has_failed.get() {
-            self.end();
-            return Err(DatabaseFault::GivenUp);
-        }
-        let Some(client) = self.client.take() else { return Err(DatabaseFault::GivenUp) };
-        let committed = self.connections.wait(async { Ok(client.batch_execute("COMMIT").await?) });
-        if committed.is_err() {
-            drop(Object::take(client));
-        }
-        committed
     }
 
     /// Ends the transaction without its changes.
