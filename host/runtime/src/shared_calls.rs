@@ -18,6 +18,7 @@ use crate::ledger::{
     is_busy, is_unreachable, milliseconds,
 };
 use crate::places::HostDirectories;
+use crate::text::new_id;
 use data_encoding::HEXLOWER;
 use news::NewsBoard;
 use portcullis_policy::{Principal, ToolName};
@@ -105,7 +106,7 @@ impl SharedCalls {
     ) -> Result<Option<SharedCall>, LedgerError> {
         let WrittenState { phase, question, body } = WrittenState::of(state)?;
         let row = SharedCallRow {
-            id: random_id()?,
+            id: new_id().ok_or_else(|| io::Error::other("the system has no randomness"))?,
             kind,
             principal: principal.to_string(),
             tool: tool.to_string(),
@@ -310,11 +311,4 @@ pub(crate) fn settle(ledger: &CallLedger) -> Result<(), LedgerError> {
 
 fn until(now: i64, lifetime: Duration) -> i64 {
     now.saturating_add(milliseconds(lifetime))
-}
-
-/// Returns 128 random bits in hexadecimal.
-fn random_id() -> Result<String, LedgerError> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(HEXLOWER.encode(&bytes))
 }
