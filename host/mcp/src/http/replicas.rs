@@ -247,7 +247,7 @@ impl Replicas {
         }
         let found = self.shared.continue_session(id, principal).await.map_err(|error| unserved(&error))?;
         let parameters = serde_json::from_str(&found.ok_or(Unserved::Unknown)?).map_err(|_| Unserved::Unknown)?;
-        // What is left of an instance that has ended.
+        // An instance here may have ended, and still has its place.
         self.sessions.forget(id);
         let place = self.sessions.begin(principal).await.map_err(Unserved::Full)?;
         let (server, over) = (self.server.clone(), self.over.child_token());
