@@ -36,8 +36,7 @@ pub fn ledger_number(state: &Path, statement: &str) -> i64 {
     match ledger_address(state) {
         Some(address) => {
             let (port, database) = address.rsplit_once(':').unwrap().1.split_once('/').unwrap();
-            let statement = format!("SET search_path = portcullis; {statement}");
-            let answer = postgres::query(port.parse().unwrap(), database, &statement).unwrap();
+            let answer = postgres::query_ledger(port.parse().unwrap(), database, statement).unwrap();
             answer.lines().next().unwrap().trim().parse().unwrap()
         }
         None => {

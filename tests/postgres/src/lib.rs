@@ -263,6 +263,14 @@ pub fn query(port: u16, database: &str, statement: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// Runs a statement on the tables of the ledger in a database, as [`query`] does.
+///
+/// # Errors
+/// The statement fails.
+pub fn query_ledger(port: u16, database: &str, statement: &str) -> Result<String> {
+    query(port, database, &format!("SET search_path = portcullis; {statement}"))
+}
+
 /// Returns the folder of the newest version's programs.
 fn programs() -> Result<PathBuf> {
     let entries = fs::read_dir(VERSIONS).context("PostgreSQL is not installed: apt-get install postgresql")?;

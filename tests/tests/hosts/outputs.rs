@@ -7,9 +7,10 @@ use crate::outputs::desk::{LOCAL, all_lines, bytes_of, call, lines, policy, read
 use portcullis::outputs::{OutputError, Reader};
 use portcullis::policy::Principal;
 use portcullis::state::{OutputsAddress, PostgresAddress, StatePlace};
-use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, Request};
+use portcullis::text::WithCauses;
+use portcullis::{Code, Compiler, Host, HostBuilder, Request};
 use portcullis_tests::{built_guest, program};
-use portcullis_tests_postgres::query;
+use portcullis_tests_postgres::query_ledger;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
@@ -67,8 +68,7 @@ impl Offices {
 
     /// Runs a statement on the database, and returns its answer.
     fn query(&self, statement: &str) -> String {
-        let statement = format!("SET search_path = portcullis; {statement}");
-        query(self.fleet.server.port(), DATABASE, &statement).unwrap().trim().to_owned()
+        query_ledger(self.fleet.server.port(), DATABASE, statement).unwrap().trim().to_owned()
     }
 
     /// Returns the program on this host, with the places of the fleet.
@@ -273,7 +273,7 @@ async fn a_place_that_cannot_be_used_is_an_error_at_the_start() {
         let builder = Host::builder(offices.fleet.desk.site.plugins(), place).compiler(Compiler::InProcess);
         let policy = "[plugin.scribe]\ndirectory.workspace = { path = \"shared\", access = \"read-only\" }\n";
         match builder.policy_text(policy, offices.fleet.desk.root()).open().await {
-            Err(error) => chain(&error),
+            Err(error) => WithCauses(&error).to_string(),
             Ok(_) => panic!("the place must be refused"),
         }
     };
@@ -284,17 +284,6 @@ async fn a_place_that_cannot_be_used_is_an_error_at_the_start() {
     assert!(error.contains("needs a ledger in a database"), "{error}");
     let error = refused(offices.fleet.place(1).outputs_in(address("shared"))).await;
     assert!(error.contains("the directory of outputs"), "a grant must not contain it: {error}");
-}
-
-fn chain(error: &OpenError) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::guard::ask::{Answer, Ask};
 use crate::guard::service::{MODERN, modern};
 use portcullis_tests::{Manifest, Site, built_guest, eventually_async, guest, program, shipped_plugin};
-use portcullis_tests_postgres::{Server, is_installed, query};
+use portcullis_tests_postgres::{Server, is_installed, query_ledger};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -157,7 +157,7 @@ impl Replicas {
 
     /// Runs a statement on the ledger. Returns the columns as text, a line for each row.
     pub(super) fn query(&self, statement: &str) -> String {
-        query(self.database.port(), DATABASE, &format!("SET search_path = portcullis; {statement}")).unwrap()
+        query_ledger(self.database.port(), DATABASE, statement).unwrap()
     }
 
     /// Sends a request to a server, and returns its result, or the error under `error`.

@@ -6,6 +6,7 @@ use crate::approvals::desk::{Desk, left_behind, mark, numbered, open};
 use portcullis::approvals::{ApprovalError, Onward, Status};
 use portcullis::policy::Unattended;
 use portcullis::state::{PostgresAddress, StatePlace};
+use portcullis::text::WithCauses;
 use portcullis::{Answer, Code, Covers, open_approvals};
 use portcullis_tests::{BlockOn, eventually, eventually_async};
 use portcullis_tests_postgres::{Server, is_installed};
@@ -141,7 +142,7 @@ async fn a_host_with_another_key_is_refused() {
     let address = PostgresAddress::new(fleet.address());
     let other = StatePlace::from(fleet.state(2)).ledger_in(address);
     let refused = open_approvals(other).await.expect_err("the key is another one");
-    let text = chain(&refused);
+    let text = WithCauses(&refused).to_string();
     assert!(text.contains("--ledger-key") && !text.contains("portcullis@"), "{text}");
 }
 
@@ -161,7 +162,7 @@ async fn a_connection_is_encrypted_and_its_certificate_is_checked() {
     let opened = async |host: &str, options: &str| {
         let address = format!("postgres://portcullis@{host}:{}/ledger?sslmode=require{options}", server.port());
         let place = StatePlace::from(desk.site.state()).ledger_in(PostgresAddress::new(address));
-        open_approvals(place).await.map(drop).map_err(|error| chain(&error))
+        open_approvals(place).await.map(drop).map_err(|error| WithCauses(&error).to_string())
     };
     let trusted = format!("&sslrootcert={}", file.display());
     let wrong_name = opened("127.0.0.1", &trusted).await.unwrap_err();
@@ -182,18 +183,8 @@ async fn a_host_of_another_ledger_is_refused_and_changes_nothing() {
     }
     let address = PostgresAddress::new(fleet.address());
     let moved = StatePlace::from(other.state(1)).ledger_in(address).ledger_key(fleet.key());
-    let refused = chain(&open_approvals(moved).await.expect_err("its audit log knows a newer ledger"));
+    let refused = open_approvals(moved).await.expect_err("its audit log knows a newer ledger");
+    let refused = WithCauses(&refused).to_string();
     assert!(refused.contains("new state directory"), "{refused}");
     assert_eq!(fleet.approvals(2).question(&id).await.unwrap().status, Status::Pending);
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

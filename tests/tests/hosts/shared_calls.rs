@@ -6,7 +6,7 @@ use crate::approvals::desk::{mark, open};
 use portcullis::Host;
 use portcullis::policy::{Principal, ToolName};
 use portcullis::shared_calls::{Reported, SharedCallKind, SharedCallState, SharedCallStop, SharedCalls};
-use portcullis_tests_postgres::query;
+use portcullis_tests_postgres::query_ledger;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn shared(calls: &SharedCalls, kind: SharedCallKind, name: &str, lifetime:
 }
 
 fn sql(fleet: &Fleet, statement: &str) -> String {
-    query(fleet.server.port(), "ledger", &format!("SET search_path = portcullis; {statement}")).unwrap()
+    query_ledger(fleet.server.port(), "ledger", statement).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

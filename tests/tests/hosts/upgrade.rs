@@ -4,6 +4,7 @@
 use super::fleet::{DATABASE, Fleet};
 use crate::approvals::desk::{left_behind, mark, numbered, open};
 use portcullis::policy::Unattended;
+use portcullis::text::WithCauses;
 use portcullis::{Answer, Code, open_approvals};
 use std::collections::BTreeMap;
 
@@ -45,7 +46,6 @@ async fn a_host_that_is_too_old_for_a_database_does_not_open() {
         fleet.server.run(DATABASE, change).unwrap();
     }
     let refused = open_approvals(fleet.place(2)).await.expect_err("the database is newer");
-    let text = std::iter::successors(Some(&refused as &dyn std::error::Error), |error| error.source());
-    let text: Vec<String> = text.map(ToString::to_string).collect();
-    assert!(text.join(": ").contains("use a newer host"), "{text:?}");
+    let text = WithCauses(&refused).to_string();
+    assert!(text.contains("use a newer host"), "{text}");
 }

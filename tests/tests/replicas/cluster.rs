@@ -8,7 +8,7 @@ use portcullis::{Compiler, Host};
 use portcullis_mcp::http::{self, HttpLimits, HttpOptions, Running};
 use portcullis_mcp::{ClientAnswers, Server as McpServer, ServerOptions};
 use portcullis_tests::{Manifest, Site, guest};
-use portcullis_tests_postgres::{Server, address_at, is_installed, query};
+use portcullis_tests_postgres::{Server, address_at, is_installed, query_ledger};
 use serde_json::{Value, json};
 use std::fs;
 use std::net::SocketAddr;
@@ -82,8 +82,7 @@ impl Cluster {
 
     /// Runs a statement on the ledger, and returns what it prints.
     pub(super) fn query(&self, statement: &str) -> String {
-        let statement = format!("SET search_path = portcullis; {statement}");
-        query(self.database.port(), DATABASE, &statement).unwrap()
+        query_ledger(self.database.port(), DATABASE, statement).unwrap()
     }
 
     /// Begins a session of the operator on a server.
