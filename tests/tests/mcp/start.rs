@@ -159,7 +159,8 @@ fn a_plugin_whose_tools_can_never_run_is_not_reported() {
     desk.site.plugin("broken", b"no component");
     let (mut wire, _worker) = serve(&desk, Era::Legacy, &["--list-denied"]);
     let states = plugins(&mut wire);
-    assert_eq!((&states["slow"]["state"], &states["broken"]["state"]), (&json!("compiling"), &json!("refused")));
+    let state = |plugin: &str| &states[plugin]["state"];
+    assert_eq!((state("slow"), state("broken")), (&json!("compiling"), &json!("refused")), "{states}");
     assert_eq!(wire.call("slow__run", json!({}))["_meta"]["portcullis/code"], "plugin-loading");
 }
 

@@ -292,6 +292,11 @@ impl<'a> Graph<'a> {
                 }
             }
             visits.push(most[0]);
+            if most == lower {
+                // Greater depths add nothing, unless the schema is recursive.
+                visits.resize(JSON_DEPTH_MAX + 1, most[0]);
+                break;
+            }
             lower = most;
         }
         Ok(visits)
