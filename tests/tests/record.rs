@@ -37,6 +37,9 @@ mod unavailable;
 #[path = "record/cache.rs"]
 mod cache;
 
+#[path = "record/mapped.rs"]
+mod mapped;
+
 #[path = "record/refusals.rs"]
 mod refusals;
 

@@ -1,6 +1,7 @@
 //! Compiles a component to code for this processor. It runs in its own process, which can be killed, because wasmtime
 //! does not limit the time and memory of a compilation.
 
+use crate::artefact::Artefact;
 use crate::codegen;
 use crate::component::{COMPONENT_BYTES_MAX, Refusal};
 use crate::engine::compile_settings;
@@ -50,19 +51,6 @@ const ARTEFACT_BEGINNING: &[u8] = b"\x7fELF";
 /// The signals of a closed terminal, an interrupt at the terminal, and a system shutdown. A worker that they end has
 /// not reached a limit.
 const ENDED_BY_OTHERS: [i32; 3] = [Signal::HUP.as_raw(), Signal::INT.as_raw(), Signal::TERM.as_raw()];
-
-/// Compiled code that this process may run: the output of our compiler, or a cache entry with a valid MAC.
-pub struct Artefact(Vec<u8>);
-
-impl Artefact {
-    pub(crate) fn authenticated(bytes: Vec<u8>) -> Self {
-        Self(bytes)
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
 
 /// Where components are compiled. Nowhere, if the program was built without the feature `compiler`.
 #[derive(Clone, Debug, Default)]
@@ -141,22 +129,29 @@ impl Compiler {
         match self {
             Self::Worker => {
                 let program = own_program::path()?;
-                let artefact = in_worker(program, &[OsString::from(WORKER_ARGUMENT)], component).await?;
-                if artefact.bytes().starts_with(ARTEFACT_BEGINNING) { Ok(artefact) } else { Err(not_first().into()) }
+                let code = in_worker(program, &[OsString::from(WORKER_ARGUMENT)], component).await?;
+                if code.starts_with(ARTEFACT_BEGINNING) {
+                    Ok(Artefact::in_memory(code))
+                } else {
+                    Err(not_first().into())
+                }
             }
-            Self::Program { program, arguments } => in_worker(program, arguments, component).await,
+            Self::Program { program, arguments } => {
+                Ok(Artefact::in_memory(in_worker(program, arguments, component).await?))
+            }
             Self::InProcess => {
                 let component = component.to_vec();
                 let compiled = tokio::task::spawn_blocking(move || compile(&component)).await;
-                Ok(compiled.map_err(|_| CompileError::Exhausted)?.map_err(Refusal::Uncompilable)?)
+                let compiled = compiled.map_err(|_| CompileError::Exhausted)?.map_err(Refusal::Uncompilable)?;
+                Ok(Artefact::in_memory(compiled))
             }
         }
     }
 }
 
-fn compile(component: &[u8]) -> Result<Artefact, String> {
+fn compile(component: &[u8]) -> Result<Vec<u8>, String> {
     let engine = wasmtime::Engine::new(&compile_settings()).map_err(|error| describe(&error))?;
-    codegen::compile(&engine, component).map(Artefact).map_err(|error| describe(&error))
+    codegen::compile(&engine, component).map_err(|error| describe(&error))
 }
 
 /// Returns the text of a compile error. It may contain names from the component, so it is escaped.
@@ -169,7 +164,7 @@ fn not_first() -> io::Error {
     io::Error::other("it returned no code: portcullis::init() is not the first line of its main")
 }
 
-async fn in_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> Result<Artefact, CompileError> {
+async fn in_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> Result<Vec<u8>, CompileError> {
     // On a timeout, dropping the future kills the worker.
     match tokio::time::timeout(COMPILE_TIME_MAX, run_worker(program, arguments, component)).await {
         Ok(outcome) => outcome,
@@ -177,7 +172,7 @@ async fn in_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> 
     }
 }
 
-async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> Result<Artefact, CompileError> {
+async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) -> Result<Vec<u8>, CompileError> {
     // A process that has given up the start of programs compiles in a worker of its broker.
     if let Some(worker) = own_process::start_worker() {
         let mut worker = worker?;
@@ -233,15 +228,10 @@ async fn feed(
 }
 
 /// Returns what the end of a worker means.
-fn outcome(
-    code: Option<i32>,
-    signal: Option<i32>,
-    artefact: Vec<u8>,
-    message: &[u8],
-) -> Result<Artefact, CompileError> {
+fn outcome(code: Option<i32>, signal: Option<i32>, artefact: Vec<u8>, message: &[u8]) -> Result<Vec<u8>, CompileError> {
     let message = || String::from_utf8_lossy(message).escape_debug().take(MESSAGE_CHARACTERS_MAX).collect::<String>();
     match code {
-        Some(0) => Ok(Artefact(artefact)),
+        Some(0) => Ok(artefact),
         Some(EXIT_REFUSED) => Err(Refusal::Uncompilable(message()).into()),
         Some(EXIT_BROKEN) => Err(CompileError::Worker(io::Error::other(message()))),
         // Ended from outside, not because of the component.
@@ -314,7 +304,7 @@ fn work() -> Result<(), (i32, String)> {
     read.map_err(|error| broken(format!("it cannot read the component: {error}")))?;
     let artefact = compile(&component).map_err(|message| (EXIT_REFUSED, message))?;
     let mut output = io::stdout();
-    let written = output.write_all(artefact.bytes()).and_then(|()| output.flush());
+    let written = output.write_all(&artefact).and_then(|()| output.flush());
     written.map_err(|error| broken(format!("it cannot write the compiled code: {error}")))
 }
 

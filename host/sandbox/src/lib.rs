@@ -4,6 +4,7 @@
 //! limits that end a run, and the trusted compiled code. It knows nothing about policy files, approvals or the audit
 //! log. It gets limits and handles, and enforces them.
 
+mod artefact;
 mod base;
 mod cancellation;
 mod clock;
@@ -45,10 +46,11 @@ mod ticker;
 mod toolset;
 mod wasi;
 
+pub use artefact::Artefact;
 pub use base::PathBase;
 pub use cancellation::Cancellation;
 pub use code::Code;
-pub use compile::{Artefact, CompileError, Compiler, compile_worker, init};
+pub use compile::{CompileError, Compiler, compile_worker, init};
 pub use component::{COMPONENT_BYTES_MAX, Refusal, Surface, check_component, component_imports, served_imports};
 pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull, Progress};
 pub use contract::Contract;

@@ -4,12 +4,15 @@
 //! wasmtime trusts compiled code, so an attacker who could change an entry could run code in the host. Three things
 //! prevent that. The directory is private, and no grant covers it. The key is outside the directory. An entry is used
 //! only if its content and name are exactly as written.
+//!
+//! Large code is mapped from the file whose MAC was checked, and not copied. So a program that can write the directory
+//! could change code after the check. It runs as the same user, who can read the key too.
 
 mod room;
 
 pub use room::{CACHE_BYTES_MAX, InUse};
 
-use crate::compile::Artefact;
+use crate::artefact::Artefact;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use data_encoding::HEXLOWER;
@@ -22,11 +25,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
-/// The first bytes of an entry. A new layout gets a new number.
-const MAGIC: &[u8; 8] = b"PCSTORE1";
+/// The last bytes of an entry. A new layout gets a new number.
+const MAGIC: &[u8; 8] = b"PCSTORE2";
 
 /// The length of a MAC, in bytes.
 const MAC_BYTES: usize = 32;
+
+/// The length of what follows the content of an entry, in bytes: its MAC, and [`MAGIC`]. The content comes first,
+/// because code must begin at the start of a page to be mapped.
+const SEAL_BYTES: usize = MAC_BYTES + MAGIC.len();
+
+/// Minimum size of an entry whose code is mapped, in bytes. A smaller one is copied, because a mapped file stays open.
+const MAPPED_BYTES_MIN: u64 = 1024 * 1024;
+
+/// Maximum files of code that a host maps at one time. Each is an open file. Further code is copied.
+const MAPPED_MAX: usize = 256;
+
+/// Bytes to read at a time while a MAC is computed: they fit in a processor's cache.
+const READ_BYTES: usize = 128 * 1024;
 
 /// Maximum size of an entry, in bytes. Code is at most about four times as large as its component.
 const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
@@ -40,6 +56,9 @@ const USED_GRAIN: Duration = Duration::from_secs(60 * 60);
 
 /// The suffix of a file that is being written.
 const UNFINISHED: &str = ".new";
+
+/// Why an entry is rejected that has no seal of this layout.
+const UNKNOWN: &str = "the entry has an unknown format";
 
 /// Counts the writers of this process.
 static WRITERS: AtomicU64 = AtomicU64::new(0);
@@ -94,6 +113,8 @@ pub struct CodeStore {
     fingerprint: Option<[u8; 32]>,
     /// Permits for entries that are marked as used.
     marks: Arc<Semaphore>,
+    /// Permits for code that is mapped.
+    mapped: Arc<Semaphore>,
 }
 
 impl CodeStore {
@@ -101,16 +122,37 @@ impl CodeStore {
     /// directory. An engine that cannot compile has no fingerprint, and uses what another one has compiled last.
     pub fn new(directory: Dir, key: &[u8; 32], fingerprint: Option<[u8; 32]>) -> Self {
         let marks = Arc::new(Semaphore::new(MARKED_MAX));
-        Self { directory, mac: keyed(key), fingerprint, marks }
+        let mapped = Arc::new(Semaphore::new(MAPPED_MAX));
+        Self { directory, mac: keyed(key), fingerprint, marks, mapped }
     }
 
     /// Looks up the compiled code of a plugin.
     pub fn fetch_code(&self, plugin: &[u8; 32]) -> Fetched<Artefact> {
-        match self.fetch(Entry::Code, plugin) {
-            Fetched::Hit(bytes) => Fetched::Hit(Artefact::authenticated(bytes)),
-            Fetched::Miss => Fetched::Miss,
-            Fetched::Rejected(reason) => Fetched::Rejected(reason),
+        let id = self.id(Entry::Code, plugin);
+        match self.open_private(Entry::Code, &id).and_then(|file| self.code_in(file, &id)) {
+            Ok(fetched) => fetched,
+            Err(error) => unreadable(&error),
         }
+    }
+
+    /// Checks the code in an entry. Small code is read into memory.
+    fn code_in(&self, file: File, id: &[u8; 32]) -> io::Result<Fetched<Artefact>> {
+        let place = match file.metadata()?.len() {
+            MAPPED_BYTES_MIN..=ENTRY_BYTES_MAX => Arc::clone(&self.mapped).try_acquire_owned().ok(),
+            _ => None,
+        };
+        let Some(place) = place else {
+            return Ok(match self.open_sealed(read_whole(file)?, id) {
+                Fetched::Hit(bytes) => Fetched::Hit(Artefact::in_memory(bytes)),
+                Fetched::Miss => Fetched::Miss,
+                Fetched::Rejected(reason) => Fetched::Rejected(reason),
+            });
+        };
+        let file = file.into_std();
+        Ok(match self.check_sealed(&file, id)? {
+            Ok(code_bytes) => Fetched::Hit(Artefact::in_file(file, code_bytes, place)),
+            Err(reason) => Fetched::Rejected(reason),
+        })
     }
 
     /// Looks up an entry of a plugin.
@@ -119,10 +161,9 @@ impl CodeStore {
     }
 
     fn fetch_as(&self, entry: Entry, id: &[u8; 32]) -> Fetched<Vec<u8>> {
-        match self.read(entry, id) {
+        match self.open_private(entry, id).and_then(read_whole) {
             Ok(bytes) => self.open_sealed(bytes, id),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Fetched::Miss,
-            Err(_) => Fetched::Rejected("the entry is not a readable regular file that only this user can write"),
+            Err(error) => unreadable(&error),
         }
     }
 
@@ -131,7 +172,7 @@ impl CodeStore {
     /// # Errors
     /// The system refuses. The entry is then absent or unchanged.
     pub fn put_code(&self, plugin: &[u8; 32], artefact: &Artefact) -> Result<(), StoreError> {
-        self.put(Entry::Code, plugin, artefact.bytes())?;
+        self.put(Entry::Code, plugin, &artefact.bytes()?)?;
         match &self.fingerprint {
             Some(fingerprint) => self.put_as(Entry::Engine, &engine_id(), fingerprint),
             None => Ok(()),
@@ -149,9 +190,9 @@ impl CodeStore {
     fn put_as(&self, entry: Entry, id: &[u8; 32], bytes: &[u8]) -> Result<(), StoreError> {
         let name = file_name(entry, id);
         let (unfinished, mut file) = self.begin_entry(&name)?;
-        file.write_all(MAGIC)?;
-        file.write_all(&self.seal(id, bytes))?;
         file.write_all(bytes)?;
+        file.write_all(&self.seal(id, bytes))?;
+        file.write_all(MAGIC)?;
         self.directory.rename(&unfinished, &self.directory, &name)?;
         // The lock ends here. It is held until the file has its final name, so that no other host removes the file as a
         // leftover.
@@ -198,27 +239,44 @@ impl CodeStore {
     }
 
     fn open_sealed(&self, mut bytes: Vec<u8>, id: &[u8; 32]) -> Fetched<Vec<u8>> {
-        let header = MAGIC.len() + MAC_BYTES;
-        if bytes.len() < header || !bytes.starts_with(MAGIC) {
-            return Fetched::Rejected("the entry has an unknown format");
-        }
-        let payload = bytes.split_off(header);
+        let Some((content, seal)) = bytes.split_last_chunk::<SEAL_BYTES>() else { return Fetched::Rejected(UNKNOWN) };
         let mut mac = self.mac.clone();
         mac.update(id);
-        mac.update(&payload);
-        match mac.verify_slice(&bytes[MAGIC.len()..]) {
-            Ok(()) => Fetched::Hit(payload),
-            Err(_) => Fetched::Rejected("the entry's MAC does not match its content and name"),
+        mac.update(content);
+        match opened(mac, seal) {
+            Ok(()) => {
+                bytes.truncate(bytes.len() - SEAL_BYTES);
+                Fetched::Hit(bytes)
+            }
+            Err(reason) => Fetched::Rejected(reason),
         }
     }
 
-    fn read(&self, entry: Entry, id: &[u8; 32]) -> io::Result<Vec<u8>> {
+    /// Checks the MAC of a file without keeping its content. Returns the length of the content, or why the file cannot
+    /// be used.
+    fn check_sealed(&self, mut file: &std::fs::File, id: &[u8; 32]) -> io::Result<Result<usize, &'static str>> {
+        let length = usize::try_from(file.metadata()?.len()).ok();
+        let Some(content) = length.and_then(|length| length.checked_sub(SEAL_BYTES)) else { return Ok(Err(UNKNOWN)) };
+        let mut mac = self.mac.clone();
+        mac.update(id);
+        let (mut buffer, mut left) = (vec![0; READ_BYTES.min(content)], content);
+        while left > 0 {
+            let part = &mut buffer[..left.min(READ_BYTES)];
+            file.read_exact(part)?;
+            mac.update(part);
+            left -= part.len();
+        }
+        let mut seal = [0; SEAL_BYTES];
+        file.read_exact(&mut seal)?;
+        Ok(opened(mac, &seal).map(|()| content))
+    }
+
+    /// Opens an entry that only this user can write, and notes its use.
+    fn open_private(&self, entry: Entry, id: &[u8; 32]) -> io::Result<File> {
         let file = self.open_entry(&file_name(entry, id))?;
         check_private(&file)?;
         note_use(&file);
-        let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0).min(1 << 28));
-        file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        Ok(file)
     }
 
     /// Creates a file for a new entry that no other writer uses. Its lock marks it as being written.
@@ -245,6 +303,28 @@ impl CodeStore {
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         self.directory.open_with(name, &options)
+    }
+}
+
+/// Compares a computed MAC with the end of an entry.
+fn opened(mac: Hmac<Sha256>, seal: &[u8; SEAL_BYTES]) -> Result<(), &'static str> {
+    let (expected, magic) = seal.split_at(MAC_BYTES);
+    if magic != MAGIC {
+        return Err(UNKNOWN);
+    }
+    mac.verify_slice(expected).map_err(|_| "the entry's MAC does not match its content and name")
+}
+
+fn read_whole(file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0).min(1 << 28));
+    file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn unreadable<T>(error: &io::Error) -> Fetched<T> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Fetched::Miss,
+        _ => Fetched::Rejected("the entry is not a readable regular file that only this user can write"),
     }
 }
 

@@ -66,17 +66,20 @@ fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The length of the MAC and of the mark of the layout at the end of an entry, in bytes.
+const SEAL_BYTES: usize = 40;
+
 /// Damages an entry. The second path is a place for a copy.
 type Tampering = (&'static str, fn(&Path, &Path));
 
 const TAMPERINGS: [Tampering; 12] = [
     ("the first byte flipped", |entry, _| flip(entry, |_| 0)),
-    ("a byte of the MAC flipped", |entry, _| flip(entry, |_| 20)),
-    ("the first byte of the code flipped", |entry, _| flip(entry, |_| 40)),
     ("a byte in the middle flipped", |entry, _| flip(entry, |length| length / 2)),
+    ("the last byte of the content flipped", |entry, _| flip(entry, |length| length - SEAL_BYTES - 1)),
+    ("a byte of the MAC flipped", |entry, _| flip(entry, |length| length - 20)),
     ("the last byte flipped", |entry, _| flip(entry, |length| length - 1)),
     ("cut by a byte", |entry, _| cut(entry, |length| length - 1)),
-    ("cut to its header", |entry, _| cut(entry, |_| 40)),
+    ("cut to the length of its seal", |entry, _| cut(entry, |_| SEAL_BYTES)),
     ("emptied", |entry, _| cut(entry, |_| 0)),
     ("a byte longer", |entry, _| {
         let bytes = fs::read(entry).unwrap();

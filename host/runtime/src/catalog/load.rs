@@ -15,7 +15,7 @@ use crate::text::WithCauses;
 use cap_std::fs::Dir;
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
-use portcullis_sandbox::{Code, Contract, Surface, check_component};
+use portcullis_sandbox::{Code, Contract, Fetched, Surface, check_component};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -188,7 +188,16 @@ impl Loader {
         drop(slot);
         let (artefact, engine, store, sha256) =
             (artefact?, self.engine.clone(), Arc::clone(&self.store), content.sha256);
-        let map_and_keep = move || Ok((Code::load(&engine, &artefact)?, store.put_code(&sha256, &artefact)));
+        let map_and_keep = move || {
+            let code = Code::load(&engine, &artefact)?;
+            let kept = store.put_code(&sha256, &artefact);
+            // Mapped from the cache, its memory is shared with other hosts, and can be dropped while it is not in use.
+            let mapped = match store.fetch_code(&sha256) {
+                Fetched::Hit(artefact) => Code::load(&engine, &artefact).ok(),
+                Fetched::Miss | Fetched::Rejected(_) => None,
+            };
+            Ok((mapped.unwrap_or(code), kept))
+        };
         let (code, kept) = blocking(map_and_keep).await?;
         if let Err(error) = kept {
             // The cache is optional. Without it, the next start compiles again.
