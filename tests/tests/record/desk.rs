@@ -115,7 +115,7 @@ impl Desk {
         self.builder().approver(approver).open().await.unwrap()
     }
 
-    /// Opens a host of a site with only the good plugin.
+    /// Opens a host with the usual limits that allows every call.
     pub(crate) async fn open_good(&self) -> Host {
         self.site.open(&portcullis_tests::allow_all("")).await
     }
