@@ -1,10 +1,16 @@
 //! What a client sends to another server than the one that it is for.
 
 use super::cluster::{ASK, ASK_TOO, Cluster, answer, operator, other};
-use crate::guard::service::SLEEP;
+use crate::guard::service::{OTHER_TOKEN, SLEEP};
 use portcullis_tests::{Manifest, eventually_async, guest};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+
+/// Messages of one principal that wait for other hosts at one time.
+const RELAYED_OF_PRINCIPAL_MAX: u64 = 256;
+
+/// Messages of all principals that wait for other hosts at one time.
+const RELAYED_MAX: u64 = 4096;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_reaches_the_request_that_it_is_for_and_no_other() {
@@ -31,7 +37,7 @@ async fn an_answer_reaches_the_request_that_it_is_for_and_no_other() {
         }
     }
     // Nor may another principal, or another session, answer it.
-    let theirs = third.session(crate::guard::service::OTHER_TOKEN).await;
+    let theirs = third.session(OTHER_TOKEN).await;
     let ask = third.post(&theirs, &answer(&asked[0], "accept")).having("Authorization", &other());
     third.send(&ask).await.is(202);
     let another = cluster.session(1).await;
@@ -124,6 +130,11 @@ async fn a_stream_hears_of_changes_and_resumes_only_where_it_is() {
         let refused = replica.send(&resume(replica)).await.is(503);
         assert!(refused.header("retry-after").is_some() && refused.body.contains("another host"), "{refused:?}");
     }
+    // So is that of an earlier instance of the session on the same server, which is gone for good.
+    let [host, _, rest] = event.splitn(3, '.').collect::<Vec<_>>()[..] else { panic!("{event}") };
+    let earlier = first.ask("GET", &session).with("Last-Event-ID", &format!("{host}.999.{rest}"));
+    let gone = first.send(&earlier).await.is(410);
+    assert!(gone.body.contains("lost"), "{gone:?}");
     let mut calling = first.read(&resume(first)).await;
     second.tell(&session, &answer(&asked["id"], "accept")).await.is(202);
     let mut last = calling.message().await;
@@ -131,4 +142,38 @@ async fn a_stream_hears_of_changes_and_resumes_only_where_it_is() {
         last = calling.message().await;
     }
     assert_eq!((&last["id"], &last["result"]["isError"]), (&json!(5), &json!(false)), "{last}");
+}
+
+/// The room for messages between hosts is limited, for one principal and for all. A message that finds none has no
+/// effect, and its sender learns that.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_room_for_messages_is_limited_for_a_principal_and_for_all() {
+    let Some(cluster) = Cluster::open().await else { return };
+    let [first, second, _] = &cluster.replicas[..] else { panic!("there are three") };
+    let session = cluster.session(0).await;
+    let other_session = first.session(OTHER_TOKEN).await;
+    let cancel =
+        |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    let of_other = |id| second.post(&other_session, &cancel(id)).having("Authorization", &other());
+    for id in 0..RELAYED_OF_PRINCIPAL_MAX {
+        second.tell(&session, &cancel(id)).await.is(202);
+    }
+    let refused = second.tell(&session, &cancel(RELAYED_OF_PRINCIPAL_MAX)).await.is(503);
+    assert!(refused.header("retry-after").is_some() && refused.body.contains("no effect"), "{refused:?}");
+    second.send(&of_other(0)).await.is(202);
+
+    let rows = format!(
+        "INSERT INTO relayed (kind, session, owner, target, body, expires_at, seal) SELECT kind, session, \
+         'filler', target, body, expires_at, seal FROM (SELECT * FROM relayed LIMIT 1) AS one, \
+         generate_series(1, {RELAYED_MAX} - (SELECT count(*) FROM relayed))"
+    );
+    cluster.query(&rows);
+    let refused = second.send(&of_other(1)).await.is(503);
+    assert!(refused.body.contains("too many messages to other hosts"), "{refused:?}");
+
+    // A minute later, which the test does not wait for, the messages make room.
+    cluster.query("UPDATE relayed SET expires_at = 0");
+    second.send(&of_other(2)).await.is(202);
+    second.tell(&session, &cancel(0)).await.is(202);
+    assert_eq!(cluster.query("SELECT count(*) FROM relayed").trim(), "2");
 }
