@@ -3,6 +3,7 @@
 use super::chain::{Chain, LINE_BYTES_MAX};
 use super::checkpoint::{Checkpoint, LedgerMark};
 use super::error::AuditError;
+use super::extent::LogExtent;
 use super::head::{HeadFile, LogHead};
 use super::line::{self, Beginning, Kind, LineMembers};
 use super::queue::EntryQueue;
@@ -16,7 +17,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Deref;
-use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -275,11 +275,10 @@ impl Files {
 
     /// Returns the end of the audit log, where the next line goes.
     pub(super) fn end(&mut self, chain: &Chain) -> Result<LogHead, AuditError> {
-        let metadata = self.log.metadata()?;
-        if metadata.nlink() == 0 {
+        let LogExtent { links, bytes: found } = LogExtent::of(&self.log)?;
+        if links == 0 {
             return Err(AuditError::Gone);
         }
-        let found = metadata.len();
         // The file only grows. If it has the same length as after this process's last append, no one has appended
         // since. If it is shorter, entries of this process may be missing.
         match self.left {

@@ -9,6 +9,7 @@ mod anchored;
 mod chain;
 mod checkpoint;
 mod error;
+mod extent;
 mod head;
 mod line;
 mod lines;
