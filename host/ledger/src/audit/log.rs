@@ -5,7 +5,8 @@ use super::checkpoint::{Checkpoint, LedgerMark};
 use super::error::AuditError;
 use super::extent::LogExtent;
 use super::head::{HeadFile, LogHead};
-use super::line::{self, Beginning, Kind, LineMembers};
+use super::line::{self, Beginning, Kind, LINE_ROOM_BYTES};
+use super::new_entries::{NewEntries, PreparedEntry};
 use super::queue::EntryQueue;
 use super::recover;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
@@ -119,12 +120,13 @@ impl AuditWriter {
 
     /// Appends one line like [`AuditWriter::append`]. Returns its sequence number.
     pub fn enter(&self, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<u64, AuditError> {
-        self.enter_members(kind, &LineMembers::of(facts, body)?)
+        self.enter_new(&PreparedEntry::of(kind, facts, body)?.into())
     }
 
-    pub(super) fn enter_members(&self, kind: Kind, members: &LineMembers) -> Result<u64, AuditError> {
+    /// Appends the entries with one write. Returns the sequence number of the last one.
+    pub(super) fn enter_new(&self, new: &NewEntries) -> Result<u64, AuditError> {
         self.alone(|files| {
-            let entry = files.append(kind, members, &self.chain)?;
+            let entry = files.append(new, &self.chain)?;
             // The head is not needed after a crash of the machine: a line behind it is known by its chain.
             if self.to_disk.load(Ordering::Relaxed) {
                 files.log.sync_data()?;
@@ -133,13 +135,13 @@ impl AuditWriter {
         })
     }
 
-    /// Appends one line if that does not block: the files are free, and the line need not reach the disk.
-    pub(super) fn try_enter(&self, kind: Kind, members: &LineMembers) -> Option<Result<u64, AuditError>> {
+    /// Appends the entries if that does not block: the files are free, and the lines need not reach the disk.
+    pub(super) fn try_enter(&self, new: &NewEntries) -> Option<Result<u64, AuditError>> {
         if self.to_disk.load(Ordering::Relaxed) {
             return None;
         }
         let mut files = self.try_files()?;
-        match files.try_locked(|files| files.append(kind, members, &self.chain)) {
+        match files.try_locked(|files| files.append(new, &self.chain)) {
             Err(AuditError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => None,
             done => Some(done),
         }
@@ -288,14 +290,19 @@ impl Files {
         }
     }
 
-    pub(super) fn append(&mut self, kind: Kind, members: &LineMembers, chain: &Chain) -> Result<u64, AuditError> {
-        let end = self.end(chain)?;
+    /// Appends the entries with one write. Returns the sequence number of the last one.
+    pub(super) fn append(&mut self, new: &NewEntries, chain: &Chain) -> Result<u64, AuditError> {
+        let mut end = self.end(chain)?;
         self.left = None;
-        let beginning = Beginning { sequence: end.lines + 1, kind, ledger: self.ledger_unsaid.take() };
-        let (line, mac) = line::write(beginning, members, chain, &end.mac)?;
-        self.log.write_all(&line)?;
-        let next = LogHead { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
-        match kind {
+        let mut lines = Vec::with_capacity(new.len() + 2 * LINE_ROOM_BYTES);
+        for PreparedEntry { kind, members } in new.iter() {
+            let beginning = Beginning { sequence: end.lines + 1, kind: *kind, ledger: self.ledger_unsaid.take() };
+            let before = lines.len();
+            let mac = line::write(&mut lines, beginning, members, chain, &end.mac)?;
+            end = LogHead { bytes: end.bytes + (lines.len() - before) as u64, lines: end.lines + 1, mac };
+        }
+        self.log.write_all(&lines)?;
+        match new.last.kind {
             // The outcome of the call follows and moves the head. Until then, the chain protects this line.
             Kind::Decision => {}
             Kind::Asked
@@ -309,10 +316,10 @@ impl Files {
             | Kind::Plugin
             | Kind::Ledger
             | Kind::Policy
-            | Kind::Repair => next.write(&self.head, chain)?,
+            | Kind::Repair => end.write(&self.head, chain)?,
         }
-        self.left = Some(next);
-        Ok(next.lines)
+        self.left = Some(end);
+        Ok(end.lines)
     }
 
     /// Finds the end of the log: at the head, or after it if lines were written without a new head.
