@@ -115,6 +115,7 @@ async fn a_denial_and_its_outcome_are_written_together() {
     let desk = Desk::new();
     let host = desk.open().await;
     let before = desk.entries().len();
+    let _beside = open_audit(&desk.site.state()).block_on().unwrap();
     let held = File::open(desk.head()).unwrap();
     flock(&held, FlockOperation::LockExclusive).unwrap();
     let denied = || host.call(Request::new("no.run", "{}"));

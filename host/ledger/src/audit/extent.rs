@@ -16,8 +16,8 @@ pub(super) struct LogExtent {
 impl LogExtent {
     /// Asks the system for the extent of a file.
     ///
-    /// Asks for nothing else. Once a process has asked for the times of a file, Linux 6.13 and later give the next write
-    /// an exact time, and the file system then has to store it with each line.
+    /// Asks for nothing else. Once a process has asked for the times of a file, Linux 6.13 and later give the next
+    /// write an exact time, and the file system then has to store it with each line.
     #[cfg(target_os = "linux")]
     pub(super) fn of(file: &File) -> io::Result<Self> {
         use rustix::fs::{AtFlags, StatxFlags, statx};

@@ -9,6 +9,9 @@ use super::line::{self, Beginning, Kind, LINE_ROOM_BYTES};
 use super::new_entries::{NewEntries, PreparedEntry};
 use super::queue::EntryQueue;
 use super::recover;
+#[cfg(test)]
+use super::sole::SoleAppend;
+use super::sole::SoleUse;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_policy::Durability;
 use portcullis_policy::recovery::RecoverMutex;
@@ -54,6 +57,8 @@ pub(super) struct Files {
     pub(super) log: File,
     pub(super) head: File,
     directory: Dir,
+    /// `None` until the log is open.
+    sole: Option<SoleUse>,
     /// Maximum length of the log after the head, in bytes: the decisions of all running calls of one process. Another
     /// process moves the head before it appends.
     tail_bytes_max: usize,
@@ -93,9 +98,13 @@ impl AuditWriter {
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
         let directory = directory.try_clone()?;
         let tail_bytes_max = calls_max as usize * LINE_BYTES_MAX;
-        let mut files = Files { log, head, directory, tail_bytes_max, left: None, ledger_unsaid: None };
+        let mut files = Files { log, head, directory, sole: None, tail_bytes_max, left: None, ledger_unsaid: None };
         let chain = Chain::new(key);
-        files.locked(|files| files.begin(&chain))?;
+        files.locked(|files| {
+            files.begin(&chain)?;
+            files.sole = Some(SoleUse::begin(&files.directory, &files.log)?);
+            Ok(())
+        })?;
         let log = AuditLog {
             chain,
             to_disk: AtomicBool::new(false),
@@ -215,6 +224,18 @@ impl AuditLog {
     }
 }
 
+#[cfg(test)]
+impl AuditWriter {
+    /// Begins to append without the lock, if this writer has the log for itself.
+    pub(super) fn sole_append(&self) -> Option<SoleAppend> {
+        self.log.files.lock_recovered().sole.as_ref()?.append()
+    }
+
+    pub(super) fn is_sole(&self) -> bool {
+        self.log.files.lock_recovered().sole.as_ref().is_some_and(SoleUse::has_log_alone)
+    }
+}
+
 /// Counts a blocking thread until it is dropped.
 struct BlockingThread<'a>(&'a AtomicUsize);
 
@@ -232,20 +253,28 @@ impl Drop for BlockingThread<'_> {
 }
 
 impl Files {
-    /// Runs `work` under the lock that other processes take too.
+    /// Runs `work` while no other process uses the files: under the lock that all processes take, or without it while
+    /// no other process has the log open.
     fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        if let Some(_appending) = self.sole.as_ref().and_then(SoleUse::append) {
+            return work(self);
+        }
         flock(&self.head, FlockOperation::LockExclusive).map_err(io::Error::from)?;
         self.until_unlocked(work)
     }
 
     /// Runs `work` like [`Files::locked`]. Fails with `WouldBlock` if another process holds the lock.
     fn try_locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        if let Some(_appending) = self.sole.as_ref().and_then(SoleUse::append) {
+            return work(self);
+        }
         flock(&self.head, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)?;
         self.until_unlocked(work)
     }
 
     fn until_unlocked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
-        let done = work(self);
+        let looked = self.sole.as_mut().map_or(Ok(()), |sole| sole.look(&self.log));
+        let done = looked.map_err(AuditError::from).and_then(|()| work(self));
         flock(&self.head, FlockOperation::Unlock).map_err(io::Error::from)?;
         done
     }

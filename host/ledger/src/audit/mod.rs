@@ -18,6 +18,7 @@ mod new_entries;
 mod queue;
 mod recover;
 mod settle;
+mod sole;
 mod verify;
 mod write;
 

@@ -138,6 +138,7 @@ mod tests {
     #[tokio::test]
     async fn entries_that_wait_for_the_file_are_bounded() {
         let (directory, log) = opened();
+        let _other = AuditWriter::open(&directory, &[7; 32], 1).unwrap();
         let held = directory.open(super::super::log::HEAD_FILE).unwrap();
         flock(&held, FlockOperation::LockExclusive).unwrap();
 
