@@ -7,7 +7,7 @@
 #[doc(inline)]
 pub use portcullis_ledger::audit::{AnchorFault, AuditError, AuditLog, Entry, Fault, Kind, LogPlace, Verified};
 pub(crate) use portcullis_ledger::audit::{
-    Announced, AuditWriter, DeadCallEnding, LedgerMark, LogScan, WrittenEntry, kind_of,
+    Announced, AuditWriter, DeadCallEnding, LedgerMark, LogScan, PreparedEntry, WrittenEntry, kind_of,
 };
 #[doc(inline)]
 pub use portcullis_ledger::ledger::{AnchoredChain, AnchorsDamage, AuditAnchor, ChainHead};

@@ -23,7 +23,7 @@ impl StorageHealth {
             Ok(()) => false,
             Err(AuditError::Head | AuditError::Cut { .. } | AuditError::Anchored(_) | AuditError::Gone) => true,
             // The disk, which the check tries, or one entry.
-            Err(AuditError::Io(_) | AuditError::Form(_) | AuditError::Busy) => return,
+            Err(AuditError::Io(_) | AuditError::Form(_) | AuditError::Busy | AuditError::LockGone) => return,
         };
         // Reads first, so that calls on several cores do not contend for the flag.
         if self.is_damaged.load(Ordering::Relaxed) != is_damaged {

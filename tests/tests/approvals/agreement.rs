@@ -78,7 +78,9 @@ fn a_revocation_is_recorded_even_if_the_process_is_killed_before_its_entry() {
     let held = remembered(&desk);
     let mut child = Child::start(Order::Revoke, &desk.root(), &held);
     child.until("open");
-    // The child commits to the ledger, and then waits for the lock of the audit log.
+    // The child commits to the ledger, and then waits for the lock of the audit log. It takes the lock because another
+    // process has the log open.
+    let _beside = desk.approvals();
     let head = File::open(desk.site.state().join("audit.head")).unwrap();
     flock(&head, FlockOperation::LockExclusive).unwrap();
     fs::write(desk.site.path("go"), "").unwrap();

@@ -2,12 +2,11 @@
 
 use crate::record::desk::{Desk, kinds};
 use portcullis::events::{CallState, EventKind};
-use portcullis::{Code, Host, Outcome, Reply, Request};
-use portcullis_tests::{Manifest, Site, allow_all, assert_verifies, guest};
+use portcullis::{AuditReader, Code, Host, Outcome, Reply, Request, open_audit};
+use portcullis_tests::{BlockOn, Manifest, Site, allow_all, assert_verifies, guest};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Calls that wait for the lock concurrently.
 const CALLS: usize = 20;
 
-/// A lock on the audit log, as another process holds it.
+/// A lock on the audit log, as another process holds it. That process also has the log open. Otherwise the host would
+/// have the log for itself, and need no lock.
 struct HeldLog {
     release: Sender<()>,
     thread: JoinHandle<()>,
@@ -28,13 +28,14 @@ struct HeldLog {
 }
 
 impl HeldLog {
-    fn take(head: &Path) -> Self {
-        let head = OpenOptions::new().read(true).open(head).unwrap();
+    fn take(desk: &Desk) -> Self {
+        let opened = open_audit(&desk.site.state()).block_on().unwrap();
+        let head = OpenOptions::new().read(true).open(desk.head()).unwrap();
         flock(&head, FlockOperation::LockExclusive).unwrap();
         let (release, released) = channel();
         let ran_out = Arc::new(AtomicBool::new(false));
         let noted = Arc::clone(&ran_out);
-        let thread = std::thread::spawn(move || hold(head, &released, &noted));
+        let thread = std::thread::spawn(move || hold((head, opened), &released, &noted));
         Self { release, thread, ran_out }
     }
 
@@ -46,9 +47,9 @@ impl HeldLog {
     }
 }
 
-fn hold(head: File, released: &Receiver<()>, ran_out: &AtomicBool) {
+fn hold(held: (File, AuditReader), released: &Receiver<()>, ran_out: &AtomicBool) {
     ran_out.store(released.recv_timeout(PATIENCE).is_err(), Ordering::SeqCst);
-    drop(head);
+    drop(held);
 }
 
 fn policy(durable: &str) -> String {
@@ -68,7 +69,7 @@ async fn a_process_that_locks_the_log_blocks_no_worker() {
         let host = desk.site.open(&policy(durable)).await;
         assert_eq!(run(host.clone()).await.code, Code::Completed, "{durable}");
 
-        let held = HeldLog::take(&desk.head());
+        let held = HeldLog::take(&desk);
         let calls: Vec<_> = (0..CALLS).map(|_| tokio::spawn(run(host.clone()))).collect();
         for _ in 0..CALLS {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -91,7 +92,7 @@ async fn a_call_that_is_dropped_while_the_log_is_locked_leaves_both_entries_in_o
     let desk = Desk { site: Site::new() };
     desk.site.plugin("good", &guest("good", &Manifest::of("good")));
     let host = desk.open_good().await;
-    let held = HeldLog::take(&desk.head());
+    let held = HeldLog::take(&desk);
     let call = tokio::spawn(run(host.clone()));
     tokio::time::sleep(Duration::from_millis(10)).await;
     call.abort();
@@ -114,7 +115,7 @@ async fn a_call_that_is_dropped_while_its_outcome_waits_has_ended_for_subscriber
     desk.site.plugin("good", &guest("good", &Manifest::of("good")));
     let host = desk.open_good().await;
     let mut events = host.events();
-    let held = HeldLog::take(&desk.head());
+    let held = HeldLog::take(&desk);
     let calling = host.clone();
     // A call of an unknown tool has no decision, so the first entry that it waits for is its outcome.
     let call = tokio::spawn(async move { calling.call(Request::new("good.none", "{}")).await });

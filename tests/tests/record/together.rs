@@ -3,7 +3,9 @@
 use crate::record::desk::{Desk, entries, text};
 use portcullis::{Code, Host, Request, open_audit};
 use portcullis_tests::{BlockOn, Site, allow_all};
+use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
@@ -105,4 +107,28 @@ fn hosts_that_start_together_write_one_audit_log() {
     let events: Vec<_> = entries.iter().filter(|entry| entry.document["kind"] == "plugin").collect();
     assert!(events.is_empty(), "{events:?}");
     assert_eq!(entries.len(), 4);
+}
+
+/// No entry of another call can come between a denial and its outcome, because both are one write.
+#[tokio::test]
+async fn a_denial_and_its_outcome_are_written_together() {
+    let desk = Desk::new();
+    let host = desk.open().await;
+    let before = desk.entries().len();
+    let _beside = open_audit(&desk.site.state()).block_on().unwrap();
+    let held = File::open(desk.head()).unwrap();
+    flock(&held, FlockOperation::LockExclusive).unwrap();
+    let denied = || host.call(Request::new("no.run", "{}"));
+    // While another process holds the lock, the entries of all three calls wait in the order of the calls' steps.
+    let unlock = async { flock(&held, FlockOperation::Unlock).unwrap() };
+    let (first, second, third, ()) = tokio::join!(biased; denied(), denied(), denied(), unlock);
+    assert_eq!([first, second, third].map(|reply| reply.code), [Code::PolicyDenied; 3]);
+    let entries = desk.entries();
+    let pairs: Vec<_> = entries[before..].chunks(2).collect();
+    assert_eq!(pairs.len(), 3);
+    for pair in pairs {
+        let [decision, outcome] = pair else { panic!("a pair") };
+        assert_eq!((&decision.document["kind"], &outcome.document["kind"]), (&"decision".into(), &"outcome".into()));
+        assert_eq!(decision.document["call"], outcome.document["call"]);
+    }
 }

@@ -79,6 +79,23 @@ async fn nothing_runs_while_the_audit_log_is_damaged() {
     }
 }
 
+/// A denial and its outcome are one write. If it fails, the caller learns that, and the log has neither of them.
+#[tokio::test]
+async fn a_denial_that_cannot_be_written_is_withheld() {
+    let site = site();
+    let log = site.state().join("audit.jsonl");
+    let host = site.open(&policy("deny")).await;
+    assert_eq!(write(&host, "before").await.code, Code::PolicyDenied);
+    let whole = fs::read(&log).unwrap();
+    fs::write(&log, &whole[..whole.len() - 1]).unwrap();
+    let reply = write(&host, "after").await;
+    assert_eq!((reply.code, reply.outcome()), (Code::RecordUnavailable, Outcome::Denied), "{}", reply.message);
+    assert_eq!(fs::read(&log).unwrap(), whole[..whole.len() - 1]);
+    fs::write(&log, &whole).unwrap();
+    assert_eq!(write(&host, "after").await.code, Code::PolicyDenied);
+    assert_eq!(host.audit().verify().await.unwrap().fault, None);
+}
+
 /// An approver that truncates the log to where it was before the request, and then approves.
 struct CutsTheRecord {
     log: PathBuf,

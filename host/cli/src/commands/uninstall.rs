@@ -19,9 +19,10 @@ use std::path::{Path, PathBuf};
 const KEY_FILE: &str = "key";
 
 /// What a host keeps in its state directory. Anything else there, such as plugins, is not the host's and stays.
-const STATE_NAMES: [&str; 16] = [
+const STATE_NAMES: [&str; 17] = [
     "audit.head",
     "audit.jsonl",
+    "audit.lock",
     "cache",
     "console-token",
     "generated",

@@ -37,6 +37,12 @@ pub enum AuditError {
     /// The file was removed while the host had it open.
     #[error("the audit log was removed while the host had it open: restart the host")]
     Gone,
+    /// Another host has the log open, and the file by which the two would take turns was removed.
+    #[error(
+        "audit.lock was removed while another host had the audit log open: stop the hosts of this state directory, and \
+         start them again"
+    )]
+    LockGone,
     /// The entry cannot be serialized.
     #[error("the audit entry cannot be written")]
     Form(#[from] serde_json::Error),

@@ -101,6 +101,7 @@ pub(super) struct Beginning {
 }
 
 /// The members of a line as JSON, each with a comma before it. They are serialized before the log is locked.
+#[derive(Clone)]
 pub(super) struct LineMembers(Vec<u8>);
 
 impl LineMembers {
@@ -124,16 +125,21 @@ fn too_long() -> serde_json::Error {
     serde::ser::Error::custom("an audit entry is too long")
 }
 
-/// Returns a line: a JSON object with its sequence number, time, kind and members, and, last, the MAC of everything
-/// before it.
+/// Room that a line needs besides its members, in bytes: the other members and the MAC.
+pub(super) const LINE_ROOM_BYTES: usize = 256;
+
+/// Appends a line to `lines`: a JSON object with its sequence number, time, kind and members, and, last, the MAC of
+/// everything before it. Returns the MAC.
 pub(super) fn write(
+    lines: &mut Vec<u8>,
     beginning: Beginning,
     LineMembers(members): &LineMembers,
     chain: &Chain,
     previous: &[u8; MAC_BYTES],
-) -> Result<(Vec<u8>, [u8; MAC_BYTES]), serde_json::Error> {
-    // Leave enough room for the other members and the MAC.
-    let mut line = Vec::with_capacity(members.len() + 256);
+) -> Result<[u8; MAC_BYTES], serde_json::Error> {
+    lines.reserve(members.len() + LINE_ROOM_BYTES);
+    let start = lines.len();
+    let line = lines;
     let Beginning { sequence, kind, ledger } = beginning;
     // Numbers, times and kinds need no escapes.
     let written =
@@ -143,14 +149,11 @@ pub(super) fn write(
         write!(line, ",\"ledger\":{generation}").map_err(serde_json::Error::io)?;
     }
     line.extend_from_slice(members);
-    let mac = chain.next(previous, &line);
+    let mac = chain.next(previous, &line[start..]);
     line.extend_from_slice(b",\"mac\":\"");
     line.extend_from_slice(hex(&mac).as_bytes());
     line.extend_from_slice(b"\"}\n");
-    if line.len() > LINE_BYTES_MAX {
-        return Err(too_long());
-    }
-    Ok((line, mac))
+    if line.len() - start > LINE_BYTES_MAX { Err(too_long()) } else { Ok(mac) }
 }
 
 /// Escapes every character that could deceive a reader of the file. In JSON, an escape is the same text.

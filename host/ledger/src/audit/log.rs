@@ -3,10 +3,15 @@
 use super::chain::{Chain, LINE_BYTES_MAX};
 use super::checkpoint::{Checkpoint, LedgerMark};
 use super::error::AuditError;
+use super::extent::LogExtent;
 use super::head::{HeadFile, LogHead};
-use super::line::{self, Beginning, Kind, LineMembers};
+use super::line::{self, Beginning, Kind, LINE_ROOM_BYTES};
+use super::new_entries::{NewEntries, PreparedEntry};
 use super::queue::EntryQueue;
 use super::recover;
+#[cfg(test)]
+use super::sole::SoleAppend;
+use super::sole::SoleUse;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_policy::Durability;
 use portcullis_policy::recovery::RecoverMutex;
@@ -16,7 +21,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Deref;
-use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
@@ -53,6 +57,8 @@ pub(super) struct Files {
     pub(super) log: File,
     pub(super) head: File,
     directory: Dir,
+    /// `None` until the log is open.
+    sole: Option<SoleUse>,
     /// Maximum length of the log after the head, in bytes: the decisions of all running calls of one process. Another
     /// process moves the head before it appends.
     tail_bytes_max: usize,
@@ -92,9 +98,13 @@ impl AuditWriter {
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
         let directory = directory.try_clone()?;
         let tail_bytes_max = calls_max as usize * LINE_BYTES_MAX;
-        let mut files = Files { log, head, directory, tail_bytes_max, left: None, ledger_unsaid: None };
+        let mut files = Files { log, head, directory, sole: None, tail_bytes_max, left: None, ledger_unsaid: None };
         let chain = Chain::new(key);
-        files.locked(|files| files.begin(&chain))?;
+        files.locked(|files| {
+            files.begin(&chain)?;
+            files.sole = Some(SoleUse::begin(&files.directory, &files.log)?);
+            Ok(())
+        })?;
         let log = AuditLog {
             chain,
             to_disk: AtomicBool::new(false),
@@ -119,12 +129,13 @@ impl AuditWriter {
 
     /// Appends one line like [`AuditWriter::append`]. Returns its sequence number.
     pub fn enter(&self, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> Result<u64, AuditError> {
-        self.enter_members(kind, &LineMembers::of(facts, body)?)
+        self.enter_new(&PreparedEntry::of(kind, facts, body)?.into())
     }
 
-    pub(super) fn enter_members(&self, kind: Kind, members: &LineMembers) -> Result<u64, AuditError> {
+    /// Appends the entries with one write. Returns the sequence number of the last one.
+    pub(super) fn enter_new(&self, new: &NewEntries) -> Result<u64, AuditError> {
         self.alone(|files| {
-            let entry = files.append(kind, members, &self.chain)?;
+            let entry = files.append(new, &self.chain)?;
             // The head is not needed after a crash of the machine: a line behind it is known by its chain.
             if self.to_disk.load(Ordering::Relaxed) {
                 files.log.sync_data()?;
@@ -133,13 +144,13 @@ impl AuditWriter {
         })
     }
 
-    /// Appends one line if that does not block: the files are free, and the line need not reach the disk.
-    pub(super) fn try_enter(&self, kind: Kind, members: &LineMembers) -> Option<Result<u64, AuditError>> {
+    /// Appends the entries if that does not block: the files are free, and the lines need not reach the disk.
+    pub(super) fn try_enter(&self, new: &NewEntries) -> Option<Result<u64, AuditError>> {
         if self.to_disk.load(Ordering::Relaxed) {
             return None;
         }
         let mut files = self.try_files()?;
-        match files.try_locked(|files| files.append(kind, members, &self.chain)) {
+        match files.try_locked(|files| files.append(new, &self.chain)) {
             Err(AuditError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => None,
             done => Some(done),
         }
@@ -213,6 +224,18 @@ impl AuditLog {
     }
 }
 
+#[cfg(test)]
+impl AuditWriter {
+    /// Begins to append without the lock, if this writer has the log for itself.
+    pub(super) fn sole_append(&self) -> Option<SoleAppend> {
+        self.log.files.lock_recovered().sole.as_ref()?.append()
+    }
+
+    pub(super) fn is_sole(&self) -> bool {
+        self.log.files.lock_recovered().sole.as_ref().is_some_and(SoleUse::has_log_alone)
+    }
+}
+
 /// Counts a blocking thread until it is dropped.
 struct BlockingThread<'a>(&'a AtomicUsize);
 
@@ -230,20 +253,28 @@ impl Drop for BlockingThread<'_> {
 }
 
 impl Files {
-    /// Runs `work` under the lock that other processes take too.
+    /// Runs `work` while no other process uses the files: under the lock that all processes take, or without it while
+    /// no other process has the log open.
     fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        if let Some(_appending) = self.sole.as_ref().and_then(SoleUse::append) {
+            return work(self);
+        }
         flock(&self.head, FlockOperation::LockExclusive).map_err(io::Error::from)?;
         self.until_unlocked(work)
     }
 
     /// Runs `work` like [`Files::locked`]. Fails with `WouldBlock` if another process holds the lock.
     fn try_locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        if let Some(_appending) = self.sole.as_ref().and_then(SoleUse::append) {
+            return work(self);
+        }
         flock(&self.head, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)?;
         self.until_unlocked(work)
     }
 
     fn until_unlocked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
-        let done = work(self);
+        let looked = self.sole.as_mut().map_or(Ok(()), |sole| sole.look(&self.log));
+        let done = looked.map_err(AuditError::from).and_then(|()| work(self));
         flock(&self.head, FlockOperation::Unlock).map_err(io::Error::from)?;
         done
     }
@@ -275,11 +306,10 @@ impl Files {
 
     /// Returns the end of the audit log, where the next line goes.
     pub(super) fn end(&mut self, chain: &Chain) -> Result<LogHead, AuditError> {
-        let metadata = self.log.metadata()?;
-        if metadata.nlink() == 0 {
+        let LogExtent { links, bytes: found } = LogExtent::of(&self.log)?;
+        if links == 0 {
             return Err(AuditError::Gone);
         }
-        let found = metadata.len();
         // The file only grows. If it has the same length as after this process's last append, no one has appended
         // since. If it is shorter, entries of this process may be missing.
         match self.left {
@@ -289,14 +319,19 @@ impl Files {
         }
     }
 
-    pub(super) fn append(&mut self, kind: Kind, members: &LineMembers, chain: &Chain) -> Result<u64, AuditError> {
-        let end = self.end(chain)?;
+    /// Appends the entries with one write. Returns the sequence number of the last one.
+    pub(super) fn append(&mut self, new: &NewEntries, chain: &Chain) -> Result<u64, AuditError> {
+        let mut end = self.end(chain)?;
         self.left = None;
-        let beginning = Beginning { sequence: end.lines + 1, kind, ledger: self.ledger_unsaid.take() };
-        let (line, mac) = line::write(beginning, members, chain, &end.mac)?;
-        self.log.write_all(&line)?;
-        let next = LogHead { bytes: end.bytes + line.len() as u64, lines: end.lines + 1, mac };
-        match kind {
+        let mut lines = Vec::with_capacity(new.len() + 2 * LINE_ROOM_BYTES);
+        for PreparedEntry { kind, members } in new.iter() {
+            let beginning = Beginning { sequence: end.lines + 1, kind: *kind, ledger: self.ledger_unsaid.take() };
+            let before = lines.len();
+            let mac = line::write(&mut lines, beginning, members, chain, &end.mac)?;
+            end = LogHead { bytes: end.bytes + (lines.len() - before) as u64, lines: end.lines + 1, mac };
+        }
+        self.log.write_all(&lines)?;
+        match new.last.kind {
             // The outcome of the call follows and moves the head. Until then, the chain protects this line.
             Kind::Decision => {}
             Kind::Asked
@@ -310,10 +345,10 @@ impl Files {
             | Kind::Plugin
             | Kind::Ledger
             | Kind::Policy
-            | Kind::Repair => next.write(&self.head, chain)?,
+            | Kind::Repair => end.write(&self.head, chain)?,
         }
-        self.left = Some(next);
-        Ok(next.lines)
+        self.left = Some(end);
+        Ok(end.lines)
     }
 
     /// Finds the end of the log: at the head, or after it if lines were written without a new head.

@@ -1,7 +1,7 @@
 //! Entries of the audit log that wait for its files.
 
 use super::error::AuditError;
-use super::line::{Kind, LineMembers};
+use super::new_entries::NewEntries;
 use std::collections::VecDeque;
 use tokio::sync::oneshot;
 
@@ -22,8 +22,7 @@ pub(super) struct EntryQueue {
 }
 
 pub(super) struct QueuedEntry {
-    pub(super) kind: Kind,
-    pub(super) members: LineMembers,
+    pub(super) new: NewEntries,
     pub(super) written: oneshot::Sender<Result<(), AuditError>>,
 }
 

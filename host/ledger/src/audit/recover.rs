@@ -40,7 +40,8 @@ pub(super) fn recover(
     log.set_len(head.bytes)?;
     let beginning = Beginning { sequence: head.lines + 1, kind: Kind::Repair, ledger: None };
     let repair = LogRepair { set_aside_bytes: rest.len(), set_aside_in: Some(&name) };
-    let (line, mac) = line::write(beginning, &LineMembers::of(None::<&()>, &repair)?, chain, &head.mac)?;
+    let mut line = Vec::new();
+    let mac = line::write(&mut line, beginning, &LineMembers::of(None::<&()>, &repair)?, chain, &head.mac)?;
     log.write_all(&line)?;
     Ok(LogHead { bytes: head.bytes + line.len() as u64, lines: head.lines + 1, mac })
 }

@@ -3,9 +3,10 @@
 //! committed can be undone.
 
 use super::error::AuditError;
-use super::line::{Kind, LineMembers};
+use super::line::Kind;
 use super::lines::LogLines;
 use super::log::AuditWriter;
+use super::new_entries::PreparedEntry;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -130,8 +131,8 @@ impl AuditWriter {
             scan.read(&files.log, to, end.bytes)?;
             for (ending, call) in &endings {
                 let Some(still) = scan.unfinished.get(&call.call).filter(|still| still.at == call.at) else { continue };
-                let members = LineMembers::of(None::<&()>, &still.loss(*ending)).map_err(AuditError::from)?;
-                files.append(Kind::Outcome, &members, self.chain())?;
+                let loss = PreparedEntry::of(Kind::Outcome, None::<&()>, &still.loss(*ending))?;
+                files.append(&loss.into(), self.chain())?;
                 scan.unfinished.remove(&call.call);
             }
             let bytes = scan.unfinished.values().map(|call| call.at).min();

@@ -1,8 +1,9 @@
 //! Appends from async code: immediately if the files are free, and otherwise on a thread that may block.
 
 use super::error::AuditError;
-use super::line::{Kind, LineMembers};
+use super::line::Kind;
 use super::log::AuditWriter;
+use super::new_entries::{NewEntries, PreparedEntry};
 use super::queue::{EntryQueue, QUEUE_BYTES_MAX, QUEUED_BYTES, QueuedAnswer, QueuedEntry};
 use crate::ledger::drop_blocking;
 use portcullis_policy::recovery::RecoverMutex;
@@ -32,8 +33,20 @@ impl AuditWriter {
     /// # Errors
     /// The log cannot be written, is not what its head says, or too many entries wait for it.
     pub fn write(self: &Arc<Self>, kind: Kind, facts: Option<&impl Serialize>, body: &impl Serialize) -> WrittenEntry {
-        let members = LineMembers::of(facts, body).map_err(AuditError::from);
-        WrittenEntry(match members.and_then(|members| self.begin(kind, members)) {
+        self.write_together(None, PreparedEntry::of(kind, facts, body))
+    }
+
+    /// Appends an entry like [`Self::write`], and `first` before it in the same write. So either both are in the log,
+    /// or only the first one after a crash, or none.
+    ///
+    /// # Errors
+    /// The same as of [`Self::write`].
+    pub fn write_together(
+        self: &Arc<Self>,
+        first: Option<PreparedEntry>,
+        last: Result<PreparedEntry, AuditError>,
+    ) -> WrittenEntry {
+        WrittenEntry(match last.and_then(|last| self.begin(NewEntries { first, last })) {
             Ok(None) => EntryState::Ended(Some(Ok(()))),
             Ok(Some(queued)) => EntryState::Queued(queued),
             Err(error) => EntryState::Ended(Some(Err(error))),
@@ -41,20 +54,20 @@ impl AuditWriter {
     }
 
     /// Writes an entry, or queues it and returns the receiver of its result.
-    fn begin(self: &Arc<Self>, kind: Kind, members: LineMembers) -> Result<Option<QueuedAnswer>, AuditError> {
+    fn begin(self: &Arc<Self>, new: NewEntries) -> Result<Option<QueuedAnswer>, AuditError> {
         if !self.queued().writing
-            && let Some(written) = self.try_enter(kind, &members)
+            && let Some(written) = self.try_enter(&new)
         {
             return written.map(|_| None);
         }
         let (written, queued) = oneshot::channel();
         let mut queue = self.queued();
-        let bytes = members.len() + QUEUED_BYTES;
+        let bytes = new.len() + QUEUED_BYTES;
         if queue.bytes + bytes > QUEUE_BYTES_MAX {
             return Err(AuditError::Busy);
         }
         queue.bytes += bytes;
-        queue.entries.push_back(QueuedEntry { kind, members, written });
+        queue.entries.push_back(QueuedEntry { new, written });
         if !std::mem::replace(&mut queue.writing, true) {
             drop(queue);
             drop_blocking(QueueWriter(Arc::clone(self)));
@@ -71,7 +84,7 @@ impl AuditWriter {
         let mut queue = self.queued();
         let next = queue.entries.pop_front();
         match &next {
-            Some(entry) => queue.bytes -= entry.members.len() + QUEUED_BYTES,
+            Some(entry) => queue.bytes -= entry.new.len() + QUEUED_BYTES,
             None => queue.writing = false,
         }
         next
@@ -95,7 +108,7 @@ impl Drop for QueueWriter {
     fn drop(&mut self) {
         while let Some(entry) = self.0.next_queued() {
             // The receiver may have been dropped.
-            let _ = entry.written.send(self.0.enter_members(entry.kind, &entry.members).map(drop));
+            let _ = entry.written.send(self.0.enter_new(&entry.new).map(drop));
         }
     }
 }
@@ -125,6 +138,7 @@ mod tests {
     #[tokio::test]
     async fn entries_that_wait_for_the_file_are_bounded() {
         let (directory, log) = opened();
+        let _other = AuditWriter::open(&directory, &[7; 32], 1).unwrap();
         let held = directory.open(super::super::log::HEAD_FILE).unwrap();
         flock(&held, FlockOperation::LockExclusive).unwrap();
 

@@ -24,6 +24,7 @@ impl Approvals {
                 error @ (AuditError::Anchored(_)
                 | AuditError::Io(_)
                 | AuditError::Gone
+                | AuditError::LockGone
                 | AuditError::Form(_)
                 | AuditError::Busy),
             ) => return Err(error.into()),

@@ -6,6 +6,7 @@ use crate::outputs::{KeepError, OutputKeeper, OutputWriting, Reference, WholeOut
 use crate::stream::Pieces;
 use crate::text::cut;
 use portcullis_definitions::manifest::Blob;
+use std::sync::Arc;
 
 /// The media type of text.
 pub(super) const TEXT: &str = "text/plain";
@@ -13,11 +14,11 @@ pub(super) const TEXT: &str = "text/plain";
 /// The media type of JSON.
 pub(super) const JSON: &str = "application/json";
 
-/// Stores answers of one call in the kept outputs.
+/// Stores answers of one call in the kept outputs. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) outputs: OutputKeeper,
-    pub(super) origin: OutputOrigin,
+    pub(super) origin: Arc<OutputOrigin>,
 }
 
 impl Keeper {

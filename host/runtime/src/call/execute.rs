@@ -129,11 +129,11 @@ fn running_answer(
     let tool = &granted.call.tool;
     let origin = OutputOrigin {
         session: question::session(&request.origin),
-        principal: request.origin.principal.to_string(),
+        principal: request.origin.principal.as_str().to_owned(),
         call: record.id().to_owned(),
         tool: tool.name().to_string(),
     };
-    let keeper = Keeper { outputs: host.outputs.clone(), origin };
+    let keeper = Keeper { outputs: host.outputs.clone(), origin: Arc::new(origin) };
     // Do not stream text that a hook could still withhold, or text of a tool that has to answer with JSON.
     let heard = host.hooks.is_empty() && tool.output_schema().is_none();
     let pieces = request.pieces.clone().filter(|_| heard);

@@ -55,27 +55,32 @@ macro_rules! bind {
         use portcullis_policy::{Hint, Permission, Permissions};
         use std::time::Instant;
         use wasmtime::Store;
-        use wasmtime::component::{HasSelf, InstancePre, Linker, Resource};
+        use wasmtime::component::{ComponentExportIndex, HasSelf, InstancePre, Linker, Resource, TypedFunc};
         use wasmtime_wasi::filesystem::Descriptor;
         use wasmtime_wasi::p2::DynOutputStream;
         use wasmtime_wasi_http::RequestOptions;
         use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
         use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 
+        /// The result of `execute-raw`.
+        type Executed = (Result<handler::Success, handler::Failure>,);
+
         /// A linked plugin of this version.
-        pub(super) struct Plugin(PluginPre<StoreState>);
+        pub(super) struct Plugin {
+            described: PluginPre<StoreState>,
+            execute: ComponentExportIndex,
+        }
 
         impl Plugin {
             /// Checks that the handler has the types of this version.
             pub(super) fn new(instance: InstancePre<StoreState>, contract: Contract) -> wasmtime::Result<Self> {
-                type Executed = Result<handler::Success, handler::Failure>;
                 find::<(), (handler::Manifest,)>(&instance, contract.handler(), "describe")?;
-                find::<(&str, &str), (Executed,)>(&instance, contract.handler(), "execute-raw")?;
-                PluginPre::new(instance).map(Self)
+                let execute = find::<(&str, &str), Executed>(&instance, contract.handler(), "execute-raw")?;
+                Ok(Self { described: PluginPre::new(instance)?, execute })
             }
 
             pub(super) fn instance(&self) -> &InstancePre<StoreState> {
-                self.0.instance_pre()
+                self.described.instance_pre()
             }
 
             /// Returns two descriptions by one instance.
@@ -83,7 +88,7 @@ macro_rules! bind {
                 &self,
                 store: &mut Store<StoreState>,
             ) -> wasmtime::Result<(Manifest, Manifest)> {
-                let plugin = self.0.instantiate_async(&mut *store).await?;
+                let plugin = self.described.instantiate_async(&mut *store).await?;
                 let first = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
                 let second = plugin.portcullis_tool_handler().call_describe(&mut *store).await?;
                 Ok((first.into(), second.into()))
@@ -95,9 +100,11 @@ macro_rules! bind {
                 tool: &str,
                 arguments: &str,
             ) -> wasmtime::Result<Answer> {
-                let plugin = self.0.instantiate_async(&mut *store).await?;
+                // The generated bindings would look up every export of the handler, in each call.
+                let instance = self.instance().instantiate_async(&mut *store).await?;
                 store.data_mut().instantiated = Some(Instant::now());
-                let answer = plugin.portcullis_tool_handler().call_execute_raw(&mut *store, tool, arguments).await?;
+                let execute: TypedFunc<(&str, &str), Executed> = instance.get_typed_func(&mut *store, &self.execute)?;
+                let (answer,) = execute.call_async(&mut *store, (tool, arguments)).await?;
                 Ok(answer.map(Into::into).map_err(Into::into))
             }
         }

@@ -5,7 +5,7 @@ use super::payload;
 use super::source::SourceLine;
 use super::traffic::TrafficLine;
 use crate::approvals::line::AnswerLine;
-use crate::audit::{AuditError, AuditWriter, Kind, WrittenEntry};
+use crate::audit::{AuditError, AuditWriter, Kind, PreparedEntry, WrittenEntry};
 use crate::call::effects::EffectsLine;
 use crate::call::rejection::Rejection;
 use crate::inner::HostState;
@@ -15,7 +15,7 @@ use crate::request::Request;
 use crate::storage_health::StorageHealth;
 use crate::text::{WithCauses, cut, new_id};
 use portcullis_policy::recovery::RecoverMutex;
-use portcullis_policy::{Layer, Payloads, Source, Verdict};
+use portcullis_policy::{Decision, Layer, Payloads, Source, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Instant, SystemTime};
 
@@ -47,7 +47,7 @@ impl CallEntry {
     pub(super) fn new(host: &HostState, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
         let facts = Facts {
             session: cut(&request.origin.session, 128).to_owned(),
-            principal: request.origin.principal.to_string(),
+            principal: request.origin.principal.as_str().to_owned(),
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
             trace: request.origin.trace.clone(),
             parent: request.made_by().cloned(),
@@ -107,6 +107,14 @@ impl CallEntry {
         let entry = DecisionLine { call, decision, rule, line, layer, reason, policy_sha256, owner };
         let written = {
             let mut facts = self.facts();
+            // Nothing happens between the denial of a new call and its outcome, so one write is enough for both. The
+            // caller is not told before.
+            if verdict.decision == Decision::Deny && !facts.decided {
+                let denial = PreparedEntry::of(Kind::Decision, Some(&*facts), &entry);
+                facts.denial = Some(denial.map_err(|error| unrecorded(&error))?);
+                facts.decided = true;
+                return Ok(());
+            }
             let written = self.audit.write(Kind::Decision, Some(&*facts), &entry);
             // Set this now: if the call is dropped, its decision is ahead of its outcome in the queue.
             facts.decided = true;
@@ -154,7 +162,8 @@ impl CallEntry {
 
     /// Writes how the call ended. The entry is written even if the returned future is dropped.
     pub(super) fn outcome(&self, reply: &Reply) -> WrittenEntry {
-        let facts = self.facts();
+        let mut facts = self.facts();
+        let denial = facts.denial.take();
         let run = &reply.usage.run;
         let microseconds = |duration: std::time::Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let line = OutcomeLine {
@@ -176,7 +185,8 @@ impl CallEntry {
             output: reply.output.as_ref().map(|output| payload::output(self.payloads, output)),
         };
         // The decision entry already has the facts. Repeat them only if no decision was recorded.
-        self.audit.write(Kind::Outcome, (!facts.decided).then_some(&*facts), &line)
+        let outcome = PreparedEntry::of(Kind::Outcome, (!facts.decided).then_some(&*facts), &line);
+        self.audit.write_together(denial, outcome)
     }
 
     /// Records that the caller dropped the call. Ignores errors, because no caller is left to receive them.

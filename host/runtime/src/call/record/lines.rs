@@ -3,6 +3,7 @@
 use super::payload::RecordedOutput;
 use super::source::SourceLine;
 use super::traffic::TrafficLine;
+use crate::audit::PreparedEntry;
 use crate::call::effects::EffectsLine;
 use crate::catalog::Tool;
 use crate::events::EventPayload;
@@ -55,6 +56,9 @@ pub(super) struct Facts {
     pub(super) times: StepTimes,
     #[serde(skip)]
     pub(super) decided: bool,
+    /// The entry of a denial. It is written together with the outcome that follows.
+    #[serde(skip)]
+    pub(super) denial: Option<PreparedEntry>,
     #[serde(skip)]
     pub(super) running: bool,
     #[serde(skip)]
