@@ -56,8 +56,8 @@ pub fn canonical(value: &Map<String, Value>) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// Returns whether [`parse`] reads the canonical text of an object back as the same object: whole numbers are no floats,
-/// and it is within the limits of depth and memory. `canonical` is that text.
+/// Returns whether [`parse`] reads the canonical text of an object back as the same object: whole numbers are no
+/// floats, and it is within the limits of depth and memory. `canonical` is that text.
 pub fn reads_back(object: &Map<String, Value>, canonical: &str) -> bool {
     is_within(object, 1, &DocumentMemory::of(canonical.len()))
 }

@@ -84,9 +84,9 @@ impl Request {
         }
     }
 
-    /// Creates a request for `plugin.tool`, with arguments that are parsed already. The parser must have refused duplicate
-    /// keys, and numbers that it would round, as [`crate::parse_json`] does: an object no longer shows them. Every other
-    /// rule for arguments is checked here as for text.
+    /// Creates a request for `plugin.tool`, with arguments that are parsed already. The parser must have refused
+    /// duplicate keys, and numbers that it would round, as [`crate::parse_json`] does: an object no longer shows them.
+    /// Every other rule for arguments is checked here as for text.
     pub fn object(tool: impl Into<String>, arguments: Map<String, Value>) -> Self {
         Self { arguments: RequestArguments::object(arguments), ..Self::new(tool, Vec::new()) }
     }
