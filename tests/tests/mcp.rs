@@ -28,6 +28,9 @@ mod progress;
 #[path = "mcp/cancellation.rs"]
 mod cancellation;
 
+#[path = "mcp/threads.rs"]
+mod threads;
+
 #[path = "mcp/changes.rs"]
 mod changes;
 

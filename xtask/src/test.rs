@@ -115,6 +115,10 @@ pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
     }
     let mut cargo = workspace.cargo();
     provide(workspace, &mut cargo);
+    if name == "mcp" {
+        // Servers of other libraries, to measure beside ours.
+        clients::prepare(workspace)?.provide(&mut cargo);
+    }
     cargo.args(["run", "--release", "--quiet", "--package", "portcullis-bench", "--", name]);
     cargo.args([plugins::folder(workspace), guests::folder(workspace)]);
     cargo.arg(workspace.target.join("bench").join(format!("{name}.json")));

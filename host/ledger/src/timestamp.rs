@@ -37,6 +37,14 @@ impl From<Timestamp> for SystemTime {
     }
 }
 
+impl From<SystemTime> for Timestamp {
+    /// Cuts a time off to the millisecond. A time before 1970 becomes 1970.
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self::from_row(i64::try_from(since.as_millis()).unwrap_or_default())
+    }
+}
+
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -53,6 +61,7 @@ mod tests {
         assert_eq!(moment.to_string(), "2026-11-24T09:30:00.125Z");
         assert_eq!(serde_json::to_string(&moment).unwrap(), "\"2026-11-24T09:30:00.125Z\"");
         assert_eq!(SystemTime::from(moment), UNIX_EPOCH + Duration::from_millis(1_795_512_600_125));
+        assert_eq!(Timestamp::from(SystemTime::from(moment) + Duration::from_micros(999)), moment);
         assert_eq!(SystemTime::from(Timestamp::from_row(-1)), UNIX_EPOCH - Duration::from_millis(1));
     }
 

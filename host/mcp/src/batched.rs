@@ -2,7 +2,7 @@
 //! could not call.
 
 use crate::server::Server;
-use crate::tools::{ShortName, ToolListing, loading, short_name};
+use crate::tools::{ShortName, ToolListing, is_named, loading, short_name};
 use portcullis::plugins::{BATCH_TOOL, Tool};
 use portcullis::{BatchedCall, Code, Request};
 use rmcp::RoleServer;
@@ -62,7 +62,7 @@ impl BatchTargets {
         tool: &Tool,
         arguments: Option<&JsonObject>,
     ) -> Option<Self> {
-        if tool.name().to_string() != BATCH_TOOL {
+        if !is_named(tool, BATCH_TOOL) {
             return None;
         }
         let mut targets = Vec::new();

@@ -24,19 +24,19 @@ use tokio_util::sync::CancellationToken;
 /// There is no such tool, the `requestState` belongs to no waiting call, or the server is stopping.
 pub(crate) async fn call(
     server: &Server,
-    params: CallToolRequestParams,
+    mut params: CallToolRequestParams,
     cx: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     server.stopping().admit()?;
     let named = match Named::find(server, &params, &cx).await {
         Ok(named) => named,
         Err(_) => match loading::tool(server, &params.name) {
-            Some(tool) => return Ok(refused(server, tool, &params, &cx).await),
+            Some(tool) => return Ok(refused(server, tool, &mut params, &cx).await),
             // It may have become ready between the two lookups.
             None => Named::find(server, &params, &cx).await?,
         },
     };
-    let request = named.request(server, &params, &cx);
+    let request = named.request(server, &mut params, &cx);
     let called = match &named.voice {
         None => until_unwanted(server, request, &named, &params, &cx).await,
         Some(voice) => {
@@ -69,10 +69,14 @@ pub(crate) async fn call(
 async fn refused(
     server: &Server,
     tool: String,
-    params: &CallToolRequestParams,
+    params: &mut CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
 ) -> CallToolResponse {
-    let reply = server.inner().host.call(request(server, tool, &McpCaller::of(server, cx), params, cx)).await;
+    let reply = server
+        .inner()
+        .host
+        .call(request(server, (tool, params.arguments.take()), &McpCaller::of(server, cx), cx))
+        .await;
     let shape = result::Shape::of(server, cx.protocol_version().as_ref());
     CallToolResponse::Complete(result::of(&reply, None, shape))
 }
@@ -87,8 +91,13 @@ async fn until_unwanted(
     cx: &RequestContext<RoleServer>,
 ) -> Result<Called, ErrorData> {
     let unwanted = CancellationToken::new();
+    if server.stopping().is_unwanted(cx) {
+        unwanted.cancel();
+    }
     let mut called = pin!(approval::call(server, request, named, params, cx, &unwanted));
     tokio::select! {
+        // The call first: one that ends at once needs no look at the others.
+        biased;
         called = &mut called => return called,
         () = server.stopping().unwanted(cx) => {}
     }

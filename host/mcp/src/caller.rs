@@ -30,7 +30,7 @@ impl McpCaller {
         let principal = identity.map_or(&server.inner().options.principal, |identity| &identity.principal).clone();
         let session = match (&server.inner().session, parts) {
             (Session::Said(session), _) => Arc::clone(session),
-            (Session::OfClient { pipes, .. }, None) => Arc::from(format!("stdio-{pipes}")),
+            (Session::OfClient { pipes, .. }, None) => Arc::clone(pipes),
             (Session::OfClient { http, .. }, Some(parts)) => of_http(http, &principal, parts),
         };
         Self { principal, session }

@@ -2,7 +2,7 @@
 //! they could not call.
 
 use crate::server::Server;
-use crate::tools::{ToolListing, loading};
+use crate::tools::{ToolListing, is_named, loading};
 use portcullis::plugins::{EXPLAIN_TOOL, Tool};
 use portcullis::{Code, Request};
 use rmcp::RoleServer;
@@ -29,7 +29,7 @@ impl ExplainTarget {
         tool: &Tool,
         arguments: Option<&JsonObject>,
     ) -> Option<Self> {
-        if tool.name().to_string() != EXPLAIN_TOOL {
+        if !is_named(tool, EXPLAIN_TOOL) {
             return None;
         }
         let name = arguments?.get(NAME)?.as_str()?;

@@ -2,10 +2,13 @@
 
 use portcullis::{JsonError, parse_json};
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, MetaObject, RequestId,
+    RequestMetaObject,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Maximum length of a string id, in bytes. The id is kept while its request runs.
@@ -63,8 +66,8 @@ struct Envelope {
     method: Option<String>,
 }
 
-fn message(value: Value) -> Judged {
-    let Value::Object(members) = &value else {
+fn message(mut value: Value) -> Judged {
+    let Value::Object(members) = &mut value else {
         // Only version 2025-03-26 has batches, and no client sends them.
         return Judged::Refused(
             None,
@@ -76,12 +79,47 @@ fn message(value: Value) -> Judged {
         Some(None) if is_call => return Judged::Refused(None, no_id()),
         id => id.flatten(),
     };
+    if let Some(id) = &id
+        && let Some(call) = tool_call(members)
+    {
+        return Judged::Message(Box::new(ClientJsonRpcMessage::request(call, id.clone())));
+    }
     match (serde_json::from_value(value), id) {
         (Ok(message), _) if is_consistent(&message, is_call) => Judged::Message(Box::new(message)),
         (_, Some(id)) if is_call => {
             Judged::Refused(Some(id), ErrorData::invalid_request("the message is not a valid request", None))
         }
         (_, _) => Judged::Ignored,
+    }
+}
+
+/// Takes a plain `tools/call` out of the members of a message, or returns `None` and leaves them. The library tries one
+/// kind of message after the other, and copies the whole message for each, so it reads only those that are not plain.
+fn tool_call(members: &mut Map<String, Value>) -> Option<ClientRequest> {
+    const METHOD: &str = "tools/call";
+    let is_call = members.len() == 4
+        && members.get("jsonrpc").and_then(Value::as_str) == Some("2.0")
+        && members.get("method").and_then(Value::as_str) == Some(METHOD);
+    let params = members.get_mut("params").and_then(Value::as_object_mut).filter(|_| is_call)?;
+    let is_plain = params.iter().all(|(key, value)| match key.as_str() {
+        "name" => value.is_string(),
+        "arguments" | "_meta" => value.is_object(),
+        _ => false,
+    });
+    let Some(Value::String(name)) = params.get_mut("name").filter(|_| is_plain).map(Value::take) else { return None };
+    let mut call = CallToolRequestParams::new(name);
+    call.arguments = taken(params, "arguments");
+    let mut request = CallToolRequest::new(call);
+    if let Some(meta) = taken(params, "_meta") {
+        request.extensions.insert(RequestMetaObject(MetaObject(meta)));
+    }
+    Some(ClientRequest::CallToolRequest(request))
+}
+
+fn taken(members: &mut Map<String, Value>, key: &str) -> Option<Map<String, Value>> {
+    match members.get_mut(key).map(Value::take) {
+        Some(Value::Object(members)) => Some(members),
+        Some(_) | None => None,
     }
 }
 
@@ -143,6 +181,52 @@ mod tests {
             refusal(&call(r#""id":1,"result":{}"#).replace(r#""method":"ping""#, r#""method":1"#)),
             (one, -32600)
         );
+    }
+
+    /// The library's reading of a message is the reference.
+    #[test]
+    fn a_plain_call_is_read_as_the_library_reads_it() {
+        let call = |params: &str| format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#);
+        let plain = [
+            r#"{"name":"a"}"#,
+            r#"{"name":"a","arguments":{}}"#,
+            r#"{"arguments":{"b":[1,{"c":1.5,"d":null}]},"name":"a\u0062"}"#,
+            r#"{"name":"a","arguments":{"_meta":{}},"_meta":{}}"#,
+            r#"{"_meta":{"progressToken":"t","traceparent":"x","k":{"l":[1]}},"name":"a"}"#,
+        ];
+        let special = [
+            r#"{"name":"a","arguments":null}"#,
+            r#"{"name":"a","arguments":[]}"#,
+            r#"{"name":1}"#,
+            r#"{"arguments":{}}"#,
+            r#"{"name":"a","_meta":1}"#,
+            r#"{"name":"a","more":1}"#,
+            r#"{"name":"a","requestState":"s","inputResponses":{}}"#,
+            "[]",
+        ];
+        let rows = plain.iter().map(|params| (params, true)).chain(special.iter().map(|params| (params, false)));
+        for (params, is_plain) in rows {
+            let line = call(params);
+            let value = parse_json(&line).unwrap();
+            let mut members = value.as_object().unwrap().clone();
+            assert_eq!(tool_call(&mut members).is_some(), is_plain, "{params}");
+            let reference: Option<ClientJsonRpcMessage> = serde_json::from_value(value).ok();
+            // With the metadata, which `Debug` leaves out.
+            let shown = |message: &ClientJsonRpcMessage| serde_json::to_string(message).unwrap();
+            match judge(line.as_bytes()) {
+                Judged::Message(message) => {
+                    assert_eq!(Some(shown(&message)), reference.as_ref().map(shown), "{params}");
+                }
+                Judged::Refused(..) | Judged::Ignored => assert!(!is_plain, "{params}"),
+            }
+        }
+        for line in [
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a"},"more":1}"#,
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"name":"a"}}"#,
+            r#"{"jsonrpc":"1.0","id":7,"method":"tools/call","params":{"name":"a"}}"#,
+        ] {
+            assert!(tool_call(parse_json(line).unwrap().as_object_mut().unwrap()).is_none(), "{line}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::tasks::Tasks;
 use crate::tools::{ListingOptions, Listings, ToolListing};
 use data_encoding::HEXLOWER;
 use portcullis::Host;
+use portcullis::shared_calls::SharedCalls;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use std::sync::Arc;
@@ -28,9 +29,9 @@ pub(crate) enum Session {
     Said(Arc<str>),
     /// One session for each client, derived from an id of its transport.
     OfClient {
-        /// A random id of this process.
+        /// The session of the client over pipes, from a random id of this process.
         pipes: Arc<str>,
-        /// The same, or an id of all hosts that share the ledger: a client's next request may reach another one.
+        /// The id, or an id of all hosts that share the ledger: a client's next request may reach another one.
         http: Arc<str>,
     },
 }
@@ -56,8 +57,9 @@ impl Server {
         let session = match &options.session {
             Some(session) => Session::Said(Arc::from(session.as_str())),
             None => {
-                let pipes = Arc::from(random_id()?);
-                let http = host.shared_calls().map_or_else(|| Arc::clone(&pipes), |calls| Arc::from(calls.hosts_id()));
+                let id = random_id()?;
+                let pipes = Arc::from(format!("stdio-{id}"));
+                let http = Arc::from(host.shared_calls().map_or(id, SharedCalls::hosts_id));
                 Session::OfClient { pipes, http }
             }
         };

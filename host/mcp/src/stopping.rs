@@ -51,6 +51,11 @@ impl TransportStop {
         self.late.cancel();
     }
 
+    /// Returns whether [`Self::unwanted`] would not wait.
+    pub(crate) fn is_unwanted(&self, cx: &RequestContext<RoleServer>) -> bool {
+        cx.ct.is_cancelled() || self.late.is_cancelled()
+    }
+
     /// Waits until the client of a request cancels or disconnects, or the grace period is over.
     pub(crate) async fn unwanted(&self, cx: &RequestContext<RoleServer>) {
         tokio::select! {

@@ -10,3 +10,10 @@ pub(crate) use listing::{ListingOptions, Listings, ToolListing};
 pub(crate) use page::list;
 pub(crate) use route::{Route, ShortName, short_name};
 pub use short::{ShortTool, short_list};
+
+use portcullis::plugins::Tool;
+
+/// Returns whether a tool has this full name, without writing its name.
+pub(crate) fn is_named(tool: &Tool, full: &str) -> bool {
+    full.split_once('.') == Some((tool.name().plugin.as_str(), tool.name().tool.as_str()))
+}

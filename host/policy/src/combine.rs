@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::approvals::Approvals;
+use crate::client_rate::ClientRate;
 use crate::decision::Decision;
 use crate::error::{LayerError, PolicyError, PolicyFault};
 use crate::file::{self, POLICY_ERRORS_MAX, PluginSection, PolicyText, Sections};
@@ -74,15 +75,18 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
     let toolsets = combine_toolsets(&parts, scope)?;
     let (default, server_default) = (combine_default(&parts), combine_server_default(&parts));
     let (mut approvals, mut record) = (Approvals::default(), RecordKeeping::default());
+    let mut client_rate = ClientRate::default();
     for PolicyPart { trust, sections, .. } in &parts {
         match trust {
             Trust::Trusted => {
                 approvals.set(&sections.approvals);
                 record.set(&sections.record);
+                client_rate.set(&sections.client_rate);
             }
             Trust::Untrusted => {
                 approvals.narrow(&sections.approvals);
                 record.narrow(&sections.record);
+                client_rate.narrow(&sections.client_rate);
             }
         }
     }
@@ -94,6 +98,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
         plugins,
         approvals,
         record,
+        client_rate,
         named: named(&parts),
         notify: combine_notify(&parts),
         own_confinement: combine_own_confinement(&parts),

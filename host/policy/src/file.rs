@@ -13,6 +13,7 @@ mod plugin;
 mod rate_limit;
 mod record;
 mod rules;
+mod serve;
 mod server;
 mod subject;
 mod toolset;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
 use crate::approvals::ApprovalSettings;
+use crate::client_rate::ClientRateSettings;
 use crate::decision::Decision;
 use crate::error::{PolicyError, PolicyFault};
 use crate::excerpt::Excerpt;
@@ -59,6 +61,7 @@ const SECTIONS: &[&str] = &[
     "rate-limit",
     "record",
     "rule",
+    "serve",
     "server",
     "toolset",
 ];
@@ -80,6 +83,7 @@ pub(crate) struct Sections {
     pub(crate) toolsets: BTreeMap<ToolsetName, ToolsetSection>,
     pub(crate) offers: Vec<OfferSection>,
     pub(crate) rate_limits: Vec<RateLimit>,
+    pub(crate) client_rate: ClientRateSettings,
 }
 
 /// Parses one text. It is accepted or refused as a whole, whatever its trust. The error has every independent fault.
@@ -134,6 +138,7 @@ fn read_sections(
         paused: table.read("paused", rules::read_reason),
         toolsets: table.read("toolset", toolset::read).unwrap_or_default(),
         offers: table.read("offer", toolset::read_offers).unwrap_or_default(),
+        client_rate: table.read("serve", serve::read).unwrap_or_default(),
         rate_limits: table.read("rate-limit", |section| rate_limit::read(section, place, layer)).unwrap_or_default(),
     })
 }

@@ -56,6 +56,38 @@ pub fn canonical(value: &Map<String, Value>) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }
 
+/// Returns whether [`parse`] reads the canonical text of an object back as the same object: whole numbers are no
+/// floats, and it is within the limits of depth and memory. `canonical` is that text.
+pub fn reads_back(object: &Map<String, Value>, canonical: &str) -> bool {
+    is_within(object, 1, &DocumentMemory::of(canonical.len()))
+}
+
+fn is_within(members: &Map<String, Value>, depth: usize, memory: &DocumentMemory) -> bool {
+    let is_kept = |(index, (key, value)): (usize, (&String, &Value))| {
+        memory.take_member(index, key) && is_value_within(value, depth, memory)
+    };
+    depth <= JSON_DEPTH_MAX && members.iter().enumerate().all(is_kept)
+}
+
+fn is_value_within(value: &Value, depth: usize, memory: &DocumentMemory) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(number) => !number.is_f64() || number.as_f64().is_some_and(|float| !is_exact_whole(float)),
+        Value::String(text) => memory.take_text(text),
+        Value::Array(items) => {
+            let is_kept =
+                |(index, item): (usize, &Value)| memory.take_item(index) && is_value_within(item, depth + 1, memory);
+            depth < JSON_DEPTH_MAX && items.iter().enumerate().all(is_kept)
+        }
+        Value::Object(members) => is_within(members, depth + 1, memory),
+    }
+}
+
+/// Returns whether the canonical form writes a float as an integer.
+fn is_exact_whole(value: f64) -> bool {
+    value.fract() == 0.0 && value.abs() < EXACT_FLOAT_MAX
+}
+
 /// Returns the number of values in a document, and their depth. A scalar has depth 0.
 pub fn extent(value: &Value) -> (usize, usize) {
     let children: &mut dyn Iterator<Item = &Value> = match value {
@@ -156,7 +188,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        if value.fract() == 0.0 && value.abs() < EXACT_FLOAT_MAX {
+        if is_exact_whole(value) {
             #[expect(clippy::cast_possible_truncation, reason = "whole, and within 2^53")]
             return Ok(Value::Number((value as i64).into()));
         }

@@ -92,6 +92,7 @@ mod combine;
 mod server;
 
 // How often and how many at a time.
+mod client_rate;
 mod rate_limit;
 
 // Named groups of tools, and who is offered them.
@@ -115,6 +116,7 @@ pub use binding::{
 };
 pub use bounds::BoundsError;
 pub use caller::{Caller, Origin, OriginError, PRINCIPAL_NAME_BYTES, PRINCIPAL_NAMES, Principal, PrincipalError};
+pub use client_rate::ClientRate;
 pub use clock::ClockResolution;
 pub use dead_rule::{DeadRateLimit, DeadReason, DeadRule, KnownTool};
 pub use decision::{Decision, DecisionError, RuleId, Source, Verdict};

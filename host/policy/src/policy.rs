@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::approvals::Approvals;
 use crate::binding::Binding;
 use crate::caller::Caller;
+use crate::client_rate::ClientRate;
 use crate::clock::ClockResolution;
 use crate::decision::{Decision, Source, Verdict};
 use crate::evaluate::{Matter, WeighedDecision};
@@ -47,6 +48,7 @@ pub struct Policy {
     pub(crate) plugins: BTreeMap<PluginName, PluginPolicy>,
     pub(crate) approvals: Approvals,
     pub(crate) record: RecordKeeping,
+    pub(crate) client_rate: ClientRate,
     pub(crate) named: BTreeSet<PluginName>,
     pub(crate) notify: Vec<String>,
     pub(crate) own_confinement: OwnConfinement,
@@ -83,6 +85,7 @@ impl Policy {
             plugins: BTreeMap::new(),
             approvals: Approvals::default(),
             record: RecordKeeping::default(),
+            client_rate: ClientRate::default(),
             named: BTreeSet::new(),
             notify: Vec::new(),
             own_confinement: OwnConfinement::default(),
@@ -213,6 +216,11 @@ impl Policy {
     /// Returns what the audit log keeps, and when an entry counts as written.
     pub fn record(&self) -> RecordKeeping {
         self.record
+    }
+
+    /// Returns how many tool calls one principal may send to a server over HTTP.
+    pub fn client_rate(&self) -> ClientRate {
+        self.client_rate
     }
 
     /// Returns the rules, layer by layer in the order of each text.

@@ -652,6 +652,7 @@ fn every_refusal_of_a_rule_has_its_own_remedy() {
             "the known keys are `unattended`, `pending-time`, `session-time`, `always-time`, `repeats`, `notify`",
         ),
         ("[record]\nx = 1".to_owned(), "the known keys are `payloads`, `targets`, `durable`"),
+        ("[serve]\nx = 1".to_owned(), "the known keys are `calls-per-second`, `calls-burst`"),
         (rule("when = 1"), "write a table"),
         (rule("reason = 1"), "write a string in quotes"),
         (rule("when = {}"), "write at least one entry"),

@@ -210,6 +210,29 @@ fn approvals_and_records_are_narrowed_by_an_untrusted_project_and_set_by_a_trust
     }
 }
 
+#[test]
+fn the_calls_of_a_client_are_set_by_trusted_texts_and_only_lowered_by_an_untrusted_project() {
+    let rate = |second: u32, burst: u32| format!("[serve]\ncalls-per-second = {second}\ncalls-burst = {burst}\n");
+    let (low, high) = (rate(10, 20), rate(1000, 2000));
+    for (user, project, trust, expected) in [
+        ("", "", Trust::Untrusted, (200, 300)),
+        (&*low, "", Trust::Untrusted, (10, 20)),
+        ("[serve]\ncalls-burst = 7\n", "", Trust::Untrusted, (200, 7)),
+        (&low, &*high, Trust::Untrusted, (10, 20)),
+        (&high, &low, Trust::Untrusted, (10, 20)),
+        ("", &low, Trust::Untrusted, (10, 20)),
+        ("", &high, Trust::Untrusted, (200, 300)),
+        (&low, &high, Trust::Trusted, (1000, 2000)),
+        (&high, "[serve]\ncalls-per-second = 5\n", Trust::Trusted, (5, 2000)),
+    ] {
+        let rate = with_project(user, project, trust).client_rate();
+        assert_eq!((rate.calls_per_second(200), rate.calls_burst(300)), expected, "{user} {project} {trust:?}");
+    }
+    for wrong in ["calls-per-second = 0", "calls-burst = 1000001", "calls-per-second = '5/s'", "rate = 1"] {
+        assert!(Policy::parse(&format!("[serve]\n{wrong}\n")).is_err(), "{wrong}");
+    }
+}
+
 /// A project runs no program on the user's machine before it is trusted.
 #[test]
 fn only_a_trusted_project_sets_the_command_for_a_new_request() {

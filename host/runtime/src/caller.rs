@@ -163,7 +163,7 @@ mod tests {
         let caller = caller.trace(trace).unattended(Unattended::Deny).approval_wait(Duration::from_secs(3));
         let request = caller.request("a.b", "{}");
         let origin = &request.origin;
-        assert_eq!((request.tool.as_str(), request.arguments.as_slice()), ("a.b", b"{}".as_slice()));
+        assert_eq!((request.tool.as_str(), request.arguments.text()), ("a.b", b"{}".as_slice()));
         assert_eq!((&*origin.session, origin.principal.as_str(), origin.automated), ("s", "ada", true));
         let texts = [&origin.message, &origin.agent, &origin.trace].map(|text| text.as_deref());
         assert_eq!(texts, [Some("m"), Some("a"), Some(trace)]);

@@ -188,6 +188,7 @@ mod rehearsal;
 mod reload;
 mod reply;
 mod request;
+mod request_arguments;
 mod reserved;
 mod results;
 mod rule_gaps;

@@ -125,10 +125,11 @@ pub(crate) struct HttpArguments {
     #[arg(long, conflicts_with = "stdio")]
     pub(crate) console: bool,
     /// Maximum tool calls of one principal in a second, on average. The rate limits of the policy apply as well
-    /// [default: 200]
+    /// [default: calls-per-second in [serve] of the policy, or 200]
     #[arg(long, value_name = "N", conflicts_with = "stdio", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) calls_per_second: Option<u32>,
-    /// Maximum tool calls of one principal at once, after a time without calls [default: 2000]
+    /// Maximum tool calls of one principal at once, after a time without calls
+    /// [default: calls-burst in [serve] of the policy, or 2000]
     #[arg(long, value_name = "N", conflicts_with = "stdio", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) calls_burst: Option<u32>,
     /// Serve metrics at http://ADDRESS/metrics, and the probes, at an address of their own. Clients need no token

@@ -199,9 +199,7 @@ fn http_options(address: SocketAddr, access: Access, arguments: &HttpArguments) 
     options.reach = if arguments.allow_remote { Reach::Remote } else { Reach::Loopback };
     options.hosts.clone_from(&arguments.allow_host);
     options.origins.clone_from(&arguments.allow_origin);
-    let limits = &mut options.limits;
-    limits.calls_per_second = arguments.calls_per_second.unwrap_or(limits.calls_per_second);
-    limits.calls_burst = arguments.calls_burst.unwrap_or(limits.calls_burst);
+    (options.limits.calls_per_second, options.limits.calls_burst) = (arguments.calls_per_second, arguments.calls_burst);
     options
 }
 

@@ -33,6 +33,11 @@ impl ClientAbilities {
         }
     }
 
+    /// Returns whether a request of the client can be answered with a form, so that the client retries it.
+    pub(crate) fn may_retry(self) -> bool {
+        self.modern && self.answers
+    }
+
     /// Returns whether the client is asked: its answers count, and the form can show the whole request.
     pub(crate) fn is_asked(self, question: &Question) -> bool {
         self.answers && form::fits(question)

@@ -43,6 +43,7 @@ use rmcp::model::CallToolRequestParams;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use spoken::Spoken;
+use std::ops::ControlFlow;
 use tokio_util::sync::CancellationToken;
 
 /// Calls a tool, or continues a call whose approval request this request answers. `unwanted` cancels the call.
@@ -72,7 +73,10 @@ pub(crate) async fn call(
         RequestAttendance::Denied => request.unattended(Unattended::Deny),
     };
     let asked = (attendance == RequestAttendance::Announced).then_some(client);
-    drive::drive(&spoken, RunningCall::start(&server.inner().host, request, asked), None).await
+    match RunningCall::start(&server.inner().host, request, asked, unwanted) {
+        ControlFlow::Continue(running) => drive::drive(&spoken, running, None).await,
+        ControlFlow::Break(called) => called,
+    }
 }
 
 /// Who answers the approval requests of a call.

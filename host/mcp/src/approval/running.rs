@@ -1,13 +1,20 @@
 //! A call that can outlive its request. Dropping it ends the call at once, and the audit log records it as cancelled.
 
 use super::announce::QuestionAnnouncer;
+use super::called::Called;
 use super::client::ClientAbilities;
 use super::hold::{CallHold, SharedHold};
-use super::session::{SessionEffect, SessionEvent, SessionState, step};
+use super::session::{SessionEffect, SessionEvent, SessionState, lost, step};
 use super::stage::{CallPhase, CallStage};
 use portcullis::{Cancellation, Host, Question, Reply, Request};
+use rmcp::ErrorData;
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 /// A call that a request waits for, or that is kept for its client. It runs in its own task, or is a shared call that
 /// may run on another host.
@@ -18,21 +25,39 @@ pub(crate) struct RunningCall {
 }
 
 impl RunningCall {
-    /// Starts a call. Its approval requests come here first if `asked` is the client that may be asked.
-    pub(super) fn start(host: &Host, request: Request, asked: Option<ClientAbilities>) -> Self {
+    /// Starts a call. Its approval requests come here first if `asked` is the client that may be asked. A call that
+    /// neither waits nor computes for long ends here, without a task of its own. Then this breaks with its result.
+    pub(super) fn start(
+        host: &Host,
+        request: Request,
+        asked: Option<ClientAbilities>,
+        unwanted: &CancellationToken,
+    ) -> ControlFlow<Result<Called, ErrorData>, Self> {
         let (sender, stage) = watch::channel(CallStage::now(CallPhase::Work));
         let cancellation = Cancellation::new();
+        if unwanted.is_cancelled() {
+            cancellation.cancel_at_once();
+        }
         let mut request = request.cancellation(cancellation.clone());
         if let Some(client) = asked {
             request = request.approver(Arc::new(QuestionAnnouncer::new(sender.clone(), client)));
         }
         let host = host.clone();
+        let mut call = Box::pin(async move { host.call(request).await });
+        let first = || call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        match catch_unwind(AssertUnwindSafe(first)) {
+            Ok(Poll::Ready(reply)) => return ControlFlow::Break(Ok(Called::Reply(reply))),
+            // The task polls it again, so no wake-up since the first poll is lost.
+            Ok(Poll::Pending) => {}
+            Err(_) => return ControlFlow::Break(Err(lost())),
+        }
         let run = async move {
-            let reply = host.call(request).await;
+            let reply = call.await;
             sender.send_replace(CallStage::now(CallPhase::Over(Arc::new(reply))));
         };
         let task = tokio::spawn(run).abort_handle();
-        Self { stage, hold: CallHold::Here { cancellation, task }, state: SessionState::Working }
+        let hold = CallHold::Here { cancellation, task };
+        ControlFlow::Continue(Self { stage, hold, state: SessionState::Working })
     }
 
     /// Takes up a shared call for a request of its client, which received this approval request before.

@@ -1,9 +1,9 @@
 //! The state of a call, and when it entered that state.
 
 use portcullis::shared_calls::{SharedCall, SharedCallState};
-use portcullis::{Question, Reply};
-use rmcp::task_manager::current_timestamp;
+use portcullis::{Question, Reply, Timestamp};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The state of a call.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub(crate) enum CallPhase {
 #[derive(Clone, Debug)]
 pub(crate) struct CallStage {
     pub(crate) at: CallPhase,
-    /// The time in RFC 3339 format.
-    pub(crate) since: String,
+    /// The time.
+    pub(crate) since: Timestamp,
 }
 
 impl CallPhase {
@@ -63,7 +63,7 @@ impl CallPhase {
 impl CallStage {
     /// Returns a stage that begins now.
     pub(super) fn now(at: CallPhase) -> Self {
-        Self { at, since: current_timestamp() }
+        Self { at, since: SystemTime::now().into() }
     }
 
     /// Returns the stage of a shared call.
@@ -74,6 +74,6 @@ impl CallStage {
             SharedCallState::Over(reply) => CallPhase::Over(Arc::clone(reply)),
             SharedCallState::Lost => CallPhase::Lost,
         };
-        Self { at, since: call.changed_at.to_string() }
+        Self { at, since: call.changed_at }
     }
 }

@@ -1,5 +1,6 @@
 //! The tool that a request names, and the request to the host for it.
 
+use crate::approval::ClientAbilities;
 use crate::batched::BatchTargets;
 use crate::caller::McpCaller;
 use crate::explained::ExplainTarget;
@@ -8,7 +9,7 @@ use crate::server::Server;
 use crate::tools::loading;
 use portcullis::Request;
 use portcullis::plugins::{Plugin, Tool};
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use std::sync::Arc;
@@ -54,23 +55,22 @@ impl Named {
         Ok(Self { plugin, tool, caller: McpCaller::of(server, cx), voice, explained, batched })
     }
 
-    /// Returns the request to the host.
+    /// Returns the request to the host. It takes the arguments, unless this request can be retried or is a retry: its
+    /// state is bound to them.
     pub(crate) fn request(
         &self,
         server: &Server,
-        params: &CallToolRequestParams,
+        params: &mut CallToolRequestParams,
         cx: &RequestContext<RoleServer>,
     ) -> Request {
         let tool = self.tool.name().to_string();
-        if self.explained.is_none() && self.batched.is_none() {
-            return request(server, tool, &self.caller, params, cx);
-        }
-        let mut params = params.clone();
-        if let Some(arguments) = &mut params.arguments {
+        let is_bound = params.request_state.is_some() || ClientAbilities::of(&server.inner().options, cx).may_retry();
+        let mut arguments = if is_bound { params.arguments.clone() } else { params.arguments.take() };
+        if let Some(arguments) = &mut arguments {
             self.explained.iter().for_each(|explained| explained.name_in(arguments));
             self.batched.iter().for_each(|batched| batched.name_in(arguments));
         }
-        let request = request(server, tool, &self.caller, &params, cx);
+        let request = request(server, (tool, arguments), &self.caller, cx);
         let request = self.explained.iter().fold(request, |request, explained| explained.check(request));
         self.batched.iter().fold(request, |request, batched| batched.check(request))
     }
@@ -83,16 +83,15 @@ fn header_trace(cx: &RequestContext<RoleServer>) -> Option<&str> {
     parts.headers.get(TRACE_HEADER)?.to_str().ok()
 }
 
+/// Returns a request to the host for a tool with these arguments. The host's strict parser has read the message with
+/// them.
 pub(super) fn request(
     server: &Server,
-    tool: String,
+    (tool, arguments): (String, Option<JsonObject>),
     caller: &McpCaller,
-    params: &CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
 ) -> Request {
-    // Serializing a map of JSON values cannot fail. If it did, the host would refuse the empty text.
-    let arguments = params.arguments.as_ref().map(|arguments| serde_json::to_vec(arguments).unwrap_or_default());
-    let mut request = Request::new(tool, arguments.unwrap_or_else(|| b"{}".to_vec()))
+    let mut request = Request::object(tool, arguments.unwrap_or_default())
         .principal(caller.principal.clone())
         .session(&caller.session);
     if let Some(trace) = cx.meta.get_traceparent().or_else(|| header_trace(cx)) {

@@ -6,6 +6,7 @@
 
 mod access;
 mod approvers;
+mod call_rate;
 mod carried;
 mod error;
 mod guard;
@@ -57,7 +58,7 @@ use axum::body::Body;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::{any_service, get};
-use guard::{BodyRules, Hosts, Origins, SessionGuard, TokenGuard};
+use guard::{BodyRules, Hosts, Origins, RateGuard, SessionGuard, TokenGuard};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use oauth::METADATA_PATH;
@@ -155,6 +156,7 @@ fn endpoint(
     let guard = TokenGuard { access, operator: inner.options.principal.clone() };
     let bytes = arguments_bytes(&inner.host) + ENVELOPE_BYTES;
     let (usage, rules) = (SlotUsage::new(limits), BodyRules::new(bytes, limits.body_time));
+    let rate = Arc::new(RateGuard { usage: Arc::clone(&usage), host: inner.host.clone(), limits });
     let shared = Replicas::shared(&inner.host, limits)?;
     let instances = Arc::new(SessionInstances::new(shared.as_ref().map(|(name, _)| name.clone())));
     let sessions = Sessions::new(Arc::clone(&instances), limits);
@@ -174,7 +176,7 @@ fn endpoint(
         .route(ENDPOINT, any_service(service))
         .route_layer(from_fn_with_state(begun, guard::while_serving))
         .route_layer(from_fn_with_state(session_guard, guard::own_session))
-        .route_layer(from_fn_with_state(Arc::clone(&usage), guard::within_rate))
+        .route_layer(from_fn_with_state(rate, guard::within_rate))
         .route_layer(from_fn_with_state(Arc::new(rules), guard::read_body))
         .route_layer(from_fn_with_state(usage, guard::within_load))
         .route_layer(from_fn_with_state(Arc::new(guard), guard::authorized))

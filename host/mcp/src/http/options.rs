@@ -28,10 +28,10 @@ pub const SESSIONS_MAX: usize = 256;
 pub const SESSIONS_PER_PRINCIPAL_MAX: usize = 128;
 /// Maximum principals whose usage is counted at one time. Idle ones are forgotten.
 pub const PRINCIPALS_MAX: usize = 4096;
-/// Maximum average tool calls of a principal per second. A model makes a few. No person could follow a program that
-/// makes more.
+/// Default maximum of average tool calls of a principal per second. A model makes a few. No person could follow a
+/// program that makes more.
 pub const CALLS_PER_SECOND: u32 = 200;
-/// Maximum tool calls of a principal in a burst.
+/// Default maximum of tool calls of a principal in a burst.
 pub const CALLS_BURST: u32 = 2_000;
 /// Timeout for the request line and the headers of a request, counted from when the connection is ready for it. It is
 /// also the idle timeout of a connection.
@@ -129,10 +129,12 @@ pub struct HttpLimits {
     pub sessions: usize,
     /// Maximum sessions of one principal.
     pub sessions_per_principal: usize,
-    /// Maximum average tool calls of one principal per second.
-    pub calls_per_second: u32,
-    /// Maximum tool calls of one principal in a burst.
-    pub calls_burst: u32,
+    /// Maximum average tool calls of one principal per second. `None` leaves it to the policy
+    /// ([`portcullis::policy::ClientRate`]), which may change while the server runs. Without it there, it is
+    /// [`CALLS_PER_SECOND`].
+    pub calls_per_second: Option<u32>,
+    /// Maximum tool calls of one principal in a burst. `None` leaves it to the policy, and then it is [`CALLS_BURST`].
+    pub calls_burst: Option<u32>,
     /// Timeout for the headers of a request.
     pub headers_time: Duration,
     /// Timeout for the first headers of a connection.
@@ -168,8 +170,8 @@ impl Default for HttpLimits {
             streams: STREAMS_PER_PRINCIPAL_MAX,
             sessions: SESSIONS_MAX,
             sessions_per_principal: SESSIONS_PER_PRINCIPAL_MAX,
-            calls_per_second: CALLS_PER_SECOND,
-            calls_burst: CALLS_BURST,
+            calls_per_second: None,
+            calls_burst: None,
             headers_time: HEADERS_TIME,
             first_headers_time: FIRST_HEADERS_TIME,
             body_time: BODY_TIME,

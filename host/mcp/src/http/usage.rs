@@ -1,5 +1,6 @@
 //! The current usage of the server by each principal.
 
+use super::call_rate::CallRate;
 use super::options::{HttpLimits, PRINCIPALS_MAX};
 use portcullis::policy::Principal;
 use portcullis::policy::recovery::RecoverMutex;
@@ -66,10 +67,10 @@ impl SlotUsage {
 
     /// Counts the calls of one request, or returns how long to wait before it. A request with more calls than a burst
     /// takes a whole burst.
-    pub(crate) fn call(&self, principal: &Principal, calls: u32) -> Result<(), Duration> {
+    pub(crate) fn call(&self, principal: &Principal, calls: u32, rate: CallRate) -> Result<(), Duration> {
         let mut principals = self.principals();
-        let share = Duration::from_secs(1) / self.limits.calls_per_second.max(1);
-        let burst_calls = self.limits.calls_burst.max(1);
+        let share = Duration::from_secs(1) / rate.calls_per_second.max(1);
+        let burst_calls = rate.burst.max(1);
         let burst = share * burst_calls;
         let used = entry(&mut principals, principal).map_err(|Exhausted| burst)?;
         // After the entry, whose own time may be this moment.
@@ -136,15 +137,16 @@ mod tests {
 
     #[test]
     fn calls_beyond_a_burst_must_wait_but_other_principals_need_not() {
-        let (usage, a, b) = usage(HttpLimits { calls_per_second: 1, calls_burst: 3, ..HttpLimits::default() });
-        (0..3).for_each(|_| usage.call(&a, 1).unwrap());
-        let wait = usage.call(&a, 1).unwrap_err();
+        let (usage, a, b) = usage(HttpLimits::default());
+        let rate = CallRate { calls_per_second: 1, burst: 3 };
+        (0..3).for_each(|_| usage.call(&a, 1, rate).unwrap());
+        let wait = usage.call(&a, 1, rate).unwrap_err();
         assert!(!wait.is_zero() && wait <= Duration::from_secs(1), "{wait:?}");
         // A batch counts as its calls, and one with more calls than a burst still runs after an idle time.
-        usage.call(&b, 2).unwrap();
-        assert!(usage.call(&b, 2).unwrap_err() <= Duration::from_secs(1));
-        usage.call(&"c".parse().unwrap(), 25).unwrap();
-        assert!(usage.call(&"c".parse().unwrap(), 1).is_err());
+        usage.call(&b, 2, rate).unwrap();
+        assert!(usage.call(&b, 2, rate).unwrap_err() <= Duration::from_secs(1));
+        usage.call(&"c".parse().unwrap(), 25, rate).unwrap();
+        assert!(usage.call(&"c".parse().unwrap(), 1, rate).is_err());
     }
 
     #[test]

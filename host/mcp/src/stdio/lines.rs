@@ -6,6 +6,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 /// Maximum length of a line, in bytes. The limit for arguments is lower, which leaves room for JSON escapes.
 pub(super) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Bytes that are read at once: the capacity of a pipe, so that a burst of messages is read together.
+const READ_BYTES: usize = 64 * 1024;
+
 /// Maximum capacity that the buffer keeps after a long line, in bytes.
 const ROOM_KEPT_BYTES: usize = 64 * 1024;
 
@@ -31,7 +34,12 @@ pub(super) struct LineReader<R> {
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(from: R, most: usize) -> Self {
-        Self { from: BufReader::new(from), line: Vec::new(), skipping: false, most }
+        Self { from: BufReader::with_capacity(READ_BYTES, from), line: Vec::new(), skipping: false, most }
+    }
+
+    /// Returns whether the next line was read already, so that [`Self::next`] does not wait.
+    pub(super) fn has_next(&self) -> bool {
+        self.from.buffer().contains(&b'\n')
     }
 
     /// Reads the next line. This is cancel safe: a dropped future leaves the partial line for the next call.

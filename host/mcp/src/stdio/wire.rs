@@ -2,20 +2,27 @@
 
 use super::in_flight::{InFlight, NotLetIn, REQUESTS_MAX};
 use super::lines::{InputLine, LINE_BYTES_MAX, LineReader};
-use super::streams::{Input, MessageWriter};
+use super::output::{ClientOutput, WAITING_BYTES_MAX, encode};
+use super::streams::Input;
+use super::tool_calls::{CallSession, ToolCalls};
 use crate::judge::{Judged, judge};
 use crate::rpc_error;
 use crate::stopping::TransportStop;
 use rmcp::ErrorData;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, JsonRpcRequest, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use std::future::{Future, ready};
 use std::io;
-use std::sync::Arc;
-use tokio::io::AsyncWriteExt;
+use std::time::Duration;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+
+/// Maximum time for calls to end after the session was cancelled: as long as the library waits for its own requests.
+const CALLS_END_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// What it takes to end a client's transport: let its calls finish, then cancel the rest.
 #[derive(Clone)]
@@ -37,84 +44,115 @@ impl TransportEnd {
 /// The transport of one client.
 pub(super) struct Wire {
     lines: LineReader<Input>,
-    out: Arc<tokio::sync::Mutex<Out>>,
+    output: ClientOutput,
     in_flight: InFlight,
-    /// The response to an invalid message that is not in the output buffer yet.
-    refusal: Option<Vec<u8>>,
-    /// Whether a part of a refusal may still be in the output buffer.
-    unflushed: bool,
+    calls: ToolCalls,
+    /// Whether the response to an invalid message may still wait to be written. The next message is read after it, so
+    /// that a client which reads nothing cannot make such responses pile up.
+    refused: bool,
     /// Whether the session has begun. Until then, the library fails on anything but a request.
     begun: bool,
+    /// Whether the input has ended.
+    ended: bool,
     farewell: TransportEnd,
 }
 
 impl Wire {
     /// Creates a transport that ends the session when the client disconnects.
-    pub(super) fn new(input: Input, output: MessageWriter, in_flight: InFlight, farewell: TransportEnd) -> Self {
-        let out = Out { to: Some(output), bytes: Vec::new(), written: 0, end: farewell.end.clone() };
+    pub(super) fn new(input: Input, output: ClientOutput, session: CallSession, farewell: TransportEnd) -> Self {
+        let in_flight = farewell.in_flight.clone();
         Self {
             lines: LineReader::new(input, LINE_BYTES_MAX),
-            out: Arc::new(tokio::sync::Mutex::new(out)),
+            calls: ToolCalls::new(session, in_flight.clone(), output.clone()),
+            output,
             in_flight,
-            refusal: None,
-            unflushed: false,
+            refused: false,
             begun: false,
+            ended: false,
             farewell,
         }
     }
 
-    fn refuse(&mut self, id: Option<RequestId>, error: ErrorData) {
-        self.refusal = encode(&ServerJsonRpcMessage::error(error, id)).ok();
+    /// Answers an invalid message.
+    ///
+    /// # Errors
+    /// The client has closed its end.
+    fn refuse(&mut self, id: Option<RequestId>, error: ErrorData) -> io::Result<()> {
+        self.refused = true;
+        self.output.push(&encode(&ServerJsonRpcMessage::error(error, id))?)
     }
 
-    /// Writes the refusal. This is cancel safe.
-    async fn write_refusal(&mut self) -> io::Result<()> {
-        if self.refusal.is_none() && !self.unflushed {
-            return Ok(());
-        }
-        let mut out = self.out.lock().await;
-        if let Some(refusal) = self.refusal.take() {
-            out.bytes.extend(refusal);
-            self.unflushed = true;
-        }
-        out.flush().await?;
-        self.unflushed = false;
-        Ok(())
+    /// Waits until the client has room for more output. This is cancel safe.
+    async fn room(&mut self) {
+        self.output.has_room(if self.refused { 1 } else { WAITING_BYTES_MAX }).await;
+        self.refused = false;
     }
 
-    /// Returns a message if it may be processed.
-    fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
-        match &message {
-            JsonRpcMessage::Request(request) => {
-                self.begun |= begins(&request.request);
-                let error = match self.in_flight.begin(&request.id) {
-                    Ok(()) => return Some(message),
-                    Err(NotLetIn::Full) => rpc_error::limit_exceeded(format!(
-                        "{REQUESTS_MAX} requests are in flight, and there can be no more: send this one again after a \
-                         response, or cancel another one first"
-                    )),
-                    Err(NotLetIn::Twice) => ErrorData::invalid_request("a request with this id is in flight", None),
-                };
-                self.refuse(Some(request.id.clone()), error);
-                None
-            }
+    /// Reads the next line. Calls that were read begin before it waits for one. This is cancel safe.
+    async fn next_line(&mut self) -> io::Result<InputLine> {
+        if !self.calls.is_empty() && !self.lines.has_next() {
+            self.calls.begin();
+        }
+        self.lines.next().await
+    }
+
+    /// Takes a message. Returns it if the library processes it.
+    ///
+    /// # Errors
+    /// The message is refused, and the client has closed its end.
+    fn admit(&mut self, message: ClientJsonRpcMessage) -> io::Result<Option<ClientJsonRpcMessage>> {
+        match message {
+            JsonRpcMessage::Request(request) => self.admit_request(request),
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    // A cancelled request gets no response.
-                    self.in_flight.end(id);
+                    self.in_flight.cancel(id);
                 }
-                self.begun.then_some(message)
+                Ok(self.begun.then_some(JsonRpcMessage::Notification(notification)))
             }
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.begun.then_some(message),
+            message @ (JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => Ok(self.begun.then_some(message)),
         }
     }
 
-    /// Handles the end of the input: gives calls in flight a grace period and then cancels them.
-    fn close_input(&self) {
-        let farewell = self.farewell.clone();
-        tokio::spawn(async move { farewell.say().await });
+    fn admit_request(&mut self, request: JsonRpcRequest<ClientRequest>) -> io::Result<Option<ClientJsonRpcMessage>> {
+        self.begun |= begins(&request.request);
+        let JsonRpcRequest { id, request, .. } = request;
+        let request = match request {
+            ClientRequest::CallToolRequest(call) => match self.calls.add(&id, call) {
+                Ok(None) => return Ok(None),
+                Ok(Some(call)) => ClientRequest::CallToolRequest(call),
+                Err(not_let_in) => return self.keep_out(id, not_let_in),
+            },
+            other => other,
+        };
+        match self.in_flight.begin(&id) {
+            Ok(()) => Ok(Some(ClientJsonRpcMessage::request(request, id))),
+            Err(not_let_in) => self.keep_out(id, not_let_in),
+        }
+    }
+
+    fn keep_out(&mut self, id: RequestId, not_let_in: NotLetIn) -> io::Result<Option<ClientJsonRpcMessage>> {
+        let error = match not_let_in {
+            NotLetIn::Full => rpc_error::limit_exceeded(format!(
+                "{REQUESTS_MAX} requests are in flight, and there can be no more: send this one again after a \
+                 response, or cancel another one first"
+            )),
+            NotLetIn::Twice => ErrorData::invalid_request("a request with this id is in flight", None),
+        };
+        self.refuse(Some(id), error).map(|()| None)
+    }
+
+    /// Handles the end of the input: gives calls in flight a grace period and then cancels them. Waits until those of
+    /// this transport have ended. This is cancel safe.
+    async fn end_input(&mut self) {
+        if !self.ended {
+            self.ended = true;
+            self.calls.begin();
+            let farewell = self.farewell.clone();
+            tokio::spawn(async move { farewell.say().await });
+        }
+        self.in_flight.calls_ended().await;
     }
 }
 
@@ -125,49 +163,48 @@ impl Transport<RoleServer> for Wire {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let (out, in_flight) = (Arc::clone(&self.out), self.in_flight.clone());
-        async move {
-            // Remove the id before writing, because the client may reuse it as soon as it has the response.
-            if let Some(id) = answered(&item) {
-                in_flight.end(id);
-            }
-            match encode(&item) {
-                Ok(line) => {
-                    let mut out = out.lock().await;
-                    out.bytes.extend(line);
-                    out.flush().await
-                }
-                Err(error) => Err(error),
-            }
+        // Remove the id before writing, because the client may reuse it as soon as it has the response.
+        if let Some(id) = answered(&item) {
+            self.in_flight.end(id);
         }
+        ready(encode(&item).and_then(|line| self.output.push(&line)))
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        loop {
-            self.write_refusal().await.ok()?;
-            match self.lines.next().await {
+        while !self.ended {
+            self.room().await;
+            let taken = match self.next_line().await {
                 Ok(InputLine::Whole(line)) => match judge(&line) {
                     Judged::Message(message) => match self.admit(*message) {
-                        Some(message) => return Some(message),
-                        None => continue,
+                        Ok(Some(message)) => {
+                            self.calls.begin();
+                            return Some(message);
+                        }
+                        Ok(None) => Ok(()),
+                        Err(error) => Err(error),
                     },
                     Judged::Refused(id, error) => self.refuse(id, error),
-                    Judged::Ignored => {}
+                    Judged::Ignored => Ok(()),
                 },
                 Ok(InputLine::TooLong) => {
                     let message = format!("the message is longer than {LINE_BYTES_MAX} bytes");
-                    self.refuse(None, ErrorData::invalid_request(message, None));
+                    self.refuse(None, ErrorData::invalid_request(message, None))
                 }
-                Ok(InputLine::End) | Err(_) => {
-                    self.close_input();
-                    return None;
-                }
-            }
+                Ok(InputLine::End) | Err(_) => break,
+            };
+            taken.ok()?;
         }
+        self.end_input().await;
+        None
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        drop(self.out.lock().await.to.take());
+        // Calls that have not begun are cancelled, too.
+        self.calls.begin();
+        if timeout(CALLS_END_TIME_MAX, self.in_flight.calls_ended()).await.is_err() {
+            self.in_flight.cancel_calls();
+        }
+        self.output.close().await;
         Ok(())
     }
 }
@@ -187,46 +224,5 @@ fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
         JsonRpcMessage::Response(response) => Some(&response.id),
         JsonRpcMessage::Error(error) => error.id.as_ref(),
         JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
-    }
-}
-
-/// Encodes a message as a line. It contains no line breaks, because JSON escapes them.
-fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    Ok(line)
-}
-
-/// The output buffer. If a write is dropped in the middle of a line, the rest stays here, and the next write continues
-/// with it.
-struct Out {
-    to: Option<MessageWriter>,
-    bytes: Vec<u8>,
-    written: usize,
-    end: CancellationToken,
-}
-
-impl Out {
-    async fn flush(&mut self) -> io::Result<()> {
-        let written = self.write().await;
-        if written.is_err() {
-            // The client has closed its end.
-            self.end.cancel();
-        }
-        written
-    }
-
-    async fn write(&mut self) -> io::Result<()> {
-        let Some(to) = &mut self.to else { return Err(io::ErrorKind::NotConnected.into()) };
-        while self.written < self.bytes.len() {
-            let wrote = to.write(&self.bytes[self.written..]).await?;
-            if wrote == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            self.written += wrote;
-        }
-        self.bytes.clear();
-        self.written = 0;
-        to.flush().await
     }
 }

@@ -37,15 +37,15 @@ pub(crate) async fn begin(
     if let Some(shelf) = server.shared(cx) {
         let call =
             shelf.keep((SharedCallKind::Task, &named.caller.principal, named.tool.name()), running, lifetime).await?;
-        let since = call.changed_at.to_string();
-        return Ok(CreateTaskResult::new(Base::of(&call).task(&call.id, TaskStatus::Working, &since)));
+        let task = Base::of(&call).task(&call.id, TaskStatus::Working, call.changed_at);
+        return Ok(CreateTaskResult::new(task));
     }
     let base = Base::now(lifetime);
     let since = running.stage().since;
     let task = Task { running, tool: Arc::clone(&named.tool), base: base.clone() };
     let kept = |task: &mut Task| task.running.kept();
     match server.inner().tasks.0.put(&named.caller.principal, task, base.lifetime, kept) {
-        Ok(id) => Ok(CreateTaskResult::new(base.task(&id, TaskStatus::Working, &since))),
+        Ok(id) => Ok(CreateTaskResult::new(base.task(&id, TaskStatus::Working, since))),
         Err(task) => Err(task.running),
     }
 }
@@ -71,7 +71,7 @@ pub(crate) async fn get(
     let shape = Shape::of(server, cx.protocol_version().as_ref());
     let client = ClientAbilities::of(&server.inner().options, cx);
     let state = TaskState::of(&server.inner().host, &stage.at, client, tool.as_deref(), shape);
-    Ok(GetTaskResult::new(state.detailed(base.task(&params.task_id, TaskStatus::Working, &stage.since))))
+    Ok(GetTaskResult::new(state.detailed(base.task(&params.task_id, TaskStatus::Working, stage.since))))
 }
 
 /// Serves `tasks/update`: records the answer of the client's user, if a client's answers count. Ignores a response to

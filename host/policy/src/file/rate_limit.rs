@@ -82,7 +82,8 @@ fn read_calls_per_period(node: &TomlNode<'_>) -> Result<(u32, RatePeriod), Mispl
     Ok((admit(node, calls, RATE_CALLS_MAX)?, period))
 }
 
-fn read_count(node: &TomlNode<'_>, ceiling: usize) -> Result<u32, Misplaced> {
+/// Parses a number of calls, up to a ceiling.
+pub(super) fn read_count(node: &TomlNode<'_>, ceiling: usize) -> Result<u32, Misplaced> {
     admit(node, read_amount(node, Unit::Count)?, ceiling)
 }
 

@@ -59,7 +59,8 @@ pub(super) async fn foresight(
 
 async fn begin(host: &Arc<HostState>, request: &Request) -> Result<Arc<ValidCall>, Rejection> {
     unwanted::refused(request)?;
-    ParsedCall::parse(request, host.arguments_bytes_max)?.validate(host, request).await
+    let mut arguments = request.arguments.clone();
+    ParsedCall::parse(&request.tool, &mut arguments, host.arguments_bytes_max)?.validate(host, request).await
 }
 
 impl ValidCall {

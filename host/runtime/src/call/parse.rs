@@ -3,9 +3,10 @@
 use super::rejection::Rejection;
 use crate::json;
 use crate::reply::Code;
-use crate::request::Request;
+use crate::request_arguments::RequestArguments;
 use crate::text::{OneLine, cut};
 use serde_json::{Map, Value};
+use std::mem::take;
 
 /// Maximum length of a tool name, in bytes: two names of 64 bytes and a dot.
 pub(super) const TOOL_BYTES_MAX: usize = 129;
@@ -21,23 +22,35 @@ pub(crate) struct ParsedCall {
 }
 
 impl ParsedCall {
-    pub(super) fn parse(request: &Request, bytes_max: usize) -> Result<Self, Rejection> {
-        let bytes = &request.arguments;
-        if bytes.len() > bytes_max {
+    /// Parses the arguments. Takes an object out of them, and leaves a text.
+    pub(super) fn parse(tool: &str, given: &mut RequestArguments, bytes_max: usize) -> Result<Self, Rejection> {
+        if given.bytes() > bytes_max {
             return Err(malformed(format!("they are larger than {bytes_max} bytes. Shorten them")));
         }
-        let text = std::str::from_utf8(bytes).map_err(|_| malformed("they are not valid UTF-8"))?;
-        let (value, stringified) = match json::parse(text).map_err(malformed)? {
-            // Many models pass the object as a string. Unwrap one level of it, but not more.
-            Value::String(inner) => (json::parse(&inner).map_err(malformed)?, true),
-            value => (value, false),
+        let (arguments, canonical, stringified) = match given {
+            RequestArguments::Text(text) => {
+                let (arguments, stringified) = object(text)?;
+                let canonical = json::canonical(&arguments);
+                (arguments, canonical, stringified)
+            }
+            RequestArguments::Object { members, canonical } => (take(members), take(canonical), false),
         };
-        let Value::Object(arguments) = value else {
-            return Err(malformed("they are not a JSON object. Pass one JSON object, such as {\"path\": \"a\"}"));
-        };
-        let canonical = json::canonical(&arguments);
-        Ok(Self { tool: cut(&request.tool, TOOL_BYTES_MAX + 1).to_owned(), arguments, canonical, stringified })
+        Ok(Self { tool: cut(tool, TOOL_BYTES_MAX + 1).to_owned(), arguments, canonical, stringified })
     }
+}
+
+/// Parses the text of arguments. Also returns whether it was a string that contained the object.
+fn object(text: &[u8]) -> Result<(Map<String, Value>, bool), Rejection> {
+    let text = std::str::from_utf8(text).map_err(|_| malformed("they are not valid UTF-8"))?;
+    let (value, stringified) = match json::parse(text).map_err(malformed)? {
+        // Many models pass the object as a string. Unwrap one level of it, but not more.
+        Value::String(inner) => (json::parse(&inner).map_err(malformed)?, true),
+        value => (value, false),
+    };
+    let Value::Object(arguments) = value else {
+        return Err(malformed("they are not a JSON object. Pass one JSON object, such as {\"path\": \"a\"}"));
+    };
+    Ok((arguments, stringified))
 }
 
 fn malformed(why: impl std::fmt::Display) -> Rejection {

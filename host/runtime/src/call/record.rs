@@ -104,8 +104,8 @@ impl CallRecord {
     }
 
     /// Hashes the received bytes of arguments that cannot be parsed, because they have no canonical form.
-    pub(super) fn unparsed(&self, request: &Request) {
-        self.shared.entry.note(|facts| facts.arguments_sha256 = sha256(&request.arguments));
+    pub(super) fn unparsed(&self, text: &[u8]) {
+        self.shared.entry.note(|facts| facts.arguments_sha256 = sha256(text));
     }
 
     pub(super) fn valid(&mut self, call: &Arc<ValidCall>) {

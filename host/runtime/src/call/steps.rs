@@ -10,6 +10,7 @@ use crate::inner::HostState;
 use crate::ledger::blocking;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
+use crate::request_arguments::RequestArguments;
 use crate::turn::Turn;
 use portcullis_sandbox::Cancellation;
 use std::convert::Infallible;
@@ -35,16 +36,17 @@ fn begin_with_id(host: &HostState, request: &mut Request, id: Option<String>) ->
 }
 
 /// Runs a call whose record was begun with [`begin`]. The future is large: to move or to allocate it takes time.
-pub(crate) async fn go(host: Arc<HostState>, request: Request, record: CallRecord) -> Reply {
+pub(crate) async fn go(host: Arc<HostState>, mut request: Request, record: CallRecord) -> Reply {
     let host = &host;
+    let mut arguments = std::mem::take(&mut request.arguments);
     // Declared before the record, so that they are released after the record is finished, even if this future is
     // dropped.
     let _turn = request.turn.as_ref().map(Turn::until_over);
     let _order = request.admission.until_over();
     let mut record = record;
-    let ended = steps(host, &request, &mut record).await;
+    let ended = steps(host, &request, &mut arguments, &mut record).await;
     if ended.is_err() && !record.is_parsed() {
-        record.unparsed(&request);
+        record.unparsed(arguments.text());
     }
     let reply = reply(&record, &request, ended);
     let kept = reply.reference.is_some();
@@ -99,13 +101,18 @@ pub(crate) async fn refuse(host: &HostState, request: &Request, rejection: Rejec
     record.finish(reply).await
 }
 
-async fn steps(host: &Arc<HostState>, request: &Request, record: &mut CallRecord) -> Result<Shaped, Rejection> {
+async fn steps(
+    host: &Arc<HostState>,
+    request: &Request,
+    arguments: &mut RequestArguments,
+    record: &mut CallRecord,
+) -> Result<Shaped, Rejection> {
     if record.id().is_empty() {
         let message = "The call was not made: the system provides no randomness, so the call has no id.";
         return Err(Rejection::new(Code::RecordUnavailable, message));
     }
     unwanted::refused(request)?;
-    let parsed = ParsedCall::parse(request, host.arguments_bytes_max)?;
+    let parsed = ParsedCall::parse(&request.tool, arguments, host.arguments_bytes_max)?;
     record.parsed(&parsed);
     let valid = tokio::select! {
         // Check this first, so that only a call that waits for a plugin to prepare its tools ends here.

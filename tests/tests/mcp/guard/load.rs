@@ -96,8 +96,8 @@ async fn streams_and_requests_are_limited_per_principal() {
 #[tokio::test]
 async fn tool_calls_are_rate_limited_and_other_requests_are_not() {
     let service = Service::with(|options| {
-        options.limits.calls_per_second = 1;
-        options.limits.calls_burst = 3;
+        options.limits.calls_per_second = Some(1);
+        options.limits.calls_burst = Some(3);
     })
     .await;
     let session = service.session(TOKEN).await;
@@ -198,4 +198,49 @@ async fn a_call_that_ends_within_the_shutdown_grace_period_is_answered() {
     let answer = timeout(PATIENCE, answer).await.unwrap().unwrap();
     // The call reached its own time limit, and the client gets that result.
     assert!(answer["result"]["isError"] == true, "{answer}");
+}
+
+/// Lets a client repeat a call without an approval.
+const REPEATS: &str = "[approvals]\nrepeats = 1000000\n";
+
+/// Sets how many calls a client may make.
+fn serving(second: u32, burst: u32) -> String {
+    format!("{REPEATS}{PATIENT}[serve]\ncalls-per-second = {second}\ncalls-burst = {burst}\n")
+}
+
+/// Sends calls of one principal, one after the other. Returns how many of them were not refused.
+async fn calls_before_a_refusal(service: &Service, most: usize) -> usize {
+    for made in 0..most {
+        if service.send(&service.call(GOOD)).await.status == 429 {
+            return made;
+        }
+    }
+    most
+}
+
+#[tokio::test]
+async fn the_options_set_the_rate_of_calls_before_the_policy_and_the_policy_before_the_defaults() {
+    const MANY: usize = 12;
+    let few = 3..8;
+    let policy = Service::under(&serving(1, 3), |_| {}).await;
+    let made = calls_before_a_refusal(&policy, MANY).await;
+    assert!(few.contains(&made), "the policy is not heeded: {made}");
+    let options = Service::under(&serving(1, 3), |options| {
+        options.limits.calls_per_second = Some(1000);
+        options.limits.calls_burst = Some(1000);
+    })
+    .await;
+    assert_eq!(calls_before_a_refusal(&options, MANY).await, MANY, "the options do not come first");
+    let strict = Service::under(&serving(1000, 1000), |options| {
+        options.limits.calls_per_second = Some(1);
+        options.limits.calls_burst = Some(3);
+    })
+    .await;
+    let made = calls_before_a_refusal(&strict, MANY).await;
+    assert!(few.contains(&made), "the options do not come first: {made}");
+    // Each number by itself: the rate of the options, and the burst of the policy.
+    let both = Service::under(&serving(1000, 3), |options| options.limits.calls_per_second = Some(1)).await;
+    let made = calls_before_a_refusal(&both, MANY).await;
+    assert!(few.contains(&made), "the numbers do not count by themselves: {made}");
+    assert_eq!(calls_before_a_refusal(&Service::under(&format!("{REPEATS}{PATIENT}"), |_| {}).await, MANY).await, MANY);
 }

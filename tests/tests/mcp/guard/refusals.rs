@@ -32,8 +32,8 @@ async fn until(what: &str, is: impl Fn() -> bool) {
 #[tokio::test]
 async fn each_refused_request_counts_once_by_its_reason() {
     let service = Service::with(|options| {
-        options.limits.calls_per_second = 1;
-        options.limits.calls_burst = 1;
+        options.limits.calls_per_second = Some(1);
+        options.limits.calls_burst = Some(1);
     })
     .await;
     let list = service.list();

@@ -2,13 +2,15 @@
 
 mod burst;
 mod empty;
+mod peers;
 mod pipe;
 
 pub(crate) use empty::serve as serve_empty;
 
-use crate::rounds::{Block, Row, block, paired, row};
+use crate::rounds::{Block, Row, block, paired, row, summarize};
 use crate::{gather, policies};
 use anyhow::{Context, Result, ensure};
+use peers::{Cores, Peer};
 use pipe::{Era, Pipe};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,12 @@ const OTHER_GATEWAY: &str = "PORTCULLIS_BENCH_GATEWAY";
 
 /// Calls of one variant per round: about thirty milliseconds.
 const CALLS_PER_BLOCK: usize = 300;
+
+/// Calls of a block with many calls in flight.
+const CALLS_IN_FLIGHT_PER_BLOCK: usize = 1500;
+
+/// Calls that are in flight at one time.
+const IN_FLIGHT: usize = 64;
 
 /// A call, and a text that its result must contain.
 struct Work {
@@ -52,26 +60,54 @@ fn orders() -> String {
     serde_json::json!({ "orders": orders }).to_string()
 }
 
-/// Measures every call in both protocol eras, and many concurrent calls over HTTP.
+/// Measures every call in both protocol eras, and many concurrent calls over HTTP, with all cores and with one.
 pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let site = Site::new(scratch.path(), guests)?;
+    measure_stdio(&site, Cores::All, show)?;
+    let burst = burst::measure(site.serve("http", &["--http", "127.0.0.1:0", "--no-auth"]), &orders())?;
+    let failures = burst.failures();
+    show(burst);
+    ensure!(failures == 0, "{failures} of the concurrent calls failed");
+    // The last, because it cannot be undone.
+    Cores::One.keep()?;
+    measure_stdio(&site, Cores::One, show)
+}
+
+/// Measures calls over pipes, against the server whose tool does nothing and against those of other libraries.
+fn measure_stdio(site: &Site, cores: Cores, show: &mut impl FnMut(Row)) -> Result<()> {
+    let state = |name: &str| format!("{name}-{cores:?}");
     for era in [Era::Legacy, Era::Modern] {
         let floor = RefCell::new(Pipe::begin(empty_server()?, era)?);
-        let ours = RefCell::new(Pipe::begin(site.serve(era.name(), &["--stdio"]), era)?);
+        let ours = RefCell::new(Pipe::begin(site.serve(&state(era.name()), &["--stdio"]), era)?);
         for work in works() {
             let through = |pipe: &RefCell<Pipe>, answer: &str| -> Result<Block> {
                 let mut pipe = pipe.borrow_mut();
                 block(CALLS_PER_BLOCK, || pipe.call(work.tool, &work.arguments, answer))
             };
             let [floor, ours] = paired([&|| through(&floor, empty::ANSWER), &|| through(&ours, work.answer)])?;
-            show(row(format!("{}, {} / empty tool over stdio", work.name, era.name()), &floor, &ours));
+            show(row(format!("{}, {}{} / empty tool over stdio", work.name, era.name(), cores.words()), &floor, &ours));
         }
     }
-    let burst = burst::measure(site.serve("http", &["--http", "127.0.0.1:0", "--no-auth"]), &orders())?;
-    let failures = burst.failures();
-    show(burst);
-    ensure!(failures == 0, "{failures} of the concurrent calls failed");
+    let [work, ..] = works();
+    let ours = RefCell::new(Pipe::begin(site.serve(&state("peers"), &["--stdio"]), Era::Legacy)?);
+    for peer in Peer::all() {
+        let other = RefCell::new(Pipe::begin(peer.command(), Era::Legacy)?);
+        let alone = |pipe: &RefCell<Pipe>, calls: usize| -> Result<Block> {
+            let mut pipe = pipe.borrow_mut();
+            block(calls, || pipe.call(work.tool, &work.arguments, work.answer))
+        };
+        let many = |pipe: &RefCell<Pipe>, calls: usize| -> Result<Block> {
+            let time = pipe.borrow_mut().calls_in_flight(work.tool, &work.arguments, (calls, IN_FLIGHT))?;
+            Ok(summarize(&[time / u32::try_from(calls)?]))
+        };
+        let calls = CALLS_PER_BLOCK / peer.slower;
+        let [theirs, mine] = paired([&|| alone(&other, calls), &|| alone(&ours, CALLS_PER_BLOCK)])?;
+        show(row(format!("json{} / {}", cores.words(), peer.name), &theirs, &mine));
+        let calls = CALLS_IN_FLIGHT_PER_BLOCK / peer.slower;
+        let [theirs, mine] = paired([&|| many(&other, calls), &|| many(&ours, CALLS_IN_FLIGHT_PER_BLOCK)])?;
+        show(row(format!("json, {IN_FLIGHT} in flight{} / {}", cores.words(), peer.name), &theirs, &mine));
+    }
     Ok(())
 }
 

@@ -1,8 +1,13 @@
 //! A client over pipes that only writes and reads lines, so that its own cost is the same for every server.
 
 use anyhow::{Context, Result, bail, ensure};
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Bytes that are read at once: the capacity of a pipe.
+const READ_BYTES: usize = 64 * 1024;
 
 /// The protocol era of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +57,7 @@ impl Pipe {
     pub(super) fn begin(mut command: Command, era: Era) -> Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = Some(child.stdin.take().context("no input")?);
-        let output = BufReader::new(child.stdout.take().context("no output")?);
+        let output = BufReader::with_capacity(READ_BYTES, child.stdout.take().context("no output")?);
         let mut pipe = Self { child, input, output, era, id: 0, line: String::new() };
         match era {
             Era::Legacy => {
@@ -75,6 +80,41 @@ impl Pipe {
         self.request("tools/call", &params)?;
         ensure!(self.line.contains(answer), "unexpected response: {}", self.line);
         Ok(())
+    }
+
+    /// Makes calls with this many in flight until all are answered. Returns the time that they took.
+    pub(super) fn calls_in_flight(
+        &mut self,
+        tool: &str,
+        arguments: &str,
+        (calls, in_flight): (usize, usize),
+    ) -> Result<Duration> {
+        let params = format!("{{\"name\":\"{tool}\",\"arguments\":{arguments}{}}}", self.era.meta());
+        let (began, mut sent, mut answered) = (Instant::now(), 0, 0);
+        while answered < calls {
+            // All that fit in one write, and then all responses that one read brings.
+            let mut lines = String::new();
+            while sent < calls && sent - answered < in_flight {
+                self.id += 1;
+                writeln!(
+                    lines,
+                    "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"tools/call\",\"params\":{params}}}",
+                    self.id
+                )?;
+                sent += 1;
+            }
+            self.write(&lines)?;
+            loop {
+                self.line.clear();
+                ensure!(self.output.read_line(&mut self.line)? > 0, "the server closed its output");
+                ensure!(self.line.contains("\"result\":{"), "refused: {}", self.line);
+                answered += 1;
+                if !self.output.buffer().contains(&b'\n') {
+                    break;
+                }
+            }
+        }
+        Ok(began.elapsed())
     }
 
     /// Sends a request, and reads lines up to its response.

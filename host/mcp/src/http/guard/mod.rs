@@ -17,7 +17,7 @@ pub(super) use host::{Hosts, known_host, known_host_or_address};
 pub(super) use load::within_load;
 pub(super) use origin::{Origins, known_origin};
 pub(super) use query::no_query;
-pub(super) use rate::within_rate;
+pub(super) use rate::{RateGuard, within_rate};
 pub(super) use session::{SessionGuard, own_session};
 pub(super) use stop::while_serving;
 pub(super) use token::{TokenGuard, authorized};

@@ -53,7 +53,7 @@ impl CallEntry {
             parent: request.made_by().cloned(),
             first_call: request.first_call().cloned(),
             tool: cut(&request.tool, 256).to_owned(),
-            arguments_bytes: request.arguments.len(),
+            arguments_bytes: request.arguments.bytes(),
             source: request.provenance.as_deref().map(SourceLine::of),
             arguments_sha256: String::new(),
             ..Facts::default()
