@@ -37,6 +37,9 @@ mod unavailable;
 #[path = "record/cache.rs"]
 mod cache;
 
+#[path = "record/index.rs"]
+mod index;
+
 #[path = "record/refusals.rs"]
 mod refusals;
 

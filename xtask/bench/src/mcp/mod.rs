@@ -5,11 +5,11 @@ mod empty;
 mod pipe;
 
 pub(crate) use empty::serve as serve_empty;
+pub(crate) use pipe::{Era, Pipe};
 
 use crate::rounds::{Block, Row, block, paired, row};
 use crate::{gather, policies};
 use anyhow::{Context, Result, ensure};
-use pipe::{Era, Pipe};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
