@@ -121,6 +121,12 @@ impl CodeStore {
         self.fetch_as(entry, &self.id(entry, plugin))
     }
 
+    /// Returns the size of an entry, in bytes. Zero if there is none.
+    pub fn entry_bytes(&self, entry: Entry, plugin: &[u8; 32]) -> u64 {
+        let metadata = self.directory.symlink_metadata(file_name(entry, &self.id(entry, plugin)));
+        metadata.map_or(0, |metadata| metadata.len())
+    }
+
     fn fetch_as(&self, entry: Entry, id: &[u8; 32]) -> Fetched<Vec<u8>> {
         match self.read(entry, id) {
             Ok(bytes) => self.open_sealed(bytes, id),

@@ -99,6 +99,11 @@ impl CatalogIndex {
         }
     }
 
+    /// Returns the size of a directory's index, in bytes. Zero if there is none.
+    pub(super) fn bytes(store: &CodeStore, directory: &Dir) -> u64 {
+        id(directory).map_or(0, |id| store.entry_bytes(Entry::Index, &id))
+    }
+
     /// Writes the index of a directory in one step. If that fails, the next host reads the files.
     pub(super) fn write(&self, store: &CodeStore, directory: &Dir) {
         if let Some(id) = id(directory) {

@@ -2,18 +2,39 @@
 
 use super::beside::Beside;
 use super::file::{self, Sighting};
-use super::index::{CatalogIndex, IndexedContent, IndexedFile, IndexedPlugin, ReadFile};
+use super::index::{CatalogIndex, IndexedContent, IndexedFile, IndexedPlugin, PluginOutline, ReadFile};
 use super::listing::{self, ListedFile};
 use super::load::PluginParts;
-use super::load_all::LoadedFile;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking, on_all_cores};
 use super::plugin::Plugin;
+use super::refusal;
 use crate::audit::AuditError;
 use cap_std::fs::Dir;
 use portcullis_definitions::definition;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// A file of a plugin directory and the result of loading it: a plugin, or `None` if it still loads in the background.
+pub(super) struct LoadedFile {
+    pub(super) file: String,
+    pub(super) directory: Arc<Dir>,
+    pub(super) sighting: Option<Sighting>,
+    pub(super) loaded: Result<Option<Plugin>, LoadError>,
+}
+
+impl LoadedFile {
+    /// Returns what the index of the directory can have of a file that was read.
+    pub(super) fn for_index(&self) -> Option<ReadFile> {
+        let (file, sighting) = (self.file.clone(), self.sighting?);
+        let outline = match &self.loaded {
+            Ok(plugin) => Some(PluginOutline::of(plugin.as_ref()?)?),
+            Err(error) if refusal::is_remembered(error) => None,
+            Err(_) => return None,
+        };
+        Some(ReadFile { file, sighting, outline })
+    }
+}
 
 /// The result of looking for a file in the index of its directory.
 pub(super) enum IndexedLook {
@@ -21,6 +42,8 @@ pub(super) enum IndexedLook {
     Known(Box<LoadedFile>),
     /// The file has to be read.
     Unknown(ListedFile),
+    /// The file has to be read, because that costs less than reading the index.
+    NotLooked(ListedFile),
 }
 
 /// The indexes of the directories that a list of files is from.
@@ -49,6 +72,20 @@ impl Indexes {
     }
 }
 
+/// Maximum files of which a host compares the size with that of their index. A call needs one or two.
+const FEW_FILES_MAX: usize = 8;
+
+/// Size up to which an index is always read, in bytes. That takes less than a millisecond.
+const SMALL_INDEX_BYTES_MAX: u64 = 256 * 1024;
+
+/// Returns whether a few files are smaller than the indexes of their directories.
+fn are_smaller_than_indexes(loader: &Loader, files: &[ListedFile]) -> bool {
+    let Some(first) = files.first().filter(|_| files.len() <= FEW_FILES_MAX) else { return false };
+    let index_bytes = CatalogIndex::bytes(&loader.store, &first.directory);
+    let bytes = |listed: &ListedFile| file::identity(&listed.directory, &listed.file).map_or(0, |found| found.bytes());
+    index_bytes > SMALL_INDEX_BYTES_MAX && index_bytes > files.iter().map(bytes).sum()
+}
+
 impl Loader {
     /// Looks for files in the indexes of their directories, on all cores. Records indexes that cannot be trusted.
     pub(super) async fn look_in_indexes(
@@ -57,6 +94,9 @@ impl Loader {
     ) -> Result<Vec<IndexedLook>, LoadError> {
         let loader = Arc::clone(self);
         let look = move || {
+            if are_smaller_than_indexes(&loader, &files) {
+                return Ok((files.into_iter().map(IndexedLook::NotLooked).collect(), Vec::new()));
+            }
             let Indexes { indexes, rejected } = Indexes::of(&loader, &files);
             let read = Indexes { indexes, rejected: Vec::new() };
             let looked = on_all_cores(files, |listed| match loader.look_in_index(&listed, &read) {

@@ -2,42 +2,20 @@
 
 use super::background::BackgroundLoads;
 use super::contents::{Catalog, RefusedPlugin};
-use super::file::{FileError, Seen, Sighting};
-use super::index::{PluginOutline, ReadFile};
-use super::indexed::IndexedLook;
+use super::file::{FileError, Seen};
+use super::index::ReadFile;
+use super::indexed::{IndexedLook, LoadedFile};
 use super::listing::{self, ListedFile};
 use super::load::read;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking, compilations};
 use super::plugin::Plugin;
-use super::refusal;
 use super::wanted::Wanted;
 use crate::policy_in_force::PolicyInForce;
 use cap_std::fs::Dir;
 use std::io;
 use std::sync::Arc;
 use tokio::task::JoinSet;
-
-/// A file of a plugin directory and the result of loading it: a plugin, or `None` if it still loads in the background.
-pub(super) struct LoadedFile {
-    pub(super) file: String,
-    pub(super) directory: Arc<Dir>,
-    pub(super) sighting: Option<Sighting>,
-    pub(super) loaded: Result<Option<Plugin>, LoadError>,
-}
-
-impl LoadedFile {
-    /// Returns what the index of the directory can have of a file that was read.
-    fn for_index(&self) -> Option<ReadFile> {
-        let (file, sighting) = (self.file.clone(), self.sighting?);
-        let outline = match &self.loaded {
-            Ok(plugin) => Some(PluginOutline::of(plugin.as_ref()?)?),
-            Err(error) if refusal::is_remembered(error) => None,
-            Err(_) => return None,
-        };
-        Some(ReadFile { file, sighting, outline })
-    }
-}
 
 /// The files of a list as they are loaded, and those of them that were read.
 struct Loading<'a> {
@@ -93,7 +71,7 @@ impl Loader {
         background: Option<&Arc<BackgroundLoads>>,
     ) -> Result<Vec<(Arc<Dir>, ReadFile)>, LoadError> {
         let (total, mut unknown, mut done) = (listed.len(), Vec::new(), 0);
-        let mut into = Loading { catalog, seen, read: Vec::new() };
+        let (mut into, mut skips_index) = (Loading { catalog, seen, read: Vec::new() }, false);
         for look in self.look_in_indexes(listed).await? {
             match look {
                 IndexedLook::Known(loaded) => {
@@ -101,6 +79,10 @@ impl Loader {
                     done += 1;
                 }
                 IndexedLook::Unknown(listed) => unknown.push(listed),
+                IndexedLook::NotLooked(listed) => {
+                    skips_index = true;
+                    unknown.push(listed);
+                }
             }
         }
         let (mut loading, mut unknown) = (JoinSet::new(), unknown.into_iter());
@@ -118,7 +100,8 @@ impl Loader {
             into.put(loaded);
             done += 1;
         }
-        Ok(into.read)
+        // To enter a file into an index, the index is read.
+        Ok(if skips_index { Vec::new() } else { into.read })
     }
 
     /// Enters files that were read into the indexes of their directories. Without them, the next host reads the files.

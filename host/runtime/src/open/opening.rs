@@ -150,8 +150,9 @@ impl FirstCatalog {
             loads.settled(after.saturating_sub(began.elapsed())).await;
             arrived = loads.enter(&mut catalog, &mut seen);
         }
-        if only_for.is_none() {
-            // A host for one call leaves this to others. If it compiles, it makes room then.
+        // A host for one call leaves this to others, and a server does it when it verifies its files. Both do it when
+        // they compile.
+        if only_for.is_none() && background.is_none() {
             loader.make_room().await;
         }
         let background = background.map(|(_, background)| background);

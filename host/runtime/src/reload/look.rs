@@ -1,6 +1,7 @@
 //! One reload of the plugin directories, under the policy in force or under a new one. It takes effect as a whole or
 //! not at all.
 
+mod altered;
 mod generated;
 mod registered;
 mod servers;
@@ -233,17 +234,6 @@ impl<'a> ReloadLook<'a> {
             Ok(plugin) => self.put(file, plugin),
             Err(error) => self.note_refusal(file, sha256, error),
         }
-    }
-
-    /// Refuses a file whose bytes changed although its identity did not, and removes its plugin. It stays refused until
-    /// the file is touched.
-    pub(super) fn quarantine(&mut self, file: &str, known: Sighting, found: [u8; 32]) {
-        let name = file::plugin_name(file).ok();
-        let name = name.filter(|name| self.next.plugins.get(name).is_some_and(|plugin| plugin.file == file));
-        name.map(|name| self.next.plugins.remove(&name));
-        self.note_refusal(file.to_owned(), Some(found), Arc::new(LoadError::Altered));
-        // Until its identity changes, a reload does not read it.
-        self.seen.insert(file.to_owned(), Sighting { sha256: found, ..known });
     }
 
     /// Returns whether a plugin that generates tools was last seen in a file exactly as it is loaded.
