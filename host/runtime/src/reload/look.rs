@@ -326,8 +326,7 @@ impl<'a> ReloadLook<'a> {
         self.changes.push(CatalogChange { previous, beside, ..CatalogChange::new(what, file, sha256) });
     }
 
-    /// Adds a file to the refused ones. Returns an error if the audit log could not be written, because that is not a
-    /// fault of the file.
+    /// Adds a file to the refused ones. An error of the audit log is no fault of the file, and is returned.
     fn refuse(&mut self, file: String, sha256: Option<[u8; 32]>, error: LoadError) -> Result<(), ReloadError> {
         let error = match error {
             LoadError::Audit(error) => return Err(error.into()),
