@@ -40,6 +40,9 @@ mod cache;
 #[path = "record/mapped.rs"]
 mod mapped;
 
+#[path = "record/index.rs"]
+mod index;
+
 #[path = "record/refusals.rs"]
 mod refusals;
 

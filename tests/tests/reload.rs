@@ -19,6 +19,9 @@ mod refusals;
 #[path = "reload/calls.rs"]
 mod calls;
 
+#[path = "reload/load.rs"]
+mod load;
+
 #[path = "reload/grants.rs"]
 mod grants;
 

@@ -28,7 +28,7 @@ pub(crate) fn of(error: &LoadError) -> Option<&'static str> {
         }
         LoadError::Definition(errors) => errors.iter().find_map(of_definition),
         LoadError::Changed => Some("restart the host"),
-        LoadError::Compile(CompileError::NoCompiler) | LoadError::Server(_) => None,
+        LoadError::Compile(CompileError::NoCompiler) | LoadError::Server(_) | LoadError::Altered => None,
         LoadError::Descriptions(_) | LoadError::Grants(_) | LoadError::Audit(_) => None,
         LoadError::Compile(CompileError::NoWorker(_)) => None,
     }

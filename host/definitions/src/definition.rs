@@ -118,6 +118,31 @@ pub fn check(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, 
 /// # Errors
 /// All problems of the manifest.
 pub fn check_generating(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, Vec<DefinitionError>> {
+    check_all(name, manifest, SchemaCheck::Full)
+}
+
+/// Restores what [`check`] or [`check_generating`] returned for a manifest, under the same version of this crate. The
+/// schemas are not checked again, and each is compiled on first use.
+///
+/// # Errors
+/// All problems of the manifest, without those of its schemas.
+pub fn restore(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, Vec<DefinitionError>> {
+    check_all(name, manifest, SchemaCheck::Passed)
+}
+
+/// Whether the schemas of a manifest have to be checked.
+#[derive(Clone, Copy)]
+enum SchemaCheck {
+    Full,
+    /// They passed all checks before.
+    Passed,
+}
+
+fn check_all(
+    name: &PluginName,
+    manifest: &Manifest,
+    schemas: SchemaCheck,
+) -> Result<CheckedManifest, Vec<DefinitionError>> {
     let mut problems = Vec::new();
     let mut note = |outcome: Result<(), DefinitionError>| problems.extend(outcome.err());
     if manifest.name != name.as_str() {
@@ -126,7 +151,7 @@ pub fn check_generating(name: &PluginName, manifest: &Manifest) -> Result<Checke
     }
     note(check_line("version", "the plugin", &manifest.version));
     note(check_description("the plugin", &manifest.description));
-    let tools = check_tools(name, manifest, &mut problems);
+    let tools = check_tools(name, manifest, schemas, &mut problems);
     let dependencies = check_dependencies(manifest, &mut problems);
     if problems.is_empty() { Ok(CheckedManifest { tools, dependencies }) } else { Err(problems) }
 }
@@ -145,7 +170,7 @@ pub fn check_generated(
     }
     let (mut tools, mut problems) = (BTreeMap::new(), Vec::new());
     for definition in generated {
-        match check_tool(name, definition) {
+        match check_tool(name, definition, SchemaCheck::Full) {
             Ok(tool) => {
                 let local = tool.name.tool.clone();
                 if own.contains_key(&local) || tools.insert(local, Arc::new(tool)).is_some() {
@@ -192,6 +217,7 @@ pub fn narrow(tool: &Tool, narrowing: &Narrowing) -> Result<Tool, DefinitionErro
 fn check_tools(
     name: &PluginName,
     manifest: &Manifest,
+    schemas: SchemaCheck,
     problems: &mut Vec<DefinitionError>,
 ) -> BTreeMap<LocalName, Arc<Tool>> {
     let mut tools = BTreeMap::new();
@@ -199,7 +225,7 @@ fn check_tools(
         problems.push(DefinitionError::TooMany { what: "tools", most: TOOLS_MAX });
     }
     for definition in manifest.tools.iter().take(TOOLS_MAX) {
-        match check_tool(name, definition) {
+        match check_tool(name, definition, schemas) {
             Ok(tool) => {
                 if tools.insert(tool.name.tool.clone(), Arc::new(tool)).is_some() {
                     problems.push(DefinitionError::Twice { what: "the tool", name: definition.name.clone() });
@@ -236,7 +262,7 @@ fn check_dependency(asked: &manifest::Dependency) -> Result<(DependencyKey, Depe
     Ok((key, Dependency { kind: asked.kind, optional: asked.optional, reason: asked.reason.clone() }))
 }
 
-fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, DefinitionError> {
+fn check_tool(plugin: &PluginName, definition: &Definition, schemas: SchemaCheck) -> Result<Tool, DefinitionError> {
     let local = LocalName::new(&definition.name)
         .map_err(|_| DefinitionError::Name { what: "a tool", name: definition.name.clone() })?;
     let of = definition.name.as_str();
@@ -244,20 +270,13 @@ fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, Defi
         check_line("title", of, title)?;
     }
     check_description(of, &definition.description)?;
-    let refused = |what| move |error| DefinitionError::Schema { what, of: of.to_owned(), error };
-    check_schema_text("schema", of, &definition.schema)?;
-    let schema = match definition.schema.trim() {
+    let schema = schemas.schema("schema", of, &definition.schema, |text| match text.trim() {
         "" => schema::absent(),
-        schema => Schema::of_arguments(schema),
-    };
-    let schema = schema.map_err(refused("schema"))?;
-    let output_schema = match &definition.output_schema {
-        Some(text) => {
-            check_schema_text("output schema", of, text)?;
-            Some(Schema::of_document(text).map_err(refused("output schema"))?)
-        }
-        None => None,
-    };
+        text => Schema::of_arguments(text),
+    })?;
+    let output_schema = definition.output_schema.as_ref();
+    let output_schema =
+        output_schema.map(|text| schemas.schema("output schema", of, text, Schema::of_document)).transpose()?;
     let sha256 = digest(definition);
     Ok(Tool {
         name: ToolName::new(plugin.clone(), local),
@@ -271,6 +290,27 @@ fn check_tool(plugin: &PluginName, definition: &Definition) -> Result<Tool, Defi
         sha256,
         sha256_hex: Arc::from(hex(&sha256)),
     })
+}
+
+impl SchemaCheck {
+    /// Returns the schema with this text. `check` checks and compiles it.
+    fn schema(
+        self,
+        what: &'static str,
+        of: &str,
+        text: &str,
+        check: impl FnOnce(&str) -> Result<Schema, SchemaError>,
+    ) -> Result<Schema, DefinitionError> {
+        let schema = match self {
+            // A missing schema is no JSON.
+            Self::Passed if !text.trim().is_empty() => Schema::of_checked(text),
+            Self::Passed | Self::Full => {
+                check_schema_text(what, of, text)?;
+                check(text)
+            }
+        };
+        schema.map_err(|error| DefinitionError::Schema { what, of: of.to_owned(), error })
+    }
 }
 
 /// Returns the hash of a whole definition.

@@ -60,6 +60,12 @@ impl Tool {
         self.output_schema.as_deref()
     }
 
+    /// Compiles the schemas, unless they are compiled. A call does so itself if this was not done before.
+    pub fn compile_schemas(&self) {
+        self.schema.compile();
+        self.output_schema().into_iter().for_each(Schema::compile);
+    }
+
     /// Returns the permissions that the tool requires.
     pub fn required(&self) -> Permissions {
         self.required

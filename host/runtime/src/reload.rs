@@ -8,12 +8,14 @@ mod look;
 mod policy;
 mod register;
 mod reloaded;
+mod verify;
 
 pub use error::ReloadError;
 pub(crate) use look::grant;
 pub use register::{ComponentPlugin, RegisterError, Registration, UnregisterError};
 pub(crate) use register::{register, unregister};
 pub use reloaded::Reloaded;
+pub(crate) use verify::verify;
 
 use crate::call::redecide_left;
 use crate::catalog::{BackgroundLoads, Seen};

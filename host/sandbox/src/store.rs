@@ -1,5 +1,5 @@
-//! An authenticated cache on disk for compiled code, descriptions and refusals. No entry is trusted before its MAC is
-//! checked.
+//! An authenticated cache on disk for compiled code, descriptions, refusals and indexes of plugin directories. No entry
+//! is trusted before its MAC is checked.
 //!
 //! wasmtime trusts compiled code, so an attacker who could change an entry could run code in the host. Three things
 //! prevent that. The directory is private, and no grant covers it. The key is outside the directory. An entry is used
@@ -74,10 +74,12 @@ pub enum Entry {
     Refusal,
     /// The fingerprint of the engine that compiled last.
     Engine,
+    /// The files of a plugin directory, as they were when they were last read. Its id stands for the directory.
+    Index,
 }
 
 impl Entry {
-    const ALL: [Self; 4] = [Self::Code, Self::Manifest, Self::Refusal, Self::Engine];
+    const ALL: [Self; 5] = [Self::Code, Self::Manifest, Self::Refusal, Self::Engine, Self::Index];
 
     fn name(self) -> &'static str {
         match self {
@@ -85,6 +87,7 @@ impl Entry {
             Self::Manifest => "manifest",
             Self::Refusal => "refusal",
             Self::Engine => "engine",
+            Self::Index => "index",
         }
     }
 }
@@ -155,9 +158,15 @@ impl CodeStore {
         })
     }
 
-    /// Looks up an entry of a plugin.
+    /// Looks up an entry of a plugin, or the index of a directory.
     pub fn fetch(&self, entry: Entry, plugin: &[u8; 32]) -> Fetched<Vec<u8>> {
         self.fetch_as(entry, &self.id(entry, plugin))
+    }
+
+    /// Returns the size of an entry, in bytes. Zero if there is none.
+    pub fn entry_bytes(&self, entry: Entry, plugin: &[u8; 32]) -> u64 {
+        let metadata = self.directory.symlink_metadata(file_name(entry, &self.id(entry, plugin)));
+        metadata.map_or(0, |metadata| metadata.len())
     }
 
     fn fetch_as(&self, entry: Entry, id: &[u8; 32]) -> Fetched<Vec<u8>> {
@@ -179,7 +188,7 @@ impl CodeStore {
         }
     }
 
-    /// Writes an entry of a plugin.
+    /// Writes an entry of a plugin, or the index of a directory.
     ///
     /// # Errors
     /// The system refuses. The entry is then absent or unchanged.

@@ -31,8 +31,16 @@ impl Observer for Compilations {
     fn compiled(&self, _: &PluginName) {}
 }
 
-/// Opens a host and calls the good plugin. Returns the number of compilations.
+/// Removes the indexes of an earlier host, so that a host reads the files and the entries of their plugins.
+fn forget_indexes(site: &Site) {
+    if site.state().join("cache").is_dir() {
+        cached(site, "index").iter().for_each(|index| fs::remove_file(index).unwrap());
+    }
+}
+
+/// Opens a host without an index, and calls the good plugin. Returns the number of compilations.
 async fn open_and_call(site: &Site) -> usize {
+    forget_indexes(site);
     let (host, compilations) = counted(site.cold_builder(&allow_all(""))).await;
     let reply = host.call(Request::new("good.run", r#"{"still":"here"}"#)).await;
     assert_eq!((reply.code, reply.message.as_str()), (Code::Completed, r#"{"still":"here"}"#));
@@ -191,6 +199,7 @@ async fn an_entry_of_another_plugin_is_not_used() {
         let bytes = (fs::read(one).unwrap(), fs::read(other).unwrap());
         fs::write(one, bytes.1).unwrap();
         fs::write(other, bytes.0).unwrap();
+        forget_indexes(&site);
         let host = site.open(&allow_all("")).await;
         for tool in ["good.run", "twin.run"] {
             assert_eq!(host.call(Request::new(tool, "{}")).await.code, Code::Completed);

@@ -16,6 +16,7 @@ use jsonschema::{Draft, PatternOptions, Validator};
 pub use mismatch::Mismatch;
 use portcullis_policy::json;
 use serde_json::Value;
+use std::sync::OnceLock;
 
 /// Maximum compiled size of one regular expression, in bytes. It is enough for any pattern that a person would write.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
@@ -26,14 +27,34 @@ const ERRORS_TOLD_MAX: usize = 32;
 /// The validator library and its version.
 pub const VALIDATOR: &str = "jsonschema 0.60.2";
 
-/// A compiled schema.
+/// A schema. It is compiled when it is made, or on first use if it passed all checks before.
 #[derive(Debug)]
 pub struct Schema {
     document: Value,
-    validator: Validator,
-    cost: EvaluationCost,
+    /// `None` inside if a schema that passed before does not compile now. Then nothing matches it.
+    compiled: OnceLock<Option<CompiledSchema>>,
     /// Whether it stands in for a missing schema.
     absent: bool,
+}
+
+/// What checks a document.
+#[derive(Debug)]
+struct CompiledSchema {
+    validator: Validator,
+    cost: EvaluationCost,
+}
+
+impl CompiledSchema {
+    fn of(document: &Value) -> Result<Self, SchemaError> {
+        let cost = EvaluationCost::of(document)?;
+        let validator = jsonschema::options()
+            .with_draft(Draft::Draft202012)
+            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
+            .offline()
+            .build(document)
+            .map_err(|error| SchemaError::Invalid(mismatch::shortened(error.to_string(), ERROR_BYTES_MAX)))?;
+        Ok(Self { validator, cost })
+    }
 }
 
 impl Schema {
@@ -57,14 +78,31 @@ impl Schema {
         gate::check_text(text)?;
         let document = json::parse(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
         gate::check(&document)?;
-        let cost = EvaluationCost::of(&document)?;
-        let validator = jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
-            .offline()
-            .build(&document)
-            .map_err(|error| SchemaError::Invalid(mismatch::shortened(error.to_string(), ERROR_BYTES_MAX)))?;
-        Ok(Self { document, validator, cost, absent: false })
+        let compiled = OnceLock::from(Some(CompiledSchema::of(&document)?));
+        Ok(Self { document, compiled, absent: false })
+    }
+
+    /// Returns a schema whose text passed all checks before, under the same version of this crate. It is compiled on
+    /// first use.
+    ///
+    /// # Errors
+    /// The text is not JSON.
+    pub(crate) fn of_checked(text: &str) -> Result<Self, SchemaError> {
+        let document = json::parse(text).map_err(|error| SchemaError::NotJson(error.to_string()))?;
+        Ok(Self { document, compiled: OnceLock::new(), absent: false })
+    }
+
+    /// Returns whether the schema is compiled, so that a check does not have to.
+    pub fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some()
+    }
+
+    pub(crate) fn compile(&self) {
+        self.compiled();
+    }
+
+    fn compiled(&self) -> Option<&CompiledSchema> {
+        self.compiled.get_or_init(|| CompiledSchema::of(&self.document).ok()).as_ref()
     }
 
     /// Returns whether the tool has no schema, so that its arguments are not checked.
@@ -81,26 +119,31 @@ impl Schema {
     /// not match.
     pub fn is_match(&self, document: &Value) -> bool {
         let (values, depth) = json::extent(document);
-        self.cost.allows(values, depth) && self.validator.is_valid(document)
+        self.compiled().is_some_and(|CompiledSchema { validator, cost }| {
+            cost.allows(values, depth) && validator.is_valid(document)
+        })
     }
 
     /// Returns the mismatches of a document, or none if it matches. Describes the first 32 and counts the rest. A
     /// document that would cost too much to check does not match. If its errors could take too much memory, there is
     /// one mismatch for the whole document.
     pub fn mismatches(&self, document: &Value) -> Vec<Mismatch> {
+        let Some(CompiledSchema { validator, cost }) = self.compiled() else {
+            return vec![Mismatch::new("", "cannot be checked, because the schema of the tool is invalid".to_owned())];
+        };
         let (values, depth) = json::extent(document);
-        if !self.cost.allows(values, depth) {
+        if !cost.allows(values, depth) {
             let message = "nests too deep, or has too many values, to be checked with this schema".to_owned();
             return vec![Mismatch::new("", message)];
         }
-        if self.validator.is_valid(document) {
+        if validator.is_valid(document) {
             return Vec::new();
         }
-        if !self.cost.allows_errors(document, values, depth) {
+        if !cost.allows_errors(document, values, depth) {
             let message = "does not match the schema, and is too large to list what is wrong: make it smaller";
             return vec![Mismatch::new("", message.to_owned())];
         }
-        let mut errors = self.validator.iter_errors(document);
+        let mut errors = validator.iter_errors(document);
         let mut told: Vec<Mismatch> =
             errors.by_ref().take(ERRORS_TOLD_MAX).flat_map(|error| mismatch::tell(&error, &self.document)).collect();
         let more = errors.count() + told.len().saturating_sub(ERRORS_TOLD_MAX);

@@ -88,9 +88,11 @@ impl SoleUse {
         if self.locked < LOCKED_ENTRIES {
             return Ok(());
         }
-        self.locked = 0;
         self.take(&words, log)?;
-        Ok(flock(log, FlockOperation::LockShared)?)
+        flock(log, FlockOperation::LockShared)?;
+        // Only now: a writer without its shared lock must look again before it appends.
+        self.locked = 0;
+        Ok(())
     }
 
     #[cfg(test)]

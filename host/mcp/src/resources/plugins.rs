@@ -146,6 +146,7 @@ fn reason(error: &LoadError) -> String {
         | LoadError::Definition(_)
         | LoadError::Descriptions(_)
         | LoadError::Preparation(_)
+        | LoadError::Altered
         | LoadError::Changed => {
             let mut reason = OneLine(&WithCauses(error).to_string()).to_string();
             reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));

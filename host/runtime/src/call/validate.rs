@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::spawn_blocking;
 
 /// Proposed wait before a retry while a plugin is compiled. That takes seconds to a minute, and a refused call is
 /// cheap.
@@ -47,6 +48,9 @@ impl ParsedCall {
         if !is_callable(&catalog.policy.policy, tool) {
             return Err(without_schema(tool));
         }
+        if !tool.schema().is_compiled() {
+            Box::pin(compiled(tool)).await;
+        }
         let arguments = Value::Object(self.arguments);
         let mut mismatches = definition.schema().mismatches(&arguments);
         if !Arc::ptr_eq(&definition, tool) && mismatches.is_empty() {
@@ -62,6 +66,13 @@ impl ParsedCall {
         let (policy, plugin, tool) = (Arc::clone(&catalog.policy), Arc::clone(plugin), Arc::clone(tool));
         Ok(Arc::new(ValidCall { policy, plugin, tool, arguments, canonical: self.canonical }))
     }
+}
+
+/// Compiles the schemas of a tool on a thread that may block. One with many patterns takes some tenths of a second.
+async fn compiled(tool: &Arc<Tool>) {
+    let tool = Arc::clone(tool);
+    // If this panics, the schemas are compiled where they are used.
+    let _ = spawn_blocking(move || tool.compile_schemas()).await;
 }
 
 /// Returns whether a tool can be called at all. A tool without a schema cannot, unless the policy allows it for the

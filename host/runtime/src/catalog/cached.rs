@@ -43,24 +43,6 @@ impl Loader {
         }
     }
 
-    /// Returns the description of a plugin, if it is cached.
-    pub(super) async fn cached_manifest(
-        &self,
-        name: &PluginName,
-        content: &PluginBytes,
-    ) -> Result<Option<Manifest>, LoadError> {
-        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
-        match blocking(move || Ok(store.fetch(Entry::Manifest, &plugin))).await? {
-            Fetched::Hit(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-            Fetched::Miss => Ok(None),
-            Fetched::Rejected(reason) => {
-                let text = format!("cached description not used: {reason}");
-                self.note(name, &content.sha256, &text).await?;
-                Ok(None)
-            }
-        }
-    }
-
     /// Caches a description. If that fails, the next start asks the plugin again.
     pub(super) async fn keep_manifest(&self, content: &PluginBytes, manifest: &Manifest) {
         let Ok(bytes) = serde_json::to_vec(manifest) else { return };
@@ -74,13 +56,25 @@ impl Loader {
 
     /// Records that the cache could not be trusted or used.
     pub(crate) async fn note(&self, plugin: &PluginName, sha256: &[u8; 32], event: &str) -> Result<(), AuditError> {
+        self.note_cache(plugin.as_str(), Some(sha256), event).await
+    }
+
+    /// Records the same for a part of the cache that may belong to no plugin.
+    pub(super) async fn note_cache(
+        &self,
+        plugin: &str,
+        sha256: Option<&[u8; 32]>,
+        event: &str,
+    ) -> Result<(), AuditError> {
         #[derive(Serialize)]
         struct Note<'a> {
             plugin: &'a str,
-            sha256: String,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            sha256: Option<String>,
             event: &'a str,
         }
-        let note = Note { plugin: plugin.as_str(), sha256: hex(sha256), event: cut(event, EVENT_BYTES_MAX) };
+        let sha256 = sha256.map(|sha256| hex(sha256));
+        let note = Note { plugin, sha256, event: cut(event, EVENT_BYTES_MAX) };
         self.audit.write(Kind::Plugin, None::<&()>, &note).await
     }
 }

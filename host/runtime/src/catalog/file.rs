@@ -6,6 +6,9 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 use portcullis_policy::PluginName;
 use portcullis_sandbox::COMPONENT_BYTES_MAX;
+use rustix::fs::{AtFlags, Stat};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,9 +19,12 @@ pub(crate) const EXTENSION: &str = ".wasm";
 /// Maximum files of a plugin directory that are listed. It is far more than a model could use.
 const FILES_MAX: usize = 10_000;
 
+/// Size of the pieces in which a file is hashed, in bytes. Larger ones are not faster.
+const PIECE_BYTES: usize = 64 * 1024;
+
 /// Maximum granularity of file times. Two writes within this time can leave the same timestamp. Some file systems use
 /// steps of two seconds.
-const STAMP_GRAIN: Duration = Duration::from_secs(3);
+pub(super) const STAMP_GRAIN: Duration = Duration::from_secs(3);
 
 /// Why a file is not a plugin.
 #[derive(Debug, thiserror::Error)]
@@ -69,10 +75,10 @@ pub enum FileError {
 /// The state of a file when it was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sighting {
-    pub(super) stamp: FileIdentity,
+    pub(crate) stamp: FileIdentity,
     pub(crate) sha256: [u8; 32],
     /// Whether the file was old enough that its stamp identifies these bytes.
-    pub(super) settled: bool,
+    pub(crate) settled: bool,
 }
 
 impl Sighting {
@@ -98,6 +104,11 @@ impl Sighting {
         (self.sha256, self.stamp.beside) == (sha256, beside)
     }
 
+    /// Returns whether the file had the same identity, whatever its description files are.
+    pub(crate) fn has_identity_of(&self, other: &Self) -> bool {
+        self.stamp.without_companions() == other.stamp.without_companions()
+    }
+
     /// Returns whether the file is unchanged and was not touched since another sighting.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         (self.stamp, self.sha256) == (other.stamp, other.sha256)
@@ -109,7 +120,7 @@ pub(crate) type Seen = BTreeMap<String, Sighting>;
 
 /// The metadata of a file, so that an unchanged one need not be read again, and the hash of its description files,
 /// which are read each time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileIdentity {
     device: u64,
     inode: u64,
@@ -118,11 +129,12 @@ pub(crate) struct FileIdentity {
     /// The time of the last status change, which users cannot set.
     changed: (i64, i64),
     /// The hash of the description files.
+    #[serde(skip)]
     beside: [u8; 32],
 }
 
 impl FileIdentity {
-    fn of(stat: &rustix::fs::Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         // The width of these fields differs between systems.
         Self {
             device: wide(stat.st_dev),
@@ -136,6 +148,16 @@ impl FileIdentity {
 
     pub(super) fn with(self, beside: [u8; 32]) -> Self {
         Self { beside, ..self }
+    }
+
+    /// Returns the identity of the file alone.
+    pub(super) fn without_companions(self) -> Self {
+        self.with(<[u8; 32]>::default())
+    }
+
+    /// Returns the size of the file, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.size
     }
 
     /// Returns whether every later change must change the stamp.
@@ -179,6 +201,23 @@ pub(crate) fn checked_name(name: &str) -> Result<PluginName, FileError> {
     if reserved::is_reserved(&name) { Err(FileError::Reserved) } else { Ok(name) }
 }
 
+/// Hashes a plugin file piece by piece, without its description files. `None` if the file was changed meanwhile.
+pub(crate) fn hashed(directory: &Dir, name: &str) -> Result<Option<Sighting>, FileError> {
+    let (file, stamp) = open(directory, name, COMPONENT_BYTES_MAX)?;
+    let settled = stamp.is_settled();
+    let (mut hash, mut piece) = (Sha256::new(), vec![0; PIECE_BYTES]);
+    let mut rest = (&file).take(COMPONENT_BYTES_MAX + 1);
+    loop {
+        match rest.read(&mut piece)? {
+            0 => break,
+            read => hash.update(&piece[..read]),
+        }
+    }
+    let after = FileIdentity::of(&rustix::fs::fstat(&file).map_err(io::Error::from)?);
+    let sha256 = hash.finalize().into();
+    Ok((after == stamp).then_some(Sighting { stamp, sha256, settled }))
+}
+
 /// Reads a file next to a plugin, with the same checks as for a plugin.
 pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Result<Vec<u8>, FileError> {
     let bytes_max = bytes_max as u64;
@@ -201,12 +240,24 @@ pub(super) fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File,
         Some(_) | None => FileError::Io(error),
     })?;
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
+    let stamp = checked(&stat, bytes_max)?;
+    Ok((file, stamp))
+}
+
+/// Returns the identity of a plugin file without opening it, with the same checks. Does not follow links.
+pub(super) fn identity(directory: &Dir, name: &str) -> Result<FileIdentity, FileError> {
+    let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from)?;
+    checked(&stat, COMPONENT_BYTES_MAX)
+}
+
+/// Checks the metadata of a file, and returns its identity.
+fn checked(stat: &Stat, bytes_max: u64) -> Result<FileIdentity, FileError> {
     if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {
         return Err(FileError::NotRegular);
     }
     if stat.st_mode & 0o002 != 0 {
         return Err(FileError::Exposed);
     }
-    let stamp = FileIdentity::of(&stat);
-    if stamp.size > bytes_max { Err(FileError::TooLarge) } else { Ok((file, stamp)) }
+    let stamp = FileIdentity::of(stat);
+    if stamp.size > bytes_max { Err(FileError::TooLarge) } else { Ok(stamp) }
 }

@@ -13,9 +13,10 @@ use super::plugin_source::PluginSource;
 use super::refusal::Attempt;
 use crate::text::WithCauses;
 use cap_std::fs::Dir;
+use portcullis_definitions::definition::CheckedManifest;
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
-use portcullis_sandbox::{Code, Contract, Fetched, Surface, check_component};
+use portcullis_sandbox::{Code, CodeStore, Contract, Entry, Fetched, Surface, check_component};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -88,18 +89,20 @@ impl Loader {
     /// The file is refused without compiling it, or its last refusal still applies.
     pub(super) async fn load_cached(&self, file: &str, content: &Arc<PluginBytes>) -> Result<CachedPlugin, LoadError> {
         let name = file::plugin_name(file)?;
-        let checked = Arc::clone(content);
-        let contract = blocking(move || Ok(check_component(&checked.bytes)?)).await?;
-        match self.cached_manifest(&name, content).await? {
-            Some(manifest) => {
-                let plugin = self.assembled(file, content, contract, manifest, None).await?;
-                Ok(CachedPlugin::Loaded(Box::new(plugin)))
+        let (store, content, file) = (Arc::clone(&self.store), Arc::clone(content), file.to_owned());
+        // One step for all of it, because a thousand files are read at a time.
+        let (looked, content) = blocking(move || Ok((look_in_cache(&store, &file, &content)?, content))).await?;
+        let contract = match looked {
+            CacheLook::Plugin(plugin) => return Ok(CachedPlugin::Loaded(plugin)),
+            CacheLook::Missing(contract) => contract,
+            CacheLook::Rejected(contract, reason) => {
+                let text = format!("cached description not used: {reason}");
+                self.note(&name, &content.sha256, &text).await?;
+                contract
             }
-            None => {
-                let attempt = self.attempt(&name, content).await?;
-                Ok(CachedPlugin::Unmade(CheckedFile { name, contract, attempt }))
-            }
-        }
+        };
+        let attempt = self.attempt(&name, &content).await?;
+        Ok(CachedPlugin::Unmade(CheckedFile { name, contract, attempt }))
     }
 
     /// Compiles a plugin and has it describe itself.
@@ -112,25 +115,8 @@ impl Loader {
         let made = self.compile_and_describe(&name, content).await;
         self.conclude(&attempt, content, made.as_ref().map(drop)).await;
         let DescribedFile { manifest, code } = made?;
-        self.assembled(file, content, contract, manifest, Some(code)).await
-    }
-
-    /// Creates a plugin from its description, and marks its cached code as used.
-    async fn assembled(
-        &self,
-        file: &str,
-        content: &Arc<PluginBytes>,
-        contract: Contract,
-        manifest: Manifest,
-        code: Option<Code>,
-    ) -> Result<Plugin, LoadError> {
-        let (name, content, store) = (file.to_owned(), Arc::clone(content), Arc::clone(&self.store));
-        let assemble = move || {
-            let mut plugin = assemble(&name, &content, contract, manifest, code)?;
-            plugin.in_use = store.mark_in_use(&content.sha256).map(Arc::new);
-            Ok(plugin)
-        };
-        blocking(assemble).await
+        let (store, content, file) = (Arc::clone(&self.store), Arc::clone(content), file.to_owned());
+        blocking(move || assemble_in_use(&store, &file, &content, contract, manifest, Some(code))).await
     }
 
     async fn compile_and_describe(&self, name: &PluginName, content: &PluginBytes) -> Result<DescribedFile, LoadError> {
@@ -209,6 +195,42 @@ impl Loader {
     }
 }
 
+/// What the cache has of a file that passed the checks before compiling.
+enum CacheLook {
+    /// Its description, so the plugin is loaded.
+    Plugin(Box<Plugin>),
+    Missing(Contract),
+    /// A description that is not what was written, with the reason.
+    Rejected(Contract, &'static str),
+}
+
+/// Checks the bytes of a file, and looks for its description in the cache.
+fn look_in_cache(store: &CodeStore, file: &str, content: &PluginBytes) -> Result<CacheLook, LoadError> {
+    let contract = check_component(&content.bytes)?;
+    let manifest: Option<Manifest> = match store.fetch(Entry::Manifest, &content.sha256) {
+        Fetched::Hit(bytes) => serde_json::from_slice(&bytes).ok(),
+        Fetched::Miss => None,
+        Fetched::Rejected(reason) => return Ok(CacheLook::Rejected(contract, reason)),
+    };
+    let Some(manifest) = manifest else { return Ok(CacheLook::Missing(contract)) };
+    let plugin = assemble_in_use(store, file, content, contract, manifest, None)?;
+    Ok(CacheLook::Plugin(Box::new(plugin)))
+}
+
+/// Creates a plugin from its description, and marks its cached code as used.
+fn assemble_in_use(
+    store: &CodeStore,
+    file: &str,
+    content: &PluginBytes,
+    contract: Contract,
+    manifest: Manifest,
+    code: Option<Code>,
+) -> Result<Plugin, LoadError> {
+    let mut plugin = assemble(file, content, contract, manifest, code)?;
+    plugin.in_use = store.mark_in_use(&content.sha256).map(Arc::new);
+    Ok(plugin)
+}
+
 /// Reads a file of a plugin directory on a thread that may block on the disk.
 pub(crate) async fn read(directory: &Arc<Dir>, file: &str, beside: Beside) -> Result<Arc<PluginBytes>, FileError> {
     let (directory, file) = (Arc::clone(directory), file.to_owned());
@@ -227,27 +249,51 @@ pub(crate) fn assemble(
     manifest: Manifest,
     code: Option<Code>,
 ) -> Result<Plugin, LoadError> {
-    let name = file::plugin_name(file)?;
-    let Surface { imports, reviews, previews, generates, prepares } = Surface::of(&content.bytes)?;
-    let checked = checked_manifest(&name, &manifest, generates)?;
-    Ok(Plugin {
-        source: PluginSource::File,
-        file: file.to_owned(),
-        bytes: content.bytes.len() as u64,
-        contract: Some(contract),
-        imports,
-        reviews,
-        previews,
-        generates,
-        prepares,
-        version: manifest.version,
-        description: manifest.description,
-        tools: checked.tools.clone(),
-        dependencies: checked.dependencies,
-        beside: content.beside.clone(),
-        own_tools: checked.tools.clone(),
-        manifest_tools: checked.tools,
-        code: Arc::new(OnceCell::new_with(code)),
-        ..Plugin::empty(name, content.sha256)
-    })
+    let (name, surface) = (file::plugin_name(file)?, Surface::of(&content.bytes)?);
+    let checked = checked_manifest(&name, &manifest, surface.generates)?;
+    let (sha256, bytes, beside) = (content.sha256, content.bytes.len() as u64, content.beside.clone());
+    Ok(PluginParts { sha256, bytes, beside, contract, surface }.into_plugin(name, file, manifest, checked, code))
+}
+
+/// What is known of a plugin's file without running the plugin.
+pub(super) struct PluginParts {
+    pub(super) sha256: [u8; 32],
+    pub(super) bytes: u64,
+    pub(super) beside: Beside,
+    pub(super) contract: Contract,
+    pub(super) surface: Surface,
+}
+
+impl PluginParts {
+    /// Creates the plugin, without its grants and with its own descriptions.
+    pub(super) fn into_plugin(
+        self,
+        name: PluginName,
+        file: &str,
+        manifest: Manifest,
+        checked: CheckedManifest,
+        code: Option<Code>,
+    ) -> Plugin {
+        let Surface { imports, reviews, previews, generates, prepares } = self.surface;
+        Plugin {
+            source: PluginSource::File,
+            file: file.to_owned(),
+            bytes: self.bytes,
+            contract: Some(self.contract),
+            imports,
+            reviews,
+            previews,
+            generates,
+            prepares,
+            version: manifest.version,
+            description: manifest.description,
+            tools: checked.tools.clone(),
+            dependencies: checked.dependencies,
+            beside: self.beside,
+            own_tools: checked.tools.clone(),
+            manifest_tools: checked.tools,
+            code: Arc::new(OnceCell::new_with(code)),
+            ..Plugin::empty(name, self.sha256)
+        }
+    }
 }

@@ -47,6 +47,12 @@ pub enum LoadError {
     /// The file has changed since it was loaded.
     #[error("its file has changed since it was loaded")]
     Changed,
+    /// The bytes of the file are not those that it had, although its size and times are the same.
+    #[error(
+        "its bytes changed, but its size and times did not, so someone may have tampered with it: compare it with its \
+         source, then run `touch` on it to load it again"
+    )]
+    Altered,
     /// A binding of the policy cannot be opened, or is not what the plugin asks for. When a host opens, this is the
     /// host's error instead.
     #[error(transparent)]
@@ -63,6 +69,7 @@ impl LoadError {
             Self::Generation(GenerationError::Changed(change)) => Some(change),
             Self::Generation(_) | Self::File(_) | Self::Refused(_) | Self::Compile(_) | Self::Describe(_) => None,
             Self::Unstable | Self::Definition(_) | Self::Descriptions(_) | Self::Changed => None,
+            Self::Altered => None,
             Self::Preparation(_) | Self::Server(_) => None,
             Self::Grants(_) | Self::Audit(_) => None,
         }
@@ -78,6 +85,8 @@ impl LoadError {
             Self::Compile(CompileError::Refused(_) | CompileError::Exhausted) | Self::Refused(_) => false,
             // Changed description files count as a changed plugin, which is loaded anew.
             Self::Describe(_) | Self::Unstable | Self::Definition(_) | Self::Descriptions(_) => false,
+            // Until someone has looked at it and touches the file.
+            Self::Altered => false,
         }
     }
 }

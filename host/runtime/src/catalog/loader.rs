@@ -69,6 +69,33 @@ pub(super) fn compilations() -> usize {
     available_parallelism().map_or(1, usize::from).min(COMPILATIONS_MAX)
 }
 
+/// Maximum items that one core works on alone. Starting a thread costs about as much as restoring this many plugins.
+const ITEMS_ALONE_MAX: usize = 32;
+
+/// Runs work on each item, on as many cores as are worth it. Returns the results in order. Blocks.
+pub(super) fn on_all_cores<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let share = items.len().div_ceil(compilations()).max(ITEMS_ALONE_MAX);
+    if items.len() <= share {
+        return items.into_iter().map(work).collect();
+    }
+    let mut items = items.into_iter();
+    let shares: Vec<Vec<T>> =
+        std::iter::from_fn(|| Some(items.by_ref().take(share).collect()).filter(|share: &Vec<T>| !share.is_empty()))
+            .collect();
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = shares
+            .into_iter()
+            .map(|share| scope.spawn(move || share.into_iter().map(work).collect::<Vec<R>>()))
+            .collect();
+        let results = threads.into_iter().map(|thread| match thread.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.flatten().collect()
+    })
+}
+
 /// Runs long work on a thread that may block. Checking and mapping a plugin of 20 MB takes a good part of a second,
 /// which would block a worker of the async runtime.
 pub(crate) async fn blocking<T: Send + 'static>(

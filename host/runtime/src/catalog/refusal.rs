@@ -5,6 +5,7 @@
 //! until the limits change or the file is touched. The machine may be to blame for some refusals: such a file is tried
 //! again after a time that doubles with each attempt.
 
+use super::file::Sighting;
 use super::load_error::LoadError;
 use super::loader::{self, Loader};
 use super::plugin_file::PluginBytes;
@@ -66,7 +67,8 @@ impl RefusalReason {
             LoadError::Compile(CompileError::Worker(_) | CompileError::NoWorker(_)) => None,
             // Another program may compile it at any time.
             LoadError::Compile(CompileError::NoCompiler) => None,
-            LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) | LoadError::Changed => None,
+            LoadError::File(_) | LoadError::Definition(_) | LoadError::Descriptions(_) => None,
+            LoadError::Changed | LoadError::Altered => None,
             LoadError::Grants(_) | LoadError::Generation(_) | LoadError::Preparation(_) | LoadError::Audit(_) => None,
             LoadError::Server(_) => None,
         }
@@ -109,6 +111,11 @@ impl KeptRefusal {
     }
 }
 
+/// Returns whether a refusal with this error is remembered.
+pub(super) fn is_remembered(error: &LoadError) -> bool {
+    RefusalReason::of(error).is_some()
+}
+
 /// An attempt to compile and describe a file.
 pub(super) struct Attempt {
     began_ms: u64,
@@ -131,6 +138,13 @@ impl Loader {
             Some(kept) => Ok(Attempt { began_ms, earlier: kept.attempts }),
             None => Ok(Attempt { began_ms, earlier: 0 }),
         }
+    }
+
+    /// Returns why a file is refused, if its last refusal still applies. The bytes are not needed for that. Blocks.
+    pub(super) fn refusal_in_force(&self, sighting: &Sighting) -> Option<LoadError> {
+        let Fetched::Hit(kept) = self.store.fetch(Entry::Refusal, &sighting.sha256) else { return None };
+        let kept: KeptRefusal = serde_json::from_slice(&kept).ok()?;
+        kept.counts(&self.limits(), sighting.changed_ms(), now_ms()).then(|| kept.reason.into_error())
     }
 
     /// Stores the result of an attempt. If that fails, the next start tries again.

@@ -1,6 +1,7 @@
 //! One reload of the plugin directories, under the policy in force or under a new one. It takes effect as a whole or
 //! not at all.
 
+mod altered;
 mod generated;
 mod registered;
 mod servers;
@@ -325,8 +326,7 @@ impl<'a> ReloadLook<'a> {
         self.changes.push(CatalogChange { previous, beside, ..CatalogChange::new(what, file, sha256) });
     }
 
-    /// Adds a file to the refused ones. Returns an error if the audit log could not be written, because that is not a
-    /// fault of the file.
+    /// Adds a file to the refused ones. An error of the audit log is no fault of the file, and is returned.
     fn refuse(&mut self, file: String, sha256: Option<[u8; 32]>, error: LoadError) -> Result<(), ReloadError> {
         let error = match error {
             LoadError::Audit(error) => return Err(error.into()),

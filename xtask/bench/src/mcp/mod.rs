@@ -6,12 +6,12 @@ mod peers;
 mod pipe;
 
 pub(crate) use empty::serve as serve_empty;
+pub(crate) use pipe::{Era, Pipe};
 
 use crate::rounds::{Block, Row, block, paired, row, summarize};
 use crate::{gather, policies};
 use anyhow::{Context, Result, ensure};
 use peers::{Cores, Peer};
-use pipe::{Era, Pipe};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -11,7 +11,7 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// The protocol era of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Era {
+pub(crate) enum Era {
     /// Starts with a handshake.
     Legacy,
     /// Repeats the client's details in each request.
@@ -42,7 +42,7 @@ impl Era {
 }
 
 /// A server and the pipes to it.
-pub(super) struct Pipe {
+pub(crate) struct Pipe {
     child: Child,
     /// Taken to make the server exit.
     input: Option<ChildStdin>,
@@ -54,7 +54,7 @@ pub(super) struct Pipe {
 
 impl Pipe {
     /// Starts a server and sends the first request of the era.
-    pub(super) fn begin(mut command: Command, era: Era) -> Result<Self> {
+    pub(crate) fn begin(mut command: Command, era: Era) -> Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = Some(child.stdin.take().context("no input")?);
         let output = BufReader::with_capacity(READ_BYTES, child.stdout.take().context("no output")?);

@@ -1,0 +1,164 @@
+//! Loads plugins from the indexes of their directories, without their bytes.
+
+use super::beside::Beside;
+use super::file::{self, Sighting};
+use super::index::{CatalogIndex, IndexedContent, IndexedFile, IndexedPlugin, PluginOutline, ReadFile};
+use super::listing::{self, ListedFile};
+use super::load::PluginParts;
+use super::load_error::LoadError;
+use super::loader::{Loader, blocking, on_all_cores};
+use super::plugin::Plugin;
+use super::refusal;
+use crate::audit::AuditError;
+use cap_std::fs::Dir;
+use portcullis_definitions::definition;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A file of a plugin directory and the result of loading it: a plugin, or `None` if it still loads in the background.
+pub(super) struct LoadedFile {
+    pub(super) file: String,
+    pub(super) directory: Arc<Dir>,
+    pub(super) sighting: Option<Sighting>,
+    pub(super) loaded: Result<Option<Plugin>, LoadError>,
+}
+
+impl LoadedFile {
+    /// Returns what the index of the directory can have of a file that was read.
+    pub(super) fn for_index(&self) -> Option<ReadFile> {
+        let (file, sighting) = (self.file.clone(), self.sighting?);
+        let outline = match &self.loaded {
+            Ok(plugin) => Some(PluginOutline::of(plugin.as_ref()?)?),
+            Err(error) if refusal::is_remembered(error) => None,
+            Err(_) => return None,
+        };
+        Some(ReadFile { file, sighting, outline })
+    }
+}
+
+/// The result of looking for a file in the index of its directory.
+pub(super) enum IndexedLook {
+    /// The file is unchanged, so it was not read.
+    Known(Box<LoadedFile>),
+    /// The file has to be read.
+    Unknown(ListedFile),
+    /// The file has to be read, because that costs less than reading the index.
+    NotLooked(ListedFile),
+}
+
+/// The indexes of the directories that a list of files is from.
+struct Indexes {
+    indexes: Vec<(Arc<Dir>, CatalogIndex)>,
+    /// Why some could not be trusted.
+    rejected: Vec<&'static str>,
+}
+
+impl Indexes {
+    fn of(loader: &Loader, files: &[ListedFile]) -> Self {
+        let mut read = Self { indexes: Vec::new(), rejected: Vec::new() };
+        for listed in files {
+            if read.index(&listed.directory).is_none() {
+                let index = CatalogIndex::read(&loader.store, &listed.directory);
+                read.rejected.extend(index.as_ref().err());
+                read.indexes.push((Arc::clone(&listed.directory), index.unwrap_or_default()));
+            }
+        }
+        read
+    }
+
+    fn index(&self, directory: &Arc<Dir>) -> Option<&CatalogIndex> {
+        // All files of a directory share one handle.
+        self.indexes.iter().find(|(known, _)| Arc::ptr_eq(known, directory)).map(|(_, index)| index)
+    }
+}
+
+/// Maximum files of which a host compares the size with that of their index. A call needs one or two.
+const FEW_FILES_MAX: usize = 8;
+
+/// Size up to which an index is always read, in bytes. That takes less than a millisecond.
+const SMALL_INDEX_BYTES_MAX: u64 = 256 * 1024;
+
+/// Returns whether a few files are smaller than the indexes of their directories.
+fn are_smaller_than_indexes(loader: &Loader, files: &[ListedFile]) -> bool {
+    let Some(first) = files.first().filter(|_| files.len() <= FEW_FILES_MAX) else { return false };
+    let index_bytes = CatalogIndex::bytes(&loader.store, &first.directory);
+    let bytes = |listed: &ListedFile| file::identity(&listed.directory, &listed.file).map_or(0, |found| found.bytes());
+    index_bytes > SMALL_INDEX_BYTES_MAX && index_bytes > files.iter().map(bytes).sum()
+}
+
+impl Loader {
+    /// Looks for files in the indexes of their directories, on all cores. Records indexes that cannot be trusted.
+    pub(super) async fn look_in_indexes(
+        self: &Arc<Self>,
+        files: Vec<ListedFile>,
+    ) -> Result<Vec<IndexedLook>, LoadError> {
+        let loader = Arc::clone(self);
+        let look = move || {
+            if are_smaller_than_indexes(&loader, &files) {
+                return Ok((files.into_iter().map(IndexedLook::NotLooked).collect(), Vec::new()));
+            }
+            let Indexes { indexes, rejected } = Indexes::of(&loader, &files);
+            let read = Indexes { indexes, rejected: Vec::new() };
+            let looked = on_all_cores(files, |listed| match loader.look_in_index(&listed, &read) {
+                Some(known) => IndexedLook::Known(Box::new(known)),
+                None => IndexedLook::Unknown(listed),
+            });
+            Ok((looked, rejected))
+        };
+        let (looked, rejected) = blocking(look).await?;
+        for reason in rejected {
+            self.note_index(reason).await?;
+        }
+        Ok(looked)
+    }
+
+    async fn note_index(&self, reason: &str) -> Result<(), AuditError> {
+        self.note_cache("(index)", None, &format!("cached index not used: {reason}")).await
+    }
+
+    /// Returns what a file is, if its directory's index has it and it is unchanged.
+    fn look_in_index(&self, listed: &ListedFile, indexes: &Indexes) -> Option<LoadedFile> {
+        let (beside, index) = (listed.beside.as_ref().ok()?, indexes.index(&listed.directory)?);
+        if !index.names(&listed.file) {
+            return None;
+        }
+        let identity = file::identity(&listed.directory, &listed.file).ok()?;
+        let IndexedFile { sha256, content, .. } = index.get(&listed.file, &identity)?;
+        let sighting = Sighting { stamp: identity.with(beside.sha256), sha256, settled: true };
+        let loaded = match content {
+            IndexedContent::Plugin(plugin) => Ok(Some(self.restored(&listed.file, *plugin, &sighting, beside)?)),
+            IndexedContent::Refused => Err(self.refusal_in_force(&sighting)?),
+        };
+        let (file, directory) = (listed.file.clone(), Arc::clone(&listed.directory));
+        Some(LoadedFile { file, directory, sighting: Some(sighting), loaded })
+    }
+
+    /// Returns the plugin that an index describes.
+    fn restored(&self, file: &str, plugin: IndexedPlugin, sighting: &Sighting, beside: &Beside) -> Option<Plugin> {
+        let IndexedPlugin { outline, manifest } = plugin;
+        let (name, contract) = (file::plugin_name(file).ok()?, outline.contract()?);
+        let checked = definition::restore(&name, &manifest).ok()?;
+        let (sha256, beside) = (sighting.sha256, beside.clone());
+        let parts =
+            PluginParts { sha256, bytes: sighting.stamp.bytes(), beside, contract, surface: outline.into_surface() };
+        let mut plugin = parts.into_plugin(name, file, manifest, checked, None);
+        plugin.in_use = self.store.mark_in_use(&sha256).map(Arc::new);
+        Some(plugin)
+    }
+
+    /// Enters files that were read into the index of their directory, and removes the `altered` ones from it. Reads the
+    /// index again, because other hosts write it too. Blocks.
+    pub(crate) fn keep_index(&self, directory: &Arc<Dir>, read: Vec<ReadFile>, altered: &[String]) {
+        let before = CatalogIndex::read(&self.store, directory).unwrap_or_default();
+        let mut index = before.clone();
+        if let Ok(files) = file::list(directory, listing::is_ours) {
+            let files: BTreeSet<String> = files.into_iter().collect();
+            index.keep(|file| files.contains(file));
+        }
+        read.into_iter().for_each(|read| index.enter(&self.store, read));
+        altered.iter().for_each(|file| index.forget(file));
+        if index != before {
+            index.write(&self.store, directory);
+        }
+    }
+}
