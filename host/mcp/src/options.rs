@@ -31,7 +31,8 @@ pub struct ServerOptions {
     /// Maximum time that a call waits for an approver if its client does not ask one itself. After that, the client
     /// gets a result that says so, and makes the same call again after the approval.
     pub approval_wait: Duration,
-    /// How long a call runs before a client that supports tasks is given a task.
+    /// How long a call runs before a client that supports tasks is given a task. With zero, every call of such a client
+    /// is a task from its start.
     pub task_after: Duration,
 }
 

@@ -499,11 +499,12 @@ def print_text(text: str, context: Context) -> str:
 @plugin.tool(read_only=True)
 def surroundings() -> dict[str, Any]:
     """Says what time it is, what is random, and what surrounds the program."""
-    before = time.monotonic()
+    # Whole nanoseconds, because the difference of two rounded numbers can be smaller than the nap.
+    before = time.monotonic_ns()
     time.sleep(NAP_SECONDS)
     return {
         "now": int(time.time() * 1000),
-        "monotonic": time.monotonic() - before >= NAP_SECONDS,
+        "monotonic": time.monotonic_ns() - before >= round(NAP_SECONDS * 1e9),
         "random": secrets.token_hex(16),
         "insecure": random.random(),
         "environment": sorted(os.environ),

@@ -29,6 +29,7 @@ pub(crate) use client::ClientAbilities;
 pub(crate) use form::{form, waits_elsewhere};
 pub(crate) use lifetime::lifetime;
 pub(crate) use running::RunningCall;
+use running::StartingCall;
 pub(crate) use session::{LOST, SessionEffect, SessionEvent};
 pub(crate) use shared::{SharedShelf, unavailable};
 pub(crate) use shelf::TimedShelf;
@@ -43,7 +44,6 @@ use rmcp::model::CallToolRequestParams;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use spoken::Spoken;
-use std::ops::ControlFlow;
 use tokio_util::sync::CancellationToken;
 
 /// Calls a tool, or continues a call whose approval request this request answers. `unwanted` cancels the call.
@@ -73,10 +73,12 @@ pub(crate) async fn call(
         RequestAttendance::Denied => request.unattended(Unattended::Deny),
     };
     let asked = (attendance == RequestAttendance::Announced).then_some(client);
-    match RunningCall::start(&server.inner().host, request, asked, unwanted) {
-        ControlFlow::Continue(running) => drive::drive(&spoken, running, None).await,
-        ControlFlow::Break(called) => called,
+    let mut starting = StartingCall::new(&server.inner().host, request, asked, unwanted);
+    let is_task_at_once = client.tasks && server.inner().options.task_after.is_zero();
+    if !is_task_at_once && let Some(called) = starting.run_here() {
+        return called;
     }
+    drive::drive(&spoken, starting.run(), None).await
 }
 
 /// Who answers the approval requests of a call.

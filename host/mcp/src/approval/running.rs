@@ -9,8 +9,8 @@ use super::stage::{CallPhase, CallStage};
 use portcullis::{Cancellation, Host, Question, Reply, Request};
 use rmcp::ErrorData;
 use std::future::Future;
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::sync::watch;
@@ -24,15 +24,22 @@ pub(crate) struct RunningCall {
     state: SessionState,
 }
 
-impl RunningCall {
-    /// Starts a call. Its approval requests come here first if `asked` is the client that may be asked. A call that
-    /// neither waits nor computes for long ends here, without a task of its own. Then this breaks with its result.
-    pub(super) fn start(
+/// A call that has not run yet. Dropping it before it is polled leaves no trace.
+pub(super) struct StartingCall {
+    call: Pin<Box<dyn Future<Output = Reply> + Send>>,
+    sender: watch::Sender<CallStage>,
+    stage: watch::Receiver<CallStage>,
+    cancellation: Cancellation,
+}
+
+impl StartingCall {
+    /// Prepares a call. Its approval requests come here first if `asked` is the client that may be asked.
+    pub(super) fn new(
         host: &Host,
         request: Request,
         asked: Option<ClientAbilities>,
         unwanted: &CancellationToken,
-    ) -> ControlFlow<Result<Called, ErrorData>, Self> {
+    ) -> Self {
         let (sender, stage) = watch::channel(CallStage::now(CallPhase::Work));
         let cancellation = Cancellation::new();
         if unwanted.is_cancelled() {
@@ -43,23 +50,33 @@ impl RunningCall {
             request = request.approver(Arc::new(QuestionAnnouncer::new(sender.clone(), client)));
         }
         let host = host.clone();
-        let mut call = Box::pin(async move { host.call(request).await });
-        let first = || call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        Self { call: Box::pin(async move { host.call(request).await }), sender, stage, cancellation }
+    }
+
+    /// Runs the call on this thread until it waits, or has computed for long. Returns its result if it has ended.
+    pub(super) fn run_here(&mut self) -> Option<Result<Called, ErrorData>> {
+        let first = || self.call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         match catch_unwind(AssertUnwindSafe(first)) {
-            Ok(Poll::Ready(reply)) => return ControlFlow::Break(Ok(Called::Reply(reply))),
-            // The task polls it again, so no wake-up since the first poll is lost.
-            Ok(Poll::Pending) => {}
-            Err(_) => return ControlFlow::Break(Err(lost())),
+            Ok(Poll::Ready(reply)) => Some(Ok(Called::Reply(reply))),
+            // The task polls it again, so no wake-up since this poll is lost.
+            Ok(Poll::Pending) => None,
+            Err(_) => Some(Err(lost())),
         }
+    }
+
+    /// Runs the call, or what is left of it, in a task of its own.
+    pub(super) fn run(self) -> RunningCall {
+        let Self { call, sender, stage, cancellation } = self;
         let run = async move {
             let reply = call.await;
             sender.send_replace(CallStage::now(CallPhase::Over(Arc::new(reply))));
         };
-        let task = tokio::spawn(run).abort_handle();
-        let hold = CallHold::Here { cancellation, task };
-        ControlFlow::Continue(Self { stage, hold, state: SessionState::Working })
+        let hold = CallHold::Here { cancellation, task: tokio::spawn(run).abort_handle() };
+        RunningCall { stage, hold, state: SessionState::Working }
     }
+}
 
+impl RunningCall {
     /// Takes up a shared call for a request of its client, which received this approval request before.
     pub(super) fn take_up(stage: watch::Receiver<CallStage>, hold: SharedHold, parked: Option<Arc<Question>>) -> Self {
         let state = parked.map_or(SessionState::Working, SessionState::Parked);
