@@ -74,7 +74,7 @@ pub enum Entry {
     Refusal,
     /// The fingerprint of the engine that compiled last.
     Engine,
-    /// The files of a plugin directory, as they were when they were last read. Its id stands for the directory.
+    /// The files of a plugin directory, as they were when they were last read. Its id is that of the directory.
     Index,
 }
 

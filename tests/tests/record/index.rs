@@ -194,7 +194,7 @@ async fn other_directory(site: &Site) -> (PathBuf, HostBuilder) {
     (theirs, builder())
 }
 
-/// The name of an index stands for its directory. Under the name of another directory's index it is worth nothing.
+/// The name of an index is that of its directory. Under the name of another directory's index it is worth nothing.
 #[tokio::test]
 async fn the_index_of_another_directory_is_not_trusted() {
     let site = indexed("here").await;

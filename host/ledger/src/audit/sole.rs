@@ -27,7 +27,7 @@ const LOOK_PAUSE: Duration = Duration::from_micros(100);
 /// two locks.
 const LOCKED_ENTRIES: u32 = 64;
 
-/// A writer's use of the log beside others.
+/// How a writer shares the log with other writers.
 pub(super) struct SoleUse {
     /// `None` if the file system does not share memory between all processes that can lock its files.
     words: Option<Arc<SharedWords>>,

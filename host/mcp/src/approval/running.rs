@@ -64,7 +64,7 @@ impl StartingCall {
         }
     }
 
-    /// Runs the call, or what is left of it, in a task of its own.
+    /// Runs the call, or the rest of it, in a task of its own.
     pub(super) fn run(self) -> RunningCall {
         let Self { call, sender, stage, cancellation } = self;
         let run = async move {
