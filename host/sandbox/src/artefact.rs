@@ -50,6 +50,11 @@ impl Artefact {
         }
     }
 
+    /// Returns whether the code is in a file, from which an engine maps it.
+    pub fn is_in_file(&self) -> bool {
+        self.file().is_some()
+    }
+
     /// Returns the file that the code is in, if it is in one.
     pub(crate) fn file(&self) -> Option<&Arc<CodeFile>> {
         match &self.0 {

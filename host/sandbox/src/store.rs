@@ -103,6 +103,17 @@ pub enum Fetched<T> {
     Rejected(&'static str),
 }
 
+impl<T> Fetched<T> {
+    /// Changes the entry, if there is one.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Fetched<U> {
+        match self {
+            Self::Hit(entry) => Fetched::Hit(change(entry)),
+            Self::Miss => Fetched::Miss,
+            Self::Rejected(reason) => Fetched::Rejected(reason),
+        }
+    }
+}
+
 /// Why an entry could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write to the cache")]
@@ -145,11 +156,7 @@ impl CodeStore {
             _ => None,
         };
         let Some(place) = place else {
-            return Ok(match self.open_sealed(read_whole(file)?, id) {
-                Fetched::Hit(bytes) => Fetched::Hit(Artefact::in_memory(bytes)),
-                Fetched::Miss => Fetched::Miss,
-                Fetched::Rejected(reason) => Fetched::Rejected(reason),
-            });
+            return Ok(self.open_sealed(read_whole(file)?, id).map(Artefact::in_memory));
         };
         let file = file.into_std();
         Ok(match self.check_sealed(&file, id)? {
@@ -241,18 +248,17 @@ impl CodeStore {
     }
 
     fn seal(&self, id: &[u8; 32], bytes: &[u8]) -> [u8; MAC_BYTES] {
-        let mut mac = self.mac.clone();
-        mac.update(id);
-        mac.update(bytes);
-        mac.finalize().into_bytes().into()
+        self.begin_mac(id).chain_update(bytes).finalize().into_bytes().into()
+    }
+
+    /// Begins the MAC of an entry. Its content follows.
+    fn begin_mac(&self, id: &[u8; 32]) -> Hmac<Sha256> {
+        self.mac.clone().chain_update(id)
     }
 
     fn open_sealed(&self, mut bytes: Vec<u8>, id: &[u8; 32]) -> Fetched<Vec<u8>> {
         let Some((content, seal)) = bytes.split_last_chunk::<SEAL_BYTES>() else { return Fetched::Rejected(UNKNOWN) };
-        let mut mac = self.mac.clone();
-        mac.update(id);
-        mac.update(content);
-        match opened(mac, seal) {
+        match opened(self.begin_mac(id).chain_update(content), seal) {
             Ok(()) => {
                 bytes.truncate(bytes.len() - SEAL_BYTES);
                 Fetched::Hit(bytes)
@@ -266,8 +272,7 @@ impl CodeStore {
     fn check_sealed(&self, mut file: &std::fs::File, id: &[u8; 32]) -> io::Result<Result<usize, &'static str>> {
         let length = usize::try_from(file.metadata()?.len()).ok();
         let Some(content) = length.and_then(|length| length.checked_sub(SEAL_BYTES)) else { return Ok(Err(UNKNOWN)) };
-        let mut mac = self.mac.clone();
-        mac.update(id);
+        let mut mac = self.begin_mac(id);
         let (mut buffer, mut left) = (vec![0; READ_BYTES.min(content)], content);
         while left > 0 {
             let part = &mut buffer[..left.min(READ_BYTES)];

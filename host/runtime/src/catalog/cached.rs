@@ -18,12 +18,8 @@ impl Loader {
     /// Returns the code of a plugin, if it is cached and fits this engine.
     pub(super) async fn cached_code(&self, name: &PluginName, sha256: &[u8; 32]) -> Result<Option<Code>, LoadError> {
         let (store, engine, plugin) = (Arc::clone(&self.store), self.engine.clone(), *sha256);
-        let fetch = move || match store.fetch_code(&plugin) {
-            Fetched::Hit(artefact) => Fetched::Hit(Code::load(&engine, &artefact)),
-            Fetched::Miss => Fetched::Miss,
-            Fetched::Rejected(reason) => Fetched::Rejected(reason),
-        };
-        let fetched = blocking(move || Ok(fetch())).await?;
+        let fetch = move || Ok(store.fetch_code(&plugin).map(|artefact| Code::load(&engine, &artefact)));
+        let fetched = blocking(fetch).await?;
         match &fetched {
             Fetched::Hit(Ok(_)) => self.code_cache.hit(),
             Fetched::Hit(Err(_)) | Fetched::Miss | Fetched::Rejected(_) => self.code_cache.miss(),

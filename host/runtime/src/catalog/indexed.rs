@@ -141,9 +141,7 @@ impl Loader {
         let (sha256, beside) = (sighting.sha256, beside.clone());
         let parts =
             PluginParts { sha256, bytes: sighting.stamp.bytes(), beside, contract, surface: outline.into_surface() };
-        let mut plugin = parts.into_plugin(name, file, manifest, checked, None);
-        plugin.in_use = self.store.mark_in_use(&sha256).map(Arc::new);
-        Some(plugin)
+        Some(parts.into_plugin(name, file, manifest, checked, None).used_in(&self.store))
     }
 
     /// Enters files that were read into the index of their directory, and removes the `altered` ones from it. Reads the

@@ -116,7 +116,7 @@ impl Loader {
         self.conclude(&attempt, content, made.as_ref().map(drop)).await;
         let DescribedFile { manifest, code } = made?;
         let (store, content, file) = (Arc::clone(&self.store), Arc::clone(content), file.to_owned());
-        blocking(move || assemble_in_use(&store, &file, &content, contract, manifest, Some(code))).await
+        blocking(move || Ok(assemble(&file, &content, contract, manifest, Some(code))?.used_in(&store))).await
     }
 
     async fn compile_and_describe(&self, name: &PluginName, content: &PluginBytes) -> Result<DescribedFile, LoadError> {
@@ -179,8 +179,8 @@ impl Loader {
             let kept = store.put_code(&sha256, &artefact);
             // Mapped from the cache, its memory is shared with other hosts, and can be dropped while it is not in use.
             let mapped = match store.fetch_code(&sha256) {
-                Fetched::Hit(artefact) => Code::load(&engine, &artefact).ok(),
-                Fetched::Miss | Fetched::Rejected(_) => None,
+                Fetched::Hit(artefact) if artefact.is_in_file() => Code::load(&engine, &artefact).ok(),
+                Fetched::Hit(_) | Fetched::Miss | Fetched::Rejected(_) => None,
             };
             Ok((mapped.unwrap_or(code), kept))
         };
@@ -213,22 +213,8 @@ fn look_in_cache(store: &CodeStore, file: &str, content: &PluginBytes) -> Result
         Fetched::Rejected(reason) => return Ok(CacheLook::Rejected(contract, reason)),
     };
     let Some(manifest) = manifest else { return Ok(CacheLook::Missing(contract)) };
-    let plugin = assemble_in_use(store, file, content, contract, manifest, None)?;
+    let plugin = assemble(file, content, contract, manifest, None)?.used_in(store);
     Ok(CacheLook::Plugin(Box::new(plugin)))
-}
-
-/// Creates a plugin from its description, and marks its cached code as used.
-fn assemble_in_use(
-    store: &CodeStore,
-    file: &str,
-    content: &PluginBytes,
-    contract: Contract,
-    manifest: Manifest,
-    code: Option<Code>,
-) -> Result<Plugin, LoadError> {
-    let mut plugin = assemble(file, content, contract, manifest, code)?;
-    plugin.in_use = store.mark_in_use(&content.sha256).map(Arc::new);
-    Ok(plugin)
 }
 
 /// Reads a file of a plugin directory on a thread that may block on the disk.

@@ -14,7 +14,7 @@ use portcullis_definitions::definition::{self, DefinitionError};
 use portcullis_definitions::manifest::{self, Manifest};
 use portcullis_definitions::tool::{Dependency, Tool};
 use portcullis_policy::{DependencyKey, DependencyKind, LocalName, PluginName, ServerPolicy};
-use portcullis_sandbox::{Code, Contract, InUse};
+use portcullis_sandbox::{Code, CodeStore, Contract, InUse};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,6 +65,12 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
+    /// Marks the cached code of the plugin as used, so that the cache keeps it.
+    pub(super) fn used_in(mut self, store: &CodeStore) -> Self {
+        self.in_use = store.mark_in_use(&self.sha256).map(Arc::new);
+        self
+    }
+
     /// Creates a built-in plugin from its manifest. Returns `None` if the manifest is invalid.
     pub(crate) fn standard(manifest: Manifest) -> Option<Self> {
         let name = PluginName::new(&manifest.name).ok()?;
