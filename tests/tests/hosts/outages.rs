@@ -1,4 +1,4 @@
-//! A database that crashes, stops and returns, and connections that are cut and delayed.
+//! A database that crashes, stops and returns, connections that are cut and delayed, and a network that is down.
 
 use super::fleet::Fleet;
 use super::kills::checked;
@@ -10,6 +10,8 @@ use portcullis::{Answer, Code};
 use portcullis_tests::{BlockOn, eventually};
 use portcullis_tests_postgres::Server;
 use std::collections::BTreeMap;
+use std::env;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,8 +21,17 @@ const HOSTS: usize = 4;
 /// Minimum crashes of the database, and times at which all connections are cut.
 const CRASHES: usize = 4;
 
-/// How long the database is away. Longer than a transaction waits for it.
-const AWAY: Duration = Duration::from_secs(14);
+/// How long the database is away: three times as long as a transaction waits for it.
+const AWAY: Duration = Duration::from_secs(30);
+
+/// How long the network is down each time, in seconds. The last is longer than a transaction waits.
+const DOWN_SECONDS: [u64; 4] = [1, 3, 1, 12];
+
+/// How long the network is up meanwhile. Hosts make some calls in that time.
+const UP: Duration = Duration::from_secs(3);
+
+/// The variable of a process of this test program that has a network of its own.
+const OWN_NETWORK: &str = "PORTCULLIS_TEST_OWN_NETWORK";
 
 /// Lets hosts do their task, again and again, until `disturb` was called `times` times meanwhile. Asserts that nothing
 /// is lost and nothing runs twice.
@@ -85,6 +96,45 @@ async fn connections_that_are_cut_and_delayed_lose_nothing() {
     })
     .await;
     assert!(cuts > HOSTS as u64, "{cuts}");
+}
+
+/// Nothing is answered, and no connection ends: what is sent is lost, until the hosts give up waiting.
+#[test]
+fn a_network_that_is_down_loses_nothing() {
+    if env::var_os(OWN_NETWORK).is_none() {
+        return in_own_network("hosts::outages::a_network_that_is_down_loses_nothing");
+    }
+    set_network("up");
+    let Some(fleet) = Fleet::new() else { return };
+    let mut seconds = DOWN_SECONDS.into_iter();
+    let disturbed = while_disturbed(&fleet, DOWN_SECONDS.len(), || {
+        if let Some(seconds) = seconds.next() {
+            set_network("down");
+            std::thread::sleep(Duration::from_secs(seconds));
+            set_network("up");
+        }
+        std::thread::sleep(UP);
+    });
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(disturbed);
+}
+
+/// Runs a test again, in a process that has a network namespace of its own. Only root can both make one and run the
+/// database as another user.
+fn in_own_network(test: &str) {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let mut command = Command::new("unshare");
+    command.arg("--net").arg(env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]);
+    let output = command.env(OWN_NETWORK, "yes").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "the test was not run");
+}
+
+/// Sets the loopback interface of this process's network `up` or `down`.
+fn set_network(state: &str) {
+    let status = Command::new("ip").args(["link", "set", "lo", state]).status();
+    assert!(status.expect("Debian's package iproute2 has the program ip").success());
 }
 
 #[test]

@@ -23,14 +23,12 @@ use crate::ledger::seal::Seal;
 use crate::state_directory::PostgresAddress;
 use connections::{Connections, REACH_TIME};
 use deadpool_postgres::Object;
-use lease::Leases;
 use tokio::sync::watch;
 use transaction::PostgresTransaction;
 
 /// The ledger's database.
 pub(super) struct PostgresDatabase {
     connections: Connections,
-    leases: Leases,
 }
 
 impl PostgresDatabase {
@@ -38,11 +36,10 @@ impl PostgresDatabase {
     pub(super) fn open(address: &PostgresAddress, seal: &Seal) -> std::result::Result<Self, LedgerError> {
         let connections = Connections::to(address::parse(address)?)?;
         migrations::migrate(&connections, seal)?;
-        let leases = Leases::default();
         if let Some(thread) = connections.handle() {
-            drop(thread.spawn(leases.renewals(connections.pool.clone())));
+            drop(thread.spawn(connections.leases.renewals(connections.pool.clone())));
         }
-        Ok(Self { connections, leases })
+        Ok(Self { connections })
     }
 }
 
@@ -94,7 +91,8 @@ impl LedgerDatabase for PostgresDatabase {
             lease::end(client, dead).await
         })?;
         drop(client);
-        let hold = self.connections.handle().map(|thread| self.leases.hold(owner, &self.connections.pool, thread));
+        let Connections { pool, leases, .. } = &self.connections;
+        let hold = self.connections.handle().map(|thread| leases.hold(owner, pool, thread));
         Ok(hold.map(|hold| Lease(Box::new(hold))))
     }
 }

@@ -1,6 +1,7 @@
 //! The connections of a host to its database. Futures that talk to the database are awaited on threads that may block.
 
 use super::address::Target;
+use super::lease::Leases;
 use super::news::{self, News};
 use crate::ledger::backend::error::{DatabaseFault, Result};
 use crate::ledger::error::LedgerError;
@@ -26,6 +27,8 @@ const ANSWER_GRACE: Duration = Duration::from_secs(5);
 /// The connections of a host to the database.
 pub(super) struct Connections {
     pub(super) pool: Pool,
+    /// The processes of this host, whose leases are renewed.
+    pub(super) leases: Leases,
     /// What this host has heard of changes.
     pub(super) news: News,
     /// The address without the password, for messages.
@@ -68,7 +71,7 @@ impl Connections {
             .map_err(|error| LedgerError::Address(error.to_string()))?;
         let news = News::default();
         drop(runtime.spawn(news::follow(config, tls, news.clone())));
-        Ok(Self { pool, news, place, ports, runtime: Some(runtime) })
+        Ok(Self { pool, leases: Leases::default(), news, place, ports, runtime: Some(runtime) })
     }
 
     /// Waits for a future that talks to the database. Call it on a thread that may block.

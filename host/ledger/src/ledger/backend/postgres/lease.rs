@@ -15,7 +15,8 @@ use tokio::runtime::Handle;
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
 
 /// After how long without any renewal the database was out of reach for all hosts, in milliseconds. Their leases then
-/// say nothing until each had time to renew its own.
+/// say nothing until each had time to renew its own. The first renewal notes that. Before it, a host knows it by its
+/// own lease, which has run out.
 const CONTACT_GAP_MILLISECONDS: i64 = 15_000;
 
 /// Pause after a renewal that failed.
@@ -56,12 +57,17 @@ impl Leases {
         LeaseHold { owner: owner.to_owned(), leases: self.clone(), pool: pool.clone(), thread }
     }
 
+    /// Returns the processes whose leases are renewed here.
+    pub(super) fn owners(&self) -> Vec<String> {
+        self.0.lock_recovered().iter().cloned().collect()
+    }
+
     /// Renews the leases as long as it is polled.
     pub(super) fn renewals(&self, pool: Pool) -> impl Future<Output = ()> + Send + use<> {
         let leases = self.clone();
         async move {
             loop {
-                let owners: Vec<_> = leases.0.lock_recovered().iter().cloned().collect();
+                let owners = leases.owners();
                 if owners.is_empty() {
                     // A command that only looks is no host.
                     tokio::time::sleep(RENEW_PAUSE).await;
