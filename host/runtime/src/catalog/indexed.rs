@@ -12,6 +12,7 @@ use super::refusal;
 use crate::audit::AuditError;
 use cap_std::fs::Dir;
 use portcullis_definitions::definition;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -86,8 +87,19 @@ fn are_smaller_than_indexes(loader: &Loader, files: &[ListedFile]) -> bool {
     index_bytes > SMALL_INDEX_BYTES_MAX && index_bytes > files.iter().map(bytes).sum()
 }
 
+/// Puts the files that have to be read in the order of their sizes. They may have to be compiled, and if the largest
+/// one is compiled last, the other cores wait for it.
+fn largest_first(looked: &mut [IndexedLook]) {
+    let bytes = |listed: &ListedFile| file::identity(&listed.directory, &listed.file).map_or(0, |found| found.bytes());
+    looked.sort_by_cached_key(|look| match look {
+        IndexedLook::Known(_) => Reverse(0),
+        IndexedLook::Unknown(listed) | IndexedLook::NotLooked(listed) => Reverse(bytes(listed)),
+    });
+}
+
 impl Loader {
-    /// Looks for files in the indexes of their directories, on all cores. Records indexes that cannot be trusted.
+    /// Looks for files in the indexes of their directories, on all cores. Returns those that have to be read with the
+    /// largest first. Records indexes that cannot be trusted.
     pub(super) async fn look_in_indexes(
         self: &Arc<Self>,
         files: Vec<ListedFile>,
@@ -99,10 +111,11 @@ impl Loader {
             }
             let Indexes { indexes, rejected } = Indexes::of(&loader, &files);
             let read = Indexes { indexes, rejected: Vec::new() };
-            let looked = on_all_cores(files, |listed| match loader.look_in_index(&listed, &read) {
+            let mut looked = on_all_cores(files, |listed| match loader.look_in_index(&listed, &read) {
                 Some(known) => IndexedLook::Known(Box::new(known)),
                 None => IndexedLook::Unknown(listed),
             });
+            largest_first(&mut looked);
             Ok((looked, rejected))
         };
         let (looked, rejected) = blocking(look).await?;
@@ -158,5 +171,35 @@ impl Loader {
         if index != before {
             index.write(&self.store, directory);
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the directory")]
+mod tests {
+    use super::*;
+    use crate::places::OwnPlace;
+    use std::fs;
+
+    #[test]
+    fn files_that_have_to_be_read_are_sorted_by_size() {
+        let root = std::env::temp_dir().join(format!("portcullis-largest-{}", std::process::id()));
+        fs::create_dir_all(&root).unwrap();
+        for (file, bytes) in [("a.wasm", 10), ("b.wasm", 3000), ("c.wasm", 200)] {
+            fs::write(root.join(file), vec![0; bytes]).unwrap();
+        }
+        let place = OwnPlace::if_exists("the plugin directory", &root).unwrap();
+        let listed = listing::list_all(&[place]).unwrap();
+        let mut looked: Vec<IndexedLook> = listed.into_iter().map(IndexedLook::Unknown).collect();
+        largest_first(&mut looked);
+        let files: Vec<&str> = looked
+            .iter()
+            .filter_map(|look| match look {
+                IndexedLook::Unknown(listed) => Some(listed.file.as_str()),
+                IndexedLook::Known(_) | IndexedLook::NotLooked(_) => None,
+            })
+            .collect();
+        assert_eq!(files, ["b.wasm", "c.wasm", "a.wasm"]);
+        fs::remove_dir_all(&root).unwrap();
     }
 }
