@@ -49,7 +49,7 @@ async fn a_long_error_of_a_generator_is_cut() {
 
 #[tokio::test]
 async fn a_generator_that_never_returns_is_stopped() {
-    let why = refused("loop").await;
+    let why = refused("sleep").await;
     assert!(why.contains("the limit on time was reached"), "{why}");
 }
 

@@ -43,8 +43,8 @@ impl Generator for Listed {
         let mode = context.setting("mode").unwrap_or_default();
         match mode.as_str() {
             "trap" => panic!("the generator gives up"),
-            "loop" => loop {
-                std::hint::spin_loop();
+            "sleep" => loop {
+                std::thread::sleep(std::time::Duration::from_secs(3600));
             },
             "flood" => return Ok(many(FLOOD)),
             "too-many" => return Ok(many(TOO_MANY)),

@@ -8,6 +8,9 @@ use tokio::task::spawn_blocking;
 /// Maximum redirects of a login.
 const REDIRECTS_MAX: usize = 10;
 
+/// Maximum tries of a request that is not answered.
+const TRIES_MAX: usize = 3;
+
 /// Opens a page, and returns the address on the loopback interface to which the browser would return.
 pub(crate) async fn agree(page: &str, redirect: &str) -> String {
     let (page, redirect) = (page.to_owned(), redirect.to_owned());
@@ -55,7 +58,7 @@ fn follow(mut url: String, redirect: Option<&str>) -> String {
     panic!("too many redirects");
 }
 
-/// Returns the head and the body of the answer.
+/// Returns the head and the body of the answer. Like a browser, asks again if the connection ends without one.
 fn exchange(method: &str, url: &str, cookies: &BTreeMap<(String, String), String>) -> (String, String) {
     let rest = url.strip_prefix("http://").unwrap();
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -63,15 +66,17 @@ fn exchange(method: &str, url: &str, cookies: &BTreeMap<(String, String), String
     let sent = cookies.iter().filter(|((_, path), _)| plain_path.starts_with(path.as_str()));
     let sent: Vec<String> = sent.map(|((name, _), value)| format!("{name}={value}")).collect();
     let cookie = if sent.is_empty() { String::new() } else { format!("Cookie: {}\r\n", sent.join("; ")) };
-    let mut stream = TcpStream::connect(host).unwrap();
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{cookie}Content-Length: 0\r\nConnection: close\r\n\r\n"
-    )
-    .unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    let answer = String::from_utf8_lossy(&answer).into_owned();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    (head.to_owned(), body.to_owned())
+    let request =
+        format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{cookie}Content-Length: 0\r\nConnection: close\r\n\r\n");
+    for _ in 0..TRIES_MAX {
+        let mut stream = TcpStream::connect(host).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        if let Some((head, body)) = answer.split_once("\r\n\r\n") {
+            return (head.to_owned(), body.to_owned());
+        }
+    }
+    panic!("no answer from {url}");
 }
