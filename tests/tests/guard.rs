@@ -28,6 +28,9 @@ mod handles;
 #[path = "mcp/guard/load.rs"]
 mod load;
 
+#[path = "mcp/guard/soak.rs"]
+mod soak;
+
 #[path = "mcp/guard/connections.rs"]
 mod connections;
 
