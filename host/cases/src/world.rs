@@ -235,7 +235,8 @@ impl World {
     pub(super) async fn open_host_of(&self, plugins: &Path, policy: &str, state: &Path) -> anyhow::Result<Host> {
         let builder = Host::builder(plugins, state).compiler(self.compiler.clone());
         let builder = builder.policy_text(policy, self.scratch.path(""));
-        Ok(builder.observer(Arc::clone(&self.observer)).calls(self.calls).open().await?)
+        let builder = builder.observer(Arc::clone(&self.observer)).calls(self.calls);
+        Ok(self.scratch.changed_by(builder.open()).await?)
     }
 
     /// Returns the plugin directory, which has only the component.

@@ -4,7 +4,7 @@
 use crate::author::bench::Bench;
 use crate::schema::assert_valid;
 use portcullis::text::is_deceptive;
-use portcullis_tests::{Manifest, built_guest, component, guest, module, shipped_plugin};
+use portcullis_tests::{Manifest, built_guest, component, eventually, guest, module, shipped_plugin};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -324,4 +324,18 @@ fn a_malformed_saved_run_is_refused_before_anything_is_measured() {
     bench.run(&["bench", "hello.wasm", "--fail-above", "2"]).ends(2);
     let ran = bench.run(&["bench", "hello.wasm", "--save", "no/such/place.json"]).ends(2);
     assert!(ran.out.is_empty() && ran.err.contains("does not exist"), "{ran:?}");
+}
+
+#[test]
+fn an_interrupt_ends_the_run_and_leaves_no_files() {
+    let bench = hello();
+    let temporary = bench.site.directory("temporary");
+    let mut command = bench.command();
+    command.args(["bench", "hello.wasm", "--seconds", "600", "--json"]).env("TMPDIR", &temporary);
+    let child = command.spawn().unwrap();
+    eventually("the run makes its files", || temporary.read_dir().unwrap().next().map(drop));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let ran = portcullis_tests::Ran::from(child.wait_with_output().unwrap()).ends(2);
+    assert_eq!(ran.document()["error"]["code"], "interrupted", "{ran:?}");
+    assert_eq!(temporary.read_dir().unwrap().count(), 0);
 }
