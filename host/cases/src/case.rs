@@ -193,7 +193,23 @@ impl TryFrom<WrittenCase> for TestCase {
     }
 }
 
+impl CaseCall {
+    /// Returns the arguments as they are sent.
+    pub(super) fn sent_arguments(&self) -> String {
+        match (&self.arguments_text, &self.arguments) {
+            (Some(text), _) => text.clone(),
+            (None, Some(value)) => value.to_string(),
+            (None, None) => "{}".to_owned(),
+        }
+    }
+}
+
 impl TestCase {
+    /// Returns whether its calls can change a directory.
+    pub(super) fn writes_directories(&self) -> bool {
+        self.grants.directory.values().any(|directory| matches!(directory.access, CaseAccess::ReadWrite))
+    }
+
     /// Checks what involves more than one member.
     fn check(&self) -> anyhow::Result<()> {
         for step in &self.steps {

@@ -1,12 +1,13 @@
 //! Reads cases from their files. Errors name the file, the case and the position.
 
-use super::case::TestCase;
+use super::case::{CaseAccess, CaseCall, CaseDecision, CaseGrants, TestCase};
 use super::fill::{self, Fill};
 use super::policy;
 use anyhow::{Context as _, anyhow};
+use portcullis::Outcome;
 use portcullis_build::project_file;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,48 @@ impl LocatedCase {
     /// Returns the name of the case.
     pub fn name(&self) -> &str {
         &self.case.name
+    }
+
+    /// Returns the case of one call that is granted nothing. It has no file.
+    ///
+    /// # Errors
+    /// The tool and the arguments make no valid case.
+    pub fn of_call(tool: &str, arguments: &str) -> anyhow::Result<Self> {
+        let expect = json!({ "outcome": Outcome::Completed.as_str() });
+        let case = json!({ "name": tool, "tool": tool, "arguments_text": arguments, "expect": expect });
+        Ok(Self { file: PathBuf::new(), case: TestCase::deserialize(case)?, template: None })
+    }
+
+    /// Returns the tools that the case calls, by their names within the plugin.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.case.steps.iter().map(|step| step.tool.as_str())
+    }
+
+    /// Returns the arguments of the first call, with placeholders as they are in the file.
+    pub fn arguments(&self) -> String {
+        self.case.steps.first().map(CaseCall::sent_arguments).unwrap_or_default()
+    }
+
+    /// Returns whether the case is a single call that the policy allows, that no one cancels, and that completes.
+    pub fn is_repeatable(&self) -> bool {
+        let is_plain = |step: &CaseCall| {
+            step.answer.is_empty() && step.cancel_after_ms.is_none() && step.expect.outcome == Outcome::Completed
+        };
+        matches!(self.case.decision, CaseDecision::Allow)
+            && matches!(self.case.steps.as_slice(), [step] if is_plain(step))
+    }
+
+    /// Returns what the case grants, one text for each grant.
+    pub fn grants(&self) -> Vec<String> {
+        let CaseGrants { directory, http, store, config } = &self.case.grants;
+        let directories = directory.iter().map(|(key, directory)| match directory.access {
+            CaseAccess::ReadOnly => format!("directory {key} (read-only)"),
+            CaseAccess::ReadWrite => format!("directory {key} (read-write)"),
+        });
+        let servers = http.keys().map(|key| format!("http {key}"));
+        let stores = store.keys().map(|key| format!("store {key}"));
+        let settings = (!config.is_empty()).then(|| "settings".to_owned());
+        directories.chain(servers).chain(stores).chain(settings).collect()
     }
 
     /// Returns the case with its placeholders replaced.

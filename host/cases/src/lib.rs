@@ -37,6 +37,7 @@ mod fill;
 mod kept;
 mod loopback;
 mod policy;
+mod repeated;
 mod runner;
 mod scratch;
 mod verdict;
@@ -44,5 +45,6 @@ mod world;
 
 pub use compiled::KeptCode;
 pub use file::{LocatedCase, read};
+pub use repeated::{CallTemplate, CasePlaces, RepeatedCase, RepeatedCases};
 pub use runner::{CallEnd, CaseRunner, CaseVerdict};
 pub use world::RefusedComponent;

@@ -18,6 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// Concurrent calls of each host: a runner makes one call after the other.
+const CALLS_PER_HOST: u32 = 1;
+
 /// The result of a case. Its texts may have been written by the plugin.
 #[derive(Debug)]
 pub struct CaseVerdict {
@@ -66,7 +69,7 @@ impl CaseRunner {
         compiler: Compiler,
         observer: Arc<dyn Observer>,
     ) -> anyhow::Result<Self> {
-        Ok(Self { world: World::open(plugin, component, project, compiler, observer).await?, cases: 0 })
+        Ok(Self { world: World::open(plugin, component, project, compiler, observer, CALLS_PER_HOST).await?, cases: 0 })
     }
 
     /// Runs a case.
@@ -124,13 +127,8 @@ impl CaseRunner {
 
     /// Makes the call of a step and collects its progress reports.
     async fn call(&self, host: &Host, step: &CaseCall) -> (Reply, Vec<Arc<Progress>>) {
-        let arguments = match (&step.arguments_text, &step.arguments) {
-            (Some(text), _) => text.clone(),
-            (None, Some(value)) => value.to_string(),
-            (None, None) => "{}".to_owned(),
-        };
         let cancellation = Cancellation::new();
-        let mut request = Request::new(format!("{}.{}", self.world.plugin, step.tool), arguments)
+        let mut request = Request::new(format!("{}.{}", self.world.plugin, step.tool), step.sent_arguments())
             .session(&self.session())
             .cancellation(cancellation.clone());
         if let Some(message) = &step.message {

@@ -6,6 +6,9 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Maximum number of names to try. Earlier processes with the same id may have left some behind.
 const NAMES_MAX: u32 = 1000;
@@ -17,8 +20,19 @@ const COPIED_ENTRIES_MAX: usize = 10_000;
 /// only between files.
 pub(super) const COPIED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// How long a directory is removed again if a host was interrupted while it opened in it. The host's threads create
+/// files for some milliseconds more, and the directory too.
+const SETTLING_TIME: Duration = Duration::from_millis(300);
+
+/// The pause between two removals.
+const REMOVAL_PAUSE: Duration = Duration::from_millis(10);
+
 /// A directory that other users cannot enter.
-pub(super) struct Scratch(PathBuf);
+pub(super) struct Scratch {
+    path: PathBuf,
+    /// Whether a host opens in it at the moment.
+    is_changing: AtomicBool,
+}
 
 impl Scratch {
     /// Creates a directory.
@@ -28,7 +42,7 @@ impl Scratch {
         for number in 0..NAMES_MAX {
             let path = folder.join(format!("portcullis-test-{}-{number}", std::process::id()));
             match fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Self(path)),
+                Ok(()) => return Ok(Self::at(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error).with_context(|| path.display().to_string()),
             }
@@ -38,19 +52,32 @@ impl Scratch {
 
     /// Takes ownership of a path. The directory need not exist.
     pub(super) fn at(path: PathBuf) -> Self {
-        Self(path)
+        Self { path, is_changing: AtomicBool::new(false) }
     }
 
     /// Returns a path in the directory.
     pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
-        self.0.join(path)
+        self.path.join(path)
+    }
+
+    /// Waits for a change whose threads go on if it is dropped.
+    pub(super) async fn changed_by<T>(&self, change: impl Future<Output = T>) -> T {
+        self.is_changing.store(true, Ordering::Relaxed);
+        let changed = change.await;
+        self.is_changing.store(false, Ordering::Relaxed);
+        changed
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        let dropped = Instant::now();
         // The system cleans up its temporary directory if this fails.
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
+        while *self.is_changing.get_mut() && dropped.elapsed() < SETTLING_TIME {
+            thread::sleep(REMOVAL_PAUSE);
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 

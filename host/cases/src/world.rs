@@ -40,6 +40,8 @@ pub(super) struct World {
     project: PathBuf,
     compiler: Compiler,
     observer: Arc<dyn Observer>,
+    /// Maximum number of concurrent calls of each host.
+    calls: u32,
     /// The hosts of the last few policies, the most recently used at the end. Cases with the same grants share a host,
     /// each with its own session.
     hosts: VecDeque<(String, Host)>,
@@ -52,6 +54,13 @@ pub(super) struct World {
     scratch: Scratch,
 }
 
+/// A case with its directories and servers, and the policy that grants them.
+pub(super) struct ArrangedCase<'a> {
+    pub(super) places: Places,
+    pub(super) case: Cow<'a, TestCase>,
+    pub(super) policy: String,
+}
+
 /// What one case runs with.
 pub(super) struct Prepared<'a> {
     pub(super) host: Host,
@@ -62,7 +71,7 @@ pub(super) struct Prepared<'a> {
 }
 
 impl World {
-    /// Creates the environment for a component under its plugin's name.
+    /// Creates the environment for a component under its plugin's name. Each host runs at most `calls` calls at a time.
     ///
     /// # Errors
     /// [`RefusedComponent`] if the host refuses the component. Otherwise, the temporary files cannot be created, or the
@@ -73,6 +82,7 @@ impl World {
         project: &Path,
         compiler: Compiler,
         observer: Arc<dyn Observer>,
+        calls: u32,
     ) -> anyhow::Result<Self> {
         let project = project.canonicalize().with_context(|| project.display().to_string())?;
         let scratch = Scratch::new()?;
@@ -86,7 +96,8 @@ impl World {
         let compiles = Arc::new(Compiles { heard: AtomicBool::new(false), observer });
         let observer = Arc::clone(&compiles) as Arc<dyn Observer>;
         let (hosts, servers) = (VecDeque::new(), BTreeMap::new());
-        let world = Self { plugin, project, compiler, observer, hosts, state: None, servers, states: 0, scratch };
+        let world =
+            Self { plugin, project, compiler, observer, calls, hosts, state: None, servers, states: 0, scratch };
         // Compile the component once, and fail before any case runs if the host refuses it.
         let host = world.open_host("", &state).await?;
         if let Some(compiled) = compiled.filter(|_| compiles.heard.load(Ordering::Relaxed)) {
@@ -100,6 +111,20 @@ impl World {
 
     /// Creates the directories and servers of a case, and the host that grants them.
     pub(super) async fn prepare<'a>(&mut self, located: &'a LocatedCase) -> anyhow::Result<Prepared<'a>> {
+        let ArrangedCase { places, case, policy } = self.arrange(located).await?;
+        let (host, state) = match case.grants.store.values().any(|scope| *scope == Scope::Plugin) {
+            // All sessions share this store, so the case needs its own state.
+            true => {
+                let state = self.begin_state()?;
+                (self.open_host(&policy, &state.path("")).await?, Some(state))
+            }
+            false => (self.shared_host(policy).await?, None),
+        };
+        Ok(Prepared { host, places, case, _state: state })
+    }
+
+    /// Creates the directories and servers of a case, and the policy that grants them.
+    pub(super) async fn arrange<'a>(&mut self, located: &'a LocatedCase) -> anyhow::Result<ArrangedCase<'a>> {
         let servers = self.serve(&located.case).await.context("no server can be started")?;
         let case = located.filled(&Fill::of(&servers))?;
         for (key, http) in &case.grants.http {
@@ -110,15 +135,7 @@ impl World {
         let directories = self.fill_directories(&case, &located.file).await?;
         let places = Places { directories, servers };
         let policy = policy::compose(self.plugin.as_str(), &case, &places);
-        let (host, state) = match case.grants.store.values().any(|scope| *scope == Scope::Plugin) {
-            // All sessions share this store, so the case needs its own state.
-            true => {
-                let state = self.begin_state()?;
-                (self.open_host(&policy, &state.path("")).await?, Some(state))
-            }
-            false => (self.shared_host(policy).await?, None),
-        };
-        Ok(Prepared { host, places, case, _state: state })
+        Ok(ArrangedCase { places, case, policy })
     }
 
     /// Returns the requests to all servers of a case since it began.
@@ -145,7 +162,11 @@ impl World {
     }
 
     /// Creates and fills the directories of a case.
-    async fn fill_directories(&self, case: &TestCase, file: &Path) -> anyhow::Result<BTreeMap<DependencyKey, PathBuf>> {
+    pub(super) async fn fill_directories(
+        &self,
+        case: &TestCase,
+        file: &Path,
+    ) -> anyhow::Result<BTreeMap<DependencyKey, PathBuf>> {
         let mut directories = BTreeMap::new();
         for (key, directory) in &case.grants.directory {
             // A key is a plain name, so this cannot empty a directory elsewhere.
@@ -198,7 +219,7 @@ impl World {
     }
 
     /// Creates a state directory with only the compiled code in it.
-    fn begin_state(&mut self) -> anyhow::Result<Scratch> {
+    pub(super) fn begin_state(&mut self) -> anyhow::Result<Scratch> {
         self.states += 1;
         let state = Scratch::at(self.scratch.path(format!("{STATE}-{}", self.states)));
         let path = state.path("");
@@ -207,9 +228,25 @@ impl World {
     }
 
     async fn open_host(&self, policy: &str, state: &Path) -> anyhow::Result<Host> {
-        let builder = Host::builder(self.scratch.path(PLUGINS), state).compiler(self.compiler.clone());
+        self.open_host_of(&self.plugins(), policy, state).await
+    }
+
+    /// Opens a host of a plugin directory, for this policy.
+    pub(super) async fn open_host_of(&self, plugins: &Path, policy: &str, state: &Path) -> anyhow::Result<Host> {
+        let builder = Host::builder(plugins, state).compiler(self.compiler.clone());
         let builder = builder.policy_text(policy, self.scratch.path(""));
-        Ok(builder.observer(Arc::clone(&self.observer)).calls(1).open().await?)
+        let builder = builder.observer(Arc::clone(&self.observer)).calls(self.calls);
+        Ok(self.scratch.changed_by(builder.open()).await?)
+    }
+
+    /// Returns the plugin directory, which has only the component.
+    pub(super) fn plugins(&self) -> PathBuf {
+        self.scratch.path(PLUGINS)
+    }
+
+    /// Returns a path in the temporary directory.
+    pub(super) fn temporary(&self, name: &str) -> PathBuf {
+        self.scratch.path(name)
     }
 }
 

@@ -19,7 +19,7 @@ mod server;
 mod watch;
 
 pub(crate) use audit::{AuditCommand, ShowArguments, VerifyArguments};
-pub(crate) use author::{BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
+pub(crate) use author::{BenchArguments, BuildArguments, DevArguments, MakingArguments, NewArguments, TestArguments};
 pub(crate) use colour::ColourChoice;
 pub(crate) use console::ConsoleArguments;
 pub(crate) use editing::{
@@ -198,6 +198,9 @@ pub(crate) enum Command {
     /// Each case has its own plugin directory, policy and state. --plugins, --policy and --state, and their environment
     /// variables, have no effect here. docs/writing.md describes the format of a case.
     Test(TestArguments),
+    /// Measure the tools of a plugin: time, calls per second and memory
+    #[command(long_about = author::BENCH_ABOUT)]
+    Bench(BenchArguments),
     /// Rebuild on every change, serve the tools, and show the calls as they happen
     Dev(DevArguments),
     /// Print a script that completes commands and options in your shell

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// The command succeeded.
     Completed = 0,
-    /// The tool ran and failed, the call was cancelled, a test case failed, `doctor` found an error, or `import` left
-    /// something out.
+    /// The tool ran and failed, the call was cancelled, a test case failed, `bench` found something worse, `doctor`
+    /// found an error, or `import` left something out.
     ToolFailed = 1,
     /// The command line is wrong, the approval does not exist, or the host cannot open.
     Usage = 2,
@@ -72,8 +72,8 @@ impl Exit {
         match self {
             Self::Completed => "the command succeeded",
             Self::ToolFailed => {
-                "the tool failed, the call was cancelled, a test case failed, `doctor` found an error, or `import` left \
-                 something out"
+                "the tool failed, the call was cancelled, a test case failed, `bench` found something worse, `doctor` \
+                 found an error, or `import` left something out"
             }
             Self::Usage => "the command line is wrong, there is no such approval, or the host cannot open",
             Self::Denied => "the policy, a person or a missing grant denied it, or the request is already settled",

@@ -35,7 +35,7 @@ impl StatusLine {
     }
 
     /// Replaces the text of the line. Encodes it, so it can have any origin.
-    fn show(&self, text: &str) {
+    pub(crate) fn show(&self, text: &str) {
         if !self.terminal.can_rewrite() {
             return;
         }

@@ -4,7 +4,7 @@ use crate::binary::desk::{Desk, OPEN};
 use std::fs;
 
 /// Command lines that fail, each with its exit code and the code of its error.
-const FAILURES: [(&[&str], i32, &str); 23] = [
+const FAILURES: [(&[&str], i32, &str); 26] = [
     (&[], 2, "usage"),
     (&["no-such-command"], 2, "usage"),
     (&["list", "--no-such-option"], 2, "usage"),
@@ -27,6 +27,9 @@ const FAILURES: [(&[&str], i32, &str); 23] = [
     (&["trust", "portcullis.toml"], 2, "no-terminal"),
     (&["trust", "nowhere.toml", "--remove"], 2, "not-trusted"),
     (&["build", "nowhere"], 2, "project-invalid"),
+    (&["bench", "nowhere.wasm"], 2, "io"),
+    (&["bench", "plugins/hello.wasm", "--compare", "nowhere.json"], 2, "io"),
+    (&["bench", "plugins/hello.wasm", "--compare", "portcullis.toml"], 2, "failed"),
     (&["test", "--component", "plugins/hello.wasm", "--cases", "nowhere"], 2, "no-cases"),
 ];
 

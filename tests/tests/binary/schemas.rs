@@ -23,7 +23,7 @@ const OF_LOGINS: [&str; 2] = ["login", "logout"];
 const OTHERWISE: [&str; 6] = ["init", "doctor", "uninstall", "serve", "console", "watch"];
 
 /// The command lines that need nothing but a desk, each with its exit code and the schema of its document.
-const LINES: [(&[&str], i32, &str); 61] = [
+const LINES: [(&[&str], i32, &str); 64] = [
     (&["list"], 0, "list"),
     (&["list", "--tokens"], 0, "list-tokens"),
     (&["inspect", "files"], 0, "inspect"),
@@ -80,6 +80,13 @@ const LINES: [(&[&str], i32, &str); 61] = [
     (&["build", "nowhere"], 2, "error"),
     (&["dev", "nowhere"], 2, "error"),
     (&["test", "nowhere"], 2, "error"),
+    (
+        &["bench", "plugins/hello.wasm", "--tool", "greet", "--arguments", r#"{"name":"Ann"}"#, "--seconds", "1"],
+        0,
+        "bench",
+    ),
+    (&["bench", "plugins/refused.wasm"], 7, "bench"),
+    (&["bench", "nowhere"], 2, "error"),
     (&["completions", "bash"], 0, "completions"),
     (&["man"], 0, "man"),
     (&["help", "call"], 0, "help"),

@@ -110,6 +110,12 @@ fn screens(desk: &Desk) -> Vec<(Vec<String>, i32, Vec<&'static str>)> {
         (line(&["audit", "verify"]), 0, vec!["verify"]),
         (line(&["--plugins", "nowhere", "list"]), 2, vec!["error:", "remedy:"]),
         (line(&["list", "--no-such-option"]), 2, vec!["error:", "Usage:"]),
+        (
+            line(&["bench", "plugins/wide.wasm", "--tool", "run", "--arguments", "{}", "--seconds", "1"]),
+            0,
+            vec!["sha256", "wide.run", "warm: median", "calls per s", "memory: running call", "samples"],
+        ),
+        (line(&["bench", "plugins/hostile.wasm"]), 7, vec!["refused"]),
         (line(&["server", "list"]), 0, vec![]),
         (line(&["import", "--dry-run"]), 0, vec![]),
         (line(&["version"]), 0, vec!["portcullis", "contracts", "engine"]),

@@ -72,6 +72,12 @@ pub(super) fn examples(path: &str) -> Option<&'static str> {
         "new" => "  portcullis new notes\n  portcullis new notes --lang python",
         "build" => "  portcullis build\n  portcullis build notes --out notes.wasm",
         "test" => "  portcullis test\n  portcullis test --only 'a name in capitals'",
+        "bench" => {
+            "  portcullis bench\n  \
+             portcullis bench --save before.json\n  \
+             portcullis bench --compare before.json --fail-above 1.5\n  \
+             portcullis bench a.wasm --tool b --arguments '{\"c\":1}'"
+        }
         "dev" => "  portcullis dev\n  portcullis dev --http 127.0.0.1:9000",
         "completions" => {
             "  portcullis completions bash > portcullis.bash\n  \

@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Approve", &["watch", "console", "approvals"]),
     ("Look back", &["log", "audit"]),
     ("Policy", &["explain", "allow", "ask", "deny", "grant", "pause", "resume", "suggest", "trust", "accept"]),
-    ("Write tools", &["new", "build", "test", "dev", "check"]),
+    ("Write tools", &["new", "build", "test", "bench", "dev", "check"]),
     (OTHER, &["doctor", "uninstall", "completions", "man", "help", "version"]),
 ];
 

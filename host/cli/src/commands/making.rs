@@ -2,9 +2,15 @@
 
 use super::conduct::Interrupts;
 use crate::arguments::MakingArguments;
+use crate::context::Context;
+use crate::failure::{CommandError, FailureCode, WithCode};
+use crate::style::TextStyle;
+use anyhow::bail;
+use portcullis::policy::PluginName;
+use portcullis::text::OneLine;
 use portcullis_build::process::{self, End};
-use portcullis_build::{Built, Project};
-use std::path::PathBuf;
+use portcullis_build::{Built, Project, size};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
@@ -46,6 +52,27 @@ impl Making {
         let _ = timeout(GRACE, &mut self.0).await;
         process::end(End::Kill);
     }
+}
+
+/// Builds the component of the project in a folder, and notes its size. Returns the plugin's name and the file.
+///
+/// # Errors
+/// There is no project, the build fails, or a signal ended it. `interrupted` is the message of the last.
+pub(super) async fn component(
+    folder: &Path,
+    interrupted: &str,
+    interrupts: &mut Interrupts,
+    context: &Context,
+) -> anyhow::Result<(PluginName, PathBuf)> {
+    let project = Project::open(folder).code(FailureCode::ProjectInvalid)?;
+    let (name, out) = (PluginName::new(&project.name)?, project.output());
+    let Some(built) = to_its_end(project, out, interrupts).await.code(FailureCode::BuildFailed)? else {
+        bail!(CommandError::new(FailureCode::Interrupted, interrupted));
+    };
+    let file = built.file.display().to_string();
+    let text = format!("{}: {}", OneLine(&file), size(built.bytes));
+    context.terminal.note(context.terminal.note_style().paint(TextStyle::Quiet, text));
+    Ok((name, built.file))
 }
 
 /// Builds a project. Returns `None` if a signal ended the build.

@@ -3,6 +3,7 @@
 mod accept;
 mod approvals;
 mod audit;
+mod bench;
 mod build;
 mod call;
 mod check;
@@ -83,6 +84,7 @@ pub(crate) async fn run(command: Command, context: &Context) -> anyhow::Result<E
         Command::New(arguments) => new::run(&arguments, context),
         Command::Build(arguments) => build::run(&arguments, context).await,
         Command::Test(arguments) => test::run(&arguments, context).await,
+        Command::Bench(arguments) => bench::run(&arguments, context).await,
         Command::Dev(arguments) => dev::run(&arguments, context).await,
         Command::Completions(arguments) => completions::run(&arguments, context),
         Command::Man(arguments) => man::run(&arguments, context),

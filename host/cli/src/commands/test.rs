@@ -16,7 +16,6 @@ use portcullis::Compiler;
 use portcullis::plugins::FileError;
 use portcullis::policy::PluginName;
 use portcullis::text::{Lines, OneLine, WithCauses};
-use portcullis_build::{Project, size};
 use portcullis_cases::{CaseRunner, CaseVerdict, LocatedCase, RefusedComponent};
 use serde_json::{Value, json};
 use std::error::Error;
@@ -87,15 +86,7 @@ async fn component(
         let name = PluginName::new(&name).with_context(|| file.display().to_string())?;
         return Ok((name, file.clone()));
     }
-    let project = Project::open(&arguments.project).code(FailureCode::ProjectInvalid)?;
-    let (name, out) = (PluginName::new(&project.name)?, project.output());
-    let Some(built) = making::to_its_end(project, out, interrupts).await.code(FailureCode::BuildFailed)? else {
-        bail!(CommandError::new(FailureCode::Interrupted, "interrupted: nothing was tested"));
-    };
-    let style = context.terminal.note_style();
-    let file = built.file.display().to_string();
-    context.terminal.note(style.paint(TextStyle::Quiet, format!("{}: {}", OneLine(&file), size(built.bytes))));
-    Ok((name, built.file))
+    making::component(&arguments.project, "interrupted: nothing was tested", interrupts, context).await
 }
 
 /// The results of all cases.

@@ -64,6 +64,7 @@ document_kinds! {
     NewProject "new" 1,
     Build "build" 1,
     TestReport "test" 1,
+    Bench "bench" 1,
     DevEvent "dev" 1,
     Completions "completions" 1,
     ManPages "man" 1,
