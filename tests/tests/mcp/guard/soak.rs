@@ -26,8 +26,12 @@ const PAUSE: Duration = Duration::from_millis(100);
 const ROUNDS_BEFORE: usize = 40;
 
 /// Maximum growth of the server's memory, in bytes. An allocator that is used by several threads varies by some
-/// mebibytes. 1 KiB kept for each call would be as much after a minute, and sixty times that after an hour.
+/// mebibytes. 4 KiB kept for each call would be more after a minute, and 64 bytes after an hour.
 const GROWTH_BYTES_MAX: u64 = 12 * 1024 * 1024;
+
+/// How many handles more the server may have: those of a reload that looks at the files at that moment. A handle that
+/// is kept for each change would be thirty after a minute, and one for each call thousands.
+const HANDLES_MORE_MAX: usize = 4;
 
 /// How long an idle server takes to end the threads that it no longer needs. The runtime keeps them for 10 s.
 const IDLE_TIME: Duration = Duration::from_secs(12);
@@ -76,7 +80,7 @@ impl Held {
 
     /// Returns whether nothing was kept since an earlier time.
     fn is_back_at(&self, before: &Self) -> bool {
-        self.handles.len() <= before.handles.len()
+        self.handles.len() <= before.handles.len() + HANDLES_MORE_MAX
             && self.threads <= before.threads
             && self.resident <= before.resident + GROWTH_BYTES_MAX
     }
