@@ -109,7 +109,10 @@ impl Prepared {
 /// Runs one bench.
 pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
     guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
-    if matches!(name, "mcp" | "start") {
+    if name == "large" {
+        languages::build(workspace)?;
+    }
+    if matches!(name, "large" | "mcp" | "start" | "upstream") {
         // The bench measures the real program, and looks for it next to itself.
         process::run(workspace.cargo().args(["build", "--release", "--quiet", "--package", "portcullis-cli"]))?;
     }

@@ -1,6 +1,6 @@
 //! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
-//! writing the audit log, parsing a model's response, MCP in both directions, starting a program, and starting the host
-//! beside many plugins.
+//! writing the audit log, parsing a model's response, MCP in both directions, starting a program, starting the host
+//! beside many plugins, and large plugins.
 //!
 //! `portcullis-bench NAME PLUGINS GUESTS OUT.json`: the directories of the shipped plugins and of the built guests, and
 //! the file for the table. Usually run as `cargo xtask bench call`.
@@ -12,6 +12,7 @@ mod floor;
 mod governed;
 mod hosts;
 mod hydrate;
+mod large;
 mod mcp;
 mod nested;
 mod policies;
@@ -49,7 +50,7 @@ fn main() -> Result<()> {
     }
     let [name, plugins, guests, out] = arguments.as_slice() else {
         bail!(
-            "usage: portcullis-bench call|narrow|nested|record|hydrate|hosts|mcp|upstream|process|start PLUGINS GUESTS OUT.json"
+            "usage: portcullis-bench call|narrow|nested|record|hydrate|hosts|mcp|upstream|process|start|large PLUGINS GUESTS OUT.json"
         );
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
@@ -77,9 +78,10 @@ fn main() -> Result<()> {
         "upstream" => mcp::measure_upstream(Path::new(guests), &mut show)?,
         "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
         "start" => start::measure(Path::new(guests), &Path::new(out).with_extension("kept"), &mut show)?,
+        "large" => large::measure(Path::new(guests), &Path::new(out).with_extension("kept"), &mut show)?,
         _ => bail!(
             "no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, hosts, mcp, upstream, \
-             process, start"
+             process, start, large"
         ),
     }
     file.write_all((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;

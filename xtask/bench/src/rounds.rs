@@ -40,6 +40,11 @@ impl Row {
         Self { work, unit: "per second", floor, ours, ratio, p95_ratio: ratio, failures: None, slowest: None }
     }
 
+    /// Returns a row that compares two sizes.
+    pub(crate) fn mebibytes(work: String, floor: f64, ours: f64) -> Self {
+        Self { unit: "MiB", ..Self::rates(work, floor, ours) }
+    }
+
     /// Sets the number of failed calls.
     pub(crate) fn with_failures(self, failures: usize) -> Self {
         Self { failures: Some(failures), ..self }

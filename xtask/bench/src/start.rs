@@ -19,7 +19,7 @@ const RUNS_PER_BLOCK: usize = 3;
 const NAMED: &[u8] = b"hello0.1.0";
 
 /// How old a file must be so that the host knows it by its times.
-const SETTLED_AFTER: Duration = Duration::from_secs(5);
+pub(crate) const SETTLED_AFTER: Duration = Duration::from_secs(5);
 
 /// Allows the tool that is called.
 const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.greet\"\ndecision = \"allow\"\n";
@@ -114,7 +114,7 @@ fn named(guest: &[u8], number: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn finished(mut command: Command) -> Result<()> {
+pub(crate) fn finished(mut command: Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     ensure!(status.success(), "{command:?} ended with {status}");
     Ok(())

@@ -52,6 +52,13 @@ pub(crate) struct Pipe {
     line: String,
 }
 
+/// The memory of a server, in MiB.
+pub(crate) struct ServerMemory {
+    pub(crate) resident: f64,
+    /// The part of it that no file backs.
+    pub(crate) anonymous: f64,
+}
+
 impl Pipe {
     /// Starts a server and sends the first request of the era.
     pub(crate) fn begin(mut command: Command, era: Era) -> Result<Self> {
@@ -75,7 +82,7 @@ impl Pipe {
     }
 
     /// Calls a tool, and checks that the response contains `answer`.
-    pub(super) fn call(&mut self, tool: &str, arguments: &str, answer: &str) -> Result<()> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &str, answer: &str) -> Result<()> {
         let params = format!("{{\"name\":\"{tool}\",\"arguments\":{arguments}{}}}", self.era.meta());
         self.request("tools/call", &params)?;
         ensure!(self.line.contains(answer), "unexpected response: {}", self.line);
@@ -115,6 +122,16 @@ impl Pipe {
             }
         }
         Ok(began.elapsed())
+    }
+
+    /// Returns the memory of the server.
+    pub(crate) fn memory(&self) -> Result<ServerMemory> {
+        let text = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.child.id()))?;
+        let field = |name: &str| -> Result<f64> {
+            let kibibytes = text.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB"));
+            Ok(kibibytes.with_context(|| format!("the kernel does not tell {name}"))?.parse::<f64>()? / 1024.0)
+        };
+        Ok(ServerMemory { resident: field("Rss:")?, anonymous: field("Anonymous:")? })
     }
 
     /// Sends a request, and reads lines up to its response.

@@ -1,0 +1,132 @@
+//! Measures a plugin of twenty megabytes, the conformance plugin in Python: its first call in a new process, a call in
+//! a running server, and the memory of many such plugins.
+
+use crate::mcp::{Era, Pipe};
+use crate::rounds::{Row, block, paired, row};
+use crate::start::{SETTLED_AFTER, finished};
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The variable with the folder of the components of all languages.
+const LANGUAGES: &str = "PORTCULLIS_TEST_LANGUAGES";
+
+/// The plugins of the memory measurement.
+const PLUGINS: usize = 20;
+
+/// The plugin's name. Every place that has it gets another name of the same length.
+const NAME: &[u8] = b"conformance";
+
+/// Runs of one variant per round. Each starts a process.
+const RUNS_PER_BLOCK: usize = 3;
+
+/// Warm calls of one variant per round.
+const CALLS_PER_BLOCK: usize = 50;
+
+/// Allows the tools that are called.
+const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+
+/// The tool that adds two numbers, and the same call of the small guest.
+const SUM: (&str, &str, &str) = ("add", r#"{"a":2,"b":2}"#, "4");
+const GREETING: (&str, &str, &str) = ("greet", r#"{"name":"Ann"}"#, "Ann");
+
+/// Measures the calls and the memory. The plugins and their code stay in `kept` for the next run, because it takes
+/// minutes to compile them.
+pub(crate) fn measure(guests: &Path, kept: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let bench = LargeBench::prepare(guests, kept)?;
+    let cold = |plugin: &str, (tool, arguments, _): (&str, &str, &str)| {
+        let tool = format!("{plugin}.{tool}");
+        block(RUNS_PER_BLOCK, || finished(bench.command(&["call", &tool, arguments])))
+    };
+    let python = bench.name(0);
+    let [small, large] = paired([&|| cold("hello", GREETING), &|| cold(&python, SUM)])?;
+    show(row("Python, first call of a process / a small plugin".to_owned(), &small, &large));
+
+    let warm = |plugin: &str, (tool, arguments, answer): (&str, &str, &str)| {
+        let (mut served, tool) = (bench.serve()?, format!("{plugin}__{tool}"));
+        served.call(&tool, arguments, answer)?;
+        block(CALLS_PER_BLOCK, || served.call(&tool, arguments, answer))
+    };
+    let [small, large] = paired([&|| warm("hello", GREETING), &|| warm(&python, SUM)])?;
+    show(row("Python, a call over stdio / a small plugin".to_owned(), &small, &large));
+
+    let mut served = bench.serve()?;
+    let (tool, arguments, answer) = SUM;
+    served.call(&format!("{python}__{tool}"), arguments, answer)?;
+    let one = served.memory()?;
+    for number in 1..PLUGINS {
+        served.call(&format!("{}__{tool}", bench.name(number)), arguments, answer)?;
+    }
+    let many = served.memory()?;
+    show(Row::mebibytes(format!("anonymous memory, {PLUGINS} Python plugins / one"), one.anonymous, many.anonymous));
+    show(Row::mebibytes(format!("resident memory, {PLUGINS} Python plugins / one"), one.resident, many.resident));
+    Ok(())
+}
+
+/// The real program with its plugins.
+struct LargeBench {
+    program: PathBuf,
+    kept: PathBuf,
+}
+
+impl LargeBench {
+    fn prepare(guests: &Path, kept: &Path) -> Result<Self> {
+        let program = std::env::current_exe()?.with_file_name("portcullis");
+        ensure!(program.is_file(), "{} is missing: run `cargo xtask bench large`", program.display());
+        let languages = std::env::var_os(LANGUAGES).with_context(|| format!("{LANGUAGES} is not set"))?;
+        let component = Path::new(&languages).join("python/conformance.wasm");
+        let component = fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
+        let bench = Self { program, kept: kept.to_owned() };
+        fs::create_dir_all(bench.kept.join("plugins"))?;
+        bench.put("hello", &fs::read(guests.join("hello.wasm"))?)?;
+        for number in 0..PLUGINS {
+            let name = bench.name(number);
+            bench.put(&name, &renamed(&component, name.as_bytes()))?;
+        }
+        fs::write(bench.kept.join("policy.toml"), POLICY)?;
+        // The first start compiles. The second one finds files that are old enough to be known by their times.
+        finished(bench.command(&["list"]))?;
+        std::thread::sleep(SETTLED_AFTER);
+        finished(bench.command(&["list"]))?;
+        Ok(bench)
+    }
+
+    /// Returns the name of a plugin.
+    fn name(&self, number: usize) -> String {
+        format!("conform{number:04}")
+    }
+
+    /// Writes a plugin. A file that is written again would be read again, too.
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let file = self.kept.join("plugins").join(format!("{name}.wasm"));
+        if fs::read(&file).ok().as_deref() != Some(bytes) {
+            fs::write(file, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn serve(&self) -> Result<Pipe> {
+        Pipe::begin(self.command(&["serve", "--stdio"]), Era::Legacy)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        for (option, place) in [("--plugins", "plugins"), ("--policy", "policy.toml"), ("--state", "state")] {
+            command.arg(option).arg(self.kept.join(place));
+        }
+        command.args(arguments);
+        command
+    }
+}
+
+/// Returns the component with another name of the same length in each place that has its name.
+fn renamed(component: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut bytes = component.to_vec();
+    let places: Vec<usize> =
+        bytes.windows(NAME.len()).enumerate().filter(|(_, part)| *part == NAME).map(|(at, _)| at).collect();
+    for at in places {
+        bytes[at..at + NAME.len()].copy_from_slice(name);
+    }
+    bytes
+}
