@@ -105,7 +105,7 @@ fn exit(run: &BenchRun, compared: Option<&Comparison>, worse: &[Worse]) -> Exit 
 /// The file of `--save`.
 struct SavedPlace<'a> {
     path: &'a Path,
-    /// What was there before the run.
+    /// The content of the file before the run.
     before: Option<Vec<u8>>,
 }
 
