@@ -59,7 +59,7 @@ async fn hosts_whose_clocks_differ_by_minutes_lose_nothing() {
     assert_clocks_differed(&fleet);
     // No lease ends and no approval expires by a wrong clock, so nothing was refused.
     assert_eq!((reported.done, reported.refused), (CLOCKS.len(), 0));
-    checked(&fleet, &reported, CLOCKS.len()).await;
+    checked(&fleet, &reported, CLOCKS.len(), 0).await;
 }
 
 /// The request of a host whose clock is an hour ahead is answered by one whose clock is right, and that of a host whose

@@ -21,29 +21,38 @@ const HOSTS: usize = 8;
 /// The time that eight children need for their whole task on two cores.
 const TASK_MILLISECONDS: usize = 2000;
 
+/// Kills before everything that is left is checked and answered. A kill leaves some four open requests, and a session
+/// has at most 1024.
+const KILLS_PER_CHECK: usize = 160;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_that_are_killed_at_any_moment_run_nothing_twice_and_lose_nothing() {
     let Some(fleet) = Fleet::new() else { return };
     let kills = env::var(KILLS).map_or(KILLS_USUAL, |kills| kills.parse().unwrap());
-    let mut reported = Reported::default();
-    for round in 0..kills.div_ceil(HOSTS) {
-        let start = |host: usize| fleet.start(host, Order::Churn, &((round * HOSTS + host) * 100).to_string());
-        let mut children: Vec<Child> = (0..HOSTS).map(start).collect();
-        children.iter_mut().for_each(|child| drop(child.until("begun")));
-        for (host, child) in children.iter_mut().enumerate() {
-            let moment = (round * HOSTS + host) * 7919 % (TASK_MILLISECONDS / HOSTS);
-            tokio::time::sleep(Duration::from_millis(moment as u64)).await;
-            child.kill().iter().for_each(|said| reported.hear(said));
+    for (check, first) in (0..kills).step_by(KILLS_PER_CHECK).enumerate() {
+        let mut reported = Reported::default();
+        let last = kills.min(first + KILLS_PER_CHECK);
+        for round in first / HOSTS..last.div_ceil(HOSTS) {
+            let start = |host: usize| fleet.start(host, Order::Churn, &((round * HOSTS + host) * 100).to_string());
+            let mut children: Vec<Child> = (0..HOSTS).map(start).collect();
+            children.iter_mut().for_each(|child| drop(child.until("begun")));
+            for (host, child) in children.iter_mut().enumerate() {
+                let moment = (round * HOSTS + host) * 7919 % (TASK_MILLISECONDS / HOSTS);
+                tokio::time::sleep(Duration::from_millis(moment as u64)).await;
+                child.kill().iter().for_each(|said| reported.hear(said));
+            }
+            assert!(fleet.marks().values().all(|times| *times <= 1), "round {round}: {:?}", fleet.marks());
         }
-        assert!(fleet.marks().values().all(|times| *times <= 1), "round {round}: {:?}", fleet.marks());
+        let killed = last - first;
+        assert!(reported.completed.len() > killed / 2 && reported.pending.len() > killed / 2, "no progress was made");
+        checked(&fleet, &reported, HOSTS, check).await;
     }
-    assert!(reported.completed.len() > kills / 2 && reported.pending.len() > kills / 2, "no progress was made");
-    checked(&fleet, &reported, HOSTS).await;
 }
 
-/// Asserts that nothing was lost and nothing ran twice, after all processes of the hosts have ended.
-pub(super) async fn checked(fleet: &Fleet, reported: &Reported, hosts: usize) {
-    settle(fleet, hosts).await;
+/// Asserts that nothing was lost and nothing ran twice, after all processes of the hosts have ended. Checks of one
+/// fleet have different numbers.
+pub(super) async fn checked(fleet: &Fleet, reported: &Reported, hosts: usize, check: usize) {
+    settle(fleet, hosts, 1_000_000 + check * hosts).await;
     nothing_was_lost(fleet, reported).await;
     everything_left_runs_once(fleet, reported).await;
     for host in 0..hosts {
@@ -51,12 +60,12 @@ pub(super) async fn checked(fleet: &Fleet, reported: &Reported, hosts: usize) {
     }
 }
 
-/// Opens each host once, which settles what its killed processes left.
-async fn settle(fleet: &Fleet, hosts: usize) {
+/// Opens each host once, which settles what its killed processes left. Its call has a number from `first`.
+async fn settle(fleet: &Fleet, hosts: usize, first: usize) {
     for host in 0..hosts {
         let opened = open(fleet.builder(host).unattended(Unattended::Pending)).await;
         // The next call sets aside a line of the audit log that the last child may have torn.
-        left_behind(&opened, mark(1_000_000 + host)).await;
+        left_behind(&opened, mark(first + host)).await;
     }
 }
 

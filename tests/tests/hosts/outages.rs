@@ -56,7 +56,7 @@ async fn while_disturbed(fleet: &Fleet, times: usize, mut disturb: impl FnMut())
     }
     // A call whose transaction was lost is refused, and says so. Most are not.
     assert!(reported.completed.len() > HOSTS, "{:?}", reported.completed);
-    checked(fleet, &reported, HOSTS).await;
+    checked(fleet, &reported, HOSTS, 0).await;
 }
 
 /// Returns what a child reports until its task is done.
